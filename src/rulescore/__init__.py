@@ -1,0 +1,31 @@
+"""Measure how far a predictive model's outputs respect logical rules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rulescore.api import audit, score
+    from rulescore.errors import EngineError, InputError, RulescoreError
+    from rulescore.scoring.evaluation import Evaluation
+
+__all__ = ["EngineError", "Evaluation", "InputError", "RulescoreError", "__version__", "audit", "score"]
+__version__ = "0.1.0"
+
+_HOMES = {
+    "EngineError": "rulescore.errors",
+    "Evaluation": "rulescore.scoring.evaluation",
+    "InputError": "rulescore.errors",
+    "RulescoreError": "rulescore.errors",
+    "audit": "rulescore.api",
+    "score": "rulescore.api",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Names are imported when first used, so that `import rulescore` stays quick."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'rulescore' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOMES[name]), name)

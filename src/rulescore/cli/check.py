@@ -1,0 +1,25 @@
+"""`rulescore check`: rules and data, no scoring."""
+
+from __future__ import annotations
+
+import click
+
+from rulescore.cli.options import ALL, SettingChoice, format_option, quiet_option, setting_options
+from rulescore.cli.output import show, show_warnings
+
+
+@click.command()
+@setting_options(ALL)
+@format_option
+@quiet_option
+def check(choice: SettingChoice, form: str, quiet: bool) -> None:
+    """Check rules and data without scoring, and say what was read."""
+    from rulescore.cli.setting import load
+    from rulescore.evaluate import Session
+    from rulescore.reporting.findings import check_listing
+
+    setting = load(choice).setting
+    with Session(setting) as session:
+        listing = check_listing(session.summary, len(session.rules), len(setting.predictions))
+        show_warnings(session.warnings, quiet=quiet)
+    show(listing, form)

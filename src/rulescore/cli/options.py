@@ -1,0 +1,116 @@
+"""Options that several commands share, and what was chosen with them, as data.
+
+Loads nothing but click: choices are spelt out here, and a test compares them with the enumerations they stand for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rulescore.reporting.format import Format
+
+CONVENTIONS = ("definition", "appendix")
+
+Function = Callable[..., None]
+Decorator = Callable[[Function], Function]
+
+
+@dataclass(frozen=True, slots=True)
+class SettingChoice:
+    """What a user said about the setting; None and () where nothing was said."""
+
+    project: Path | None = None
+    project_option: Path | None = None
+    facts: tuple[str, ...] = ()
+    negatives: tuple[str, ...] = ()
+    predictions: tuple[str, ...] = ()
+    rules: tuple[Path, ...] = ()
+    delimiter: str | None = None
+    header: bool | None = None
+    top_k: int | None = None
+    convention: str | None = None
+    distinct_variables: bool | None = None
+    roles: str | None = None
+    engine: str | None = None
+    memory_limit: str | None = None
+    threads: int | None = None
+    spill_folder: Path | None = None
+
+
+_PATH = click.Path(path_type=Path)
+
+PROJECT: tuple[Decorator, ...] = (
+    click.argument("project", required=False, type=_PATH),
+    click.option("--project", "project_option", type=_PATH, help="The project file, as an option. [default: ./rulescore.toml]"),
+)
+FACTS: tuple[Decorator, ...] = (
+    click.option("--facts", multiple=True, metavar="PATH|NAME=PATH", help="Observed facts: triples, or one predicate's facts."),
+    click.option("--delimiter", metavar="TEXT", help="What separates columns of text files: a character, `tab` or `space`."),
+    click.option("--header/--no-header", default=None, help="Whether text files begin with a line of column names."),
+)
+NEGATIVES: tuple[Decorator, ...] = (
+    click.option("--negatives", multiple=True, metavar="PATH|NAME=PATH", help="Facts known to be false."),
+)
+PREDICTIONS: tuple[Decorator, ...] = (
+    click.option(
+        "--predictions", multiple=True, metavar="MODEL=PATH|PATH", help="A model's predictions; a plain path names the model."
+    ),
+    click.option("--top-k", type=click.IntRange(min=1), help="How many of the best answers to each query are kept."),
+)
+RULES: tuple[Decorator, ...] = (click.option("--rules", multiple=True, type=_PATH, metavar="FILE", help="A rule file."),)
+SCORING: tuple[Decorator, ...] = (
+    click.option("--convention", type=click.Choice(CONVENTIONS), help="The way of counting. [default: definition]"),
+    click.option(
+        "--distinct-variables/--no-distinct-variables",
+        default=None,
+        help="Whether two variables may not stand for one constant. [default: the convention's]",
+    ),
+    click.option(
+        "--roles", metavar="ROLE,…", help="Roles in which predictions count: body, head, refuter. [default: the convention's]"
+    ),
+)
+ENGINE: tuple[Decorator, ...] = (
+    click.option("--engine", metavar="URL", help="The database that counts. [default: duckdb]"),
+    click.option("--memory-limit", metavar="SIZE", help="The most memory the engine may use, such as 2GB."),
+    click.option("--threads", type=click.IntRange(min=1), help="How many threads the engine may use."),
+    click.option("--spill-folder", type=_PATH, help="Where the engine puts what does not fit into memory."),
+)
+ALL = PROJECT + FACTS + NEGATIVES + PREDICTIONS + RULES + SCORING + ENGINE
+
+
+def setting_options(decorators: tuple[Decorator, ...]) -> Decorator:
+    """Adds the options and hands what was chosen to the command as `choice`."""
+
+    def decorate(function: Function) -> Function:
+        @wraps(function)
+        def gathered(**given: Any) -> None:
+            chosen = {field.name: given.pop(field.name) for field in fields(SettingChoice) if field.name in given}
+            function(choice=SettingChoice(**chosen), **given)
+
+        command: Function = gathered
+        for decorator in reversed(decorators):
+            command = decorator(command)
+        return command
+
+    return decorate
+
+
+format_option = click.option(
+    "--format",
+    "form",
+    type=click.Choice(list(Format)),
+    default=Format.TABLE,
+    show_default=True,
+    help="How results are printed.",
+)
+output_option = click.option("--output", type=_PATH, metavar="FOLDER", help="Also write the results as files into this folder.")
+explain_option = click.option(
+    "--explain", is_flag=True, help="Print shapes, estimated groundings and statements instead of counting."
+)
+quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print no warnings.")

@@ -1,0 +1,61 @@
+"""Results to stdout, everything else to stderr."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from rulescore.errors import Diagnostic, render
+from rulescore.reporting.format import Format
+
+if TYPE_CHECKING:
+    # Loading these takes longer than `--help` may.
+    from rulescore.evaluate import ShapeExplanation
+    from rulescore.reporting.listing import Listing
+    from rulescore.scoring.evaluation import Evaluation
+
+_MOST_OF_ONE_CODE = 10
+
+
+def show(result: Evaluation | Listing, form: str) -> None:
+    from rulescore.reporting.render import render as render_result
+    from rulescore.reporting.terminal import Appearance
+
+    colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    appearance = Appearance(width=shutil.get_terminal_size().columns, colour=colour)
+    click.echo(render_result(result, Format(form), appearance=appearance), nl=False, color=colour)
+
+
+def show_warnings(warnings: Iterable[Diagnostic], *, quiet: bool) -> None:
+    """The first few of each code; the others are counted."""
+    if quiet:
+        return
+    by_code: defaultdict[str, list[Diagnostic]] = defaultdict(list)
+    for warning in warnings:
+        by_code[warning.code].append(warning)
+    for code, problems in by_code.items():
+        for problem in problems[:_MOST_OF_ONE_CODE]:
+            click.echo(render(problem) + "\n", err=True)
+        if len(problems) > _MOST_OF_ONE_CODE:
+            click.echo(f"… and {len(problems) - _MOST_OF_ONE_CODE:,} more of {code}\n", err=True)
+
+
+def show_written(paths: Sequence[Path], *, quiet: bool) -> None:
+    if paths and not quiet:
+        click.echo(f"wrote {', '.join(path.name for path in paths)} to {paths[0].parent}", err=True)
+
+
+def show_explanations(explanations: Iterable[ShapeExplanation]) -> None:
+    for explanation in explanations:
+        groundings = explanation.estimated_groundings
+        estimate = "" if groundings is None else f", about {groundings:,} groundings"
+        click.echo(f"{explanation.title}\n  {explanation.rules:,} rules{estimate}\n")
+        for statement in explanation.statements:
+            click.echo(f"{statement}\n")

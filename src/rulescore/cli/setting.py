@@ -1,0 +1,190 @@
+"""From what a user chose to a setting: a project file, plain options, or both. An option replaces what the project says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeVar
+
+from rulescore.cli.options import SettingChoice
+from rulescore.data.api import make_setting
+from rulescore.data.project import load_project
+from rulescore.data.setting import Convention, EngineOptions, ModelPredictions, ScoringOptions, Setting
+from rulescore.data.sources import named_source, stem
+from rulescore.errors import Diagnostic, InputError, Source, suggestion
+from rulescore.reporting.format import DEFAULT_FILE_FORMATS
+
+CODES: dict[str, str] = {
+    "E701": "nothing says where the observed facts are",
+    "E702": "no rules are given",
+    "E703": "no predictions are given",
+    "E704": "no rule has that name",
+    "E705": "no model has that name, or one has to be chosen",
+    "E706": "the project file is given twice",
+}
+
+_Value = TypeVar("_Value")
+
+_PROJECT_FILE = Path("rulescore.toml")
+_DELIMITERS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|"}
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    setting: Setting
+    output_folder: Path | None = None
+    formats: tuple[str, ...] = DEFAULT_FILE_FORMATS
+
+
+def load(choice: SettingChoice) -> Chosen:
+    """A setting with facts and rules."""
+    chosen = _load(choice)
+    problems = [*_facts_problems(chosen.setting), *_rules_problems(chosen.setting)]
+    if problems:
+        raise InputError(problems)
+    return chosen
+
+
+def load_facts(choice: SettingChoice) -> Setting:
+    """The observed facts alone: no rules, no predictions."""
+    setting = _load(choice).setting
+    if problems := _facts_problems(setting):
+        raise InputError(problems)
+    return Setting(setting.observed, (), engine=setting.engine)
+
+
+def load_rules(choice: SettingChoice) -> tuple[tuple[Source, ...], ScoringOptions]:
+    """The rule files alone, and the weights and kinds that the project file gives to rules. No data are needed."""
+    setting = _load(choice).setting
+    if problems := _rules_problems(setting):
+        raise InputError(problems)
+    return setting.rules, setting.scoring
+
+
+def require_predictions(setting: Setting) -> None:
+    if not setting.predictions:
+        helps = (
+            "give `--predictions MODEL=PATH`, or use `rulescore audit` to look at the rules over the observed facts alone",
+        )
+        raise InputError(Diagnostic("E703", "there are no predictions to score", helps=helps))
+
+
+def require_rule(name: str, known: Sequence[str]) -> None:
+    if name not in known:
+        raise InputError(
+            Diagnostic("E704", f"no rule is named `{name}`", helps=_meant(name, known, "`rulescore rules` lists them"))
+        )
+
+
+def the_model(name: str | None, known: Sequence[str]) -> str | None:
+    """The model that is meant: the one named, or the only one; None, the dataset, where there is no model at all."""
+    if name is None and len(known) <= 1:
+        return known[0] if known else None
+    notes = (f"the models: {', '.join(f'`{model}`' for model in known) or 'there are none'}",)
+    if name is None:
+        helps = ("choose one with `--model`, or the observed facts with `--dataset`",)
+        raise InputError(Diagnostic("E705", "there are several models", notes=notes, helps=helps))
+    if name not in known:
+        raise InputError(Diagnostic("E705", f"no model is named `{name}`", notes=notes, helps=_meant(name, known)))
+    return name
+
+
+def _load(choice: SettingChoice) -> Chosen:
+    if choice.project is not None and choice.project_option is not None:
+        helps = ("give it either as an argument or with `--project`",)
+        raise InputError(Diagnostic("E706", "the project file is given twice", helps=helps))
+    path = choice.project or choice.project_option
+    if path is None and not choice.facts and _PROJECT_FILE.exists():
+        path = _PROJECT_FILE
+    if path is None:
+        return Chosen(_replaced(Setting((), ()), choice))
+    project = load_project(path)
+    return Chosen(_replaced(project.setting, choice), project.output_folder, project.formats or DEFAULT_FILE_FORMATS)
+
+
+def _replaced(setting: Setting, choice: SettingChoice) -> Setting:
+    made = _made(choice)
+    return Setting(
+        observed=made.observed if choice.facts else setting.observed,
+        rules=made.rules or setting.rules,
+        predictions=_predictions(made.predictions or setting.predictions, choice.top_k),
+        negatives=made.negatives or setting.negatives,
+        scoring=_scoring(setting.scoring, made.scoring, choice),
+        engine=_engine(setting.engine, choice),
+    )
+
+
+def _made(choice: SettingChoice) -> Setting:
+    """A setting of the options alone: they are checked there, and all their problems are raised together."""
+    delimiter = choice.delimiter
+    return make_setting(
+        [named_source(source) for source in choice.facts],
+        _files_by_model(choice.predictions),
+        choice.rules,
+        negatives=[named_source(source) for source in choice.negatives] or None,
+        convention=choice.convention or Convention.DEFINITION,
+        distinct_variables=choice.distinct_variables,
+        roles=None if choice.roles is None else [name.strip() for name in choice.roles.split(",")],
+        memory_limit=choice.memory_limit,
+        threads=choice.threads,
+        spill_folder=choice.spill_folder,
+        delimiter=None if delimiter is None else _DELIMITERS.get(delimiter, delimiter),
+        header=choice.header,
+    )
+
+
+def _files_by_model(sources: Sequence[str]) -> dict[str, list[str]]:
+    """`MODEL=PATH`, or a path whose file names the model; one model named twice is the union of its files."""
+    files: dict[str, list[str]] = {}
+    for source in sources:
+        match named_source(source):
+            case str() as path:
+                files.setdefault(stem(Path(path)), []).append(path)
+            case named:
+                for model, path in named.items():
+                    files.setdefault(model, []).append(path)
+    return files
+
+
+def _predictions(given: tuple[ModelPredictions, ...], top_k: int | None) -> tuple[ModelPredictions, ...]:
+    return given if top_k is None else tuple(replace(predictions, top_k=top_k) for predictions in given)
+
+
+def _scoring(project: ScoringOptions, made: ScoringOptions, choice: SettingChoice) -> ScoringOptions:
+    return replace(
+        project,
+        convention=project.convention if choice.convention is None else made.convention,
+        distinct_variables=_given(made.distinct_variables, project.distinct_variables),
+        roles=_given(made.roles, project.roles),
+    )
+
+
+def _engine(project: EngineOptions, choice: SettingChoice) -> EngineOptions:
+    return EngineOptions(
+        url=project.url if choice.engine is None else choice.engine,
+        memory_limit=_given(choice.memory_limit, project.memory_limit),
+        threads=_given(choice.threads, project.threads),
+        spill_folder=_given(choice.spill_folder, project.spill_folder),
+    )
+
+
+def _given(chosen: _Value | None, otherwise: _Value | None) -> _Value | None:
+    return otherwise if chosen is None else chosen
+
+
+def _facts_problems(setting: Setting) -> list[Diagnostic]:
+    if setting.observed:
+        return []
+    helps = ("name a project file, or give `--facts PATH`",)
+    notes = (f"without `--facts`, `{_PROJECT_FILE}` is read where there is one",)
+    return [Diagnostic("E701", "nothing says where the observed facts are", notes=notes, helps=helps)]
+
+
+def _rules_problems(setting: Setting) -> list[Diagnostic]:
+    return [] if setting.rules else [Diagnostic("E702", "no rules are given", helps=("give `--rules FILE`",))]
+
+
+def _meant(name: str, known: Sequence[str]) -> tuple[str, ...]:
+    close = suggestion(name, known)
+    return () if close is None else (f"did you mean `{close}`?",)

@@ -1,0 +1,70 @@
+"""Constants as text keys: two constants are equal exactly when their keys are.
+
+A string is its own key, so a text file needs no conversion. Any other type carries a marker that no ordinary string begins
+with; a string that does begin with it is escaped. Integers and floats of one value share a key.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+from enum import StrEnum
+
+from rulescore.language.syntax import Value
+
+MARKER = "\x01"
+
+
+class ConstantType(StrEnum):
+    STRING = "string"
+    NUMBER = "number"
+    BOOLEAN = "boolean"
+    DATE = "date"
+
+
+_LETTERS = {"s": ConstantType.STRING, "n": ConstantType.NUMBER, "b": ConstantType.BOOLEAN, "d": ConstantType.DATE}
+
+
+def key_of(value: Value) -> str:
+    """The key of a constant. NaN and infinity have none: ValueError."""
+    match value:
+        case str():
+            return f"{MARKER}s{value}" if value.startswith(MARKER) else value
+        case bool():
+            return f"{MARKER}b{str(value).lower()}"
+        case int():
+            return f"{MARKER}n{value}"
+        case float():
+            if not math.isfinite(value):
+                raise ValueError(f"{value} is not a constant")
+            return f"{MARKER}n{int(value) if value.is_integer() else repr(value)}"
+        case datetime.datetime():
+            raise TypeError("a date with a time of day is not a constant")
+        case datetime.date():
+            return f"{MARKER}d{value.isoformat()}"
+    raise TypeError(f"{type(value).__name__} is not a type of constants")
+
+
+def type_of(key: str) -> ConstantType:
+    return _LETTERS[key[1]] if key.startswith(MARKER) else ConstantType.STRING
+
+
+def value_of(key: str) -> Value:
+    """The constant behind a key (a number that has an integer value comes back as an integer)."""
+    if not key.startswith(MARKER):
+        return key
+    text = key[2:]
+    match type_of(key):
+        case ConstantType.STRING:
+            return text
+        case ConstantType.BOOLEAN:
+            return text == "true"
+        case ConstantType.DATE:
+            return datetime.date.fromisoformat(text)
+        case ConstantType.NUMBER:
+            return float(text) if any(c in text for c in ".en") else int(text)
+
+
+def text_of(key: str) -> str:
+    """How a constant is shown in tables: strings as they are, other types as they are written in a rule."""
+    return key[2:] if key.startswith(MARKER) else key

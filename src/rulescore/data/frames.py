@@ -1,0 +1,161 @@
+"""Facts that are in memory already: Arrow-capable frames and rows of Python values."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+import pyarrow as pa
+
+from rulescore.data.batches import Answers, assemble, no_facts, table_batch
+from rulescore.data.constants import key_of
+from rulescore.data.keys import decimal_value
+from rulescore.data.layout import column_problem, resolve
+from rulescore.data.request import Request
+from rulescore.data.setting import FactBatch
+from rulescore.errors import Diagnostic, InputError, Place
+
+# Small enough that the strings of one batch stay far below the 2 GiB that a string column can address.
+_BATCH_ROWS = 1 << 17
+
+
+def read_batches(schema: pa.Schema, batches: Iterable[pa.RecordBatch], request: Request) -> Iterator[FactBatch]:
+    """The facts of a typed table given batch by batch."""
+    if request.file.types:
+        raise column_problem(request, "`types` is for text files", notes=("the columns of this table have types of their own",))
+    layout = resolve(schema.names, len(schema.names), request)
+    first_row = 0
+    for batch in batches:
+        for start in range(0, batch.num_rows, _BATCH_ROWS):
+            rows = batch.slice(start, _BATCH_ROWS)
+            yield table_batch(rows, layout, request, first_row)
+            first_row += rows.num_rows
+    if not first_row:
+        raise no_facts(request)
+
+
+def is_frame(what: object) -> bool:
+    return hasattr(what, "__arrow_c_stream__") or hasattr(what, "__arrow_c_array__") or _is_pandas(what)
+
+
+def lasting(frame: object) -> object:
+    """A frame that can be read more than once: a stream of batches is drained into a table."""
+    return frame.read_all() if isinstance(frame, pa.RecordBatchReader) else frame
+
+
+def read_frame(frame: object, request: Request) -> Iterator[FactBatch]:
+    """The facts of a frame."""
+    try:
+        table = pa.Table.from_pandas(frame, preserve_index=False) if _is_pandas(frame) else pa.table(frame)
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        message = "the frame cannot be read as a table"
+        raise InputError(Diagnostic("E322", message, Place(request.origin), notes=(str(error),))) from None
+    yield from read_batches(table.schema, table.to_batches(), request)
+
+
+def _is_pandas(what: object) -> bool:
+    """Told by its module, so that pandas is never imported for the question. Its index is no column of facts."""
+    return type(what).__module__.partition(".")[0] == "pandas" and type(what).__name__ == "DataFrame"
+
+
+def read_rows(rows: Iterable[object], request: Request) -> Iterator[FactBatch]:
+    """The facts of Python rows: `(head, relation, tail[, score[, rank]])`, or the arguments of one predicate's facts."""
+    numbered = enumerate(rows)
+    widths: set[int] = set()
+    while chunk := list(islice(numbered, _BATCH_ROWS)):
+        yield from _row_batches(chunk, widths, request)
+    if not widths:
+        raise no_facts(request)
+
+
+def _row_batches(chunk: Sequence[tuple[int, object]], widths: set[int], request: Request) -> Iterator[FactBatch]:
+    """One batch for each width that occurs; the facts of one predicate have to be of one arity, but that is seen later."""
+    by_width: dict[int, list[tuple[int, Sequence[Any]]]] = {}
+    for number, row in chunk:
+        by_width.setdefault(len(shaped := _shaped(number, row, request)), []).append((number, shaped))
+    widths.update(by_width)
+    for width, members in by_width.items():
+        if request.file.predicate is None:
+            yield _triples_batch(width, members, request)
+        else:
+            columns = [_key_column(place, members, request) for place in range(width)]
+            yield assemble(columns, None, request.file.predicate, (None, None, None) if request.predictions else None)
+
+
+def _shaped(number: int, row: object, request: Request) -> Sequence[Any]:
+    """A row that has a shape facts can have."""
+    if not isinstance(row, tuple | list) or not row:
+        helps = ("write a fact of one argument as `(value,)`",) if isinstance(row, str) else ()
+        raise _row_problem(number, "E323", f"`{row!r}` is not a tuple of values", request, helps)
+    allowed = (3, 4, 5) if request.predictions else (3,)
+    if request.file.predicate is None and len(row) not in allowed:
+        expected = "(head, relation, tail[, score[, rank]])" if request.predictions else "(head, relation, tail)"
+        helps = ("for facts of other arities give a mapping from predicate to rows",)
+        raise _row_problem(number, "E323", f"`{row!r}` is not `{expected}`", request, helps)
+    return row
+
+
+def _triples_batch(width: int, members: Sequence[tuple[int, Sequence[Any]]], request: Request) -> FactBatch:
+    for number, row in members:
+        if not isinstance(row[1], str) or not row[1]:
+            raise _row_problem(number, "E323", f"the relation is `{row[1]!r}`, not a name", request)
+    arguments = [_key_column(place, members, request) for place in (0, 2)]
+    relation = pa.array([row[1] for _, row in members], pa.string())
+    answers: Answers = (
+        _scores(members, request) if width > 3 else None,
+        _ranks(members, request) if width > 4 else None,
+        None,
+    )
+    return assemble(arguments, relation, None, answers if request.predictions else None)
+
+
+def _key_column(place: int, members: Sequence[tuple[int, Sequence[Any]]], request: Request) -> pa.Array:
+    found = []
+    for number, row in members:
+        try:
+            found.append(key_of(_plain(row[place])))
+        except (TypeError, ValueError) as error:
+            code = "E312" if row[place] is None else "E314"
+            raise _row_problem(number, code, f"value {place + 1} is `{row[place]!r}`: {error}", request) from None
+    return pa.array(found, pa.string())
+
+
+def _scores(members: Sequence[tuple[int, Sequence[Any]]], request: Request) -> pa.Array:
+    found = []
+    for number, row in members:
+        score = _plain(row[3])
+        if score is not None and (
+            isinstance(score, bool) or not isinstance(score, int | float) or not abs(score) < float("inf")
+        ):
+            raise _row_problem(number, "E316", f"the score is `{row[3]!r}`, not a finite number", request)
+        found.append(score)
+    return pa.array(found, pa.float64())
+
+
+def _ranks(members: Sequence[tuple[int, Sequence[Any]]], request: Request) -> pa.Array:
+    found = []
+    for number, row in members:
+        rank = _plain(row[4])
+        if rank is not None and (isinstance(rank, bool) or not isinstance(rank, int) or rank < 1):
+            raise _row_problem(number, "E316", f"the rank is `{row[4]!r}`, not a whole number from 1", request)
+        found.append(rank)
+    return pa.array(found, pa.int64())
+
+
+def _plain(value: Any) -> Any:
+    """A value of an array library, a decimal or a midnight as the Python value it stands for."""
+    if hasattr(value, "item") and not isinstance(value, str):
+        value = value.item()
+    if isinstance(value, decimal.Decimal):
+        return decimal_value(value) if value.is_finite() else float(value)
+    if isinstance(value, datetime.datetime) and value.time() == datetime.time():
+        return value.date()
+    return value
+
+
+def _row_problem(number: int, code: str, reason: str, request: Request, helps: tuple[str, ...] = ()) -> InputError:
+    notes = ("rows are counted from 0",)
+    return InputError(Diagnostic(code, f"row {number:,}: {reason}", Place(request.origin), notes=notes, helps=helps))

@@ -1,0 +1,135 @@
+"""Columns of any Arrow type as columns of constant keys; the whole-column form of `constants.key_of`."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import math
+import re
+from collections.abc import Callable
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rulescore.data.constants import MARKER, key_of
+from rulescore.data.request import ColumnType
+from rulescore.language.syntax import Value
+
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+_FLOAT = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+class CellError(Exception):
+    """A value that is no constant, with its row counted from 0 within the column."""
+
+    def __init__(self, row: int, code: str, reason: str) -> None:
+        super().__init__(reason)
+        self.row, self.code, self.reason = row, code, reason
+
+
+class ColumnTypeError(Exception):
+    """A column type that no constant has."""
+
+
+def parse_value(text: str, column_type: ColumnType) -> Value:
+    """The constant a text stands for. ValueError when it is not one of that type."""
+    match column_type:
+        case ColumnType.STRING:
+            return text
+        case ColumnType.INTEGER if _INTEGER.fullmatch(text):
+            return int(text)
+        case ColumnType.FLOAT:
+            return parse_number(text)
+        case ColumnType.BOOLEAN if text.lower() in ("true", "false"):
+            return text.lower() == "true"
+        case ColumnType.DATE if _DATE.fullmatch(text):
+            return datetime.date.fromisoformat(text)
+        case _:
+            raise ValueError(text)
+
+
+def parse_number(text: str) -> float:
+    """A finite number. ValueError for anything else, `nan` and `inf` included."""
+    if not _FLOAT.fullmatch(text) or not math.isfinite(number := float(text)):
+        raise ValueError(text)
+    return number
+
+
+def parse_rank(text: str) -> int:
+    """A whole number from 1. ValueError for anything else."""
+    if not _INTEGER.fullmatch(text) or not 1 <= (rank := int(text)) < 2**63:
+        raise ValueError(text)
+    return rank
+
+
+def text_keys(column: pa.Array) -> pa.Array:
+    """Keys of strings: the strings themselves, but for those that begin with the marker."""
+    marked = pc.starts_with(column, MARKER)
+    if not pc.any(marked, min_count=0).as_py():
+        return column
+    return pc.if_else(marked, pc.binary_join_element_wise(f"{MARKER}s", column, ""), column)
+
+
+def typed_text_keys(column: pa.Array, column_type: ColumnType) -> pa.Array:
+    """Keys of a text column whose type is declared."""
+    if column_type is ColumnType.STRING:
+        return text_keys(column)
+    return _by_distinct(column, lambda text: key_of(parse_value(text, column_type)))
+
+
+def keys(column: pa.Array) -> pa.Array:
+    """Keys of a typed column. Raises CellError for null, NaN, infinity and times of day, ColumnTypeError for other types."""
+    if pa.types.is_dictionary(column.type):
+        return keys(column.dictionary_decode())
+    if column.null_count:
+        raise CellError(pc.index(pc.is_null(column), True).as_py(), "E312", "is missing")
+    kind = column.type
+    if is_text(kind):
+        return text_keys(column.cast(pa.string()))
+    if pa.types.is_integer(kind):
+        return pc.binary_join_element_wise(f"{MARKER}n", column.cast(pa.string()), "")
+    if pa.types.is_boolean(kind):
+        return pc.if_else(column, key_of(True), key_of(False))
+    if pa.types.is_timestamp(kind):
+        return _by_distinct(_dates(column), key_of)
+    if pa.types.is_floating(kind) or pa.types.is_date(kind):
+        return _by_distinct(column, key_of)
+    if pa.types.is_decimal(kind):
+        return _by_distinct(column, _decimal_key)
+    raise ColumnTypeError(str(kind))
+
+
+def is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def decimal_value(number: decimal.Decimal) -> int | float:
+    """A decimal as a constant: an integer where it is one, else the nearest double."""
+    return int(number) if number == number.to_integral_value() else float(number)
+
+
+def _decimal_key(number: decimal.Decimal) -> str:
+    return key_of(decimal_value(number))
+
+
+def _dates(column: pa.Array) -> pa.Array:
+    """Midnights as dates."""
+    local = pc.local_timestamp(column) if column.type.tz else column
+    whole = pc.equal(local, pc.floor_temporal(local, unit="day"))
+    if not pc.all(whole, min_count=0).as_py():
+        raise CellError(pc.index(whole, False).as_py(), "E314", "has a time of day, and only dates are constants")
+    return local.cast(pa.date32())
+
+
+def _by_distinct(column: pa.Array, convert: Callable[..., str]) -> pa.Array:
+    """Converts each distinct value once; a value that has no key is reported by the first row that holds it."""
+    encoded = column.dictionary_encode()
+    converted = []
+    for index, value in enumerate(encoded.dictionary.to_pylist()):
+        try:
+            converted.append(convert(value))
+        except (ValueError, decimal.DecimalException):
+            row = pc.index(encoded.indices, pa.scalar(index, encoded.indices.type)).as_py()
+            raise CellError(row, "E314", f"is `{value}`, which is not a constant") from None
+    return pa.array(converted, pa.string()).take(encoded.indices)

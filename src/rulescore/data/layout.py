@@ -1,0 +1,247 @@
+"""Which column of a table plays which part."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rulescore.data.request import Arrangement, ColumnChoice, ColumnType, Request
+from rulescore.errors import Diagnostic, InputError, Place, suggestion
+
+ALIASES: dict[str, tuple[str, ...]] = {
+    "head": ("head", "subject", "s", "h", "source"),
+    "relation": ("relation", "predicate", "property", "p", "r"),
+    "tail": ("tail", "object", "o", "t", "target"),
+    "score": ("score", "confidence", "probability"),
+    "rank": ("rank", "position"),
+    "query": ("query", "query_id"),
+}
+TRIPLE = ("head", "relation", "tail")
+ANSWER = ("score", "rank", "query")
+_QUERY_PARTS = ("query_direction", "test_row")
+_NUMBERED = re.compile(r"a(?:rg)?([0-9]+)")
+_PAIRS = (("subject", "object"), ("head", "tail"))
+
+
+Parts = dict[str, tuple[int, ...]]
+"""The columns of each part, counted from 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Column numbers, counted from 0. A table of triples has a `relation` column, any other a `predicate`."""
+
+    names: tuple[str, ...]
+    arguments: tuple[int, ...]
+    types: tuple[ColumnType, ...]
+    relation: int | None = None
+    predicate: str | None = None
+    score: int | None = None
+    rank: int | None = None
+    query: tuple[int, ...] = ()
+
+
+def is_header(names: Sequence[str], request: Request) -> bool:
+    """Whether a first row can only sensibly be names of columns."""
+    if _arrangement(names, request) is Arrangement.TRIPLES:
+        return names_triples(names)
+    rest = _without_answers(names) if request.predictions else list(range(len(names)))
+    return _named_arguments([names[i] for i in rest]) is not None
+
+
+def names_triples(names: Sequence[str]) -> bool:
+    known = {_plain(name) for name in names}
+    return all(known.intersection(ALIASES[part]) for part in TRIPLE)
+
+
+def headerless_widths(request: Request) -> tuple[int, ...]:
+    """How many columns a table of triples without header may have; nothing when any number will do."""
+    if request.file.columns or _arrangement((), request) is Arrangement.PREDICATE:
+        return ()
+    return (3, 4, 5) if request.predictions else (3,)
+
+
+def resolve(names: Sequence[str] | None, width: int, request: Request) -> Layout:
+    """The layout of a table with these column names, or of this width when the columns have no names."""
+    chosen = _chosen(names, width, request)
+    if _arrangement(names or (), request) is Arrangement.TRIPLES:
+        parts = {**_triple_parts(names, width, request, chosen), **chosen}
+        arguments: tuple[int, ...] = (_one(parts, "head"), _one(parts, "tail"))
+        labels: tuple[str, ...] = ("head", "tail")
+        relation, predicate = _one(parts, "relation"), None
+    else:
+        parts = {**_answer_parts(names, request), **chosen}
+        taken = {i for part in ANSWER for i in parts.get(part, ())}
+        arguments = chosen.get("arguments") or _argument_order(names, [i for i in range(width) if i not in taken])
+        labels = tuple(f"a{i}" for i in range(len(arguments)))
+        relation, predicate = None, request.file.predicate or request.stem
+    shown = tuple(names) if names is not None else _invented_names(width, arguments, relation, labels)
+    return Layout(
+        names=shown,
+        arguments=arguments,
+        types=_types(shown, arguments, labels, request),
+        relation=relation,
+        predicate=predicate,
+        score=_optional(parts, "score", request),
+        rank=_optional(parts, "rank", request),
+        query=parts.get("query", ()) if request.predictions else (),
+    )
+
+
+def column_problem(request: Request, message: str, *, notes: tuple[str, ...] = (), helps: tuple[str, ...] = ()) -> InputError:
+    return InputError(Diagnostic("E320", message, Place(request.origin), notes=notes, helps=helps))
+
+
+def _plain(name: str) -> str:
+    return name.strip().lower()
+
+
+def _arrangement(names: Sequence[str], request: Request) -> Arrangement:
+    file = request.file
+    if file.layout is not None:
+        return file.layout
+    if file.predicate is not None or "arguments" in file.columns:
+        return Arrangement.PREDICATE
+    if request.by_names and not names_triples(names) and not set(TRIPLE) <= set(file.columns):
+        return Arrangement.PREDICATE
+    return Arrangement.TRIPLES
+
+
+def _find(names: Sequence[str], part: str, request: Request) -> tuple[int, ...]:
+    """The column that plays a part by its name; the part's own name comes before its other names."""
+    plain = [_plain(name) for name in names]
+    for candidates in ((part,), ALIASES[part]):
+        found = tuple(i for i, name in enumerate(plain) if name in candidates)
+        if len(found) > 1:
+            both = " and ".join(f"`{names[i]}`" for i in found)
+            raise column_problem(request, f"columns {both} both mean {part}", helps=(f"choose one with `columns.{part}`",))
+        if found:
+            return found
+    return ()
+
+
+def _triple_parts(names: Sequence[str] | None, width: int, request: Request, chosen: Parts) -> Parts:
+    if names is None and not chosen:
+        return {part: (i,) for i, part in enumerate((*TRIPLE, "score", "rank")) if i < width}
+    names = names or ()
+    found = {part: _find(names, part, request) for part in TRIPLE if part not in chosen}
+    missing = [part for part, columns in found.items() if not columns]
+    if missing:
+        raise _missing_columns(names, missing, request)
+    return {**found, **_answer_parts(names, request)}
+
+
+def _missing_columns(names: Sequence[str], missing: Sequence[str], request: Request) -> InputError:
+    helps = [f"name it with `columns.{part}`" for part in missing[:1]]
+    if close := suggestion(missing[0], [_plain(name) for name in names]):
+        helps.insert(0, f"is `{close}` the {missing[0]} column?")
+    listed = ", ".join(f"`{name}`" for name in names)
+    note = f"the columns are {listed}" if names else "the file has no header"
+    wanted = " and ".join(f"`{part}`" for part in missing)
+    return column_problem(request, f"no column for {wanted}", notes=(note,), helps=tuple(helps))
+
+
+def _answer_parts(names: Sequence[str] | None, request: Request) -> Parts:
+    """Score, rank and query where predictions have columns of these names."""
+    if names is None or not request.predictions:
+        return {}
+    parts = {part: _find(names, part, request) for part in ANSWER}
+    plain = [_plain(name) for name in names]
+    if not parts["query"] and all(plain.count(name) == 1 for name in _QUERY_PARTS):
+        parts["query"] = tuple(plain.index(name) for name in _QUERY_PARTS)
+    return parts
+
+
+def _without_answers(names: Sequence[str]) -> list[int]:
+    answers = {name for part in ANSWER for name in ALIASES[part]}.union(_QUERY_PARTS)
+    return [i for i, name in enumerate(names) if _plain(name) not in answers]
+
+
+def _named_arguments(names: Sequence[str]) -> list[int] | None:
+    """The order of columns whose names say which argument they are; None when they do not."""
+    plain = [_plain(name) for name in names]
+    for pair in _PAIRS:
+        if sorted(plain) == sorted(pair):
+            return [plain.index(name) for name in pair]
+    numbers = [int(match[1]) if (match := _NUMBERED.fullmatch(name)) else -1 for name in plain]
+    if sorted(numbers) != list(range(len(numbers))) or not numbers:
+        return None
+    return [numbers.index(i) for i in range(len(numbers))]
+
+
+def _argument_order(names: Sequence[str] | None, columns: Sequence[int]) -> tuple[int, ...]:
+    order = _named_arguments([names[i] for i in columns]) if names is not None else None
+    return tuple(columns) if order is None else tuple(columns[i] for i in order)
+
+
+def _chosen(names: Sequence[str] | None, width: int, request: Request) -> Parts:
+    """The parts the user gave columns to."""
+    allowed = ("arguments", *ALIASES)
+    chosen = {}
+    for part, choice in request.file.columns.items():
+        if part not in allowed:
+            raise _unknown_part(part, allowed, request)
+        several = (choice,) if isinstance(choice, str | int) else tuple(choice)
+        if not several:
+            raise column_problem(request, f"`columns.{part}` names no column")
+        chosen[part] = tuple(_column(one, names, width, request) for one in several)
+    return chosen
+
+
+def _unknown_part(part: str, allowed: Sequence[str], request: Request) -> InputError:
+    close = suggestion(part, allowed)
+    helps = (f"did you mean `{close}`?",) if close else ()
+    return column_problem(request, f"`{part}` is no part of a fact", notes=(f"parts are {', '.join(allowed)}",), helps=helps)
+
+
+def _column(choice: ColumnChoice, names: Sequence[str] | None, width: int, request: Request) -> int:
+    if isinstance(choice, int):
+        if not 1 <= choice <= width:
+            raise column_problem(request, f"there is no column {choice}", notes=(f"columns are numbered 1 to {width}",))
+        return choice - 1
+    if names is None or list(names).count(choice) != 1:
+        listed = ", ".join(f"`{name}`" for name in names or ())
+        close = suggestion(choice, names or ())
+        raise column_problem(
+            request,
+            f"there is no one column `{choice}`",
+            notes=(f"the columns are {listed}" if listed else "the file has no header",),
+            helps=(f"did you mean `{close}`?",) if close else (),
+        )
+    return list(names).index(choice)
+
+
+def _one(parts: Parts, part: str) -> int:
+    return parts[part][0]
+
+
+def _optional(parts: Parts, part: str, request: Request) -> int | None:
+    found = parts.get(part, ())
+    return found[0] if found and request.predictions else None
+
+
+def _invented_names(width: int, arguments: Sequence[int], relation: int | None, labels: Sequence[str]) -> tuple[str, ...]:
+    names = [f"column {i + 1}" for i in range(width)]
+    for index, label in zip(arguments, labels, strict=True):
+        names[index] = label
+    if relation is not None:
+        names[relation] = "relation"
+    return tuple(names)
+
+
+def _types(names: Sequence[str], arguments: Sequence[int], labels: Sequence[str], request: Request) -> tuple[ColumnType, ...]:
+    """Declared types by part, by argument number or by the header's name."""
+    declared = dict(request.file.types)
+    types = []
+    for place, index in enumerate(arguments):
+        candidates = {labels[place], f"a{place}", names[index]} & declared.keys()
+        types.append(declared[min(candidates)] if candidates else ColumnType.STRING)
+        for name in candidates:
+            del declared[name]
+    if declared:
+        unknown = next(iter(declared))
+        close = suggestion(unknown, [*labels, *names])
+        helps = (f"did you mean `{close}`?",) if close else ()
+        raise column_problem(request, f"`types` speaks of `{unknown}`, which is no argument column", helps=helps)
+    return tuple(types)

@@ -1,0 +1,268 @@
+"""Options and the sections of a project file, checked by pydantic and reported in this package's own way."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, TypeVar, get_args
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
+
+from rulescore.data.request import DELIMITERS_ARE, Arrangement, ColumnType, FactFile, FileFormat, is_delimiter
+from rulescore.data.setting import Convention, EngineOptions, Role, ScoringOptions
+from rulescore.errors import Diagnostic, Place, suggestion
+from rulescore.language.syntax import Kind
+
+
+class OutputFormat(StrEnum):
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+    MARKDOWN = "markdown"
+    LATEX = "latex"
+    PARQUET = "parquet"
+
+
+def _memory(text: str) -> str:
+    if not re.fullmatch(r"\d+(\.\d+)? ?([KMGT]i?)?B", text):
+        raise ValueError("expected an amount like `4GB` or `512MiB`")
+    return text
+
+
+def _one_character(text: str) -> str:
+    if not is_delimiter(text):
+        raise ValueError(DELIMITERS_ARE)
+    return text
+
+
+def _listed(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+def _column_choice(value: object) -> object:
+    """A name, a number from 1, or a list of those."""
+    for one in value if isinstance(value, list) else [value]:
+        if isinstance(one, bool) or not isinstance(one, str | int) or one == "":
+            raise ValueError("expected the name of a column, its number counted from 1, or a list of those")
+    return value
+
+
+def _as_table(value: object) -> object:
+    """A path or a list of paths is short for a table with nothing but `path`."""
+    if isinstance(value, str) or (isinstance(value, list) and all(isinstance(one, str) for one in value)):
+        return {"path": value}
+    if not isinstance(value, dict):
+        raise ValueError("expected a path, a list of paths or a table")
+    return value
+
+
+def _as_tables(value: object) -> object:
+    if isinstance(value, list) and any(isinstance(one, dict) for one in value):
+        return [_as_table(one) for one in value]
+    return [_as_table(value)]
+
+
+def _group(value: object) -> object:
+    if not isinstance(value, str) and not (isinstance(value, list) and all(isinstance(one, str) for one in value)):
+        raise ValueError("expected a list of predicates, or a text like `p(X, Y), q(Y, X)`")
+    return value
+
+
+Memory = Annotated[str, AfterValidator(_memory)]
+Delimiter = Annotated[str, AfterValidator(_one_character)]
+Paths = Annotated[list[Annotated[str, Field(min_length=1)]], BeforeValidator(_listed), Field(min_length=1)]
+AtLeastOne = Annotated[int, Field(ge=1)]
+Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+# The words of a choice arrive as text; everything else must be of its own type.
+_Word = Field(strict=False)
+ConventionWord = Annotated[Convention, _Word]
+RoleWord = Annotated[Role, _Word]
+KindWord = Annotated[Kind, _Word]
+FormatWord = Annotated[FileFormat, _Word]
+LayoutWord = Annotated[Arrangement, _Word]
+TypeWord = Annotated[ColumnType, _Word]
+OutputWord = Annotated[OutputFormat, _Word]
+
+
+class Section(BaseModel):
+    """Keys that are not listed are errors, and nothing is converted from one type to another."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class SourceSection(Section):
+    """Where facts are and how they are written."""
+
+    path: Paths | None = None
+    predicates: dict[str, Paths] = {}
+    format: FormatWord | None = None
+    layout: LayoutWord | None = None
+    delimiter: Delimiter | None = None
+    header: bool | None = None
+    types: dict[str, TypeWord] = {}
+    columns: dict[str, Annotated[Any, BeforeValidator(_column_choice)]] = {}
+
+    def files(self, folder: Path) -> list[FactFile]:
+        plain = [(None, path) for path in self.path or ()]
+        named = [(name, path) for name, paths in self.predicates.items() for path in paths]
+        return [self._file(folder / path, predicate) for predicate, path in (*plain, *named)]
+
+    def _file(self, path: Path, predicate: str | None) -> FactFile:
+        return FactFile(path, self.format, self.layout, self.delimiter, self.header, self.types, self.columns, predicate)
+
+
+class PredictionsSection(SourceSection):
+    top_k: AtLeastOne | None = None
+
+
+class RulesSection(Section):
+    path: Paths | None = None
+    text: str | None = None
+
+
+class RefutationSection(Section):
+    """Declarations of the rule language, as lists."""
+
+    incompatible: list[Annotated[Any, BeforeValidator(_group)]] = []
+    extract_incompatible: bool = False
+    closed: Annotated[list[str], BeforeValidator(_listed)] = []
+    functional: list[str] = []
+    refute: list[str] = []
+
+
+class ScoringSection(Section):
+    convention: ConventionWord = Convention.DEFINITION
+    distinct_variables: bool | None = None
+    roles: list[RoleWord] | None = None
+    weights: dict[str, Weight] = {}
+    kinds: dict[str, KindWord] = {}
+
+    def options(self) -> ScoringOptions:
+        roles = None if self.roles is None else frozenset(self.roles)
+        return ScoringOptions(self.convention, self.distinct_variables, roles, dict(self.weights), dict(self.kinds))
+
+
+class EngineSection(Section):
+    url: str = "duckdb"
+    memory_limit: Memory | None = None
+    threads: AtLeastOne | None = None
+    spill_folder: str | None = None
+
+    def options(self, folder: Path) -> EngineOptions:
+        spill = None if self.spill_folder is None else folder / self.spill_folder
+        return EngineOptions(self.url, self.memory_limit, self.threads, spill)
+
+
+class OutputSection(Section):
+    folder: str | None = None
+    formats: list[OutputWord] = []
+
+
+Tables = Annotated[list[SourceSection], BeforeValidator(_as_tables)]
+
+
+class ProjectSections(Section):
+    facts: Tables
+    negatives: Tables = []
+    predictions: dict[str, Annotated[PredictionsSection, BeforeValidator(_as_table)]] = {}
+    rules: Annotated[RulesSection, BeforeValidator(_as_table)] = RulesSection()
+    refutation: RefutationSection = RefutationSection()
+    scoring: ScoringSection = ScoringSection()
+    engine: EngineSection = EngineSection()
+    output: OutputSection = OutputSection()
+
+
+class CallOptions(Section):
+    """The options of the Python function that are checked by themselves."""
+
+    top_k: AtLeastOne | None = None
+    delimiter: Delimiter | None = None
+    header: bool | None = None
+
+
+SectionType = TypeVar("SectionType", bound=Section)
+Location = tuple[int | str, ...]
+Placer = Callable[[Location], Place | None]
+
+
+def checked(
+    section: type[SectionType], values: Mapping[str, Any], problems: list[Diagnostic], place: Placer = lambda _: None
+) -> SectionType | None:
+    """A section of these values; what is wrong with them goes to `problems`, each with its place."""
+    try:
+        return section.model_validate(dict(values))
+    except ValidationError as error:
+        problems.extend(_diagnose(item, section, place) for item in error.errors())
+        return None
+
+
+def _diagnose(item: ErrorDetails, section: type[Section], place: Placer) -> Diagnostic:
+    location = item["loc"]
+    words = [part for part in location if isinstance(part, str)]
+    key = words[-1] if words else ""
+    where = place(location)
+    match item["type"]:
+        case "extra_forbidden":
+            known = _keys_beside(section, location)
+            close = suggestion(key, known)
+            helps = (f"did you mean `{close}`?",) if close else ()
+            within = f" in `{'.'.join(words[:-1])}`" if words[:-1] else ""
+            notes = (f"known keys are {', '.join(known)}",)
+            return Diagnostic("E401", f"unknown key `{key}`{within}", where, notes=notes, helps=helps)
+        case "missing":
+            return Diagnostic("E404", f"`{'.'.join(words)}` is missing", where)
+        case "enum":
+            allowed = re.findall(r"'([^']*)'", str(item.get("ctx", {}).get("expected", "")))
+            close = suggestion(str(item["input"]), allowed)
+            helps = (f"did you mean `{close}`?",) if close else ()
+            message = f"`{'.'.join(words)}` is `{item['input']}`"
+            return Diagnostic("E402", message, where, notes=(f"it is one of {', '.join(allowed)}",), helps=helps)
+        case _:
+            message = f"`{'.'.join(words)}` is `{_shown(item['input'])}`"
+            return Diagnostic("E402", message, where, notes=(_expectation(item),))
+
+
+_EXPECTATIONS = {
+    "string_type": "expected text",
+    "int_type": "expected a whole number",
+    "float_type": "expected a number",
+    "bool_type": "expected true or false",
+    "list_type": "expected a list",
+    "dict_type": "expected a table",
+    "model_type": "expected a table",
+    "finite_number": "expected a finite number",
+    "string_too_short": "expected some text",
+    "too_short": "expected at least one",
+}
+
+
+def _expectation(item: ErrorDetails) -> str:
+    if item["type"] == "greater_than_equal":
+        return f"expected a number from {item['ctx']['ge']:g}"
+    if item["type"] == "value_error":
+        return str(item["ctx"]["error"])
+    return _EXPECTATIONS.get(item["type"], item["msg"][:1].lower() + item["msg"][1:])
+
+
+def _shown(value: object) -> str:
+    text = value if isinstance(value, str) else repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _keys_beside(section: type[Section], location: Location) -> list[str]:
+    """The keys that are known where an unknown one stands."""
+    for part in location[:-1]:
+        if isinstance(part, str) and part in section.model_fields:
+            section = _section_within(section.model_fields[part].annotation) or section
+    return list(section.model_fields)
+
+
+def _section_within(annotation: object) -> type[Section] | None:
+    if isinstance(annotation, type) and not isinstance(annotation, UnionType) and not get_args(annotation):
+        return annotation if issubclass(annotation, Section) else None
+    return next((found for part in get_args(annotation) if (found := _section_within(part)) is not None), None)

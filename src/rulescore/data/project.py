@@ -1,0 +1,168 @@
+"""The project file `rulescore.toml`: a setting on disk."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from rulescore.data.options import (
+    Location,
+    OutputFormat,
+    Placer,
+    PredictionsSection,
+    ProjectSections,
+    RefutationSection,
+    SourceSection,
+    checked,
+)
+from rulescore.data.rule_sources import rule_sources
+from rulescore.data.setting import FactStream, ModelPredictions, Setting
+from rulescore.data.sources import observed_streams, prediction_streams
+from rulescore.data.toml_places import TomlPlaces
+from rulescore.errors import Diagnostic, InputError, Place, Source
+from rulescore.language.printer import print_statement
+from rulescore.language.syntax import Closed, ExtractIncompatible, IncompatibleGroup
+
+_INLINE_RULES = re.compile(r"""^[ \t]*(?:rules[ \t]*\.[ \t]*)?text[ \t]*=[ \t]*(?:\"{3}|'{3})\r?\n""", re.MULTILINE)
+
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """What a project file describes: a setting, and where and how results are to be written."""
+
+    setting: Setting
+    output_folder: Path | None = None
+    formats: tuple[OutputFormat, ...] = ()
+
+
+def load_project(path: Path) -> Project:
+    """Reads a project file; paths in it are relative to it. All its problems are raised together."""
+    text = _read(path)
+    document = _parse(path, text)
+    problems: list[Diagnostic] = []
+    places = TomlPlaces(str(path), text)
+    sections = checked(ProjectSections, document, problems, places.place)
+    if sections is None:
+        raise InputError(problems)
+    return _Builder(path, text, sections, places.place).build()
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(Diagnostic("E405", "the project file is not UTF-8", Place(str(path)))) from None
+    except OSError as error:
+        message = f"the project file `{path}` cannot be read: {(error.strerror or str(error)).lower()}"
+        raise InputError(Diagnostic("E405", message)) from None
+
+
+def _parse(path: Path, text: str) -> dict[str, object]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        reason, _, where = str(error).partition(" (at ")
+        place = Place(str(path))
+        if found := re.match(r"line (\d+), column (\d+)", where):
+            line, column = int(found[1]), int(found[2])
+            place = Place(str(path), line, column, text=text.split("\n")[line - 1].rstrip("\r"))
+        notes = (reason[:1].lower() + reason[1:],)
+        raise InputError(Diagnostic("E403", "the project file is not TOML", place, notes=notes)) from None
+
+
+class _Builder:
+    """Turns checked sections into a project, gathering the problems of all of them."""
+
+    def __init__(self, path: Path, text: str, sections: ProjectSections, place: Placer) -> None:
+        self._path, self._text, self._sections, self._place = path, text, sections, place
+        self._folder = path.parent
+        self._problems: list[Diagnostic] = []
+
+    def build(self) -> Project:
+        sections = self._sections
+        setting = Setting(
+            observed=self._streams("facts", sections.facts),
+            rules=(*self._rules(), *self._refutation()),
+            predictions=tuple(self._model(name, section) for name, section in sections.predictions.items()),
+            negatives=self._streams("negatives", sections.negatives),
+            scoring=sections.scoring.options(),
+            engine=sections.engine.options(self._folder),
+        )
+        if self._problems:
+            raise InputError(self._problems)
+        folder = sections.output.folder
+        return Project(setting, None if folder is None else self._folder / folder, tuple(sections.output.formats))
+
+    def _streams(self, key: str, sections: list[SourceSection]) -> tuple[FactStream, ...]:
+        files = [file for number, section in enumerate(sections) for file in self._files((key, number), section)]
+        return self._attempt((key,), partial(observed_streams, files))
+
+    def _model(self, name: str, section: PredictionsSection) -> ModelPredictions:
+        location = ("predictions", name)
+        files = self._files(location, section)
+        streams = self._attempt(location, partial(prediction_streams, files))
+        return ModelPredictions(name, streams, section.top_k)
+
+    def _files(self, location: Location, section: SourceSection) -> list[object]:
+        files = section.files(self._folder)
+        if not files:
+            message = f"`{location[0]}` names no file"
+            helps = ("give `path`, or `predicates` with a path for each predicate",)
+            self._problems.append(Diagnostic("E404", message, self._place(location), helps=helps))
+        return list(files)
+
+    def _rules(self) -> Iterator[Source]:
+        section = self._sections.rules
+        for path in section.path or ():
+            yield from self._attempt(("rules",), partial(rule_sources, self._folder / path))
+        if section.text is not None:
+            yield self._inline_rules(section.text)
+
+    def _inline_rules(self, text: str) -> Source:
+        """Rules written into the project file keep the lines they stand on, so that problems point into that file."""
+        found = _INLINE_RULES.search(self._text)
+        if found is None:
+            return Source(f"{self._path} (rules.text)", text)
+        lines_before = self._text.count("\n", 0, found.end())
+        return Source(str(self._path), "\n" * lines_before + text)
+
+    def _refutation(self) -> Iterator[Source]:
+        statements = list(_refutation_statements(self._sections.refutation))
+        if statements:
+            yield Source(f"{self._path} (refutation)", "\n".join(statements) + "\n")
+
+    def _attempt(self, location: Location, make: Callable[[], tuple[Found, ...]]) -> tuple[Found, ...]:
+        """What `make` makes; its problems are kept, with the key they come from where they have no place of their own."""
+        try:
+            return make()
+        except InputError as error:
+            self._problems.extend(
+                problem if problem.place is not None else replace(problem, place=self._place(location))
+                for problem in error.problems
+            )
+            return ()
+
+
+def _refutation_statements(section: RefutationSection) -> Iterator[str]:
+    """The declarations as the rule language writes them."""
+    for group in section.incompatible:
+        yield _statement("incompatible", group) if isinstance(group, str) else print_statement(IncompatibleGroup(tuple(group)))
+    if section.extract_incompatible:
+        yield print_statement(ExtractIncompatible())
+    for predicate in section.closed:
+        yield print_statement(Closed(None if predicate == "*" else predicate))
+    for text in section.functional:
+        yield _statement("functional", text)
+    for text in section.refute:
+        yield _statement("refute", text)
+
+
+def _statement(keyword: str, text: str) -> str:
+    return f"{keyword} {text.strip().removesuffix('.')}."

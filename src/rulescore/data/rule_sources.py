@@ -1,0 +1,79 @@
+"""Rules as a user gives them, files, texts or trees, as sources the parser reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import get_args
+
+from rulescore.errors import Diagnostic, InputError, Place, Source, suggestion
+from rulescore.language.printer import print_program, print_statement
+from rulescore.language.syntax import Program, Statement
+
+RulesLike = str | Path | Program | Statement | Iterable["RulesLike"]
+"""A rule file, rule text, syntax trees, or several of these."""
+
+_ARROWS = ("<-", ":-", "←")
+
+
+def rule_sources(rules: RulesLike) -> tuple[Source, ...]:
+    """Sources in the order given; files that cannot be read are reported together."""
+    problems: list[Diagnostic] = []
+    sources = tuple(_sources(rules, problems))
+    if problems:
+        raise InputError(problems)
+    return sources
+
+
+def _read(path: Path) -> Source:
+    """A rule file's text under the name the user gave it."""
+    try:
+        return Source(str(path), path.read_text(encoding="utf-8-sig"))
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise InputError(Diagnostic("E406", "the rule file is not UTF-8", Place(str(path), line))) from None
+    except FileNotFoundError:
+        raise InputError(_missing(path)) from None
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise InputError(Diagnostic("E406", f"the rule file `{path}` cannot be read: {reason}")) from None
+
+
+def _sources(rules: RulesLike, problems: list[Diagnostic]) -> Iterator[Source]:
+    match rules:
+        case str() if _is_text(rules):
+            yield Source("<rules>", rules)
+        case str() | Path():
+            try:
+                yield _read(Path(rules))
+            except InputError as error:
+                problems.extend(error.problems)
+        case Program():
+            yield Source("<rules>", print_program(rules))
+        case _ if isinstance(rules, get_args(Statement)):
+            yield Source("<rules>", print_statement(rules))
+        case _ if isinstance(rules, Iterable):
+            for one in rules:
+                yield from _sources(one, problems)
+        case _:
+            problems.append(Diagnostic("E406", f"a {type(rules).__name__} cannot be read as rules"))
+
+
+def _is_text(text: str) -> bool:
+    """A text has an arrow, a line end or a closing full stop, and is no file; anything else names one."""
+    looks_like_text = "\n" in text or any(arrow in text for arrow in _ARROWS) or text.rstrip().endswith(".") or not text.strip()
+    return looks_like_text and not _is_file(text)
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return bool(text) and Path(text).is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _missing(path: Path) -> Diagnostic:
+    siblings = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
+    close = suggestion(path.name, siblings)
+    helps = (f"did you mean `{path.with_name(close)}`?",) if close else ()
+    return Diagnostic("E406", f"there is no rule file `{path}`", helps=helps)

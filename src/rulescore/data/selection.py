@@ -1,0 +1,128 @@
+"""The best answers of each query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import StrEnum
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rulescore.data.setting import FactBatch, FactStream, ModelPredictions
+from rulescore.errors import Diagnostic, InputError, Place
+
+
+class _Choice(StrEnum):
+    """What tells the best answers of a stream apart."""
+
+    RANK = "rank"
+    QUERY = "query"
+    NOTHING = "nothing"
+
+
+class PredictionReader:
+    """Iterates once over the batches of a model's predictions that `top_k` keeps; `rows_read` then says how many rows there
+    were before anything was left out.
+
+    What is kept depends on what a stream knows. Rank: rows with rank up to k. Query and score: the k best scores of each query,
+    of equal ones the earlier rows. Neither: every row. Where nothing is asked for, k is 1.
+    """
+
+    def __init__(self, predictions: ModelPredictions) -> None:
+        self._predictions = predictions
+        self.rows_read = 0
+
+    def __iter__(self) -> Iterator[FactBatch]:
+        for stream in self._predictions.streams:
+            yield from self._kept(stream)
+
+    def _kept(self, stream: FactStream) -> Iterator[FactBatch]:
+        top_k = 1 if self._predictions.top_k is None else self._predictions.top_k
+        first: _Choice | None = None
+        collected: list[FactBatch] = []
+        for batch in stream.open():
+            self.rows_read += batch.rows.num_rows
+            choice = _choice(batch, stream)
+            if choice is not (first := first or choice):
+                raise _mixed(stream)
+            match choice:
+                case _Choice.RANK:
+                    yield _replaced(batch, batch.rows.filter(pc.less_equal(batch.rows.column("rank"), top_k)))
+                case _Choice.QUERY:
+                    collected.append(batch)
+                case _Choice.NOTHING:
+                    self._refuse_top_k(stream)
+                    yield batch
+        if collected:
+            yield from _best_of_each_query(collected, top_k, stream)
+
+    def _refuse_top_k(self, stream: FactStream) -> None:
+        if self._predictions.top_k is not None:
+            helps = ("leave top_k out, or add a `rank` column, or `query` and `score` columns",)
+            message = f"top_k is asked for, but the predictions of `{self._predictions.model}` have neither rank nor query"
+            raise InputError(Diagnostic("E330", message, Place(stream.origin), helps=helps))
+
+
+def read_predictions(predictions: ModelPredictions) -> PredictionReader:
+    return PredictionReader(predictions)
+
+
+def _choice(batch: FactBatch, stream: FactStream) -> _Choice:
+    """Rank before query; what is known of some rows of a batch must be known of all."""
+    for choice in (_Choice.RANK, _Choice.QUERY):
+        values = batch.rows.column(choice.value)
+        if values.null_count == 0:
+            return choice
+        if values.null_count < len(values):
+            raise _mixed(stream)
+    return _Choice.NOTHING
+
+
+def _mixed(stream: FactStream) -> InputError:
+    notes = ("the answers of one source are all chosen by rank, or all by query and score, or all kept",)
+    return InputError(
+        Diagnostic("E331", "some rows have a rank or a query and others have none", Place(stream.origin), notes=notes)
+    )
+
+
+def _best_of_each_query(batches: list[FactBatch], top_k: int, stream: FactStream) -> Iterator[FactBatch]:
+    """All batches of a stream are needed at once: the answers of a query may stand anywhere in it."""
+    rows = pa.Table.from_arrays(
+        [pa.chunked_array([b.rows.column(name) for b in batches]) for name in ("query", "score")], ["query", "score"]
+    )
+    keep = _best_rows(rows, top_k, stream)
+    start = 0
+    for batch in batches:
+        end = start + batch.rows.num_rows
+        yield _replaced(batch, batch.rows.filter(pa.array(keep[start:end])))
+        start = end
+
+
+def _best_rows(rows: pa.Table, top_k: int, stream: FactStream) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Which rows are among the k best of their query."""
+    codes = pc.dictionary_encode(rows.column("query")).combine_chunks().indices.to_numpy()
+    if rows.column("score").null_count:
+        _refuse_unscored(codes, top_k, stream)
+    scores = rows.column("score").fill_null(0.0).to_numpy()
+    # lexsort is stable, so that equal scores stay in the order of the rows.
+    order = np.lexsort((-scores, codes))
+    sorted_codes = codes[order]
+    starts = np.flatnonzero(np.r_[True, sorted_codes[1:] != sorted_codes[:-1]])
+    sizes = np.diff(np.r_[starts, len(order)])
+    place = np.arange(len(order)) - np.repeat(starts, sizes)
+    keep = np.zeros(len(order), dtype=np.bool_)
+    keep[order[place < top_k]] = True
+    return keep
+
+
+def _refuse_unscored(codes: np.ndarray[tuple[int], np.dtype[np.int32]], top_k: int, stream: FactStream) -> None:
+    """Answers without score can only be kept where there is nothing to choose."""
+    if np.bincount(codes).max() > top_k:
+        message = f"a query has more than {top_k} answers, and neither rank nor score says which are best"
+        helps = ("add a `rank` or `score` column, or ask for a larger top_k",)
+        raise InputError(Diagnostic("E330", message, Place(stream.origin), helps=helps))
+
+
+def _replaced(batch: FactBatch, rows: pa.RecordBatch) -> FactBatch:
+    return FactBatch(batch.arity, rows, batch.predicate)

@@ -1,0 +1,216 @@
+"""Anything a user may call facts, as streams: files, folders, frames, rows, and mappings from predicates to those."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from itertools import chain
+from pathlib import Path
+
+from rulescore.data.frames import is_frame, lasting, read_frame, read_rows
+from rulescore.data.layout import column_problem
+from rulescore.data.ntriples import read_ntriples
+from rulescore.data.parquet import read_parquet
+from rulescore.data.request import DELIMITERS_ARE, FactFile, FileFormat, Request, is_delimiter
+from rulescore.data.setting import FactBatch, FactStream
+from rulescore.data.text import read_text
+from rulescore.errors import Diagnostic, InputError, Place, suggestion
+
+FORMATS_BY_ENDING = {
+    ".txt": FileFormat.TEXT,
+    ".tsv": FileFormat.TEXT,
+    ".csv": FileFormat.TEXT,
+    ".tab": FileFormat.TEXT,
+    ".nt": FileFormat.NTRIPLES,
+    ".parquet": FileFormat.PARQUET,
+    ".pq": FileFormat.PARQUET,
+}
+_RDF = frozenset((".ttl", ".rdf", ".owl", ".nq", ".trig", ".jsonld"))
+_UNREADABLE = _RDF | {
+    ".xml",
+    ".json",
+    ".jsonl",
+    ".xlsx",
+    ".xls",
+    ".zip",
+    ".bz2",
+    ".xz",
+    ".zst",
+    ".7z",
+    ".tar",
+    ".tgz",
+    ".db",
+    ".sqlite",
+}
+
+FactsLike = object
+"""A path, a `FactFile`, a frame, an iterable of rows, a mapping from predicate to any of these, or a list of such things."""
+
+
+def observed_streams(what: FactsLike, *, delimiter: str | None = None, header: bool | None = None) -> tuple[FactStream, ...]:
+    """Streams of observed or negative facts. Files that do not exist are reported now, rows when they are read."""
+    return _Collector(predictions=False, delimiter=delimiter, header=header).collect(what)
+
+
+def prediction_streams(what: FactsLike, *, delimiter: str | None = None, header: bool | None = None) -> tuple[FactStream, ...]:
+    """Streams of one model's predictions; batches have the columns `score`, `rank` and `query`, null where unknown."""
+    return _Collector(predictions=True, delimiter=delimiter, header=header).collect(what)
+
+
+def named_source(text: str) -> str | dict[str, str]:
+    """A source as the command line writes it: `PATH`, or `NAME=PATH` for the facts of one predicate."""
+    name, mark, path = text.partition("=")
+    if not mark or not name or Path(text).exists():
+        return text
+    return {name: path}
+
+
+def stem(path: Path) -> str:
+    """A file's name without the endings that say how it is written."""
+    name = path.name.removesuffix(".gz")
+    return name.removesuffix(Path(name).suffix) if Path(name).suffix in FORMATS_BY_ENDING else name
+
+
+class _Collector:
+    """Gathers streams and every problem met on the way."""
+
+    def __init__(self, *, predictions: bool, delimiter: str | None, header: bool | None) -> None:
+        self._predictions, self._delimiter, self._header = predictions, delimiter, header
+        self._problems: list[Diagnostic] = []
+
+    def collect(self, what: FactsLike) -> tuple[FactStream, ...]:
+        streams = tuple(self._streams(what, None))
+        if self._problems:
+            raise InputError(self._problems)
+        return streams
+
+    def _streams(self, what: object, predicate: str | None) -> Iterator[FactStream]:
+        if isinstance(what, FactStream):
+            yield what
+        elif isinstance(what, FactFile):
+            yield from self._file(what if predicate is None else replace(what, predicate=predicate))
+        elif isinstance(what, str | Path):
+            yield from self._file(FactFile(what, predicate=predicate))
+        elif is_frame(what):
+            yield self._stream(f"<{_shown(what, predicate)}>", predicate, partial(read_frame, lasting(what)))
+        elif isinstance(what, Mapping) and predicate is None:
+            for name, source in what.items():
+                yield from self._streams(source, str(name))
+        elif isinstance(what, Iterable) and not isinstance(what, Mapping | bytes):
+            yield from self._several(what, predicate)
+        else:
+            self._refuse(what)
+
+    def _several(self, what: Iterable[object], predicate: str | None) -> Iterator[FactStream]:
+        """A list of sources when its first element is a source, else rows."""
+        items = tuple(what) if iter(what) is what else what
+        first = next(iter(items), None)
+        if isinstance(first, FactStream | FactFile | str | Path | Mapping) or is_frame(first):
+            yield from chain.from_iterable(self._streams(item, predicate) for item in items)
+        else:
+            yield self._stream(f"<{_shown(what, predicate)}>", predicate, partial(read_rows, items))
+
+    def _stream(self, origin: str, predicate: str | None, read: partial[Iterator[FactBatch]]) -> FactStream:
+        request = Request(origin, FactFile(origin, predicate=predicate), self._predictions)
+        return FactStream(origin, partial(read, request))
+
+    def _refuse(self, what: object) -> None:
+        notes = ("facts come from a path, a frame, an iterable of tuples, or a mapping from predicate to one of these",)
+        self._problems.append(Diagnostic("E322", f"a {type(what).__name__} cannot be read as facts", notes=notes))
+
+    def _file(self, file: FactFile) -> Iterator[FactStream]:
+        path = Path(file.path)
+        file = replace(
+            file,
+            delimiter=self._delimiter if file.delimiter is None else file.delimiter,
+            header=self._header if file.header is None else file.header,
+        )
+        if file.delimiter is not None and not is_delimiter(file.delimiter):
+            self._problems.append(Diagnostic("E402", f"the delimiter is `{file.delimiter}`", notes=(DELIMITERS_ARE,)))
+            return
+        try:
+            mode = path.stat().st_mode
+        except OSError as error:
+            self._problems.append(_missing(path) if isinstance(error, FileNotFoundError) else _unreadable(path, error))
+            return
+        if stat.S_ISDIR(mode):
+            yield from self._folder(file)
+        else:
+            yield from self._one_file(file, in_folder=False)
+
+    def _folder(self, file: FactFile) -> Iterator[FactStream]:
+        members = sorted(Path(file.path).iterdir())
+        if not members:
+            self._problems.append(Diagnostic("E303", f"folder `{file.path}` is empty"))
+        for member in members:
+            if member.is_dir():
+                self._problems.append(_stray(member, "is a folder within a folder of data"))
+            elif member.name.startswith("."):
+                self._problems.append(_stray(member, "is a hidden file in a folder of data"))
+            elif file.format is None and _ending(member) not in FORMATS_BY_ENDING:
+                self._problems.append(_stray(member, f"has the ending `{_ending(member)}`, which is not one of data files"))
+            else:
+                yield from self._one_file(replace(file, path=member), in_folder=True)
+
+    def _one_file(self, file: FactFile, *, in_folder: bool) -> Iterator[FactStream]:
+        path = Path(file.path)
+        ending = _ending(path)
+        if file.format is None and ending in _UNREADABLE:
+            self._problems.append(_unknown_kind(path, ending))
+            return
+        kind = file.format or FORMATS_BY_ENDING.get(ending, FileFormat.TEXT)
+        by_names = in_folder or kind is FileFormat.PARQUET
+        request = Request(str(file.path), file, self._predictions, by_names, stem(path))
+        yield FactStream(str(file.path), partial(_read, kind, request))
+
+
+def _read(kind: FileFormat, request: Request) -> Iterator[FactBatch]:
+    match kind:
+        case FileFormat.TEXT:
+            return read_text(request)
+        case FileFormat.PARQUET:
+            return read_parquet(request)
+        case FileFormat.NTRIPLES:
+            if request.file.predicate is not None or request.file.columns or request.file.types:
+                notes = ("every N-Triples line names its predicate and its types",)
+                raise column_problem(request, "an N-Triples file has no columns to choose", notes=notes)
+            return read_ntriples(request)
+
+
+def _ending(path: Path) -> str:
+    return Path(path.name.removesuffix(".gz")).suffix
+
+
+def _shown(what: object, predicate: str | None) -> str:
+    return type(what).__name__ if predicate is None else f"{type(what).__name__} of {predicate}"
+
+
+def _missing(path: Path) -> Diagnostic:
+    """A path that is not there, with the neighbour it may have meant."""
+    helps: tuple[str, ...] = ()
+    if path.parent.is_dir():
+        close = suggestion(path.name, [sibling.name for sibling in path.parent.iterdir()])
+        helps = (f"did you mean `{path.with_name(close)}`?",) if close else ()
+    else:
+        helps = (f"there is no folder `{path.parent}` either",)
+    return Diagnostic("E301", f"there is no file or folder `{path}`", helps=helps)
+
+
+def _unreadable(path: Path, error: OSError) -> Diagnostic:
+    return Diagnostic("E302", f"`{path}` may not be read: {(error.strerror or str(error)).lower()}")
+
+
+def _stray(path: Path, what: str) -> Diagnostic:
+    known = ", ".join(FORMATS_BY_ENDING)
+    notes = (f"every file of a folder is read, and must end in one of {known}, with or without .gz",)
+    return Diagnostic(
+        "E303", f"`{path}` {what}", Place(str(path)), notes=notes, helps=("move it elsewhere, or name the files one by one",)
+    )
+
+
+def _unknown_kind(path: Path, ending: str) -> Diagnostic:
+    notes = (f"files that can be read end in {', '.join(FORMATS_BY_ENDING)}, with or without .gz; others are taken for text",)
+    helps = ("convert RDF to N-Triples",) if ending in _RDF else ()
+    return Diagnostic("E305", f"files that end in `{ending}` cannot be read", Place(str(path)), notes=notes, helps=helps)

@@ -1,0 +1,30 @@
+"""How much was read, and how much of it was repeated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class PredictionCounts:
+    """How many predictions a model brought: rows read, rows within top_k, distinct facts among them, repeated rows, and those
+    of the distinct facts that are observed already."""
+
+    rows: int
+    kept: int
+    distinct: int
+    duplicates: int
+    already_observed: int
+
+
+@dataclass(frozen=True, slots=True)
+class DataSummary:
+    """What was read: distinct observed facts, repeated rows, negative facts and how many of those are observed too, constants,
+    predicates with facts."""
+
+    facts: int
+    fact_duplicates: int
+    negatives: int
+    negatives_observed: int
+    constants: int
+    predicates: int

@@ -1,0 +1,156 @@
+"""Delimited text: TSV, CSV and the like, streamed by Arrow with every field as the string it is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv
+
+from rulescore.data.batches import no_facts, text_batch
+from rulescore.data.keys import CellError
+from rulescore.data.layout import Layout, headerless_widths, is_header, resolve
+from rulescore.data.lines import Record, damaged, open_lines, records
+from rulescore.data.quoting import QuoteCheckedStream
+from rulescore.data.request import Request
+from rulescore.data.setting import FactBatch
+from rulescore.data.text_problems import find_problems, form_problem
+from rulescore.errors import Diagnostic, InputError, Place
+
+_DELIMITERS = ("\t", ",", ";", "|", " ")
+_QUOTING_DELIMITERS = (",", ";")
+_BY_ENDING = {".tsv": ("\t",), ".tab": ("\t",), ".csv": (",", ";", "\t", "|")}
+_SAMPLE_LINES = 200
+_BLOCK_BYTES = 4 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How a text file is written. `guessed_header` says that the first line was taken for a header by its words alone."""
+
+    delimiter: str
+    header: tuple[str, ...] | None
+    guessed_header: bool
+    width: int
+
+    @property
+    def quoted(self) -> bool:
+        return self.delimiter in _QUOTING_DELIMITERS
+
+
+def read_text(request: Request) -> Iterator[FactBatch]:
+    """The facts of a text file. A row that is not understood ends the reading with every such row's file, line and column."""
+    dialect = find_dialect(request)
+    layout = resolve(dialect.header, dialect.width, request)
+    rows_read = 0
+    try:
+        for rows in _stream(request, dialect):
+            _check_header_is_none_of(rows, dialect, layout, request)
+            rows_read += rows.num_rows
+            if rows.num_rows:
+                yield text_batch(rows, layout, request)
+    except (pa.ArrowInvalid, CellError, _QuotingError) as error:
+        problems = find_problems(request, dialect.delimiter, dialect.quoted, dialect.header is not None, dialect.width, layout)
+        raise InputError(problems) if problems else damaged(request.origin, str(error)) from None
+    except OSError as error:
+        raise damaged(request.origin, str(error)) from None
+    if not rows_read:
+        raise no_facts(request)
+
+
+def find_dialect(request: Request) -> Dialect:
+    """Delimiter, header and number of columns, from the first lines and what the user said."""
+    with open_lines(request.path) as lines:
+        sample = list(islice(lines, _SAMPLE_LINES))
+    if not sample:
+        raise no_facts(request)
+    delimiter = request.file.delimiter or _guess_delimiter(sample, request)
+    rows = _sample_records(sample, delimiter)
+    first = tuple(field.text for field in rows[0].fields)
+    guessed = request.file.header is None and is_header(first, request)
+    has_header = request.file.header if request.file.header is not None else guessed or _columns_by_name(request)
+    if not has_header:
+        return Dialect(delimiter, None, False, _usual_width(rows, request))
+    if problem := form_problem(rows[0], request):
+        raise InputError(problem)
+    return Dialect(delimiter, first, guessed, len(first))
+
+
+def _sample_records(sample: list[str], delimiter: str) -> list[Record]:
+    return list(records(iter(sample), delimiter, delimiter in _QUOTING_DELIMITERS))
+
+
+def _columns_by_name(request: Request) -> bool:
+    """Whether the user chose columns by name, which only a header has."""
+    choices = request.file.columns.values()
+    return any(isinstance(one, str) for choice in choices for one in ([choice] if isinstance(choice, str | int) else choice))
+
+
+def _guess_delimiter(sample: list[str], request: Request) -> str:
+    """The delimiter under which most lines have one number of columns; of several such, the first of the usual order."""
+    ending = request.path.with_suffix("").suffix if request.path.suffix == ".gz" else request.path.suffix
+    candidates = _BY_ENDING.get(ending, _DELIMITERS)
+    fewest = min(headerless_widths(request), default=2)
+    best, best_share = "\t", 0.0
+    for delimiter in candidates if any(mark in line for mark in candidates for line in sample) else _DELIMITERS:
+        widths = Counter(len(record.fields) for record in _sample_records(sample, delimiter) if record.text)
+        share = max((count / widths.total() for width, count in widths.items() if width >= fewest), default=0.0)
+        if share > best_share:
+            best, best_share = delimiter, share
+    return best
+
+
+def _usual_width(rows: list[Record], request: Request) -> int:
+    """The commonest number of columns among those allowed, so that an odd row is blamed and not its neighbours."""
+    allowed = headerless_widths(request)
+    widths = Counter(len(row.fields) for row in rows if row.text and row.fields)
+    usual = [width for width, _ in widths.most_common() if not allowed or width in allowed]
+    return usual[0] if usual else min(allowed, default=1)
+
+
+class _QuotingError(Exception):
+    pass
+
+
+def _stream(request: Request, dialect: Dialect) -> Iterator[pa.RecordBatch]:
+    names = [f"c{i}" for i in range(dialect.width)]
+    compression = "gzip" if request.path.suffix == ".gz" else None
+    with pa.input_stream(str(request.path), compression=compression) as stream:
+        checked = QuoteCheckedStream(stream, dialect.delimiter) if dialect.quoted else None
+        reader = csv.open_csv(
+            stream if checked is None else pa.PythonFile(checked, mode="r"),
+            read_options=csv.ReadOptions(
+                column_names=names, skip_rows_after_names=0 if dialect.header is None else 1, block_size=_BLOCK_BYTES
+            ),
+            parse_options=csv.ParseOptions(
+                delimiter=dialect.delimiter,
+                quote_char='"' if dialect.quoted else False,
+                newlines_in_values=dialect.quoted,
+                # An empty line must be seen to be refused.
+                ignore_empty_lines=False,
+            ),
+            convert_options=csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.string()), null_values=[], strings_can_be_null=False
+            ),
+        )
+        yield from reader
+        if checked is not None and checked.malformed:
+            raise _QuotingError
+
+
+def _check_header_is_none_of(rows: pa.RecordBatch, dialect: Dialect, layout: Layout, request: Request) -> None:
+    """Refuses a guessed header whose words come back as data: it may have been a fact."""
+    if not dialect.guessed_header or dialect.header is None:
+        return
+    columns = layout.arguments if layout.relation is None else (layout.relation,)
+    for index in columns:
+        if pc.index(rows.column(index), dialect.header[index]).as_py() >= 0:
+            place = Place(request.origin, 1, 1, text=dialect.delimiter.join(dialect.header))
+            note = f"it reads like a header, but `{dialect.header[index]}` is a value further down too"
+            helps = ("say whether there is a header: `header = true` or `header = false`",)
+            problem = Diagnostic("E318", "the first line may be a header or a fact", place, notes=(note,), helps=helps)
+            raise InputError(problem)

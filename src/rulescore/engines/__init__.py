@@ -1,0 +1,1 @@
+"""Databases that load facts and run statements."""

@@ -1,0 +1,32 @@
+"""What an engine has to do. Statements arrive as sqlglot trees; tables come and go as Arrow."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import pyarrow as pa
+from sqlglot import exp
+
+
+class Engine(Protocol):
+    """A database session that holds temporary tables under the reserved prefix."""
+
+    dialect: str
+
+    def load(self, name: str, rows: pa.Table) -> None:
+        """Create a temporary table from Arrow rows."""
+
+    def append(self, name: str, rows: pa.Table) -> None:
+        """Add Arrow rows to a table made by `load`."""
+
+    def run(self, statement: exp.Expression) -> None:
+        """Run a statement that returns nothing."""
+
+    def query(self, statement: exp.Expression, *, as_written: bool = False) -> pa.Table:
+        """Run a query. `as_written` keeps the order of its joins."""
+
+    def text(self, statement: exp.Expression, *, pretty: bool = False) -> str:
+        """The statement in the engine's dialect."""
+
+    def close(self) -> None:
+        """Drop everything and disconnect."""

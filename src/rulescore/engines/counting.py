@@ -1,0 +1,310 @@
+"""Runs a plan on an engine: parameters in, counts out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import pyarrow as pa
+from sqlglot import exp
+
+from rulescore.data.setting import Role
+from rulescore.engines.base import Engine
+from rulescore.engines.loading import Loaded
+from rulescore.logic.plan import ConditionRow, Group, Judge, LiteralName, Plan
+from rulescore.logic.refutation import Refutations, identity
+from rulescore.sql import claims as claim_sql
+from rulescore.sql import conditions as condition_sql
+from rulescore.sql import evidence as evidence_sql
+from rulescore.sql import results as result_sql
+from rulescore.sql.claims import Context, Entry
+
+CountRows = dict[int, tuple[int, int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """A prepared plan: its parameter tables are loaded and evidence is numbered."""
+
+    engine: Engine
+    loaded: Loaded
+    plan: Plan
+    context: Context
+    roles: frozenset[Role]
+
+
+def prepare(
+    engine: Engine,
+    loaded: Loaded,
+    plan: Plan,
+    ways: Refutations,
+    *,
+    appendix: bool,
+    distinct_variables: bool,
+    roles: frozenset[Role],
+) -> Counter:
+    """Load the parameters of a plan and judge every signature of the data."""
+    context = Context(
+        loaded.stride,
+        loaded.orders,
+        loaded.fact_arities,
+        loaded.candidate_arities,
+        distinct_variables,
+        appendix,
+        loaded.any_observed_prediction,
+    )
+    for number, group in enumerate(plan.groups):
+        _load_group(engine, loaded, number, group)
+    heads, opponents = oppositions(loaded, ways, {h.predicate for g in plan.groups for h in g.heads if h.predicate})
+    engine.load(evidence_sql.OPPOSES, pa.table({"head": heads, "l0": opponents}))
+    judged = {h.predicate for g in plan.groups if g.judge is Judge.EVIDENCE for h in g.heads if h.predicate is not None}
+    literals = sorted(_head_literal(loaded, predicate) for predicate in judged)
+    engine.load(evidence_sql.JUDGED, pa.table({"literal": pa.array(literals, pa.int32())}))
+    if judged and loaded.fact_arities:
+        engine.run(evidence_sql.create_verdicts(appendix=appendix))
+    elif judged:
+        engine.load(evidence_sql.VERDICT, _empty("signature", "head", *evidence_sql.COUNTS))
+    return Counter(engine, loaded, plan, context, roles)
+
+
+def _empty(*fields: str) -> pa.Table:
+    return pa.table({field: pa.array([], pa.int32()) for field in fields})
+
+
+def number_evidence(engine: Engine, loaded: Loaded) -> None:
+    """Give every set of literals that holds of some tuple a number. Once, after loading."""
+    for arity in sorted(loaded.fact_arities):
+        engine.run(evidence_sql.create_tuple_sets(arity))
+    if loaded.fact_arities:
+        engine.run(evidence_sql.create_signatures(sorted(loaded.fact_arities)))
+        engine.run(evidence_sql.create_members())
+    for arity in sorted(loaded.fact_arities | loaded.candidate_arities):
+        facts, candidates = arity in loaded.fact_arities, arity in loaded.candidate_arities
+        engine.run(evidence_sql.create_tuples(arity, facts=facts, candidates=candidates))
+
+
+def _head_literal(loaded: Loaded, predicate: str) -> int:
+    arity = loaded.vocabulary.predicates[predicate].arity
+    return loaded.literal(LiteralName(predicate, identity(arity)))
+
+
+def oppositions(loaded: Loaded, ways: Refutations, heads: set[str]) -> tuple[pa.Array, pa.Array]:
+    """Pairs of a head's literal and a literal that refutes it, each once, for the heads in use."""
+    wanted = np.array(sorted(_head_literal(loaded, head) for head in heads), np.int64)
+    parts: list[np.ndarray[tuple[int, int], np.dtype[np.int64]]] = []
+    for group in ways.groups:
+        members = np.array([_head_literal(loaded, p) for p in group if p in loaded.predicate_ids], np.int64)
+        used = np.intersect1d(members, wanted)
+        left, right = np.meshgrid(used, members, indexing="ij")
+        pairs = np.stack([left.ravel(), right.ravel()], axis=1)
+        parts.append(pairs[pairs[:, 0] != pairs[:, 1]])
+    single = [
+        (_head_literal(loaded, one.head), loaded.literal(LiteralName(one.opponent, one.order, one.negative)))
+        for one in ways.oppositions
+        if one.head in heads
+    ]
+    if single:
+        parts.append(np.array(single, np.int64))
+    pairs = np.unique(np.concatenate(parts), axis=0) if parts else np.empty((0, 2), np.int64)
+    return pa.array(pairs[:, 0], pa.int32()), pa.array(pairs[:, 1], pa.int32())
+
+
+def _load_group(engine: Engine, loaded: Loaded, number: int, group: Group) -> None:
+    literals = len(group.shape.atoms) + len(group.shape.negated)
+    body: dict[str, list[int]] = {"body": list(range(len(group.bodies)))}
+    for i in range(literals):
+        body[f"l{i}"] = [loaded.literal(one.literals[i]) for one in group.bodies]
+    for i in range(len(group.bodies[0].constants)):
+        body[f"c{i}"] = [loaded.constant_ids[one.constants[i]] for one in group.bodies]
+    engine.load(claim_sql.body_table(number), _integers(body))
+    head: dict[str, list[int]] = {
+        "rule": [one.rule for one in group.heads],
+        "body": [one.body for one in group.heads],
+        "literal": [-1 if one.predicate is None else _head_literal(loaded, one.predicate) for one in group.heads],
+    }
+    for i in range(len(group.heads[0].constants)):
+        head[f"h{i}"] = [loaded.constant_ids[one.constants[i]] for one in group.heads]
+    engine.load(claim_sql.head_table(number), _integers(head))
+    for index, (_, rows) in enumerate(group.conditions):
+        engine.load(condition_sql.condition_table(number, index), _integers(_condition_rows(loaded, rows)))
+
+
+def _condition_rows(loaded: Loaded, rows: Sequence[ConditionRow]) -> dict[str, list[int]]:
+    columns: dict[str, list[int]] = {"head": [_head_literal(loaded, row.predicate) for row in rows]}
+    for i in range(len(rows[0].literals)):
+        columns[f"l{i}"] = [loaded.literal(row.literals[i]) for row in rows]
+    for i in range(len(rows[0].constants)):
+        columns[f"c{i}"] = [loaded.constant_ids[row.constants[i]] for row in rows]
+    return columns
+
+
+def _integers(columns: dict[str, list[int]]) -> pa.Table:
+    return pa.table({field: pa.array(values, pa.int32()) for field, values in columns.items()})
+
+
+def condition_sources(number: int, group: Group) -> list[condition_sql.ConditionSource]:
+    """Every way to refute the heads of a group, oppositions among them."""
+    arity = len(group.shape.head or ())
+    found = [condition_sql.opposition_source(arity)]
+    for index, (shape, _) in enumerate(group.conditions):
+        found.append(condition_sql.ConditionSource(shape, condition_sql.condition_table(number, index)))
+    return found
+
+
+def dataset_statement(counter: Counter, number: int) -> exp.Select | None:
+    """The statement that counts a group's groundings over the data; None where no table holds facts for it."""
+    group = counter.plan.groups[number]
+    context = counter.context
+    if not claim_sql.possible(group, context, None):
+        return None
+    claims = claim_sql.dataset_claims(group, number, context)
+    arity = len(group.shape.head or ())
+    match group.judge:
+        case Judge.DENIAL:
+            return evidence_sql.plain_counts(claims, ["rule"], confirmed=False, refuted=True)
+        case Judge.EVIDENCE:
+            if arity not in context.fact_arities:
+                return None
+            return evidence_sql.observed_counts(claims, arity, ["rule"])
+        case Judge.CONDITIONS:
+            sources = condition_sources(number, group)
+            return condition_sql.condition_counts(claims, sources, context, arity, predictions=False, own=False)
+
+
+def dataset_counts(counter: Counter) -> CountRows:
+    """Confirmed, refuted and evaluable groundings over the data, by rule; rules without any are absent."""
+    found: CountRows = {}
+    for number in range(len(counter.plan.groups)):
+        statement = dataset_statement(counter, number)
+        if statement is not None:
+            found.update(_count_rows(counter.engine.query(statement)))
+    return found
+
+
+def _count_rows(rows: pa.Table) -> Iterator[tuple[int, tuple[int, int, int]]]:
+    columns = [rows[field].to_pylist() for field in ("rule", *evidence_sql.COUNTS)]
+    for rule, confirmed, refuted, evaluable in zip(*columns, strict=True):
+        yield rule, (int(confirmed), int(refuted), int(evaluable))
+
+
+def prediction_statements(counter: Counter, number: int) -> Iterator[tuple[str, exp.Select]]:
+    """The statements that count a group's groundings in which a prediction takes part, with a title each."""
+    if counter.context.appendix:
+        yield from _appendix_statements(counter, number)
+    else:
+        yield from _definition_statements(counter, number)
+
+
+def _appendix_statements(counter: Counter, number: int) -> Iterator[tuple[str, exp.Select]]:
+    group, context = counter.plan.groups[number], counter.context
+    arity = len(group.shape.head or ())
+    keys = ["rule", "prediction"]
+    if Role.BODY in counter.roles and arity in context.fact_arities:
+        for index in range(len(group.shape.atoms)):
+            entry = Entry((index,))
+            if claim_sql.possible(group, context, entry):
+                claims = claim_sql.body_claims(group, number, context, entry)
+                yield f"prediction at body atom {index + 1}", evidence_sql.observed_counts(claims, arity, keys)
+    if not claim_sql.possible(group, context, Entry()):
+        return
+    if Role.HEAD in counter.roles:
+        claims = claim_sql.head_claims(group, number, context)
+        yield "prediction is the head", evidence_sql.plain_counts(claims, keys, confirmed=True, refuted=False)
+    if Role.REFUTER in counter.roles:
+        claims = claim_sql.opposing_claims(group, number, context, evidence_sql.OPPOSES)
+        yield "prediction is the incompatible fact", evidence_sql.plain_counts(claims, keys, confirmed=False, refuted=True)
+
+
+def _definition_statements(counter: Counter, number: int) -> Iterator[tuple[str, exp.Select]]:
+    group, context = counter.plan.groups[number], counter.context
+    other_roles = [role for role in (Role.HEAD, Role.REFUTER) if role in counter.roles]
+    for entry in claim_sql.body_entries(group):
+        if not claim_sql.possible(group, context, entry) or not (Role.BODY in counter.roles or other_roles):
+            continue
+        claims = claim_sql.body_claims(group, number, context, entry)
+        keep = None if Role.BODY in counter.roles else other_roles
+        own_arity = group.shape.atoms[entry.atoms[0]].arity
+        atoms = " and ".join(str(index + 1) for index in entry.atoms)
+        statement = _judge(counter, number, claims, own_arity, keep)
+        if statement is not None:
+            yield f"prediction at body atom {atoms}", statement
+    if group.judge is Judge.DENIAL or not claim_sql.possible(group, context, Entry()) or not other_roles:
+        return
+    arity = len(group.shape.head or ())
+    keep = None if Role.HEAD in counter.roles else other_roles
+    statement = _judge(counter, number, claim_sql.head_claims(group, number, context), arity, keep)
+    if statement is not None:
+        yield "prediction is the head", statement
+    if Role.REFUTER in counter.roles:
+        claims = condition_sql.refuter_claims(group, number, context, condition_sources(number, group))
+        if claims is not None:
+            yield "prediction refutes the head", _judge_refuter(counter, number, claims)
+
+
+def _judge(
+    counter: Counter, number: int, claims: exp.Select, own_arity: int, keep: Sequence[Role] | None
+) -> exp.Select | None:
+    group, context = counter.plan.groups[number], counter.context
+    arity = len(group.shape.head or ())
+    own = own_arity == arity
+    match group.judge:
+        case Judge.DENIAL:
+            if keep is not None:
+                return None
+            return evidence_sql.plain_counts(claims, ["rule", "prediction"], confirmed=False, refuted=True)
+        case Judge.EVIDENCE:
+            if arity not in context.fact_arities | context.candidate_arities:
+                return None
+            return evidence_sql.prediction_counts(claims, context, arity, own=own, keep=keep)
+        case Judge.CONDITIONS:
+            sources = condition_sources(number, group)
+            return condition_sql.condition_counts(claims, sources, context, arity, predictions=True, own=own, keep=keep)
+
+
+def _judge_refuter(counter: Counter, number: int, claims: exp.Select) -> exp.Select:
+    group, context = counter.plan.groups[number], counter.context
+    arity = len(group.shape.head or ())
+    sources = condition_sources(number, group)
+    return condition_sql.condition_counts(claims, sources, context, arity, predictions=True, own=False)
+
+
+def count_contributions(counter: Counter) -> None:
+    """Create the table of contributions."""
+    engine = counter.engine
+    parts: list[int] = []
+    for number in range(len(counter.plan.groups)):
+        for _, statement in prediction_statements(counter, number):
+            engine.run(result_sql.create_part(len(parts), statement))
+            parts.append(len(parts))
+    if parts:
+        engine.run(result_sql.create_contributions(parts))
+    else:
+        engine.load(result_sql.CONTRIBUTION, _empty("rule", "prediction", *evidence_sql.COUNTS))
+
+
+def model_totals(counter: Counter) -> dict[int, CountRows]:
+    """Counts by model and rule."""
+    found: dict[int, CountRows] = {}
+    rows = counter.engine.query(result_sql.model_totals())
+    for model, (rule, counts) in zip(rows["model"].to_pylist(), _count_rows(rows), strict=True):
+        found.setdefault(model, {})[rule] = counts
+    return found
+
+
+def never_together(engine: Engine, loaded: Loaded) -> list[tuple[str, str]]:
+    """Pairs of observed predicates of one arity that share no tuple."""
+    together = {(left, right) for left, right, _ in together_counts(engine, loaded)}
+    observed = sorted(p.name for p in loaded.vocabulary.predicates.values() if p.observed)
+    arity = {name: loaded.vocabulary.predicates[name].arity for name in observed}
+    return [(a, b) for a, b in combinations(observed, 2) if arity[a] == arity[b] and (a, b) not in together]
+
+
+def together_counts(engine: Engine, loaded: Loaded) -> Iterable[tuple[str, str, int]]:
+    """Pairs of observed predicates that share tuples, in alphabetical order, with the number of those."""
+    names = {number: name for name, number in loaded.predicate_ids.items()}
+    for arity in sorted(loaded.fact_arities):
+        rows = engine.query(evidence_sql.cooccurrences(arity, loaded.stride, len(loaded.predicate_ids)))
+        for left, right, n in zip(*(rows[c].to_pylist() for c in ("left", "right", "n")), strict=True):
+            yield names[left // loaded.stride], names[right // loaded.stride], int(n)

@@ -1,0 +1,139 @@
+"""DuckDB, embedded: the default engine."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from typing import Any, TypeVar
+
+import duckdb
+import pyarrow as pa
+from sqlglot import exp
+
+from rulescore.data.setting import EngineOptions
+from rulescore.errors import Diagnostic, EngineError, InputError
+
+_Result = TypeVar("_Result")
+
+# How often the waiting thread looks for Ctrl-C, in seconds.
+_POLL = 0.1
+
+
+class DuckDBEngine:
+    """An in-memory database. Queries run in a thread of their own, so that Ctrl-C can interrupt them at once."""
+
+    dialect = "duckdb"
+
+    def __init__(self, options: EngineOptions) -> None:
+        self._own_folder: tempfile.TemporaryDirectory[str] | None = None
+        if options.spill_folder is None:
+            self._own_folder = tempfile.TemporaryDirectory(prefix="rulescore-")
+        self._connection = duckdb.connect(":memory:")
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix="rulescore-duckdb")
+        try:
+            self._configure(options)
+        except InputError:
+            self.close()
+            raise
+
+    def _configure(self, options: EngineOptions) -> None:
+        folder = str(options.spill_folder) if options.spill_folder else self._own_folder.name if self._own_folder else ""
+        settings: dict[str, Any] = {
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+            "preserve_insertion_order": False,
+            "temp_directory": folder,
+        }
+        if options.memory_limit is not None:
+            settings["memory_limit"] = options.memory_limit
+        if options.threads is not None:
+            settings["threads"] = options.threads
+        for name, value in settings.items():
+            try:
+                self._connection.execute(self.text(_set(name, value)))
+            except duckdb.Error as error:
+                raise InputError(
+                    Diagnostic("E901", f"the engine does not accept `{value}` for `{name}`", notes=(_first_line(error),))
+                ) from error
+
+    def load(self, name: str, rows: pa.Table) -> None:
+        source = f"{name}__arrow"
+        self._connection.register(source, rows)
+        try:
+            self.run(exp.Create(this=_table(name), kind="TABLE", properties=_temporary(), expression=_all(source)))
+        finally:
+            self._connection.unregister(source)
+
+    def append(self, name: str, rows: pa.Table) -> None:
+        source = f"{name}__arrow"
+        self._connection.register(source, rows)
+        try:
+            self.run(exp.Insert(this=_table(name), expression=_all(source)))
+        finally:
+            self._connection.unregister(source)
+
+    def run(self, statement: exp.Expression) -> None:
+        sql = self.text(statement)
+        self._interruptible(lambda: self._connection.execute(sql).fetchall())
+
+    def query(self, statement: exp.Expression, *, as_written: bool = False) -> pa.Table:
+        sql = self.text(statement)
+        if not as_written:
+            return self._interruptible(lambda: self._connection.sql(sql).to_arrow_table())
+        self._connection.execute(self.text(_set("disabled_optimizers", "join_order")))
+        try:
+            return self._interruptible(lambda: self._connection.sql(sql).to_arrow_table())
+        finally:
+            self._connection.execute(self.text(_set("disabled_optimizers", "")))
+
+    def text(self, statement: exp.Expression, *, pretty: bool = False) -> str:
+        return statement.sql(dialect=self.dialect, pretty=pretty)
+
+    def close(self) -> None:
+        self._worker.shutdown(wait=True)
+        self._connection.close()
+        if self._own_folder is not None:
+            self._own_folder.cleanup()
+
+    def _interruptible(self, work: Callable[[], _Result]) -> _Result:
+        future = self._worker.submit(work)
+        try:
+            return _wait(future)
+        except KeyboardInterrupt:
+            self._connection.interrupt()
+            future.exception()
+            raise
+        except duckdb.Error as error:
+            raise EngineError(str(error)) from error
+
+
+def _wait(future: Future[_Result]) -> _Result:
+    while True:
+        try:
+            return future.result(timeout=_POLL)
+        except FutureTimeoutError:
+            if future.done():
+                raise
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0]
+
+
+def _table(name: str) -> exp.Table:
+    return exp.Table(this=exp.to_identifier(name, quoted=True))
+
+
+def _all(name: str) -> exp.Select:
+    return exp.select("*").from_(_table(name))
+
+
+def _temporary() -> exp.Properties:
+    return exp.Properties(expressions=[exp.TemporaryProperty()])
+
+
+def _set(name: str, value: object) -> exp.Expression:
+    item = exp.EQ(this=exp.column(name), expression=exp.convert(value))
+    return exp.Set(expressions=[exp.SetItem(this=item)])

@@ -1,0 +1,287 @@
+"""Streams of facts into an engine: staged as text keys, then numbered, made distinct and sorted once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from rulescore.data.setting import FactBatch, FactStream, Setting
+from rulescore.data.summary import DataSummary, PredictionCounts
+from rulescore.data.selection import PredictionReader
+from rulescore.data.vocabulary import Predicate, Vocabulary
+from rulescore.engines.base import Engine
+from rulescore.errors import Diagnostic, InputError
+from rulescore.logic.plan import LiteralName
+from rulescore.logic.refutation import Order, identity
+from rulescore.sql import loading as sql
+from rulescore.sql.build import arguments, name
+
+CODES = {"E321": "a predicate occurs with two different numbers of arguments in the data"}
+
+# Rows staged at a time: enough to be quick, few enough to stay small in memory.
+_STAGED_ROWS = 1_000_000
+
+_KEYS = name("key")
+
+
+@dataclass(slots=True)
+class Loaded:
+    """What was loaded, and the numbers by which statements refer to it."""
+
+    vocabulary: Vocabulary
+    summary: DataSummary
+    models: tuple[str, ...]
+    predictions: dict[str, PredictionCounts]
+    stride: int
+    orders: dict[int, tuple[Order, ...]]
+    predicate_ids: dict[str, int]
+    constant_ids: dict[str, int]
+    fact_arities: frozenset[int]
+    candidate_arities: frozenset[int]
+    any_observed_prediction: bool
+    origins: dict[str, str] = field(default_factory=dict)
+
+    def literal(self, literal: LiteralName) -> int:
+        shift = len(self.predicate_ids) if literal.negative else 0
+        orders = self.orders_of(len(literal.order))
+        return (self.predicate_ids[literal.predicate] + shift) * self.stride + orders.index(literal.order)
+
+    def orders_of(self, arity: int) -> tuple[Order, ...]:
+        return self.orders.get(arity, (identity(arity),))
+
+
+class _Staging:
+    """Collects batches by arity and hands them to the engine in large pieces."""
+
+    def __init__(self, engine: Engine, kind: str, extra: Sequence[str] = ()) -> None:
+        self._engine = engine
+        self._kind = kind
+        self._extra = extra
+        self._waiting: dict[int, list[pa.Table]] = {}
+        self._tables: set[int] = set()
+        self.rows = 0
+
+    @property
+    def arities(self) -> list[int]:
+        return sorted(self._tables)
+
+    def table(self, arity: int) -> str | None:
+        return sql.raw_table(self._kind, arity) if arity in self._tables else None
+
+    def add(self, batch: FactBatch, model: int | None = None) -> None:
+        if batch.rows.num_rows == 0:
+            return
+        rows = pa.Table.from_batches([batch.rows])
+        if batch.predicate is not None:
+            rows = rows.append_column("predicate", pa.repeat(pa.scalar(batch.predicate, pa.string()), rows.num_rows))
+        if model is not None:
+            rows = rows.append_column("model", pa.repeat(pa.scalar(model, pa.int32()), rows.num_rows))
+        rows = rows.select(["predicate", *arguments(batch.arity), *self._extra])
+        self.rows += rows.num_rows
+        waiting = self._waiting.setdefault(batch.arity, [])
+        waiting.append(rows)
+        if sum(part.num_rows for part in waiting) >= _STAGED_ROWS:
+            self._flush(batch.arity)
+
+    def finish(self) -> None:
+        for arity in list(self._waiting):
+            self._flush(arity)
+
+    def _flush(self, arity: int) -> None:
+        parts = self._waiting.pop(arity, [])
+        if not parts:
+            return
+        rows = pa.concat_tables(parts)
+        target = sql.raw_table(self._kind, arity)
+        if arity in self._tables:
+            self._engine.append(target, rows)
+        else:
+            self._engine.load(target, rows)
+            self._tables.add(arity)
+
+
+def load(
+    engine: Engine, setting: Setting, orders: dict[int, tuple[Order, ...]], constants: Iterable[str], declared: Mapping[str, int]
+) -> Loaded:
+    """Load every fact of a setting. `constants` are keys that rules mention, `declared` predicates with their arity."""
+    observed = _stage(engine, "observed", setting.observed)
+    negative = _stage(engine, "negative", setting.negatives)
+    predicted, read, kept = _stage_predictions(engine, setting)
+    stages = {"observed": observed, "negative": negative, "predicted": predicted}
+    arities = _predicate_arities(engine, stages)
+    names = sorted({**declared, **arities})
+    ids = {predicate: i for i, predicate in enumerate(names)}
+    engine.load(sql.PREDICATE, pa.table({"name": pa.array(names, pa.string()), "id": pa.array(range(len(names)), pa.int32())}))
+    engine.load(_KEYS, pa.table({"key": pa.array(sorted(set(constants)), pa.string())}))
+    raw = [(sql.raw_table(kind, n), n) for kind, stage in stages.items() for n in stage.arities]
+    engine.run(sql.create_constants(raw, _KEYS))
+    stride = max([2, *(len(found) for found in orders.values())])
+    loaded = _Bases(engine, stages, names, orders, stride)
+    loaded.build()
+    known = {
+        predicate: Predicate(
+            predicate,
+            {**declared, **arities}[predicate],
+            loaded.counts["observed"][i],
+            loaded.counts["predicted"][i],
+            loaded.counts["negative"][i],
+        )
+        for predicate, i in ids.items()
+    }
+    models = tuple(one.model for one in setting.predictions)
+    totals = {row["model"]: row for row in engine.query(sql.model_counts()).to_pylist()} if predicted.arities else {}
+    predictions = {
+        model: _prediction_counts(read[i], kept[i], totals.get(i, {"distinct": 0, "already_observed": 0}))
+        for i, model in enumerate(models)
+    }
+    facts = sum(loaded.counts["observed"].values())
+    summary = DataSummary(
+        facts=facts,
+        fact_duplicates=observed.rows - facts,
+        negatives=sum(loaded.counts["negative"].values()),
+        negatives_observed=loaded.overlap,
+        constants=engine.query(sql.row_count(sql.CONSTANT))["n"][0].as_py(),
+        predicates=sum(1 for predicate in known.values() if predicate.occurs),
+    )
+    keys = engine.query(sql.constants_by_key(_KEYS))
+    return Loaded(
+        vocabulary=Vocabulary(known),
+        summary=summary,
+        models=models,
+        predictions=predictions,
+        stride=stride,
+        orders=orders,
+        predicate_ids=ids,
+        constant_ids=dict(zip(keys["key"].to_pylist(), keys["id"].to_pylist(), strict=True)),
+        fact_arities=frozenset(loaded.fact_arities),
+        candidate_arities=frozenset(predicted.arities),
+        any_observed_prediction=any(one.already_observed for one in predictions.values()),
+    )
+
+
+def _prediction_counts(read: int, kept: int, row: Mapping[str, int]) -> PredictionCounts:
+    return PredictionCounts(read, kept, row["distinct"], kept - row["distinct"], row["already_observed"])
+
+
+def _stage(engine: Engine, kind: str, streams: Iterable[FactStream]) -> _Staging:
+    staging = _Staging(engine, kind)
+    for stream in streams:
+        for batch in stream.open():
+            staging.add(batch)
+    staging.finish()
+    return staging
+
+
+def _stage_predictions(engine: Engine, setting: Setting) -> tuple[_Staging, list[int], list[int]]:
+    staging = _Staging(engine, "predicted", ("model", "score", "rank"))
+    read: list[int] = []
+    kept: list[int] = []
+    for number, one in enumerate(setting.predictions):
+        before = staging.rows
+        reader = PredictionReader(one)
+        for batch in reader:
+            staging.add(batch, number)
+        read.append(reader.rows_read)
+        kept.append(staging.rows - before)
+    staging.finish()
+    return staging, read, kept
+
+
+def _predicate_arities(engine: Engine, stages: Mapping[str, _Staging]) -> dict[str, int]:
+    """The arity of every predicate in the data; one that has two is an error."""
+    tables = {sql.raw_table(kind, n): (kind, n) for kind, stage in stages.items() for n in stage.arities}
+    if not tables:
+        return {}
+    found: dict[str, dict[int, Counter[str]]] = {}
+    for row in engine.query(sql.raw_counts(list(tables))).to_pylist():
+        kind, arity = tables[row["source"]]
+        found.setdefault(row["predicate"], {}).setdefault(arity, Counter())[kind] += row["n"]
+    problems = [
+        Diagnostic(
+            "E321",
+            f"`{predicate}` occurs with {' and '.join(str(n) for n in sorted(uses))} arguments",
+            notes=tuple(
+                f"{n} argument{'s' if n != 1 else ''}: " + ", ".join(f"{count:,} {kind} rows" for kind, count in kinds.items())
+                for n, kinds in sorted(uses.items())
+            ),
+            helps=("give the two relations different names",),
+        )
+        for predicate, uses in sorted(found.items())
+        if len(uses) > 1
+    ]
+    if problems:
+        raise InputError(problems)
+    return {predicate: next(iter(uses)) for predicate, uses in found.items()}
+
+
+class _Bases:
+    """Builds the numbered tables from the staged ones and drops these."""
+
+    def __init__(
+        self, engine: Engine, stages: Mapping[str, _Staging], names: Sequence[str], orders: dict[int, tuple[Order, ...]], stride: int
+    ) -> None:
+        self._engine = engine
+        self._stages = stages
+        self._names = names
+        self._orders = orders
+        self._stride = stride
+        self.counts: dict[str, Counter[int]] = {kind: Counter() for kind in stages}
+        self.fact_arities: set[int] = set()
+        self.overlap = 0
+
+    def build(self) -> None:
+        for arity in sorted(set(self._stages["observed"].arities) | set(self._stages["negative"].arities)):
+            self._facts(arity)
+        answers = []
+        offset = 0
+        for arity in self._stages["predicted"].arities:
+            answers.append(self._candidates(arity, offset))
+            offset += self._engine.query(sql.row_count(_base("predicted", arity)))["n"][0].as_py()
+        if answers:
+            self._engine.run(sql.create_answers(answers))
+        for kind, arity in self._each_stage():
+            self._engine.run(sql.drop_table(_base(kind, arity)))
+            self._engine.run(sql.drop_table(sql.raw_table(kind, arity)))
+
+    def _each_stage(self) -> Iterator[tuple[str, int]]:
+        for kind, stage in self._stages.items():
+            for arity in stage.arities:
+                yield kind, arity
+
+    def _facts(self, arity: int) -> None:
+        bases: dict[str, str | None] = {"observed": None, "negative": None}
+        for kind in bases:
+            raw = self._stages[kind].table(arity)
+            if raw is not None:
+                bases[kind] = _base(kind, arity)
+                self._engine.run(sql.create_base(_base(kind, arity), raw, arity))
+                self._count(kind, arity)
+        if bases["observed"] and bases["negative"]:
+            self.overlap += self._engine.query(sql.overlap(bases["negative"], bases["observed"], arity))["n"][0].as_py()
+        orders = self._orders.get(arity, (identity(arity),))
+        self._engine.run(
+            sql.create_facts(arity, bases["observed"], bases["negative"], orders, self._stride, len(self._names))
+        )
+        self.fact_arities.add(arity)
+
+    def _candidates(self, arity: int, offset: int) -> object:
+        raw = sql.raw_table("predicted", arity)
+        base = _base("predicted", arity)
+        observed = _base("observed", arity) if self._stages["observed"].table(arity) else None
+        self._engine.run(sql.create_candidate_base(base, raw, arity, offset, observed))
+        self._count("predicted", arity)
+        orders = self._orders.get(arity, (identity(arity),))
+        self._engine.run(sql.create_candidates(arity, base, orders, self._stride))
+        return sql.answers(raw, arity, base)
+
+    def _count(self, kind: str, arity: int) -> None:
+        rows = self._engine.query(sql.predicate_counts(_base(kind, arity)))
+        for predicate, n in zip(rows["predicate"].to_pylist(), rows["n"].to_pylist(), strict=True):
+            self.counts[kind][predicate] += n
+
+
+def _base(kind: str, arity: int) -> str:
+    return name(f"base_{kind}_{arity}")

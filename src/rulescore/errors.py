@@ -1,0 +1,138 @@
+"""What can go wrong, told so that it can be mended: a code, a place, a note, a help line.
+
+Every stage reports through these classes. A problem of a file is a `Diagnostic`; problems are collected and raised together in
+one `InputError`, so that a user sees all of them at once.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from enum import StrEnum
+
+
+class Severity(StrEnum):
+    ERROR = "error"
+    WARNING = "warning"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Source:
+    """A text and the name a user knows it by; spans point into it."""
+
+    name: str
+    text: str
+    _starts: list[int] = field(default_factory=list, repr=False)
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """Line and column of an offset, both counted from 1."""
+        if not self._starts:
+            self._starts.append(0)
+            self._starts.extend(i + 1 for i, c in enumerate(self.text) if c == "\n")
+        line = bisect_right(self._starts, offset)
+        return line, offset - self._starts[line - 1] + 1
+
+    def line_text(self, line: int) -> str:
+        return self.text.split("\n")[line - 1].rstrip("\r")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in a file something is: what is printed behind `-->`, with the line itself where it is known."""
+
+    name: str
+    line: int | None = None
+    column: int | None = None
+    length: int = 1
+    text: str | None = None
+
+    def __str__(self) -> str:
+        return ":".join(str(part) for part in (self.name, self.line, self.column) if part is not None)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Span:
+    """A stretch of a source. Two trees that differ in their spans only are equal, so spans never take part in comparison."""
+
+    source: Source
+    start: int
+    end: int
+
+    def place(self) -> Place:
+        line, column = self.source.position(self.start)
+        text = self.source.line_text(line)
+        length = max(1, min(self.end - self.start, len(text) - column + 1))
+        return Place(self.source.name, line, column, length, text)
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    code: str
+    message: str
+    place: Place | None = None
+    label: str = ""
+    notes: tuple[str, ...] = ()
+    helps: tuple[str, ...] = ()
+    severity: Severity = Severity.ERROR
+
+    def __str__(self) -> str:
+        return render(self)
+
+
+def render(problem: Diagnostic) -> str:
+    """The text a person reads: code and message, the place with a caret, notes and help."""
+    lines = [f"{problem.severity}[{problem.code}]: {problem.message}"]
+    margin = ""
+    place = problem.place
+    if place is not None:
+        margin = " " * len(str(place.line or ""))
+        lines.append(f"{margin}--> {place}" if not margin else f"{margin[:-1]} --> {place}")
+        if place.text is not None and place.line is not None and place.column is not None:
+            shown, column = _window(place.text, place.column)
+            indent = "".join("\t" if c == "\t" else " " for c in shown[: column - 1])
+            caret = "^" * min(place.length, max(1, len(shown) - column + 1))
+            lines.append(f"{margin} |")
+            lines.append(f"{place.line} | {shown}")
+            lines.append(f"{margin} | {indent}{caret} {problem.label}".rstrip())
+    lines.extend(f"{margin} = note: {note}" for note in problem.notes)
+    lines.extend(f"{margin} = help: {text}" for text in problem.helps)
+    return "\n".join(lines)
+
+
+def _window(text: str, column: int, width: int = 120) -> tuple[str, int]:
+    """The part of a long line around a column, and the column within it."""
+    if len(text) <= width:
+        return text, column
+    start = max(0, min(column - 1 - width // 2, len(text) - width))
+    return text[start : start + width], column - start
+
+
+def suggestion(word: str, known: Iterable[str]) -> str | None:
+    """The known name a misspelt one probably meant, if any is close."""
+    close = get_close_matches(word, list(known), n=1, cutoff=0.75)
+    return close[0] if close else None
+
+
+class RulescoreError(Exception):
+    """The root of all errors this package raises on purpose."""
+
+
+class InputError(RulescoreError):
+    """Rules, data or options that cannot be used as they are; carries every problem found."""
+
+    def __init__(self, problems: Iterable[Diagnostic] | Diagnostic) -> None:
+        self.problems: tuple[Diagnostic, ...] = (problems,) if isinstance(problems, Diagnostic) else tuple(problems)
+        super().__init__("\n\n".join(render(problem) for problem in self.problems))
+
+
+class EngineError(RulescoreError):
+    """The database failed; carries what was being computed."""
+
+
+class MissingExtraError(RulescoreError):
+    """An optional dependency is not installed; the message names the extra that brings it."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} needs an optional dependency: pip install 'rulescore[{extra}]'")

@@ -1,0 +1,266 @@
+"""The whole pipeline: a setting in, an evaluation out."""
+
+from __future__ import annotations
+
+from collections import Counter as Tally
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+import pyarrow as pa
+
+from rulescore.data.constants import ConstantType, text_of, type_of
+from rulescore.data.setting import Convention, Setting
+from rulescore.data.summary import DataSummary
+from rulescore.engines import counting
+from rulescore.engines.connect import connect
+from rulescore.engines.loading import Loaded, load
+from rulescore.errors import Diagnostic, InputError, Severity, suggestion
+from rulescore.language.parser import parse_all
+from rulescore.language.printer import print_rule
+from rulescore.language.syntax import Atom, Constant, ExtractIncompatible, Falsity, Program, Refute, Rule
+from rulescore.logic import checks, conventions
+from rulescore.logic.incompatible import self_refuting
+from rulescore.logic.normal import normal_rule
+from rulescore.logic.plan import Plan
+from rulescore.logic.planner import plan
+from rulescore.logic.refutation import Refutations, orders_in_use, refutations
+from rulescore.scoring.evaluation import CONTRIBUTIONS_SCHEMA, Evaluation
+from rulescore.scoring.results import Counts, RuleInfo
+from rulescore.scoring.score import score, violated_denials
+from rulescore.sql import results as result_sql
+from rulescore.sql.build import candidate_table, fact_table
+
+
+class Session:
+    """A setting that is loaded and checked. Use as a context manager: it holds a database connection."""
+
+    def __init__(self, setting: Setting) -> None:
+        self.setting = setting
+        self.program = parse_all(setting.rules)
+        names = _rule_names(self.program)
+        problems = checks.structure(self.program, names)
+        self._engine = connect(setting.engine)
+        try:
+            self._open(names, problems)
+        except BaseException:
+            self._engine.close()
+            raise
+
+    def _open(self, names: Sequence[str], problems: list[Diagnostic]) -> None:
+        try:
+            self._loaded = load(
+                self._engine,
+                self.setting,
+                orders_in_use(self.program),
+                checks.constant_keys(self.program),
+                checks.used_arities(self.program),
+            )
+        except InputError as error:
+            raise InputError([*problems, *error.problems]) from error
+        problems += checks.meaning(self.program, self._loaded.vocabulary, self._types())
+        problems += self._data_warnings()
+        _raise_errors(problems)
+        counting.number_evidence(self._engine, self._loaded)
+        self.ways = refutations(self.program, self._loaded.vocabulary, self._extracted())
+        self.rules = tuple(_info(rule, name, self.setting) for rule, name in zip(self.program.rules, names, strict=True))
+        problems += self._option_problems()
+        problems += self_refuting(self.program, names, self.ways)
+        if self.setting.scoring.convention is Convention.APPENDIX:
+            unsuitable = conventions.unsuitable(zip(names, self.program.rules, strict=True), self.ways)
+            problems += [unsuitable] if unsuitable else []
+        _raise_errors(problems)
+        self.warnings = tuple(problems)
+        self.plan: Plan = plan(((i, normal_rule(rule)) for i, rule in enumerate(self.program.rules)), self.ways)
+        self._prepared: counting.Counter | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._engine.close()
+
+    @property
+    def summary(self) -> DataSummary:
+        return self._loaded.summary
+
+    @property
+    def counter(self) -> counting.Counter:
+        """The plan with its parameters loaded; made when first asked for."""
+        if self._prepared is None:
+            options = self.setting.scoring
+            self._prepared = counting.prepare(
+                self._engine,
+                self._loaded,
+                self.plan,
+                self.ways,
+                appendix=options.convention is Convention.APPENDIX,
+                distinct_variables=conventions.distinct_variables(options),
+                roles=conventions.roles(options),
+            )
+        return self._prepared
+
+    def evaluate(self) -> Evaluation:
+        """Dataset rates and every model's scores."""
+        dataset = self._dataset()
+        counting.count_contributions(self.counter)
+        totals = counting.model_totals(self.counter) if self._loaded.models else {}
+        models = {
+            model: _in_order(totals.get(number, {}), len(self.rules)) for number, model in enumerate(self._loaded.models)
+        }
+        return self._evaluation(dataset, models, self._contributions())
+
+    def audit(self) -> Evaluation:
+        """Dataset rates only."""
+        return self._evaluation(self._dataset(), {}, CONTRIBUTIONS_SCHEMA.empty_table())
+
+    def _dataset(self) -> list[Counts]:
+        return _in_order(counting.dataset_counts(self.counter), len(self.rules))
+
+    def _evaluation(self, dataset: list[Counts], models: dict[str, list[Counts]], contributions: pa.Table) -> Evaluation:
+        rule_results, model_results = score(self.rules, dataset, models, self._loaded.predictions)
+        return Evaluation(
+            convention=self.setting.scoring.convention.value,
+            rule_results=rule_results,
+            model_results=model_results,
+            summary=self.summary,
+            warnings=(*self.warnings, *violated_denials(rule_results)),
+            contributions=contributions,
+        )
+
+    def _contributions(self) -> pa.Table:
+        loaded = self._loaded
+        if not loaded.models or not loaded.candidate_arities:
+            return CONTRIBUTIONS_SCHEMA.empty_table()
+        rows = self._engine.query(result_sql.contributions())
+        predicates, arguments = self._predictions()
+        models = pa.array(loaded.models, pa.string())
+        rules = pa.array([rule.name for rule in self.rules], pa.string())
+        return pa.table(
+            [
+                models.take(rows["model"]),
+                rules.take(rows["rule"]),
+                predicates.take(rows["prediction"]),
+                arguments.take(rows["prediction"]),
+                *(rows[field] for field in ("score", "rank", "confirmed", "refuted", "evaluable")),
+            ],
+            schema=CONTRIBUTIONS_SCHEMA,
+        )
+
+    def _predictions(self) -> tuple[pa.Array, pa.Array]:
+        """Predicate and arguments of every prediction, by its number."""
+        names = sorted(self._loaded.predicate_ids, key=self._loaded.predicate_ids.__getitem__)
+        texts: dict[int, tuple[str, list[str]]] = {}
+        for arity in sorted(self._loaded.candidate_arities):
+            rows = self._engine.query(result_sql.predictions(arity, self._loaded.stride))
+            literals = rows["literal"].to_pylist()
+            columns = [[text_of(key) for key in rows[f"a{i}"].to_pylist()] for i in range(arity)]
+            for number, literal, *arguments in zip(rows["prediction"].to_pylist(), literals, *columns, strict=True):
+                texts[number] = (names[literal // self._loaded.stride], arguments)
+        ordered = [texts[number] for number in range(len(texts))]
+        return (
+            pa.array([predicate for predicate, _ in ordered], pa.string()),
+            pa.array([arguments for _, arguments in ordered], pa.list_(pa.string())),
+        )
+
+    def _extracted(self) -> list[tuple[str, str]]:
+        if not any(isinstance(s, ExtractIncompatible) for s in self.program.statements):
+            return []
+        return counting.never_together(self._engine, self._loaded)
+
+    def _types(self) -> dict[tuple[str, int], frozenset[ConstantType]]:
+        """Types of constants at the positions that rules compare with one."""
+        positions: dict[int, set[int]] = {}
+        for statement in self.program.statements:
+            if isinstance(statement, Rule | Refute):
+                for atom in checks.used_atoms(statement):
+                    for position, term in enumerate(atom.terms):
+                        if isinstance(term, Constant):
+                            positions.setdefault(atom.arity, set()).add(position)
+        found: dict[tuple[str, int], set[ConstantType]] = {}
+        names = {number: name for name, number in self._loaded.predicate_ids.items()}
+        for arity, asked in positions.items():
+            sources = [
+                source(arity)
+                for source, arities in (
+                    (fact_table, self._loaded.fact_arities),
+                    (candidate_table, self._loaded.candidate_arities),
+                )
+                if arity in arities
+            ]
+            for source in sources:
+                for position in asked:
+                    rows = self._engine.query(result_sql.constant_types(source, position))
+                    for literal, mark in zip(rows["literal"].to_pylist(), rows["mark"].to_pylist(), strict=True):
+                        if literal % self._loaded.stride == 0:
+                            name = names[literal // self._loaded.stride % len(names)]
+                            found.setdefault((name, position), set()).add(type_of(f"\x01{mark}"))
+        return {position: frozenset(types) for position, types in found.items()}
+
+    def _data_warnings(self) -> Iterator[Diagnostic]:
+        models = Tally(self._loaded.models)
+        for model, times in models.items():
+            if times > 1:
+                yield Diagnostic("E322", f"model `{model}` is given {times} times", helps=("give its files as one list",))
+        if self.summary.negatives_observed:
+            yield Diagnostic(
+                "W321",
+                f"{self.summary.negatives_observed:,} of {self.summary.negatives:,} negative facts are observed facts too",
+                notes=("such a head is confirmed and refuted at once",),
+                severity=Severity.WARNING,
+            )
+
+    def _option_problems(self) -> Iterator[Diagnostic]:
+        names = {rule.name for rule in self.rules}
+        options = self.setting.scoring
+        for what, given in (("weight", options.weights), ("kind", options.kinds)):
+            for name in given:
+                if name not in names:
+                    close = suggestion(name, names)
+                    helps = (f"did you mean `{close}`?",) if close else ()
+                    yield Diagnostic("E209", f"a {what} is given for `{name}`, but no rule has that name", helps=helps)
+
+
+def _raise_errors(problems: Sequence[Diagnostic]) -> None:
+    if any(problem.severity is Severity.ERROR for problem in problems):
+        raise InputError(sorted(problems, key=lambda problem: problem.severity is not Severity.ERROR))
+
+
+def _rule_names(program: Program) -> list[str]:
+    """Names as given; canonical text for rules without one, numbered where it repeats."""
+    names: list[str] = []
+    seen: Tally[str] = Tally()
+    for rule in program.rules:
+        if rule.name is not None:
+            names.append(rule.name)
+            continue
+        text = print_rule(rule)
+        seen[text] += 1
+        names.append(text if seen[text] == 1 else f"{text} #{seen[text]}")
+    return names
+
+
+def _info(rule: Rule, name: str, setting: Setting) -> RuleInfo:
+    options = setting.scoring
+    kind = options.kinds.get(name, rule.kind)
+    return RuleInfo(
+        name=name,
+        text=print_rule(rule),
+        declared_kind=kind.value if kind is not None else None,
+        weight=options.weights.get(name, rule.weight),
+        denial=isinstance(rule.head, Falsity),
+        description=rule.description,
+        tags=rule.tags,
+        place=str(rule.span.place()) if rule.span else None,
+    )
+
+
+def _in_order(rows: counting.CountRows, rules: int) -> list[Counts]:
+    return [Counts(*rows.get(number, (0, 0, 0))) for number in range(rules)]

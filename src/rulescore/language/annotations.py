@@ -1,0 +1,112 @@
+"""What stands before a rule: `@hard @weight(2) @description("…") @tags(a, b)`."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, replace
+
+from rulescore.errors import Span, suggestion
+from rulescore.language.conditions import read_term
+from rulescore.language.cursor import Cursor
+from rulescore.language.syntax import Constant, Kind, Term, Variable
+
+_LARGEST = sys.float_info.max
+_FORMS = {
+    "hard": "`@hard`",
+    "soft": "`@soft`",
+    "weight": "`@weight(2)`, with a finite number that is not negative",
+    "description": '`@description("one text")`',
+    "tags": "`@tags(one, two)`, with at least one name",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Annotations:
+    kind: Kind | None = None
+    weight: float = 1.0
+    description: str | None = None
+    tags: tuple[str, ...] = ()
+    span: Span | None = None
+
+
+NO_ANNOTATIONS = Annotations()
+
+
+def read_annotations(cursor: Cursor) -> Annotations:
+    """All annotations before a statement. Their problems are reported and the statement is read all the same."""
+    start = cursor.token.start
+    annotations = NO_ANNOTATIONS
+    seen: set[str] = set()
+    while cursor.token.kind == "@":
+        at = cursor.advance()
+        name = cursor.expect("word", "the name of an annotation").text
+        terms = _read_arguments(cursor)
+        span = cursor.span_from(at.start)
+        if _is_usable(cursor, name, seen, span):
+            annotations = _annotate(cursor, annotations, name, terms, span)
+        seen.add(name)
+        annotations = replace(annotations, span=cursor.span_from(start))
+    return annotations
+
+
+def _read_arguments(cursor: Cursor) -> tuple[Term, ...] | None:
+    """The terms in parentheses; None without parentheses."""
+    if cursor.token.kind != "(":
+        return None
+    cursor.advance()
+    terms: list[Term] = []
+    if cursor.token.kind != ")":
+        terms.append(read_term(cursor))
+        while cursor.token.kind == ",":
+            cursor.advance()
+            terms.append(read_term(cursor))
+    cursor.expect(")", "`,` or `)`")
+    return tuple(terms)
+
+
+def _is_usable(cursor: Cursor, name: str, seen: set[str], span: Span) -> bool:
+    if name not in _FORMS:
+        meant = suggestion(name, _FORMS)
+        known = ", ".join(f"`@{known}`" for known in _FORMS)
+        advice = f"did you mean `@{meant}`?" if meant else ""
+        cursor.report("E112", f"unknown annotation `@{name}`", span, note=f"the annotations are {known}", help=advice)
+        return False
+    if name in seen:
+        cursor.report("E115", f"the annotation `@{name}` is given twice", span, help="keep one of them")
+        return False
+    if name in {"hard", "soft"} and seen & {"hard", "soft"}:
+        cursor.report("E115", "a rule cannot be both `@hard` and `@soft`", span, help="keep one of them")
+        return False
+    return True
+
+
+def _annotate(cursor: Cursor, annotations: Annotations, name: str, terms: tuple[Term, ...] | None, span: Span) -> Annotations:
+    match name, terms:
+        case (("hard" | "soft"), None):
+            return replace(annotations, kind=Kind(name))
+        case "weight", (Constant(value=int() | float() as value),) if _is_weight(value):
+            return replace(annotations, weight=float(value))
+        case "description", (Constant(value=str() as text),):
+            return replace(annotations, description=text)
+        case "tags", (_, *_) if tags := _names(terms):
+            return replace(annotations, tags=tags)
+        case _:
+            cursor.report("E113", f"the arguments of `@{name}` do not fit", span, help=f"write {_FORMS[name]}")
+            return annotations
+
+
+def _is_weight(value: int | float) -> bool:
+    # An integer may be finite and yet larger than any float.
+    return not isinstance(value, bool) and 0 <= value <= _LARGEST
+
+
+def _names(terms: tuple[Term, ...]) -> tuple[str, ...] | None:
+    """The terms as names, where all of them are; a word in upper case is as good a name here as any."""
+    names = []
+    for term in terms:
+        match term:
+            case Constant(value=str() as name) | Variable(name=name):
+                names.append(name)
+            case _:
+                return None
+    return tuple(names)

@@ -1,0 +1,214 @@
+"""Statements that are no rules. Each function reads what follows its keyword, up to the full stop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rulescore.errors import Span
+from rulescore.language.conditions import read_atom, read_body, read_name, read_term
+from rulescore.language.cursor import Cursor, StatementError
+from rulescore.language.syntax import (
+    Atom,
+    Closed,
+    Constant,
+    Declaration,
+    ExtractIncompatible,
+    Functional,
+    IncompatibleGroup,
+    IncompatiblePair,
+    PredicateDeclaration,
+    Refute,
+    Term,
+    Variable,
+    Wildcard,
+)
+
+
+def read_declaration(cursor: Cursor) -> tuple[Declaration, ...]:
+    keyword = cursor.advance()
+    return _READERS[keyword.text](cursor, keyword.start)
+
+
+def _read_incompatible(cursor: Cursor, start: int) -> tuple[Declaration, ...]:
+    items = [_read_predicate_or_atom(cursor)]
+    while cursor.token.kind == ",":
+        cursor.advance()
+        items.append(_read_predicate_or_atom(cursor))
+    cursor.finish("`,` or `.`")
+    span = cursor.span_from(start)
+    names = tuple(item for item in items if isinstance(item, str))
+    match items:
+        case [Atom() as left, Atom() as right]:
+            _check_pair(cursor, left, right, span)
+            return (IncompatiblePair(left, right, span),)
+        case [_, _, *_] if len(names) == len(items):
+            _check_group(cursor, names, span)
+            return (IncompatibleGroup(names, span),)
+    raise cursor.failure(
+        "E116",
+        "`incompatible` takes two names or more, or exactly two atoms",
+        span,
+        help="write `incompatible p, q, s.` or `incompatible p(X, Y), q(Y, X).`",
+    )
+
+
+def _read_predicate_or_atom(cursor: Cursor) -> str | Atom:
+    if cursor.token.kind in {"word", "quoted"} and cursor.following.kind == "(":
+        return read_atom(cursor)
+    return read_name(cursor, "a predicate")
+
+
+def _check_group(cursor: Cursor, names: tuple[str, ...], span: Span) -> None:
+    for position, name in enumerate(names):
+        if name in names[:position]:
+            advice = f"name it once; for asymmetry write `incompatible {name}(X, Y), {name}(Y, X).`"
+            cursor.report("E116", f"`{name}` cannot be incompatible with itself", span, help=advice)
+
+
+def _check_pair(cursor: Cursor, left: Atom, right: Atom, span: Span) -> None:
+    shape = "both atoms have the same variables, each of them once, and nothing else"
+    variables = [[term.name for term in atom.terms if isinstance(term, Variable)] for atom in (left, right)]
+    arguments = [len(atom.terms) for atom in (left, right)]
+    if set(variables[0]) != set(variables[1]) or [len(set(names)) for names in variables] != arguments:
+        advice = "write `incompatible p(X, Y), q(Y, X).`; other shapes are said by `refute p(X, Y) <- body.`"
+        cursor.report("E116", "the two atoms of `incompatible` do not match", span, note=shape, help=advice)
+    elif left == right:
+        advice = "to say that no such fact is true, write `refute p(X, Y) <- p(X, Y).`"
+        cursor.report("E116", f"`{left.predicate}` cannot be incompatible with itself", span, help=advice)
+
+
+def _read_functional(cursor: Cursor, start: int) -> tuple[Declaration, ...]:
+    predicate = read_name(cursor, "a predicate")
+    if cursor.token.kind != "(":
+        raise _not_functional(cursor, "`functional` does not say what determines what", cursor.span_from(start))
+    cursor.advance()
+    terms = _read_terms(cursor)
+    if cursor.token.kind == "->":
+        cursor.advance()
+        keys, values = terms, _read_terms(cursor)
+        terms = (*keys, *values)
+        cursor.expect(")", "`,` or `)`")
+    else:
+        cursor.expect(")", "`,`, `->` or `)`")
+        if (cursor.token.kind, cursor.token.text) != ("word", "on"):
+            raise _not_functional(cursor, "`functional` does not say what determines what", cursor.span_from(start))
+        cursor.advance()
+        keys = _read_terms(cursor)
+        cursor.expect("->", "`,` or `->`")
+        values = _read_terms(cursor)
+    cursor.finish("`.`")
+    span = cursor.span_from(start)
+    _check_dependency(cursor, terms, keys, values, span)
+    names = [term.name if isinstance(term, Variable) else None for term in terms]
+    return (Functional(predicate, len(terms), _positions(names, keys), _positions(names, values), span),)
+
+
+def _read_terms(cursor: Cursor) -> tuple[Term, ...]:
+    """Terms up to what cannot be one; there may be none, which is reported where the whole is in view."""
+    if cursor.token.kind in {"->", ")", "."}:
+        return ()
+    terms = [read_term(cursor)]
+    while cursor.token.kind == ",":
+        cursor.advance()
+        terms.append(read_term(cursor))
+    return tuple(terms)
+
+
+def _check_dependency(
+    cursor: Cursor, terms: tuple[Term, ...], keys: tuple[Term, ...], values: tuple[Term, ...], span: Span
+) -> None:
+    """Raises unless keys and values are different variables of the atom, at least one of each."""
+    if not keys or not values:
+        raise _not_functional(cursor, f"`functional` has no {'value' if keys else 'key'}", span)
+    for term in (*keys, *values):
+        if not isinstance(term, Variable):
+            raise _not_functional(cursor, "keys and values of `functional` are variables", term.span or span)
+        if term not in terms:
+            raise _not_functional(cursor, f"`{term.name}` is not an argument of the predicate", term.span or span)
+    for among in (terms, (*keys, *values)):
+        for position, term in enumerate(among):
+            if isinstance(term, Variable) and term in among[:position]:
+                raise _not_functional(cursor, f"the variable `{term.name}` is repeated", term.span or span)
+            if not isinstance(term, Variable | Wildcard):
+                raise _not_functional(cursor, "the arguments of `functional` are variables", term.span or span)
+
+
+def _not_functional(cursor: Cursor, message: str, span: Span) -> StatementError:
+    return cursor.failure(
+        "E117",
+        message,
+        span,
+        note="keys determine values: different variables, at least one on each side of `->`",
+        help="write `functional p(X -> Y).`, or `functional p(X, Y, Z) on Z -> X.`",
+    )
+
+
+def _positions(names: list[str | None], terms: tuple[Term, ...]) -> tuple[int, ...]:
+    return tuple(names.index(term.name) for term in terms if isinstance(term, Variable))
+
+
+def _read_closed(cursor: Cursor, start: int) -> tuple[Declaration, ...]:
+    if cursor.token.kind == "*":
+        cursor.advance()
+        cursor.finish("`.`")
+        return (Closed(None, cursor.span_from(start)),)
+    closed = [_read_closed_predicate(cursor, "a predicate or `*`")]
+    while cursor.token.kind == ",":
+        cursor.advance()
+        closed.append(_read_closed_predicate(cursor, "a predicate"))
+    cursor.finish("`,` or `.`")
+    return tuple(closed)
+
+
+def _read_closed_predicate(cursor: Cursor, expected: str) -> Closed:
+    start = cursor.token.start
+    return Closed(read_name(cursor, expected), cursor.span_from(start))
+
+
+def _read_refute(cursor: Cursor, start: int) -> tuple[Declaration, ...]:
+    if cursor.token.kind in {"false", "⊥", "not"}:
+        raise cursor.failure("E109", "what `refute` refutes is one atom", cursor.token_span(cursor.token), label="not an atom")
+    head = read_atom(cursor)
+    cursor.expect("<-", "`<-`")
+    body = read_body(cursor)
+    cursor.finish("`,` or `.`")
+    return (Refute(head, body, cursor.span_from(start)),)
+
+
+def _read_extract(cursor: Cursor, start: int) -> tuple[Declaration, ...]:
+    if cursor.token.text != "incompatible":
+        raise cursor.unexpected("`incompatible`")
+    cursor.advance()
+    cursor.finish("`.`")
+    return (ExtractIncompatible(cursor.span_from(start)),)
+
+
+def _read_predicate(cursor: Cursor, start: int) -> tuple[Declaration, ...]:
+    name = read_name(cursor, "a predicate")
+    cursor.expect("/", "`/` and the number of arguments")
+    arity = _read_arity(cursor)
+    cursor.finish("`.`")
+    if arity == 0:
+        span = cursor.span_from(start)
+        cursor.report("E108", f"`{name}` has no arguments", span, note="a predicate has one argument or more")
+    return (PredicateDeclaration(name, arity, cursor.span_from(start)),)
+
+
+def _read_arity(cursor: Cursor) -> int:
+    if cursor.token.kind == "number" and cursor.token.text.isdigit():
+        match read_term(cursor):
+            case Constant(value=int() as arity):
+                return arity
+            case _:  # too many digits, which is reported already
+                return 1
+    raise cursor.unexpected("the number of arguments", operand=True)
+
+
+_READERS: dict[str, Callable[[Cursor, int], tuple[Declaration, ...]]] = {
+    "incompatible": _read_incompatible,
+    "functional": _read_functional,
+    "closed": _read_closed,
+    "refute": _read_refute,
+    "extract": _read_extract,
+    "predicate": _read_predicate,
+}

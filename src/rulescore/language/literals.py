@@ -1,0 +1,75 @@
+"""How values and names are written, in both directions."""
+
+from __future__ import annotations
+
+import datetime
+import re
+
+from rulescore.language.syntax import Value
+from rulescore.language.tokens import is_variable_word, is_word
+
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
+_ESCAPED = {'"': '"', "`": "`", "\\": "\\", "n": "\n", "t": "\t", "r": "\r"}
+_WRITTEN = {"\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
+
+
+class EscapeError(ValueError):
+    """A backslash followed by what is no escape; `start` and `end` are offsets into the quoted text."""
+
+    def __init__(self, start: int, end: int) -> None:
+        super().__init__(start, end)
+        self.start = start
+        self.end = end
+
+
+def unquote(quoted: str) -> str:
+    """The text between quotes, escapes resolved."""
+    inner = quoted[1:-1]
+    return _ESCAPE.sub(_unescape, inner) if "\\" in inner else inner
+
+
+def _unescape(match: re.Match[str]) -> str:
+    code, letter = match.groups()
+    # Half of a surrogate pair is no character: it could be neither stored nor printed.
+    if code and not 0xD800 <= int(code, 16) < 0xE000:
+        return chr(int(code, 16))
+    if letter in _ESCAPED:
+        return _ESCAPED[letter]
+    raise EscapeError(match.start() + 1, match.end() + 1)
+
+
+def quote(text: str, mark: str) -> str:
+    """The text in quotes; what a reader could not see or would misread is escaped."""
+    return mark + "".join(_write_character(character, mark) for character in text) + mark
+
+
+def _write_character(character: str, mark: str) -> str:
+    if character == mark:
+        return "\\" + mark
+    if character in _WRITTEN:
+        return _WRITTEN[character]
+    if character.isprintable() or ord(character) > 0xFFFF:
+        return character
+    return f"\\u{ord(character):04x}"
+
+
+def write_name(name: str) -> str:
+    """A predicate's or a rule's name: in backticks unless it is a word."""
+    return name if is_word(name) else quote(name, "`")
+
+
+def write_value(value: Value) -> str:
+    """A constant as it stands among terms: a string is quoted unless it is a word that no one takes for a variable."""
+    match value:
+        case str():
+            return value if is_word(value) and not is_variable_word(value) else quote(value, '"')
+        case bool():
+            return "true" if value else "false"
+        case datetime.date():
+            return value.isoformat()
+        case int() | float():
+            return repr(value)
+
+
+def write_variable(name: str) -> str:
+    return name if is_word(name) and is_variable_word(name) else f"?{name}"

@@ -1,0 +1,116 @@
+"""Text to tokens, one statement at a time.
+
+One regular expression reads everything, mistakes included: a mistake is a token of its own kind, so that the parser can say
+what is wrong with the statement around it in view. A statement is the tokens up to its full stop, which is also where reading
+resumes after a problem.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from sys import intern
+from typing import NamedTuple
+
+from rulescore.errors import Source
+
+RESERVED = frozenset({"false", "true", "not", "and", "or", "in", "let"})
+"""Words that stand for themselves only when quoted."""
+
+DECLARATION_WORDS = frozenset({"incompatible", "functional", "closed", "refute", "extract", "predicate"})
+"""Words that open a declaration; anywhere else, and before `(` or `:`, they are ordinary names."""
+
+
+class Token(NamedTuple):
+    """`kind` is the symbol or reserved word itself, one spelling for all (`:-` is `<-`), or the kind of what can vary: `word`,
+    `quoted`, `variable` (with a question mark), `number`, `date`, `end`; or of a mistake: `dotted`, `unterminated`,
+    `malformed`, `unknown`."""
+
+    kind: str
+    text: str
+    start: int
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
+
+
+def _combining_marks() -> str:
+    """Vowel signs and accents, without which words of many scripts cannot be written; `\\w` leaves them out."""
+    return "".join(c for c in map(chr, range(0x300, 0xAC00)) if unicodedata.category(c) in {"Mn", "Mc"})
+
+
+_BLANK = r"[\s\ufeff]"  # a byte order mark counts as white space
+_LETTER = r"[^\W\d]"
+_LETTERS = rf"[\w{_combining_marks()}]"
+_WORD = rf"{_LETTER}{_LETTERS}*+"
+_DATE_LIKE = r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
+# The common ones first: the order of alternatives is what a large file's reading time hangs on.
+_SYMBOL = r"[(),]|\.(?!\d)|<->|<=>|<[-=>]|:-|->|=[>=]|>=|!=|&&|\|\||//|\*\*|[←→⇐⇒⊥∧∨¬≠≤≥:;\[\]{}@*/+\-=<>!&|^~%]"
+_SPELLINGS = {
+    ":-": "<-",
+    "←": "<-",
+    "→": "->",
+    "⇐": "<=",
+    "⇒": "=>",
+    "∧": "and",
+    "&": "and",
+    "∨": "or",
+    "|": "or",
+    "||": "or",
+    ";": "or",
+    "¬": "not",
+    "≠": "!=",
+    "<>": "!=",
+    "≤": "<=",
+    "≥": ">=",
+}
+_KINDS = {word: word for word in RESERVED} | _SPELLINGS
+
+_IDENTIFIER = re.compile(_WORD)
+# The full stop of `a.b` is no end of a statement: such a name has to be quoted.
+_TOKEN = re.compile(
+    rf"""{_BLANK}*(?:\#[^\n]*{_BLANK}*)*(?:
+      (?P<symbol>{_SYMBOL})
+    | (?P<word>{_WORD})(?!\.{_LETTER})
+    | (?P<dotted>{_WORD}(?:\.{_WORD})+)
+    | (?P<quoted>"[^"\\\r\n]*(?:\\[^\r\n][^"\\\r\n]*)*" | `[^`\\\r\n]*(?:\\[^\r\n][^`\\\r\n]*)*`)
+    | (?P<unterminated>["`][^\r\n]*)
+    | (?P<variable>\?{_LETTERS}+)
+    | (?P<date>[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}})(?!\w)
+    | (?P<number>(?!{_DATE_LIKE})[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)(?!\w|\.[0-9])
+    | (?P<malformed>{_DATE_LIKE}\w* | \.?\d+(?:\.\d+)?\w*)
+    | (?P<end>\Z)
+    | (?P<unknown>.)
+    )""",
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def statements(source: Source) -> Iterator[list[Token]]:
+    """The tokens of each statement. The last token is a full stop, or `end` for what stands behind the last full stop, or an
+    `unterminated` quotation that seems to have swallowed the full stop."""
+    tokens: list[Token] = []
+    for match in _TOKEN.finditer(source.text):
+        group = match.lastgroup or "unknown"
+        text = match[group]
+        kind = _KINDS.get(text) or (text if group == "symbol" else group)
+        # Not by Token(…): its constructor costs a fifth of the reading of a large file.
+        tokens.append(tuple.__new__(Token, (kind, intern(text), match.start(group))))
+        if kind == "." or (kind == "unterminated" and text.rstrip().endswith(".")):
+            yield tokens
+            tokens = []
+        elif kind == "end":
+            yield tokens
+            return
+
+
+def is_word(name: str) -> bool:
+    """Whether a name can be written without quotes wherever only names are expected."""
+    return _IDENTIFIER.fullmatch(name) is not None and name not in RESERVED and name != "_"
+
+
+def is_variable_word(word: str) -> bool:
+    """Whether a word is a variable where terms are expected."""
+    return word[0].isupper() or (word[0] == "_" and len(word) > 1)

@@ -1,0 +1,1 @@
+"""What has to be counted, decided without any SQL."""

@@ -1,0 +1,460 @@
+"""What is wrong with rules, and what is suspicious about them, once the data are known.
+
+`structure` needs the rules alone; `meaning` needs the vocabulary too. Both return every problem they find.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from rulescore.data.constants import ConstantType, key_of, type_of
+from rulescore.data.vocabulary import Vocabulary
+from rulescore.errors import Diagnostic, Severity, Span
+from rulescore.language.printer import print_rule, print_term
+from rulescore.language.syntax import (
+    And,
+    Atom,
+    Closed,
+    Comparison,
+    Constant,
+    ExtractIncompatible,
+    Falsity,
+    Functional,
+    IncompatibleGroup,
+    IncompatiblePair,
+    Not,
+    PredicateDeclaration,
+    Program,
+    Refute,
+    Rule,
+    Statement,
+    Term,
+    Variable,
+    Wildcard,
+)
+from rulescore.logic.normal import abbreviations, positive_variables
+
+CODES = {
+    "E201": "a head variable is not bound by the body",
+    "E202": "a variable is bound by no positive atom and no equation (unsafe variable)",
+    "E203": "a predicate is used with two different numbers of arguments",
+    "E204": "two rules have one name",
+    "E205": "a predicate without facts closely resembles a known one",
+    "E206": "a constant has another type than the data at its position",
+    "E207": "an incompatibility of a predicate with itself",
+    "E208": "a wildcard in a head",
+    "E209": "a weight or kind is given for a rule that does not exist",
+    "W201": "two rules say the same",
+    "W202": "a declaration concerns no rule",
+    "W203": "a predicate has no facts in the data or any predictions",
+    "W204": "a rule's head is incompatible with one of its own body atoms",
+}
+
+TypesAt = Mapping[tuple[str, int], frozenset[ConstantType]]
+
+
+def used_atoms(statement: Statement) -> Iterator[Atom]:
+    """Atoms that a statement mentions, heads first."""
+    match statement:
+        case Rule(head=head, body=body):
+            if isinstance(head, Atom):
+                yield head
+            yield from body_atoms(body)
+        case Refute(head, body):
+            yield head
+            yield from body_atoms(body)
+        case IncompatiblePair(left, right):
+            yield left
+            yield right
+        case IncompatibleGroup() | Functional() | Closed() | ExtractIncompatible() | PredicateDeclaration():
+            return
+
+
+def body_atoms(body: And) -> Iterator[Atom]:
+    for literal in body.conditions:
+        match literal:
+            case Atom():
+                yield literal
+            case Not(atom):
+                yield atom
+            case Comparison():
+                pass
+
+
+def uses(program: Program) -> Iterator[tuple[str, int, Span | None]]:
+    """Every use of a predicate with a number of arguments."""
+    for statement in program.statements:
+        for atom in used_atoms(statement):
+            yield atom.predicate, atom.arity, atom.span
+        if isinstance(statement, Functional | PredicateDeclaration):
+            yield statement.predicate, statement.arity, statement.span
+
+
+def used_arities(program: Program) -> dict[str, int]:
+    """Predicates that rules and declarations use, with the arity of their first use."""
+    found: dict[str, int] = {}
+    for predicate, arity, _ in uses(program):
+        found.setdefault(predicate, arity)
+    return found
+
+
+def constant_keys(program: Program) -> set[str]:
+    """Keys of all constants in rules and refutations."""
+    found: set[str] = set()
+    for statement in program.statements:
+        if isinstance(statement, Rule | Refute):
+            terms: list[Term] = [term for atom in used_atoms(statement) for term in atom.terms]
+            for literal in statement.body.conditions:
+                if isinstance(literal, Comparison):
+                    terms += [literal.left, literal.right]
+            found.update(key_of(term.value) for term in terms if isinstance(term, Constant))
+    return found
+
+
+def structure(program: Program, names: Iterable[str]) -> list[Diagnostic]:
+    """Problems that need no data."""
+    problems: list[Diagnostic] = []
+    for statement in program.statements:
+        match statement:
+            case Rule():
+                problems += _safety(statement.head, statement.body)
+            case Refute():
+                problems += _refute_safety(statement)
+            case IncompatiblePair(left, right):
+                problems += _pair(statement, left, right)
+            case IncompatibleGroup(predicates):
+                problems += _group(statement, predicates)
+            case Functional() | Closed() | ExtractIncompatible() | PredicateDeclaration():
+                pass
+    problems += _duplicate_names(program, names)
+    problems += _duplicate_rules(program, names)
+    return problems
+
+
+def _place(span: Span | None) -> dict[str, object]:
+    return {"place": span.place() if span else None}
+
+
+def _unsafe(term: Variable, where: str) -> Diagnostic:
+    return Diagnostic(
+        "E202",
+        f"variable `{print_term(term)}` is unsafe: {where} binds nothing",
+        term.span.place() if term.span else None,
+        "not bound",
+        notes=("a variable is bound by a positive atom, or by `=` to a constant or a bound variable",),
+        helps=(f"add a body atom that mentions `{print_term(term)}`",),
+    )
+
+
+def _safety(head: Atom | Falsity, body: And) -> Iterator[Diagnostic]:
+    positive = positive_variables(body)
+    bound = positive | set(abbreviations(body, positive))
+    if isinstance(head, Atom):
+        for term in head.terms:
+            match term:
+                case Variable(name) if name not in bound:
+                    yield Diagnostic(
+                        "E201",
+                        f"head variable `{print_term(term)}` is not bound by the body",
+                        term.span.place() if term.span else None,
+                        "not bound",
+                        notes=("every head variable must occur in the body",),
+                        helps=(f"add a body atom that mentions `{print_term(term)}`, or use a constant",),
+                    )
+                case Wildcard():
+                    yield Diagnostic(
+                        "E208",
+                        "a head cannot have `_`",
+                        term.span.place() if term.span else None,
+                        "stands for nothing the body binds",
+                        helps=("name the variable and bind it in the body",),
+                    )
+                case Variable() | Constant():
+                    pass
+    yield from _unsafe_in_body(body, bound)
+
+
+def _unsafe_in_body(body: And, bound: set[str]) -> Iterator[Diagnostic]:
+    for literal in body.conditions:
+        match literal:
+            case Atom():
+                continue
+            case Not(atom):
+                terms, where = atom.terms, "`not`"
+            case Comparison(_, left, right):
+                terms, where = (left, right), "a comparison"
+        for term in terms:
+            if isinstance(term, Variable) and term.name not in bound:
+                yield _unsafe(term, where)
+            if isinstance(term, Wildcard) and isinstance(literal, Comparison):
+                yield Diagnostic(
+                    "E202",
+                    "`_` in a comparison is unsafe: it is bound by nothing",
+                    term.span.place() if term.span else None,
+                    "not bound",
+                    helps=("name the variable and bind it with an atom",),
+                )
+
+
+def _refute_safety(statement: Refute) -> Iterator[Diagnostic]:
+    bound = positive_variables(statement.body) | {t.name for t in statement.head.terms if isinstance(t, Variable)}
+    yield from _unsafe_in_body(statement.body, bound | set(abbreviations(statement.body, bound)))
+
+
+def _pair(statement: IncompatiblePair, left: Atom, right: Atom) -> Iterator[Diagnostic]:
+    if left == right:
+        yield Diagnostic(
+            "E207",
+            f"`{left.predicate}` cannot be incompatible with itself",
+            statement.span.place() if statement.span else None,
+            helps=(f"for asymmetry write the arguments the other way round in the second `{left.predicate}`",),
+        )
+
+
+def _group(statement: IncompatibleGroup, predicates: tuple[str, ...]) -> Iterator[Diagnostic]:
+    for predicate in dict.fromkeys(predicates):
+        if predicates.count(predicate) > 1:
+            yield Diagnostic(
+                "E207",
+                f"`{predicate}` cannot be incompatible with itself",
+                statement.span.place() if statement.span else None,
+                "named twice",
+                helps=("name each predicate once",),
+            )
+
+
+def _duplicate_names(program: Program, names: Iterable[str]) -> Iterator[Diagnostic]:
+    first: dict[str, Rule] = {}
+    for rule, name in zip(program.rules, names, strict=True):
+        if name in first and rule.name is not None:
+            other = first[name].span
+            yield Diagnostic(
+                "E204",
+                f"two rules are named `{name}`",
+                rule.span.place() if rule.span else None,
+                "the second",
+                notes=(f"the first is at {other.place()}",) if other else (),
+                helps=("give one of them another name",),
+            )
+        first.setdefault(name, rule)
+
+
+def canonical(rule: Rule) -> Rule:
+    """The rule with variables renamed in order of occurrence and without what does not change its meaning."""
+    renamed: dict[str, str] = {}
+
+    def term(one: Term) -> Term:
+        return Variable(renamed.setdefault(one.name, f"V{len(renamed)}")) if isinstance(one, Variable) else one
+
+    def atom(one: Atom) -> Atom:
+        return replace(one, terms=tuple(term(t) for t in one.terms))
+
+    body = []
+    for literal in rule.body.conditions:
+        match literal:
+            case Atom():
+                body.append(atom(literal))
+            case Not(negated):
+                body.append(replace(literal, condition=atom(negated)))
+            case Comparison():
+                body.append(replace(literal, left=term(literal.left), right=term(literal.right)))
+    head = atom(rule.head) if isinstance(rule.head, Atom) else rule.head
+    return Rule(head, And(tuple(body)))
+
+
+def _duplicate_rules(program: Program, names: Iterable[str]) -> Iterator[Diagnostic]:
+    first: dict[str, str] = {}
+    for rule, name in zip(program.rules, names, strict=True):
+        text = print_rule(canonical(rule))
+        if text in first:
+            yield Diagnostic(
+                "W201",
+                f"rule `{name}` says the same as rule `{first[text]}`",
+                rule.span.place() if rule.span else None,
+                notes=("both count",),
+                severity=Severity.WARNING,
+            )
+        first.setdefault(text, name)
+
+
+def meaning(program: Program, vocabulary: Vocabulary, types: TypesAt) -> list[Diagnostic]:
+    """Problems that show only beside the data."""
+    problems = list(_arity_clashes(program, vocabulary))
+    declared = {s.predicate for s in program.statements if isinstance(s, PredicateDeclaration)}
+    problems += _unknown_predicates(program, vocabulary, declared)
+    problems += _constant_types(program, types)
+    problems += _group_arities(program, vocabulary)
+    problems += _unused(program)
+    return problems
+
+
+def _arity_clashes(program: Program, vocabulary: Vocabulary) -> Iterator[Diagnostic]:
+    first: dict[str, tuple[int, str]] = {
+        known.name: (known.arity, "the data") for known in vocabulary.predicates.values() if known.occurs
+    }
+    reported: set[tuple[str, int]] = set()
+    for predicate, arity, span in uses(program):
+        known, where = first.setdefault(predicate, (arity, str(span.place()) if span else "another rule"))
+        if arity != known and (predicate, arity) not in reported:
+            reported.add((predicate, arity))
+            yield Diagnostic(
+                "E203",
+                f"`{predicate}` has {arity} argument{'s' if arity != 1 else ''} here and {known} in {where}",
+                span.place() if span else None,
+                f"{arity} arguments",
+                helps=(f"write `{predicate}` with {known} argument{'s' if known != 1 else ''}",),
+            )
+
+
+def _group_arities(program: Program, vocabulary: Vocabulary) -> Iterator[Diagnostic]:
+    for statement in program.statements:
+        predicates: tuple[str, ...] = ()
+        if isinstance(statement, IncompatibleGroup):
+            predicates = statement.predicates
+        elif isinstance(statement, IncompatiblePair):
+            predicates = (statement.left.predicate, statement.right.predicate)
+        arities = {p: vocabulary.arity(p) for p in predicates if vocabulary.arity(p) is not None}
+        if len(set(arities.values())) > 1:
+            yield Diagnostic(
+                "E203",
+                "incompatible predicates must have one number of arguments",
+                statement.span.place() if statement.span else None,
+                notes=(", ".join(f"`{p}` has {n}" for p, n in arities.items()),),
+            )
+
+
+def named_predicates(statement: Statement) -> Iterator[tuple[str, Span | None]]:
+    for atom in used_atoms(statement):
+        yield atom.predicate, atom.span
+    match statement:
+        case IncompatibleGroup(predicates):
+            for predicate in predicates:
+                yield predicate, statement.span
+        case Functional(predicate=predicate) | Closed(predicate=str(predicate)):
+            yield predicate, statement.span
+        case _:
+            return
+
+
+def _unknown_predicates(program: Program, vocabulary: Vocabulary, declared: set[str]) -> Iterator[Diagnostic]:
+    known = {p.name for p in vocabulary.predicates.values() if p.occurs} | declared
+    asked: set[str] = set()
+    for statement in program.statements:
+        for predicate, span in named_predicates(statement):
+            if predicate in asked or (predicate in known and _has_facts(vocabulary, predicate)):
+                continue
+            asked.add(predicate)
+            close = None if predicate in known else closest(predicate, known)
+            if close is not None:
+                yield Diagnostic(
+                    "E205",
+                    f"predicate `{predicate}` has no facts anywhere",
+                    span.place() if span else None,
+                    f"did you mean `{close}`?",
+                    helps=(f"if the name is right, declare it: `predicate {predicate}/{_arity_of(program, predicate)}.`",),
+                )
+            elif isinstance(statement, Rule):
+                yield Diagnostic(
+                    "W203",
+                    f"predicate `{predicate}` has no facts in the data or in any model's predictions",
+                    span.place() if span else None,
+                    severity=Severity.WARNING,
+                )
+
+
+def _has_facts(vocabulary: Vocabulary, predicate: str) -> bool:
+    found = vocabulary.predicates.get(predicate)
+    return bool(found and (found.observed or found.predicted))
+
+
+def _arity_of(program: Program, predicate: str) -> int:
+    return used_arities(program).get(predicate, 2)
+
+
+def closest(word: str, known: Iterable[str]) -> str | None:
+    """A known name within one or two slips of the keyboard (one for names up to five letters), if there is one."""
+    allowed = 1 if len(word) <= 5 else 2
+    best: tuple[int, str] | None = None
+    for other in known:
+        if abs(len(other) - len(word)) <= allowed and len(word) > 2:
+            slips = _slips(word, other, allowed)
+            if slips <= allowed and (best is None or (slips, other) < best):
+                best = (slips, other)
+    return best[1] if best else None
+
+
+def _slips(left: str, right: str, limit: int) -> int:
+    """Insertions, deletions, replacements and swaps of neighbours between two words; anything above the limit is equal."""
+    two_ago: list[int] = []
+    before = list(range(len(right) + 1))
+    for i, a in enumerate(left, 1):
+        now = [i]
+        for j, b in enumerate(right, 1):
+            cost = min(before[j] + 1, now[j - 1] + 1, before[j - 1] + (a != b))
+            if i > 1 and j > 1 and a == right[j - 2] and left[i - 2] == b:
+                cost = min(cost, two_ago[j - 2] + 1)
+            now.append(cost)
+        if min(now) > limit:
+            return limit + 1
+        two_ago, before = before, now
+    return before[-1]
+
+
+def _constant_types(program: Program, types: TypesAt) -> Iterator[Diagnostic]:
+    if not types:
+        return
+    for statement in program.statements:
+        if not isinstance(statement, Rule | Refute):
+            continue
+        for atom in used_atoms(statement):
+            for position, term in enumerate(atom.terms):
+                if isinstance(term, Constant):
+                    yield from _constant_type(atom, position, term, types)
+
+
+def _constant_type(atom: Atom, position: int, term: Constant, types: TypesAt) -> Iterator[Diagnostic]:
+    here = types.get((atom.predicate, position))
+    own = type_of(key_of(term.value))
+    if not here or own in here:
+        return
+    found = " or ".join(sorted(here))
+    helps = ()
+    if here == {ConstantType.STRING}:
+        helps = (f'write it as a string, "{term.value}", or declare the column\'s type when the data are read',)
+    yield Diagnostic(
+        "E206",
+        f"`{print_term(term)}` is a {own}, but argument {position + 1} of `{atom.predicate}` is a {found} in the data",
+        term.span.place() if term.span else None,
+        f"a {own}",
+        helps=helps,
+    )
+
+
+def _unused(program: Program) -> Iterator[Diagnostic]:
+    heads = {rule.head.predicate for rule in program.rules if isinstance(rule.head, Atom)}
+    anywhere = {atom.predicate for s in program.statements for atom in used_atoms(s)}
+    for statement in program.declarations:
+        concerned = heads
+        match statement:
+            case IncompatibleGroup(predicates):
+                about: tuple[str, ...] = predicates
+            case IncompatiblePair(left, right):
+                about = (left.predicate, right.predicate)
+            case Functional(predicate=predicate):
+                about = (predicate,)
+            case Closed(str(predicate)):
+                about = (predicate,)
+            case Refute(head):
+                about = (head.predicate,)
+            case PredicateDeclaration(predicate):
+                about, concerned = (predicate,), anywhere
+            case Closed() | ExtractIncompatible():
+                continue
+        if not concerned.intersection(about):
+            yield Diagnostic(
+                "W202",
+                "no rule's head is concerned by this declaration" if concerned is heads else f"no rule uses `{about[0]}`",
+                statement.span.place() if statement.span else None,
+                severity=Severity.WARNING,
+            )

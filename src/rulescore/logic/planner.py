@@ -1,0 +1,175 @@
+"""Normal rules to groups of one shape."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import permutations
+
+from rulescore.logic.normal import Bound, Fixed, Free, NormalRule, PatternAtom, Refutation, Slot, Test
+from rulescore.logic.plan import (
+    Body,
+    ConditionRow,
+    ConditionShape,
+    Group,
+    Head,
+    Judge,
+    LiteralName,
+    Parameter,
+    Plan,
+    Shape,
+    ShapeAtom,
+    ShapeSlot,
+    ShapeTest,
+)
+from rulescore.logic.refutation import Refutations, identity
+
+# Bodies with more atoms keep the order they are written in: trying all orders would cost more than sharing a statement saves.
+LARGEST_REORDERED_BODY = 5
+
+# An atom's slots without names: the number of a variable, or None for a constant.
+_Outline = tuple[int | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Arrangement:
+    """How a rule is brought into its shape: the order of its atoms, which of them are reversed, and its variables' new numbers."""
+
+    atoms: tuple[int, ...]
+    reversed: tuple[bool, ...]
+    numbers: tuple[int, ...]
+
+
+@lru_cache(maxsize=65_536)
+def _arrange(head: _Outline, atoms: tuple[_Outline, ...], variables: int) -> _Arrangement:
+    """The arrangement with the least outline, so that rules that differ in atom order, variable names or directions agree."""
+    orders: Iterable[tuple[int, ...]] = [tuple(range(len(atoms)))]
+    if 1 < len(atoms) <= LARGEST_REORDERED_BODY:
+        orders = permutations(range(len(atoms)))
+    return min((_number(head, atoms, order, variables) for order in orders), key=lambda found: found[0])[1]
+
+
+def _number(
+    head: _Outline, atoms: tuple[_Outline, ...], order: tuple[int, ...], variables: int
+) -> tuple[tuple[tuple[int, ...], ...], _Arrangement]:
+    numbers: dict[int, int] = {}
+    for variable in head:
+        if variable is not None:
+            numbers.setdefault(variable, len(numbers))
+    outline: list[tuple[int, ...]] = []
+    turned: list[bool] = []
+    constant = variables + 1
+    for index in order:
+        slots = atoms[index]
+        ranks = [constant if v is None else numbers.get(v, variables) for v in slots]
+        turn = len(slots) == 2 and ranks[1] < ranks[0]
+        turned.append(turn)
+        for variable in reversed(slots) if turn else slots:
+            if variable is not None:
+                numbers.setdefault(variable, len(numbers))
+        seen = [constant if v is None else numbers[v] for v in slots]
+        outline.append(tuple(reversed(seen) if turn else seen))
+    for variable in range(variables):
+        numbers.setdefault(variable, len(numbers))
+    return tuple(outline), _Arrangement(order, tuple(turned), tuple(numbers[v] for v in range(variables)))
+
+
+def _outline(atom: PatternAtom | None) -> _Outline:
+    return tuple(slot.index if isinstance(slot, Bound) else None for slot in atom.slots) if atom else ()
+
+
+class _Parameters:
+    """Turns slots into shape slots, collecting constants as parameters."""
+
+    def __init__(self, numbers: Sequence[int]) -> None:
+        self.constants: list[str] = []
+        self._numbers = numbers
+
+    def slot(self, slot: Slot) -> ShapeSlot:
+        match slot:
+            case Bound(index):
+                return Bound(self._numbers[index])
+            case Free():
+                return slot
+            case Fixed(key):
+                self.constants.append(key)
+                return Parameter(len(self.constants) - 1)
+
+    def atom(self, slots: Iterable[Slot]) -> ShapeAtom:
+        return ShapeAtom(tuple(self.slot(slot) for slot in slots))
+
+    def test(self, test: Test) -> ShapeTest:
+        return ShapeTest(test.equal, self.slot(test.left), self.slot(test.right))
+
+
+def shape_of(rule: NormalRule) -> tuple[Shape, Body, tuple[str, ...]]:
+    """A rule's shape, its body's parameters and its head's constants."""
+    pattern = rule.pattern
+    outlines = tuple(_outline(atom) for atom in pattern.atoms)
+    arrangement = _arrange(_outline(rule.head), outlines, len(pattern.variables))
+    body = _Parameters(arrangement.numbers)
+    atoms: list[ShapeAtom] = []
+    literals: list[LiteralName] = []
+    for index, turn in zip(arrangement.atoms, arrangement.reversed, strict=True):
+        atom = pattern.atoms[index]
+        atoms.append(body.atom(tuple(reversed(atom.slots)) if turn else atom.slots))
+        literals.append(LiteralName(atom.predicate, (1, 0) if turn else identity(atom.arity)))
+    negated = tuple(body.atom(atom.slots) for atom in pattern.negated)
+    literals.extend(LiteralName(atom.predicate, identity(atom.arity)) for atom in pattern.negated)
+    tests = tuple(body.test(test) for test in pattern.tests)
+    head = _Parameters(arrangement.numbers)
+    slots = tuple(head.slot(slot) for slot in rule.head.slots) if rule.head else None
+    shape = Shape(tuple(atoms), negated, tests, len(pattern.variables), slots)
+    return shape, Body(tuple(literals), tuple(body.constants)), tuple(head.constants)
+
+
+def condition_shape(refutation: Refutation) -> tuple[ConditionShape, ConditionRow]:
+    pattern = refutation.pattern
+    parameters = _Parameters(range(len(pattern.variables)))
+    atoms = tuple(parameters.atom(atom.slots) for atom in pattern.atoms)
+    negated = tuple(parameters.atom(atom.slots) for atom in pattern.negated)
+    tests = tuple(parameters.test(test) for test in pattern.tests)
+    shape = ConditionShape(refutation.arity, atoms, negated, tests, len(pattern.variables))
+    literals = tuple(LiteralName(atom.predicate, identity(atom.arity)) for atom in (*pattern.atoms, *pattern.negated))
+    return shape, ConditionRow(refutation.predicate, literals, tuple(parameters.constants))
+
+
+def _conditions(
+    predicates: Iterable[str], ways: Refutations
+) -> tuple[tuple[ConditionShape, tuple[ConditionRow, ...]], ...]:
+    found: dict[ConditionShape, dict[ConditionRow, None]] = {}
+    for predicate in predicates:
+        for refutation in ways.general(predicate):
+            shape, row = condition_shape(refutation)
+            found.setdefault(shape, {})[row] = None
+    return tuple((shape, tuple(rows)) for shape, rows in found.items())
+
+
+class _GroupBuilder:
+    def __init__(self) -> None:
+        self.bodies: dict[Body, int] = {}
+        self.heads: list[Head] = []
+
+    def add(self, rule: int, body: Body, predicate: str | None, constants: tuple[str, ...]) -> None:
+        number = self.bodies.setdefault(body, len(self.bodies))
+        self.heads.append(Head(rule, number, predicate, constants))
+
+
+def plan(rules: Iterable[tuple[int, NormalRule]], ways: Refutations) -> Plan:
+    """Groups of rules that one statement can count together."""
+    builders: dict[tuple[Shape, Judge], _GroupBuilder] = {}
+    for number, rule in rules:
+        shape, body, constants = shape_of(rule)
+        predicate = rule.head.predicate if rule.head else None
+        if predicate is None:
+            judge = Judge.DENIAL
+        else:
+            judge = Judge.CONDITIONS if ways.general(predicate) else Judge.EVIDENCE
+        builders.setdefault((shape, judge), _GroupBuilder()).add(number, body, predicate, constants)
+    groups = []
+    for (shape, judge), builder in builders.items():
+        predicates = dict.fromkeys(head.predicate for head in builder.heads if head.predicate is not None)
+        conditions = _conditions(predicates, ways) if judge is Judge.CONDITIONS else ()
+        groups.append(Group(shape, judge, tuple(builder.bodies), tuple(builder.heads), conditions))
+    return Plan(tuple(groups))

@@ -1,0 +1,139 @@
+"""What the commands beside `score` find, as listings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from rulescore.reporting.listing import Audience, CellKind, Column, Layout, Listing
+from rulescore.reporting.tables import titled
+from rulescore.scoring.results import Counts, DataSummary, RuleInfo, RuleResult
+
+if TYPE_CHECKING:
+    # Listing rules or an audit does not need the engine that these come from.
+    from rulescore.evaluate import PairCount, Violations
+
+_FEW_GROUNDINGS = 5
+
+_TITLE_COLUMNS = (
+    Column("title", "rule", audience=Audience.PEOPLE),
+    Column("rule", "rule", audience=Audience.PROGRAMS),
+    Column("text", "text", audience=Audience.PROGRAMS),
+)
+
+
+def flags(counts: Counts) -> tuple[str, ...]:
+    """What makes a rule's dataset rate a poor yardstick."""
+    rate = counts.rate
+    if rate is None:
+        return ("vacuous",)
+    found = {
+        "near 1": rate >= 0.95,
+        "near 0.5": 0.45 <= rate <= 0.55,
+        f"fewer than {_FEW_GROUNDINGS} groundings": counts.evaluable < _FEW_GROUNDINGS,
+    }
+    return tuple(flag for flag, holds in found.items() if holds)
+
+
+def audit_listing(rules: Sequence[RuleResult]) -> Listing:
+    """Rules by dataset rate, the highest first and undefined ones last."""
+    columns = (
+        *_TITLE_COLUMNS,
+        Column("kind", "kind", audience=Audience.PROGRAMS),
+        Column("kind_reason", "why", audience=Audience.PROGRAMS),
+        Column("confirmed", "confirmed", CellKind.COUNT),
+        Column("refuted", "refuted", CellKind.COUNT),
+        Column("evaluable", "evaluable", CellKind.COUNT),
+        Column("rate", "rate", CellKind.RATE),
+        Column("flags", "flags", CellKind.TEXTS),
+    )
+    ordered = sorted(rules, key=lambda rule: 1.0 if rule.dataset.rate is None else -rule.dataset.rate)
+    rows = tuple(
+        (
+            *_title_cells(rule.info),
+            rule.kind.value,
+            rule.kind_reason,
+            rule.dataset.confirmed,
+            rule.dataset.refuted,
+            rule.dataset.evaluable,
+            rule.dataset.rate,
+            flags(rule.dataset),
+        )
+        for rule in ordered
+    )
+    flagged = sum(1 for rule in rules if flags(rule.dataset))
+    note = f"{flagged:,} of {len(rules):,} rules flagged"
+    return Listing("audit", "Audit of the rules over the observed facts", columns, rows, notes=(note,))
+
+
+def violations_listing(found: Violations) -> Listing:
+    columns = (
+        Column("rule", "rule"),
+        Column("binding", "grounding", CellKind.BINDING),
+        Column("model", "model"),
+        Column("prediction", "prediction"),
+        Column("roles", "as", CellKind.TEXTS),
+        Column("body", "body", CellKind.TEXTS),
+        Column("head", "head"),
+        Column("refuted_by", "refuted by", CellKind.TEXTS),
+    )
+    rows = tuple(
+        (row.rule, row.binding, row.model, row.prediction, row.roles, row.body, row.head, row.refuted_by) for row in found.rows
+    )
+    return Listing(
+        "violations",
+        "Violations",
+        columns,
+        rows,
+        figures=(("total", found.total), ("shown", len(rows))),
+        notes=(f"{len(rows):,} of {found.total:,} violations shown",),
+        layout=Layout.BLOCKS,
+    )
+
+
+def incompatibilities_listing(pairs: Iterable[PairCount]) -> Listing:
+    columns = (
+        Column("left", "predicate"),
+        Column("right", "predicate"),
+        Column("together", "together", CellKind.COUNT),
+        Column("left_facts", "facts of the first", CellKind.COUNT),
+        Column("right_facts", "facts of the second", CellKind.COUNT),
+    )
+    rows = tuple((pair.left, pair.right, pair.together, pair.left_facts, pair.right_facts) for pair in pairs)
+    return Listing("incompatibilities", "Pairs of predicates", columns, rows)
+
+
+def rules_listing(rules: Iterable[RuleInfo]) -> Listing:
+    columns = (
+        *_TITLE_COLUMNS,
+        Column("declared_kind", "declared"),
+        Column("weight", "weight", CellKind.WEIGHT),
+        Column("description", "description", audience=Audience.PROGRAMS),
+        Column("tags", "tags", CellKind.TEXTS),
+        Column("place", "place", audience=Audience.PROGRAMS),
+    )
+    rows = tuple(
+        (*_title_cells(rule), rule.declared_kind, rule.weight, rule.description, rule.tags, rule.place) for rule in rules
+    )
+    number = len(rows)
+    note = f"{number:,} {'rule' if number == 1 else 'rules'}"
+    return Listing("rules", "Rules", columns, rows, notes=(note,))
+
+
+def check_listing(summary: DataSummary, rules: int, models: int) -> Listing:
+    columns = (Column("what", "what"), Column("number", "number", CellKind.COUNT))
+    rows = (
+        ("rules", rules),
+        ("models", models),
+        ("observed facts", summary.facts),
+        ("repeated rows of observed facts", summary.fact_duplicates),
+        ("negative facts", summary.negatives),
+        ("negative facts that are observed too", summary.negatives_observed),
+        ("predicates", summary.predicates),
+        ("constants", summary.constants),
+    )
+    return Listing("check", "Checked", columns, rows)
+
+
+def _title_cells(rule: RuleInfo) -> tuple[str, str, str]:
+    return titled(rule), rule.name, rule.text

@@ -1,0 +1,134 @@
+"""JSON for other programs: versioned, full precision, undefined as null. `schema.json` beside this file describes it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from importlib import resources
+from typing import Any
+
+from rulescore.errors import Diagnostic
+from rulescore.reporting.listing import Cell, Listing
+from rulescore.scoring.evaluation import Evaluation
+from rulescore.scoring.results import Counts, DataSummary, Measure, ModelResult, ModelRuleResult, RuleResult
+
+VERSION = 1
+
+
+def render_json(evaluation: Evaluation) -> str:
+    return _text(
+        {
+            "version": VERSION,
+            "convention": evaluation.convention,
+            "data": _summary(evaluation.summary),
+            "rules": [_rule(result) for result in evaluation.rule_results],
+            "models": {result.name: _model(result) for result in evaluation.model_results},
+            "warnings": [_warning(problem) for problem in evaluation.warnings],
+        }
+    )
+
+
+def render_listing_json(listing: Listing) -> str:
+    keys = [column.key for column in listing.columns]
+    rows = [{key: _cell(cell) for key, cell in zip(keys, row, strict=True)} for row in listing.rows]
+    return _text({"version": VERSION, "listing": listing.name, **dict(listing.figures), "rows": rows})
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of an evaluation."""
+    return _schema("schema.json")
+
+
+def listing_schema() -> dict[str, Any]:
+    """The JSON Schema of every other listing."""
+    return _schema("listing-schema.json")
+
+
+def _schema(name: str) -> dict[str, Any]:
+    text = resources.files("rulescore.reporting").joinpath(name).read_text(encoding="utf-8")
+    document: dict[str, Any] = json.loads(text)
+    return document
+
+
+def _text(document: dict[str, Any]) -> str:
+    return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+
+
+def _summary(summary: DataSummary) -> dict[str, int]:
+    return {
+        "facts": summary.facts,
+        "fact_duplicates": summary.fact_duplicates,
+        "negatives": summary.negatives,
+        "negatives_observed": summary.negatives_observed,
+        "constants": summary.constants,
+        "predicates": summary.predicates,
+    }
+
+
+def _rule(result: RuleResult) -> dict[str, Any]:
+    info = result.info
+    return {
+        "name": info.name,
+        "text": info.text,
+        "kind": result.kind.value,
+        "kind_reason": result.kind_reason,
+        "weight": info.weight,
+        "description": info.description,
+        "tags": list(info.tags),
+        "dataset": _counts(result.dataset),
+        "models": {model: _found(found) for model, found in result.models.items()},
+    }
+
+
+def _found(found: ModelRuleResult) -> dict[str, Any]:
+    return {**_counts(found.counts), **_measure("score", found.score), **_measure("share", found.share)}
+
+
+def _counts(counts: Counts) -> dict[str, Any]:
+    return {
+        "confirmed": counts.confirmed,
+        "refuted": counts.refuted,
+        "evaluable": counts.evaluable,
+        "rate": counts.rate,
+    }
+
+
+def _measure(name: str, measure: Measure) -> dict[str, Any]:
+    return {name: measure.value, f"{name}_reason": measure.reason}
+
+
+def _model(result: ModelResult) -> dict[str, Any]:
+    predictions = result.predictions
+    return {
+        **_measure("hard_score", result.hard_score),
+        **_measure("soft_score", result.soft_score),
+        **_measure("hard_mean", result.hard_mean),
+        **_measure("soft_mean", result.soft_mean),
+        "predictions": {
+            "rows": predictions.rows,
+            "kept": predictions.kept,
+            "distinct": predictions.distinct,
+            "duplicates": predictions.duplicates,
+            "already_observed": predictions.already_observed,
+        },
+    }
+
+
+def _warning(problem: Diagnostic) -> dict[str, Any]:
+    return {
+        "code": problem.code,
+        "message": problem.message,
+        "place": None if problem.place is None else str(problem.place),
+        "notes": list(problem.notes),
+        "helps": list(problem.helps),
+    }
+
+
+def _cell(cell: Cell) -> Any:
+    match cell:
+        case tuple():
+            return list(cell)
+        case Mapping():
+            return dict(cell)
+        case _:
+            return cell

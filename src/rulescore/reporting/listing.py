@@ -1,0 +1,59 @@
+"""A listing: rows under typed columns, as data. Every format knows how to show one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+Cell = str | int | float | None | tuple[str, ...] | Mapping[str, str]
+
+
+class CellKind(StrEnum):
+    """How a column is shown to people; other programs get the value as it is."""
+
+    TEXT = "text"
+    COUNT = "count"
+    RATE = "rate"
+    SCORE = "score"
+    WEIGHT = "weight"
+    TEXTS = "texts"
+    BINDING = "binding"
+
+
+class Audience(StrEnum):
+    """Whom a column is for: programs get values one by one, people get them put together."""
+
+    EVERYONE = "everyone"
+    PEOPLE = "people"
+    PROGRAMS = "programs"
+
+
+class Layout(StrEnum):
+    """On a terminal: one line a row, or one block of lines a row where rows are mostly text."""
+
+    ROWS = "rows"
+    BLOCKS = "blocks"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """`key` is the name other programs see, `heading` the one people see."""
+
+    key: str
+    heading: str
+    kind: CellKind = CellKind.TEXT
+    audience: Audience = Audience.EVERYONE
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """`name` says in JSON what is listed; `figures` are values about the whole of it; `notes` are sentences for people."""
+
+    name: str
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    figures: tuple[tuple[str, int], ...] = ()
+    notes: tuple[str, ...] = ()
+    layout: Layout = Layout.ROWS

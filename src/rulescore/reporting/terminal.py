@@ -1,0 +1,109 @@
+"""Tables for a terminal. Text is folded where the width asks for it; figures never are."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from rulescore.reporting.cells import is_number, shown, visible
+from rulescore.reporting.listing import Cell, Column, Layout, Listing
+
+_GAP = 2
+_NARROWEST_TEXT = 12
+_MOST_ROWS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Appearance:
+    width: int = 80
+    colour: bool = False
+
+
+def render_terminal(listings: Sequence[Listing], appearance: Appearance) -> str:
+    return "\n".join(_render(listing, appearance) for listing in listings)
+
+
+def _render(listing: Listing, appearance: Appearance) -> str:
+    kept = listing.rows[:_MOST_ROWS]
+    cells = [[shown(cell, column.kind) for cell, column in zip(row, listing.columns, strict=True)] for row in kept]
+    if listing.layout is Layout.BLOCKS:
+        width, body = appearance.width, _blocks(listing.columns, kept)
+    else:
+        widths = column_widths(listing.columns, cells, appearance.width)
+        width = max(appearance.width, sum(widths) + _GAP * (len(widths) - 1))
+        body = _table(listing.columns, cells, widths)
+    target = io.StringIO()
+    # NO_COLOR is the caller's business: it decides `appearance.colour` for the stream it writes to.
+    console = Console(
+        file=target,
+        width=width,
+        force_terminal=appearance.colour,
+        color_system="standard" if appearance.colour else None,
+        legacy_windows=False,
+        highlight=False,
+        emoji=False,
+        markup=False,
+    )
+    console.print(Text(visible(listing.title), style="bold"))
+    console.print(body)
+    left = len(listing.rows) - len(kept)
+    more = [f"… and {left:,} more rows: other formats, and `--output`, have all of them"] if left else []
+    for note in (*more, *listing.notes):
+        console.print(Text(visible(note), style="dim"))
+    return "\n".join(line.rstrip() for line in target.getvalue().split("\n"))
+
+
+def _table(columns: Sequence[Column], cells: Sequence[Sequence[str]], widths: Sequence[int]) -> RenderableType:
+    table = Table(box=SIMPLE_HEAD, padding=(0, _GAP - 1, 0, 0), pad_edge=False, show_edge=False, header_style="bold")
+    for column, width in zip(columns, widths, strict=True):
+        table.add_column(column.heading, justify="right" if is_number(column.kind) else "left", width=width, overflow="fold")
+    for row in cells:
+        table.add_row(*(Text(cell) for cell in row))
+    return table
+
+
+def _blocks(columns: Sequence[Column], rows: Sequence[tuple[Cell, ...]]) -> RenderableType:
+    """One block of `heading  value` lines a row; what a row does not have is left out."""
+    table = Table(box=None, padding=(0, _GAP, 0, 0), pad_edge=False, show_header=False)
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for row in rows:
+        for column, cell in zip(columns, row, strict=True):
+            if cell is not None:
+                table.add_row(column.heading, Text(shown(cell, column.kind)))
+        table.add_row()
+    return table
+
+
+def column_widths(columns: Sequence[Column], cells: Sequence[Sequence[str]], width: int) -> list[int]:
+    """Figures get all they need, even beyond the width of the terminal; texts share what is left and are folded."""
+    contents = [[row[index] for row in cells] for index in range(len(columns))]
+    widest = [max(map(cell_len, (column.heading, *content))) for column, content in zip(columns, contents, strict=True)]
+    least = [_least_width(column, content) for column, content in zip(columns, contents, strict=True)]
+    left = max(0, width - _GAP * (len(columns) - 1) - sum(least))
+    texts = sorted((index for index, column in enumerate(columns) if not is_number(column.kind)), key=widest.__getitem__)
+    # The narrowest text first, so that few have to fold; headings of figures unfold with what the texts leave.
+    for served, index in enumerate(texts):
+        given = min(widest[index] - least[index], left // (len(texts) - served))
+        least[index] += given
+        left -= given
+    for index in set(range(len(columns))) - set(texts):
+        given = widest[index] - least[index]
+        if given <= left:
+            least[index] += given
+            left -= given
+    return least
+
+
+def _least_width(column: Column, texts: Sequence[str]) -> int:
+    """Headings fold at spaces, texts anywhere, figures nowhere."""
+    heading = max(cell_len(word) for word in column.heading.split())
+    content = max(map(cell_len, texts), default=0)
+    return max(heading, content if is_number(column.kind) else min(content, _NARROWEST_TEXT))

@@ -1,0 +1,1 @@
+"""Counts to rates, scores and aggregates: pure arithmetic."""

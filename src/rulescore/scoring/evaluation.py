@@ -1,0 +1,178 @@
+"""The outcome of one evaluation: results as data, and the same results as Arrow tables and frames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+import pyarrow as pa
+
+from rulescore.errors import Diagnostic, InputError, MissingExtraError, RulescoreError, suggestion
+from rulescore.scoring.results import Counts, DataSummary, Measure, ModelResult, ModelRuleResult, RuleResult
+
+_LARGEST_INT64 = 2**63 - 1
+_LARGEST_DECIMAL = 10**38 - 1
+
+
+class Which(StrEnum):
+    """The tables of an evaluation."""
+
+    RULES = "rules"
+    MODELS = "models"
+    CONTRIBUTIONS = "contributions"
+
+
+CODES: dict[str, str] = {
+    "E501": "an evaluation has no table of that name",
+}
+
+CONTRIBUTIONS_SCHEMA = pa.schema(
+    [
+        ("model", pa.string()),
+        ("rule", pa.string()),
+        ("predicate", pa.string()),
+        ("arguments", pa.list_(pa.string())),
+        ("score", pa.float64()),
+        ("rank", pa.int64()),
+        ("confirmed", pa.int64()),
+        ("refuted", pa.int64()),
+        ("evaluable", pa.int64()),
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What was found. `contributions` has one row per model, rule and prediction that takes part in an evaluable grounding; the
+    other tables are arithmetic on it. Undefined is null in every table."""
+
+    convention: str
+    rule_results: tuple[RuleResult, ...]
+    model_results: tuple[ModelResult, ...]
+    summary: DataSummary
+    warnings: tuple[Diagnostic, ...] = ()
+    contributions: Any = field(default_factory=CONTRIBUTIONS_SCHEMA.empty_table, repr=False)
+
+    @property
+    def rules(self) -> Any:
+        """One row per rule and model; without models one row per rule, with nulls for the model's columns."""
+        return _rules_table(self.rule_results)
+
+    @property
+    def models(self) -> Any:
+        """One row per model."""
+        return _models_table(self.model_results)
+
+    def to_pandas(self, which: str = Which.RULES) -> Any:
+        """A table as a pandas frame of nullable types."""
+        try:
+            import pandas
+        except ImportError as error:
+            raise MissingExtraError("`to_pandas`", "pandas") from error
+        nullable = {pa.int64(): pandas.Int64Dtype(), pa.float64(): pandas.Float64Dtype(), pa.string(): pandas.StringDtype()}
+        return self._table(which).to_pandas(types_mapper=lambda kind: nullable.get(kind, pandas.ArrowDtype(kind)))
+
+    def to_polars(self, which: str = Which.RULES) -> Any:
+        """A table as a Polars frame."""
+        try:
+            import polars
+        except ImportError as error:
+            raise MissingExtraError("`to_polars`", "polars") from error
+        return polars.from_arrow(self._table(which))
+
+    def _table(self, which: str) -> Any:
+        if which not in set(Which):
+            raise InputError(_unknown_table(which))
+        match Which(which):
+            case Which.RULES:
+                return self.rules
+            case Which.MODELS:
+                return self.models
+            case Which.CONTRIBUTIONS:
+                return self.contributions
+
+
+def _unknown_table(which: str) -> Diagnostic:
+    known = ", ".join(f"`{name}`" for name in Which)
+    meant = suggestion(which, list(Which))
+    return Diagnostic(
+        "E501",
+        f"no table is named `{which}`",
+        notes=(f"the tables are {known}",),
+        helps=() if meant is None else (f"did you mean `{meant}`?",),
+    )
+
+
+def _rules_table(results: Sequence[RuleResult]) -> Any:
+    rows: list[tuple[RuleResult, str | None, ModelRuleResult | None]] = []
+    for result in results:
+        rows.extend((result, model, found) for model, found in result.models.items())
+        if not result.models:
+            rows.append((result, None, None))
+    rules = [result for result, _, _ in rows]
+    founds = [found for _, _, found in rows]
+    columns = {
+        "rule": _strings(rule.info.name for rule in rules),
+        "text": _strings(rule.info.text for rule in rules),
+        "kind": _strings(rule.kind.value for rule in rules),
+        "kind_reason": _strings(rule.kind_reason for rule in rules),
+        "weight": _floats(rule.info.weight for rule in rules),
+        **_count_columns("dataset_", [rule.dataset for rule in rules]),
+        "model": _strings(model for _, model, _ in rows),
+        **_count_columns("", [found.counts if found else None for found in founds]),
+        **_measure_columns("score", [found.score if found else None for found in founds]),
+        **_measure_columns("share", [found.share if found else None for found in founds]),
+    }
+    return pa.table(columns)
+
+
+def _models_table(models: Sequence[ModelResult]) -> Any:
+    columns = {
+        "model": _strings(model.name for model in models),
+        **_measure_columns("hard_score", [model.hard_score for model in models]),
+        **_measure_columns("soft_score", [model.soft_score for model in models]),
+        **_measure_columns("hard_mean", [model.hard_mean for model in models]),
+        **_measure_columns("soft_mean", [model.soft_mean for model in models]),
+        "rows": _integers([model.predictions.rows for model in models]),
+        "kept": _integers([model.predictions.kept for model in models]),
+        "distinct": _integers([model.predictions.distinct for model in models]),
+        "duplicates": _integers([model.predictions.duplicates for model in models]),
+        "already_observed": _integers([model.predictions.already_observed for model in models]),
+    }
+    return pa.table(columns)
+
+
+def _count_columns(prefix: str, counts: Sequence[Counts | None]) -> dict[str, Any]:
+    return {
+        f"{prefix}confirmed": _integers([count.confirmed if count else None for count in counts]),
+        f"{prefix}refuted": _integers([count.refuted if count else None for count in counts]),
+        f"{prefix}evaluable": _integers([count.evaluable if count else None for count in counts]),
+        f"{prefix}rate": _floats(count.rate if count else None for count in counts),
+    }
+
+
+def _measure_columns(name: str, measures: Sequence[Measure | None]) -> dict[str, Any]:
+    return {
+        name: _floats(measure.value if measure else None for measure in measures),
+        f"{name}_reason": _strings(measure.reason if measure else None for measure in measures),
+    }
+
+
+def _strings(values: Iterable[str | None]) -> Any:
+    return pa.array(list(values), pa.string())
+
+
+def _floats(values: Iterable[float | None]) -> Any:
+    return pa.array(list(values), pa.float64())
+
+
+def _integers(values: Sequence[int | None]) -> Any:
+    """int64 where every count fits, else decimals of 38 digits: a count is never rounded."""
+    largest = max((value for value in values if value is not None), default=0)
+    if largest <= _LARGEST_INT64:
+        return pa.array(values, pa.int64())
+    if largest > _LARGEST_DECIMAL:
+        raise RulescoreError(f"a count of {largest:,} groundings has more than the 38 digits a table can hold")
+    return pa.array(values, pa.decimal128(38, 0))

@@ -1,0 +1,164 @@
+"""From counts to scores: kinds, rates, scores, shares and the two aggregates. Pure arithmetic, no database.
+
+Sums are exact or correctly rounded whatever the order of the rules, and counts may be integers of any size.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from rulescore.errors import Diagnostic, Place, Severity
+from rulescore.scoring.results import (
+    Counts,
+    Measure,
+    ModelResult,
+    ModelRuleResult,
+    PredictionCounts,
+    RuleInfo,
+    RuleKind,
+    RuleResult,
+)
+
+CODES: dict[str, str] = {
+    "W501": "a denial constraint that the data violate is soft unless it is declared hard, and then always scores 1",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """A rule with its dataset counts and its kind, before any model is looked at."""
+
+    info: RuleInfo
+    dataset: Counts
+    kind: RuleKind
+    reason: str
+
+
+def score(
+    rules: Sequence[RuleInfo],
+    dataset: Sequence[Counts],
+    models: Mapping[str, Sequence[Counts]],
+    predictions: Mapping[str, PredictionCounts],
+) -> tuple[tuple[RuleResult, ...], tuple[ModelResult, ...]]:
+    """One result per rule, in the order given, and one per model, in the order of `models`.
+
+    `dataset` and each of `models` hold one entry per rule, in the order of `rules`.
+    """
+    judged = [_Judged(info, counts, *_kind(info, counts)) for info, counts in zip(rules, dataset, strict=True)]
+    found = {model: _model_rules(judged, counts) for model, counts in models.items()}
+    rule_results = tuple(
+        RuleResult(rule.info, rule.kind, rule.reason, rule.dataset, {model: found[model][index] for model in models})
+        for index, rule in enumerate(judged)
+    )
+    model_results = tuple(_model(name, predictions[name], judged, found[name]) for name in models)
+    return rule_results, model_results
+
+
+def violated_denials(results: Iterable[RuleResult]) -> tuple[Diagnostic, ...]:
+    """A warning for each denial constraint that is soft only because the data violate it: its score says nothing."""
+    return tuple(
+        Diagnostic(
+            "W501",
+            f"the data violate the denial constraint `{result.info.name}`, so it is soft and always scores 1",
+            place=None if result.info.place is None else Place(result.info.place),
+            notes=(f"{result.dataset.refuted:,} groundings of its body hold in the observed facts",),
+            helps=("declare it hard with `@hard` to count the violations that predictions add",),
+            severity=Severity.WARNING,
+        )
+        for result in results
+        if result.info.denial and result.info.declared_kind is None and result.kind is RuleKind.SOFT
+    )
+
+
+def _kind(info: RuleInfo, dataset: Counts) -> tuple[RuleKind, str]:
+    if info.declared_kind is not None:
+        return RuleKind(info.declared_kind), f"declared {info.declared_kind}"
+    if not dataset.evaluable and info.denial:
+        return RuleKind.HARD, "a denial constraint that the data never violate"
+    if not dataset.evaluable:
+        return RuleKind.UNDETERMINED, "no evaluable grounding in the data"
+    if not dataset.refuted:
+        return RuleKind.HARD, f"the data never contradict it (0 of {dataset.evaluable:,})"
+    return RuleKind.SOFT, f"the data contradict it ({dataset.refuted:,} of {dataset.evaluable:,})"
+
+
+def _model_rules(rules: Sequence[_Judged], counts: Sequence[Counts]) -> list[ModelRuleResult]:
+    total = sum(count.evaluable for count in counts)
+    return [
+        ModelRuleResult(count, _rule_score(rule, count), _share(count, total))
+        for rule, count in zip(rules, counts, strict=True)
+    ]
+
+
+def _rule_score(rule: _Judged, counts: Counts) -> Measure:
+    match rule.kind:
+        case RuleKind.HARD:
+            return Measure(float(counts.refuted))
+        case RuleKind.UNDETERMINED:
+            return Measure(None, "the rule is neither hard nor soft: it has no evaluable grounding in the data")
+        case RuleKind.SOFT:
+            return _soft_rule_score(rule.dataset, counts)
+
+
+def _soft_rule_score(dataset: Counts, counts: Counts) -> Measure:
+    if not dataset.evaluable:
+        return Measure(None, "declared soft, but it has no evaluable grounding in the data to compare with")
+    if not dataset.refuted:
+        return Measure(None, "declared soft, but the data never contradict it: its dataset rate is 0")
+    if not counts.evaluable:
+        return Measure(None, "no prediction takes part in an evaluable grounding")
+    # One division of integers: correctly rounded however large the counts are.
+    return Measure((counts.refuted * dataset.evaluable) / (counts.evaluable * dataset.refuted))
+
+
+def _share(counts: Counts, total: int) -> Measure:
+    if not total:
+        return Measure(None, "no rule has an evaluable grounding with a prediction")
+    return Measure(counts.evaluable / total)
+
+
+def _model(
+    name: str, predictions: PredictionCounts, rules: Sequence[_Judged], results: Sequence[ModelRuleResult]
+) -> ModelResult:
+    hard = [(rule, result) for rule, result in zip(rules, results, strict=True) if rule.kind is RuleKind.HARD]
+    soft = [(rule, result) for rule, result in zip(rules, results, strict=True) if rule.kind is RuleKind.SOFT]
+    grounded = [(rule, result) for rule, result in hard if result.counts.evaluable]
+    total = sum(result.counts.evaluable for result in results)
+    scored = [(rule, result) for rule, result in soft if result.score.value is not None]
+    return ModelResult(
+        name,
+        predictions,
+        hard_score=_weighted_mean(hard, "there is no hard rule"),
+        soft_score=_soft_sum(scored, total, bool(soft)),
+        hard_mean=_weighted_mean(grounded, "no hard rule has an evaluable grounding with a prediction"),
+        soft_mean=_soft_sum(scored, sum(result.counts.evaluable for _, result in scored), bool(soft)),
+    )
+
+
+def _weighted_mean(hard: Iterable[tuple[_Judged, ModelRuleResult]], reason_if_none: str) -> Measure:
+    """Exact: weights are summed as fractions, and there are few different ones."""
+    refuted: Counter[float] = Counter()
+    number: Counter[float] = Counter()
+    for rule, result in hard:
+        refuted[rule.info.weight] += result.counts.refuted
+        number[rule.info.weight] += 1
+    if not number:
+        return Measure(None, reason_if_none)
+    weights = sum(Fraction(weight) * times for weight, times in number.items())
+    if not weights:
+        return Measure(None, "the weights of these hard rules sum to 0")
+    return Measure(float(sum(Fraction(weight) * times for weight, times in refuted.items()) / weights))
+
+
+def _soft_sum(scored: Sequence[tuple[_Judged, ModelRuleResult]], total: int, any_soft: bool) -> Measure:
+    """Σ W·RVS with W = evaluable / total; a rule's evaluable count cancels against the one in its score."""
+    if not any_soft:
+        return Measure(None, "there is no soft rule")
+    if not scored:
+        return Measure(None, "no soft rule has a defined score")
+    terms = (result.counts.refuted * rule.dataset.evaluable / rule.dataset.refuted for rule, result in scored)
+    return Measure(math.fsum(terms) / total)

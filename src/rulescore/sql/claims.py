@@ -1,0 +1,351 @@
+"""Statements that find groundings: the bodies that hold, and what they claim of their heads.
+
+A *claim* is a rule, a head tuple `t0 …`, the prediction that takes part (none over the data alone) and the number `n` of
+groundings behind it. `own` is the prediction as a literal on the tuple `o0 …`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from sqlglot import exp
+
+from rulescore.logic.plan import Bound, Free, Group, Parameter, Shape, ShapeAtom, ShapeSlot, ShapeTest
+from rulescore.logic.refutation import Order, identity
+from rulescore.sql.build import (
+    all_of,
+    argument,
+    arguments,
+    candidate_table,
+    column,
+    count_rows,
+    different,
+    equal,
+    exists,
+    fact_table,
+    name,
+    named,
+    negation,
+    number,
+    table,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What the statements of one evaluation have in common."""
+
+    stride: int
+    orders: dict[int, tuple[Order, ...]]
+    fact_arities: frozenset[int]
+    candidate_arities: frozenset[int]
+    distinct_variables: bool
+    appendix: bool
+    any_observed_prediction: bool
+
+    def orders_of(self, arity: int) -> tuple[Order, ...]:
+        return self.orders.get(arity, (identity(arity),))
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Where the prediction stands: at body atoms, or (none of them) on the head's tuple. No prediction at all is None."""
+
+    atoms: tuple[int, ...] = ()
+
+
+def body_table(group: int) -> str:
+    return name(f"body_{group}")
+
+
+def head_table(group: int) -> str:
+    return name(f"head_{group}")
+
+
+def head_argument(index: int) -> str:
+    return f"t{index}"
+
+
+def own_argument(index: int) -> str:
+    return f"o{index}"
+
+
+def variable(index: int) -> str:
+    return f"v{index}"
+
+
+def body_entries(group: Group) -> list[Entry]:
+    """Sets of body atoms that one prediction can fill together in some rule of the group."""
+    atoms = group.shape.atoms
+    predicates = [tuple(literal.predicate for literal in body.literals) for body in group.bodies]
+    found = [Entry((i,)) for i in range(len(atoms))]
+    for size in range(2, len(atoms) + 1):
+        for chosen in combinations(range(len(atoms)), size):
+            if len({atoms[i].arity for i in chosen}) == 1 and any(len({p[i] for i in chosen}) == 1 for p in predicates):
+                found.append(Entry(chosen))
+    return found
+
+
+def flipped(literal: exp.Expression, stride: int) -> exp.Expression:
+    """The literal of the reversed tuple: binary predicates have exactly two orders."""
+    turn = exp.Mul(this=number(2), expression=exp.Paren(this=exp.Mod(this=literal, expression=number(stride))))
+    return exp.Paren(this=exp.Sub(this=exp.Add(this=literal.copy(), expression=number(1)), expression=turn))
+
+
+@dataclass(slots=True)
+class _Join:
+    """A select that grows one table at a time; conditions go to the join that makes them decidable."""
+
+    context: Context
+    shape: Shape
+    query: exp.Select = field(default_factory=exp.Select)
+    columns: dict[int, exp.Expression] = field(default_factory=dict)
+    started: bool = False
+
+    def add(self, source: str, alias: str, conditions: Iterable[exp.Expression]) -> None:
+        found = list(conditions)
+        if self.started:
+            self.query = self.query.join(table(source, alias), on=all_of(found))
+        else:
+            self.query = self.query.from_(table(source, alias))
+            if found:
+                self.query = self.query.where(*found)
+            self.started = True
+
+    def match(self, alias: str, slots: Sequence[ShapeSlot], parameters: str, prefix: str) -> list[exp.Expression]:
+        """Conditions under which the arguments of a row fit the slots; unbound variables become bound to it."""
+        conditions = []
+        for position, slot in enumerate(slots):
+            here = column(alias, argument(position))
+            match slot:
+                case Parameter(index):
+                    conditions.append(equal(here, column(parameters, f"{prefix}{index}")))
+                case Bound(index) if index in self.columns:
+                    conditions.append(equal(here, self.columns[index].copy()))
+                case Bound(index):
+                    self.columns[index] = here
+                case Free():
+                    pass
+        return conditions
+
+    def value(self, slot: ShapeSlot, parameters: str = "b", prefix: str = "c") -> exp.Expression:
+        match slot:
+            case Parameter(index):
+                return column(parameters, f"{prefix}{index}")
+            case Bound(index):
+                return self.columns[index].copy()
+            case Free():
+                raise AssertionError("a free slot has no value")
+
+
+def _atom(join: _Join, index: int, source: str, *, with_body: bool) -> None:
+    """Join a body atom; its literal and constants come from the body parameters once these are joined."""
+    alias = f"f{index}"
+    atom = join.shape.atoms[index]
+    conditions = [equal(column(alias, "literal"), column("b", f"l{index}"))] if with_body else []
+    conditions += join.match(alias, atom.slots, "b", "c") if with_body else _variables_only(join, alias, atom)
+    join.add(source, alias, conditions)
+
+
+def _variables_only(join: _Join, alias: str, atom: ShapeAtom) -> list[exp.Expression]:
+    slots = tuple(slot if isinstance(slot, Bound) else Free() for slot in atom.slots)
+    return join.match(alias, slots, "b", "c")
+
+
+def _constants_of(join: _Join, index: int) -> list[exp.Expression]:
+    atom = join.shape.atoms[index]
+    found = [equal(column(f"f{index}", "literal"), column("b", f"l{index}"))]
+    for position, slot in enumerate(atom.slots):
+        if isinstance(slot, Parameter):
+            found.append(equal(column(f"f{index}", argument(position)), column("b", f"c{slot.index}")))
+    return found
+
+
+def _test(join: _Join, test: ShapeTest) -> exp.Expression:
+    compare = equal if test.equal else different
+    return compare(join.value(test.left), join.value(test.right))
+
+
+def _absent(join: _Join, index: int, prediction: exp.Expression | None) -> list[exp.Expression]:
+    """A negated atom holds when no fact, and not the prediction either, matches it."""
+    atom = join.shape.negated[index]
+    literal = column("b", f"l{len(join.shape.atoms) + index}")
+    found = []
+    for source, arities in ((fact_table, join.context.fact_arities), (candidate_table, join.context.candidate_arities)):
+        if atom.arity not in arities or (source is candidate_table and prediction is None):
+            continue
+        conditions = [equal(column("x", "literal"), literal.copy())]
+        for position, slot in enumerate(atom.slots):
+            if not isinstance(slot, Free):
+                conditions.append(equal(column("x", argument(position)), join.value(slot)))
+        if source is candidate_table and prediction is not None:
+            conditions.append(equal(column("x", "prediction"), prediction.copy()))
+        query = exp.select(number(1)).from_(table(source(atom.arity), "x")).where(*conditions)
+        found.append(negation(exists(query)))
+    return found
+
+
+def same_fact(context: Context, arity: int, left: str, right: str) -> exp.Expression:
+    """Whether two rows of literals are one fact; binary rows may be turned against each other."""
+    straight = all_of(equal(column(left, c), column(right, c)) for c in ("literal", *arguments(arity)))
+    if arity != 2:
+        return straight
+    turned = all_of(
+        (
+            equal(column(left, "literal"), flipped(column(right, "literal"), context.stride)),
+            equal(column(left, "a0"), column(right, "a1")),
+            equal(column(left, "a1"), column(right, "a0")),
+        )
+    )
+    return exp.or_(straight, turned)
+
+
+def _filters(join: _Join, own: str | None, filled: Sequence[int], own_arity: int) -> list[exp.Expression]:
+    """Tests, negated atoms, distinct variables; and that observed atoms are facts other than the prediction."""
+    shape, context = join.shape, join.context
+    found = [_test(join, test) for test in shape.tests]
+    prediction = column(own, "prediction") if own is not None else None
+    for index in range(len(shape.negated)):
+        found.extend(_absent(join, index, prediction))
+    if context.distinct_variables:
+        pairs = combinations(range(shape.variables), 2)
+        found.extend(different(join.columns[i].copy(), join.columns[j].copy()) for i, j in pairs)
+    if own is not None and not context.appendix and context.any_observed_prediction:
+        for index, atom in enumerate(shape.atoms):
+            if index not in filled and atom.arity == own_arity:
+                found.append(negation(same_fact(context, own_arity, f"f{index}", own)))
+    return found
+
+
+def possible(group: Group, context: Context, entry: Entry | None) -> bool:
+    """Whether every table the statement needs exists; where one does not, there is nothing to find."""
+    shape = group.shape
+    filled = entry.atoms if entry is not None else ()
+    for index, atom in enumerate(shape.atoms):
+        if atom.arity not in (context.candidate_arities if index in filled else context.fact_arities):
+            return False
+    if entry is not None and not entry.atoms:
+        return shape.head is not None and len(shape.head) in context.candidate_arities
+    return True
+
+
+def _head_slots(join: _Join, parameters: str = "h") -> list[exp.Expression]:
+    return [join.value(slot, parameters, "h") for slot in join.shape.head or ()]
+
+
+def dataset_claims(group: Group, number_of_group: int, context: Context, *, keep: bool = False) -> exp.Select:
+    """Claims of the data alone. With `keep`, a row for each grounding with all its variables."""
+    join = _Join(context, group.shape)
+    join.add(body_table(number_of_group), "b", ())
+    for index, atom in enumerate(group.shape.atoms):
+        _atom(join, index, fact_table(atom.arity), with_body=True)
+    join.query = join.query.where(*_filters(join, None, (), 0))
+    return _finish(join, number_of_group, own=None, own_arity=0, keep=keep)
+
+
+def body_claims(group: Group, number_of_group: int, context: Context, entry: Entry, *, keep: bool = False) -> exp.Select:
+    """Claims in which the prediction stands at the body atoms of an entry."""
+    join = _Join(context, group.shape)
+    first, *others = entry.atoms
+    arity = group.shape.atoms[first].arity
+    own = f"f{first}"
+    _atom(join, first, candidate_table(arity), with_body=False)
+    join.add(body_table(number_of_group), "b", _constants_of(join, first))
+    for index in others:
+        _atom(join, index, candidate_table(arity), with_body=True)
+        join.query = join.query.where(equal(column(f"f{index}", "prediction"), column(own, "prediction")))
+    for index, atom in enumerate(group.shape.atoms):
+        if index not in entry.atoms:
+            _atom(join, index, fact_table(atom.arity), with_body=True)
+    join.query = join.query.where(*_filters(join, own, entry.atoms, arity))
+    return _finish(join, number_of_group, own=own, own_arity=arity, keep=keep)
+
+
+def head_claims(
+    group: Group, number_of_group: int, context: Context, on: exp.Expression | None = None, *, keep: bool = False
+) -> exp.Select:
+    """Claims in which the prediction stands on the head's tuple and nowhere in the body.
+
+    Unless `on` says otherwise, it is the head itself."""
+    join = _Join(context, group.shape)
+    head = group.shape.head or ()
+    own = "p"
+    fits = join.match(own, head, "h", "h")
+    join.add(candidate_table(len(head)), own, ())
+    itself = equal(column("h", "literal"), column(own, "literal"))
+    join.add(head_table(number_of_group), "h", [on if on is not None else itself, *fits])
+    join.add(body_table(number_of_group), "b", [equal(column("b", "body"), column("h", "body"))])
+    for index, atom in enumerate(group.shape.atoms):
+        _atom(join, index, fact_table(atom.arity), with_body=True)
+    join.query = join.query.where(*_filters(join, own, (), len(head)))
+    return _finish(join, number_of_group, own=own, own_arity=len(head), keep=keep, head_joined=True)
+
+
+def _finish(
+    join: _Join, number_of_group: int, *, own: str | None, own_arity: int, keep: bool, head_joined: bool = False
+) -> exp.Select:
+    """Project to claim columns. Groundings are counted per body before the rules that share it are joined."""
+    shape = join.shape
+    carried: list[tuple[str, exp.Expression]] = []
+    if own is not None:
+        carried = [("prediction", column(own, "prediction")), ("own", column(own, "literal"))]
+        carried += [(own_argument(i), column(own, argument(i))) for i in range(own_arity)]
+    if keep or head_joined:
+        if not head_joined:
+            join.add(head_table(number_of_group), "h", [equal(column("h", "body"), column("b", "body"))])
+        carried = [("rule", column("h", "rule")), ("head", column("h", "literal")), *carried]
+        carried += [(head_argument(i), value) for i, value in enumerate(_head_slots(join))]
+        if keep:
+            carried += [(variable(i), join.columns[i].copy()) for i in range(shape.variables)]
+            return join.query.select(*(named(value, alias) for alias, value in carried))
+        return _grouped(join.query, carried)
+    needed = [(variable(i), join.columns[i].copy()) for i in shape.head_variables]
+    inner = [("body", column("b", "body")), *carried, *needed]
+    if own is None and len(needed) == shape.variables:
+        matches = join.query.select(*(named(value, alias) for alias, value in [*inner, ("n", number(1))]))
+    else:
+        matches = _grouped(join.query, inner)
+    return _with_heads(shape, number_of_group, matches, [alias for alias, _ in carried])
+
+
+def _grouped(query: exp.Select, carried: Sequence[tuple[str, exp.Expression]]) -> exp.Select:
+    selected = [named(value, alias) for alias, value in carried]
+    return query.select(*selected, named(count_rows(), "n")).group_by(*(value.copy() for _, value in carried))
+
+
+def _with_heads(shape: Shape, number_of_group: int, matches: exp.Select, carried: Sequence[str]) -> exp.Select:
+    """Matches of bodies, as claims of each rule that has the body."""
+    values = []
+    for position, slot in enumerate(shape.head or ()):
+        value = column("m", variable(slot.index)) if isinstance(slot, Bound) else column("h", f"h{_index(slot)}")
+        values.append(named(value, head_argument(position)))
+    return (
+        exp.select(
+            column("h", "rule"), named(column("h", "literal"), "head"), *(column("m", c) for c in carried), *values, column("m", "n")
+        )
+        .with_("matches", as_=matches)
+        .from_(table("matches", "m"))
+        .join(table(head_table(number_of_group), "h"), on=equal(column("h", "body"), column("m", "body")))
+    )
+
+
+def _index(slot: ShapeSlot) -> int:
+    assert isinstance(slot, Parameter)
+    return slot.index
+
+
+def opposing_claims(group: Group, number_of_group: int, context: Context, opposes: str) -> exp.Select:
+    """Claims in which the prediction is a fact incompatible with the head, on the head's tuple."""
+    join = _Join(context, group.shape)
+    head = group.shape.head or ()
+    fits = join.match("p", head, "h", "h")
+    join.add(candidate_table(len(head)), "p", ())
+    join.add(opposes, "o", [equal(column("o", "l0"), column("p", "literal"))])
+    join.add(head_table(number_of_group), "h", [equal(column("h", "literal"), column("o", "head")), *fits])
+    join.add(body_table(number_of_group), "b", [equal(column("b", "body"), column("h", "body"))])
+    for index, atom in enumerate(group.shape.atoms):
+        _atom(join, index, fact_table(atom.arity), with_body=True)
+    join.query = join.query.where(*_filters(join, "p", (), len(head)))
+    return _finish(join, number_of_group, own="p", own_arity=len(head), keep=False, head_joined=True)

@@ -1,0 +1,287 @@
+"""Refutation by any condition: each way to refute is a join from the heads that are asked about.
+
+The heads of all claims are asked about once; the branches of a union find those that are refuted, with observed facts alone or
+with the prediction in some of their atoms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product as cartesian
+
+from sqlglot import exp
+
+from rulescore.logic.plan import Bound, ConditionShape, Free, Group, Parameter, ShapeAtom, ShapeSlot
+from rulescore.sql.build import (
+    all_of,
+    any_of,
+    argument,
+    candidate_table,
+    column,
+    count_rows,
+    different,
+    equal,
+    exists,
+    fact_table,
+    name,
+    named,
+    negation,
+    number,
+    one_if,
+    table,
+    union_all,
+)
+from rulescore.sql.claims import Context, body_table, dataset_claims, head_argument, head_table, possible, variable
+from rulescore.sql.evidence import OPPOSES, count_judged, is_head, own_readings
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionSource:
+    """A shape of refutations and the table that holds its rows: `head`, `l0` …, `c0` …"""
+
+    shape: ConditionShape
+    rows: str
+
+
+def condition_table(group: int, index: int) -> str:
+    return name(f"condition_{group}_{index}")
+
+
+def opposition_source(arity: int) -> ConditionSource:
+    """Incompatible and negative facts, as one more shape: a literal that holds of the same tuple."""
+    atom = ShapeAtom(tuple(Bound(i) for i in range(arity)))
+    return ConditionSource(ConditionShape(arity, (atom,), (), (), arity), OPPOSES)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Heads that are asked about: a table with `head`, `t0` …, and `prediction` where predictions take part.
+
+    `free` asks which predictions refute, instead of naming one."""
+
+    source: str
+    predictions: bool
+    free: bool = False
+    extra: tuple[str, ...] = ()
+
+
+def branches(source: ConditionSource, context: Context, asked: Asked, *, instances: bool = False) -> list[exp.Select]:
+    """Queries that find refuted heads. `via` is 1 where the prediction is among the refuting atoms."""
+    found = []
+    choices = (False, True) if asked.predictions or asked.free else (False,)
+    for filled in cartesian(choices, repeat=len(source.shape.atoms)):
+        if asked.free and not any(filled):
+            continue
+        arities = [
+            atom.arity in (context.candidate_arities if own else context.fact_arities)
+            for atom, own in zip(source.shape.atoms, filled, strict=True)
+        ]
+        if all(arities):
+            found.append(_branch(source, context, asked, filled, instances))
+    return found
+
+
+def _branch(
+    source: ConditionSource, context: Context, asked: Asked, filled: tuple[bool, ...], instances: bool
+) -> exp.Select:
+    shape = source.shape
+    columns: dict[int, exp.Expression] = {i: column("q", head_argument(i)) for i in range(shape.arity)}
+    query = exp.select().from_(table(asked.source, "q"))
+    query = query.join(table(source.rows, "c"), on=equal(column("c", "head"), column("q", "head")))
+    prediction: exp.Expression | None = column("q", "prediction") if asked.predictions and not asked.free else None
+
+    def value(slot: ShapeSlot) -> exp.Expression:
+        match slot:
+            case Bound(index):
+                return columns[index].copy()
+            case Parameter(index):
+                return column("c", f"c{index}")
+            case Free():
+                raise AssertionError("a free slot has no value")
+
+    for index, (atom, own) in enumerate(zip(shape.atoms, filled, strict=True)):
+        alias = f"g{index}"
+        on = [equal(column(alias, "literal"), column("c", f"l{index}"))]
+        for position, slot in enumerate(atom.slots):
+            here = column(alias, argument(position))
+            if isinstance(slot, Bound) and slot.index not in columns:
+                columns[slot.index] = here
+            else:
+                on.append(equal(here, value(slot)))
+        if own and prediction is None:
+            prediction = column(alias, "prediction")
+        elif own and prediction is not None:
+            on.append(equal(column(alias, "prediction"), prediction.copy()))
+        table_name = candidate_table(atom.arity) if own else fact_table(atom.arity)
+        query = query.join(table(table_name, alias), on=all_of(on))
+    for test in shape.tests:
+        compare = equal if test.equal else different
+        query = query.where(compare(value(test.left), value(test.right)))
+    for index, atom in enumerate(shape.negated):
+        literal = column("c", f"l{len(shape.atoms) + index}")
+        conditions = [equal(column("x", "literal"), literal)]
+        conditions += [
+            equal(column("x", argument(p)), value(slot)) for p, slot in enumerate(atom.slots) if not isinstance(slot, Free)
+        ]
+        if atom.arity in context.fact_arities:
+            facts = exp.select(number(1)).from_(table(fact_table(atom.arity), "x"))
+            query = query.where(negation(exists(facts.where(*(c.copy() for c in conditions)))))
+        if prediction is not None and atom.arity in context.candidate_arities:
+            owned = exp.select(number(1)).from_(table(candidate_table(atom.arity), "x"))
+            owned = owned.where(*conditions, equal(column("x", "prediction"), prediction.copy()))
+            query = query.where(negation(exists(owned)))
+    selected = [named(column("q", "head"), "head")]
+    selected += [named(column("q", head_argument(i)), head_argument(i)) for i in range(shape.arity)]
+    selected += [named(column("q", extra), extra) for extra in asked.extra]
+    if prediction is not None:
+        selected.append(named(prediction.copy(), "prediction"))
+    selected.append(named(number(1 if any(filled) else 0), "via"))
+    if instances:
+        selected += [named(column("c", f"l{i}"), f"l{i}") for i in range(len(shape.atoms) + len(shape.negated))]
+        selected += [named(columns[i].copy(), f"x{i}") for i in range(shape.arity, shape.variables)]
+        selected += [named(column("c", f"c{i}"), f"c{i}") for i in range(_constants(shape))]
+    return query.select(*selected)
+
+
+def _constants(shape: ConditionShape) -> int:
+    slots = [slot for atom in (*shape.atoms, *shape.negated) for slot in atom.slots]
+    slots += [slot for test in shape.tests for slot in (test.left, test.right)]
+    return sum(1 for slot in slots if isinstance(slot, Parameter))
+
+
+def asked_keys(arity: int, *, predictions: bool) -> list[str]:
+    return ["head", *(head_argument(i) for i in range(arity)), *(["prediction"] if predictions else [])]
+
+
+def refuted_heads(
+    sources: Sequence[ConditionSource], context: Context, asked: Asked, arity: int
+) -> exp.Select | None:
+    """Refuted heads, each once; `via` is 1 where the prediction can be among the refuting atoms. None: there is no way."""
+    found: list[exp.Query] = [branch for source in sources for branch in branches(source, context, asked)]
+    if not found:
+        return None
+    keys = asked_keys(arity, predictions=asked.predictions or asked.free)
+    return (
+        exp.select(*(column("u", k) for k in keys), named(exp.Max(this=column("u", "via")), "via"))
+        .from_(union_all(found).subquery(alias="u"))
+        .group_by(*(column("u", k) for k in keys))
+    )
+
+
+def judged_claims(
+    claims: exp.Select,
+    sources: Sequence[ConditionSource],
+    context: Context,
+    arity: int,
+    *,
+    predictions: bool,
+    own: bool,
+    selected: Sequence[str],
+    keep: Sequence[str] | None = None,
+) -> exp.Select:
+    """Claims with their two answers: the `selected` columns, `confirmed` and `refuted`."""
+    keys = asked_keys(arity, predictions=predictions)
+    asked = exp.select(*(column("k", k) for k in keys)).distinct().from_(table("claims", "k"))
+    query = exp.select(*(column("k", c) for c in selected)).with_("claims", as_=claims).with_("asked", as_=asked)
+    query = query.from_(table("claims", "k"))
+    confirmed: list[exp.Expression] = []
+    refuted: exp.Expression = exp.false()
+    readings = own_readings(context, arity) if own else []
+    if arity in context.fact_arities:
+        on = [equal(column("f", "literal"), column("k", "head"))]
+        on += [equal(column("f", argument(i)), column("k", head_argument(i))) for i in range(arity)]
+        query = query.join(table(fact_table(arity), "f"), on=all_of(on), join_type="left")
+        confirmed.append(_found("f", "literal"))
+    if readings:
+        confirmed.append(is_head(readings))
+    roles: dict[str, exp.Expression] = {"head": is_head(readings), "refuter": exp.false()}
+    refuted_query = refuted_heads(sources, context, Asked("asked", predictions), arity)
+    if refuted_query is not None:
+        query = query.with_("refuted", as_=refuted_query)
+        on = [equal(column("r", key), column("k", key)) for key in keys]
+        query = query.join(table("refuted", "r"), on=all_of(on), join_type="left")
+        refuted = _found("r", "head")
+        roles["refuter"] = equal(column("r", "via"), number(1))
+    query = query.select(named(one_if(any_of(confirmed)), "confirmed"), named(one_if(refuted), "refuted"))
+    return query.where(any_of(roles[role] for role in keep)) if keep is not None else query
+
+
+def _found(alias: str, field: str) -> exp.Expression:
+    return negation(exp.Is(this=column(alias, field), expression=exp.null()))
+
+
+def condition_counts(
+    claims: exp.Select,
+    sources: Sequence[ConditionSource],
+    context: Context,
+    arity: int,
+    *,
+    predictions: bool,
+    own: bool,
+    keep: Sequence[str] | None = None,
+) -> exp.Select:
+    """Counts per rule (and prediction) of a group whose heads can be refuted by any condition."""
+    keys = ["rule", "prediction"] if predictions else ["rule"]
+    judged = judged_claims(
+        claims, sources, context, arity, predictions=predictions, own=own, selected=[*keys, "n"], keep=keep
+    )
+    return count_judged(judged, keys)
+
+
+def refuter_claims(
+    group: Group, number_of_group: int, context: Context, sources: Sequence[ConditionSource]
+) -> exp.Select | None:
+    """Claims in which the prediction is among the refuting atoms, and neither in the body nor the head itself."""
+    head = group.shape.head or ()
+    arity = len(head)
+    refuting = refuted_heads(sources, context, Asked("asked", predictions=False, free=True), arity)
+    if refuting is None or not possible(group, context, None):
+        return None
+    groundings = dataset_claims(group, number_of_group, context, keep=True)
+    keys = asked_keys(arity, predictions=False)
+    asked = exp.select(*(column("k", k) for k in keys)).distinct().from_(table("groundings", "k"))
+    query = (
+        exp.select(*(column("g", c) for c in ("rule", *keys)), column("r", "prediction"), named(count_rows(), "n"))
+        .with_("groundings", as_=groundings)
+        .with_("asked", as_=asked)
+        .with_("refuting", as_=refuting)
+        .from_(table("groundings", "g"))
+        .join(table("refuting", "r"), on=all_of(equal(column("r", k), column("g", k)) for k in keys))
+        .join(table(head_table(number_of_group), "h"), on=equal(column("h", "rule"), column("g", "rule")))
+        .join(table(body_table(number_of_group), "b"), on=equal(column("b", "body"), column("h", "body")))
+    )
+    for index, atom in enumerate(group.shape.atoms):
+        values = [
+            column("g", variable(slot.index)) if isinstance(slot, Bound) else column("b", f"c{_parameter(slot)}")
+            for slot in atom.slots
+        ]
+        query = query.where(*_is_not_prediction(context, column("b", f"l{index}"), values))
+    for index, atom in enumerate(group.shape.negated):
+        values = [
+            None
+            if isinstance(slot, Free)
+            else column("g", variable(slot.index))
+            if isinstance(slot, Bound)
+            else column("b", f"c{slot.index}")
+            for slot in atom.slots
+        ]
+        query = query.where(*_is_not_prediction(context, column("b", f"l{len(group.shape.atoms) + index}"), values))
+    own_head = [column("g", head_argument(i)) for i in range(arity)]
+    query = query.where(*_is_not_prediction(context, column("g", "head"), own_head))
+    return query.group_by(*(column("g", c) for c in ("rule", *keys)), column("r", "prediction"))
+
+
+def _is_not_prediction(
+    context: Context, literal: exp.Expression, values: Sequence[exp.Expression | None]
+) -> list[exp.Expression]:
+    if len(values) not in context.candidate_arities:
+        return []
+    conditions = [equal(column("x", "prediction"), column("r", "prediction")), equal(column("x", "literal"), literal)]
+    conditions += [equal(column("x", argument(i)), value) for i, value in enumerate(values) if value is not None]
+    return [negation(exists(exp.select(number(1)).from_(table(candidate_table(len(values)), "x")).where(*conditions)))]
+
+
+def _parameter(slot: ShapeSlot) -> int:
+    assert isinstance(slot, Parameter)
+    return slot.index

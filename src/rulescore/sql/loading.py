@@ -1,0 +1,204 @@
+"""Statements that turn rows of text keys into numbered, distinct, sorted facts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from rulescore.logic.refutation import Order, inverse
+from rulescore.sql.build import (
+    all_of,
+    argument,
+    arguments,
+    big,
+    candidate_table,
+    column,
+    count_rows,
+    create,
+    drop,
+    equal,
+    exists,
+    fact_table,
+    integer,
+    name,
+    named,
+    number,
+    one_if,
+    table,
+    union_all,
+)
+
+CONSTANT = name("constant")
+PREDICATE = name("predicate")
+ANSWER = name("answer")
+
+
+def raw_table(kind: str, arity: int) -> str:
+    return name(f"raw_{kind}_{arity}")
+
+
+def raw_counts(tables: Sequence[str]) -> exp.Query:
+    """Rows per raw table and predicate."""
+    return union_all(
+        [
+            exp.select(
+                named(exp.Literal.string(raw), "source"),
+                column("r", "predicate"),
+                named(count_rows(), "n"),
+            )
+            .from_(table(raw, "r"))
+            .group_by(column("r", "predicate"))
+            for raw in tables
+        ]
+    )
+
+
+def create_constants(raw: Sequence[tuple[str, int]], extra: str) -> exp.Create:
+    """Every key that occurs anywhere gets a number; `extra` is a table of further keys."""
+    columns = [exp.select(named(column("r", a), "key")).from_(table(t, "r")) for t, n in raw for a in arguments(n)]
+    columns.append(exp.select(column("r", "key")).from_(table(extra, "r")))
+    keys = exp.select(column("k", "key")).distinct().from_(union_all(columns).subquery(alias="k"))
+    return create(
+        CONSTANT,
+        exp.select(_numbered(["key"], "d"), column("d", "key")).from_(keys.subquery(alias="d")),
+    )
+
+
+def _numbered(order: Sequence[str], source: str, alias: str = "id", offset: int = 0) -> exp.Expression:
+    window = exp.Window(
+        this=exp.RowNumber(), order=exp.Order(expressions=[exp.Ordered(this=column(source, c)) for c in order])
+    )
+    return named(integer(exp.Add(this=exp.Paren(this=window), expression=number(offset - 1))), alias)
+
+
+def encoded(raw: str, arity: int, extra: Sequence[exp.Expression] = ()) -> exp.Select:
+    """Rows of a raw table with numbers in place of names: `predicate`, `a0`, …"""
+    query = (
+        exp.select(named(column("p", "id"), "predicate"), *(named(column(f"c{i}", "id"), argument(i)) for i in range(arity)), *extra)
+        .from_(table(raw, "r"))
+        .join(table(PREDICATE, "p"), on=equal(column("p", "name"), column("r", "predicate")))
+    )
+    for i in range(arity):
+        query = query.join(table(CONSTANT, f"c{i}"), on=equal(column(f"c{i}", "key"), column("r", argument(i))))
+    return query
+
+
+def _in_order(source: str, arity: int, order: Order, literal: exp.Expression, extra: Sequence[str] = ()) -> exp.Select:
+    """Rows of a base table with their arguments turned, so that `predicate(a[order[0]], …)` is the fact."""
+    turned = inverse(order)
+    return exp.select(
+        *(column("b", field) for field in extra),
+        named(integer(literal), "literal"),
+        *(named(column("b", argument(turned[i])), argument(i)) for i in range(arity)),
+    ).from_(table(source, "b"))
+
+
+def _literal(stride: int, index: int) -> exp.Expression:
+    return exp.Add(this=exp.Mul(this=column("b", "predicate"), expression=number(stride)), expression=number(index))
+
+
+def create_base(target: str, raw: str, arity: int) -> exp.Create:
+    """Distinct facts of one arity, in the order written."""
+    return create(target, encoded(raw, arity).distinct())
+
+
+def create_facts(arity: int, observed: str | None, negative: str | None, orders: Sequence[Order], stride: int, predicates: int) -> exp.Create:
+    """All literals of one arity: observed facts in every order in use, negative facts as literals of their own; sorted."""
+    parts: list[exp.Query] = []
+    if observed is not None:
+        parts.extend(_in_order(observed, arity, order, _literal(stride, i)) for i, order in enumerate(orders))
+    if negative is not None:
+        shifted = exp.Add(this=_literal(stride, 0), expression=number(stride * predicates))
+        parts.append(_in_order(negative, arity, orders[0], shifted))
+    rows = union_all(parts).subquery(alias="f")
+    fields = ["literal", *arguments(arity)]
+    return create(
+        fact_table(arity), exp.select(*(column("f", c) for c in fields)).from_(rows).order_by(*(column("f", c) for c in fields))
+    )
+
+
+def create_candidate_base(target: str, raw: str, arity: int, offset: int, observed: str | None) -> exp.Create:
+    """Distinct predicted facts of one arity, numbered, and whether each is observed already."""
+    distinct = encoded(raw, arity).distinct().subquery(alias="d")
+    fields = ["predicate", *arguments(arity)]
+    if observed is None:
+        known: exp.Expression = number(0)
+    else:
+        twin = all_of(equal(column("o", c), column("d", c)) for c in fields)
+        known = one_if(exists(exp.select(number(1)).from_(table(observed, "o")).where(twin)))
+    return create(
+        target,
+        exp.select(_numbered(fields, "d", "prediction", offset), *(column("d", c) for c in fields), named(known, "observed")).from_(
+            distinct
+        ),
+    )
+
+
+def create_candidates(arity: int, base: str, orders: Sequence[Order], stride: int) -> exp.Create:
+    parts = [_in_order(base, arity, order, _literal(stride, i), ("prediction", "observed")) for i, order in enumerate(orders)]
+    return create(candidate_table(arity), union_all(parts))
+
+
+def answers(raw: str, arity: int, base: str) -> exp.Select:
+    """Which model predicted what, with the best score and rank."""
+    rows = encoded(raw, arity, (column("r", "model"), column("r", "score"), column("r", "rank"))).subquery(alias="e")
+    fields = ["predicate", *arguments(arity)]
+    return (
+        exp.select(
+            column("e", "model"),
+            column("b", "prediction"),
+            column("b", "observed"),
+            named(exp.Max(this=column("e", "score")), "score"),
+            named(exp.Min(this=column("e", "rank")), "rank"),
+        )
+        .from_(rows)
+        .join(table(base, "b"), on=all_of(equal(column("b", c), column("e", c)) for c in fields))
+        .group_by(column("e", "model"), column("b", "prediction"), column("b", "observed"))
+    )
+
+
+def create_answers(parts: Sequence[exp.Query]) -> exp.Create:
+    return create(ANSWER, union_all(parts))
+
+
+def model_counts() -> exp.Select:
+    return (
+        exp.select(
+            column("x", "model"),
+            named(count_rows(), "distinct"),
+            named(big(exp.Sum(this=column("x", "observed"))), "already_observed"),
+        )
+        .from_(table(ANSWER, "x"))
+        .group_by(column("x", "model"))
+    )
+
+
+def overlap(negative: str, observed: str, arity: int) -> exp.Select:
+    """How many negative facts are observed too."""
+    fields = ["predicate", *arguments(arity)]
+    return (
+        exp.select(named(count_rows(), "n"))
+        .from_(table(negative, "x"))
+        .join(table(observed, "y"), on=all_of(equal(column("x", c), column("y", c)) for c in fields))
+    )
+
+
+def predicate_counts(base: str) -> exp.Select:
+    return exp.select(column("b", "predicate"), named(count_rows(), "n")).from_(table(base, "b")).group_by(column("b", "predicate"))
+
+
+def constants_by_key(keys: str) -> exp.Select:
+    return (
+        exp.select(column("c", "id"), column("c", "key"))
+        .from_(table(CONSTANT, "c"))
+        .join(table(keys, "k"), on=equal(column("k", "key"), column("c", "key")))
+    )
+
+
+def row_count(source: str) -> exp.Select:
+    return exp.select(named(count_rows(), "n")).from_(table(source, "t"))
+
+
+def drop_table(source: str) -> exp.Drop:
+    return drop(source)

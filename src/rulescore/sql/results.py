@@ -1,0 +1,86 @@
+"""Statements over the contributions: one row for each rule and prediction with evaluable groundings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from rulescore.sql.build import (
+    all_of,
+    argument,
+    big,
+    candidate_table,
+    column,
+    create,
+    equal,
+    name,
+    named,
+    number,
+    table,
+    total,
+    union_all,
+)
+from rulescore.sql.evidence import COUNTS
+from rulescore.sql.loading import ANSWER, CONSTANT
+
+CONTRIBUTION = name("contribution")
+PART = name("contribution_part")
+
+
+def create_part(index: int, query: exp.Select) -> exp.Create:
+    """Counts that one statement found; several statements may add to one contribution."""
+    return create(f"{PART}_{index}", query)
+
+
+def create_contributions(parts: Sequence[int]) -> exp.Create:
+    rows = union_all([exp.select("*").from_(table(f"{PART}_{index}", "p")) for index in parts])
+    sums = [named(big(total(column("u", c))), c) for c in COUNTS]
+    query = exp.select(column("u", "rule"), column("u", "prediction"), *sums).from_(rows.subquery(alias="u"))
+    return create(CONTRIBUTION, query.group_by(column("u", "rule"), column("u", "prediction")))
+
+
+def _by_answer(query: exp.Select) -> exp.Select:
+    joined = query.from_(table(CONTRIBUTION, "c"))
+    return joined.join(table(ANSWER, "a"), on=equal(column("a", "prediction"), column("c", "prediction")))
+
+
+def model_totals() -> exp.Select:
+    """Counts per model and rule."""
+    keys = [column("a", "model"), column("c", "rule")]
+    query = exp.select(*keys, *(named(total(column("c", alias)), alias) for alias in COUNTS))
+    return _by_answer(query).group_by(*(key.copy() for key in keys))
+
+
+def contributions() -> exp.Select:
+    """The contributions of every model."""
+    keys = [column("a", "model"), column("c", "rule"), column("c", "prediction")]
+    fields = [column("a", "score"), column("a", "rank"), *(column("c", alias) for alias in COUNTS)]
+    return _by_answer(exp.select(*keys, *fields)).order_by(*(key.copy() for key in keys))
+
+
+def predictions(arity: int, stride: int) -> exp.Select:
+    """Distinct predictions of one arity: their number, literal and the keys of their arguments."""
+    query = exp.select(column("p", "prediction"), column("p", "literal")).from_(table(candidate_table(arity), "p"))
+    for i in range(arity):
+        alias = f"c{i}"
+        query = query.select(named(column(alias, "key"), argument(i)))
+        query = query.join(table(CONSTANT, alias), on=equal(column(alias, "id"), column("p", argument(i))))
+    as_written = equal(exp.Mod(this=column("p", "literal"), expression=number(stride)), number(0))
+    return query.where(all_of([as_written]))
+
+
+def constant_types(source: str, position: int) -> exp.Select:
+    """The marks of types that occur at a position of each literal; null for strings."""
+    key = column("c", "key")
+    mark = exp.Case(
+        ifs=[
+            exp.If(
+                this=equal(exp.func("substr", key, number(1), number(1)), exp.Literal.string("\x01")),
+                true=exp.func("substr", key.copy(), number(2), number(1)),
+            )
+        ],
+        default=exp.Literal.string("s"),
+    )
+    query = exp.select(column("f", "literal"), named(mark, "mark")).distinct().from_(table(source, "f"))
+    return query.join(table(CONSTANT, "c"), on=equal(column("c", "id"), column("f", argument(position))))

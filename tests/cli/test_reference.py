@@ -1,0 +1,62 @@
+"""The reference of the command line cannot drift from the command line."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import click
+import pytest
+
+from rulescore.cli.main import program
+from rulescore.cli.options import CONVENTIONS, SettingChoice
+from rulescore.data.setting import Convention
+
+REFERENCE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
+SECTIONS = dict(zip(*[iter(re.split(r"^## (.+)$", REFERENCE, flags=re.MULTILINE)[1:])] * 2, strict=True))
+
+
+@pytest.mark.parametrize("name", sorted(program.commands))
+def test_every_command_and_option_is_in_the_reference(name: str) -> None:
+    section = SECTIONS[name]
+    assert f"rulescore {name}" in section
+    for parameter in program.commands[name].params:
+        if isinstance(parameter, click.Option):
+            for option in [*parameter.opts, *parameter.secondary_opts]:
+                assert re.search(rf"`{re.escape(option)}[` ]|\[{re.escape(option)} ", section), f"{name} {option}"
+
+
+@pytest.mark.parametrize("name", sorted(program.commands))
+def test_the_reference_names_no_option_that_is_not_there(name: str) -> None:
+    known = {option for parameter in program.commands[name].params for option in [*parameter.opts, *parameter.secondary_opts]}
+    assert set(re.findall(r"`(--?[a-z][a-z-]*)", SECTIONS[name])) <= known
+
+
+def test_every_shared_option_is_explained() -> None:
+    shared = {
+        option
+        for parameter in program.commands["score"].params
+        if isinstance(parameter, click.Option)
+        for option in [*parameter.opts, *parameter.secondary_opts]
+    }
+    missing = {option for option in shared if f"`{option}" not in SECTIONS["Options that commands share"]}
+    assert missing == set()
+
+
+def test_every_option_has_a_help_text() -> None:
+    without = [
+        (name, parameter.name)
+        for name, command in program.commands.items()
+        for parameter in command.params
+        if isinstance(parameter, click.Option) and not parameter.help
+    ]
+    assert without == []
+
+
+def test_the_choices_are_those_of_the_stages_behind() -> None:
+    assert list(Convention) == list(CONVENTIONS)
+
+
+def test_everything_that_can_be_chosen_has_an_option() -> None:
+    names = {parameter.name for parameter in program.commands["score"].params}
+    assert {name for name in SettingChoice.__slots__} <= names

@@ -1,0 +1,178 @@
+"""The engine, asked through the package's own interface, with its answers in the oracle's types."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import oracle
+from oracle import Constant, Counts, Fact, Setting
+from rule_text import write_atom, write_value
+
+ZERO = Counts(0, 0, 0)
+
+
+def python_value(one: Constant) -> Any:
+    if one.type != "number":
+        return one.value
+    return int(one.value) if one.value.denominator == 1 else float(one.value)
+
+
+def tables(facts: Sequence[Fact] | oracle.Facts) -> dict[str, list[tuple[Any, ...]]]:
+    """Facts as the package takes them: predicate -> argument tuples."""
+    found: dict[str, list[tuple[Any, ...]]] = {}
+    for predicate, *arguments in sorted(facts, key=str):
+        found.setdefault(predicate, []).append(tuple(map(python_value, arguments)))
+    return found
+
+
+def shown(one: Constant) -> str:
+    """A constant as tables show it: strings as they are, others as in a rule."""
+    return str(one.value) if one.type == "string" else write_value(one)
+
+
+def shown_fact(one: Fact) -> tuple[str, ...]:
+    return (one[0], *map(shown, one[1:]))
+
+
+def shown_violations(
+    found: set[tuple[frozenset[tuple[str, Constant]], frozenset[str]]],
+) -> set[tuple[frozenset[str], frozenset[str]]]:
+    """Violations as `X=a` bindings and roles; wildcards have no name to show."""
+    return {(frozenset(f"{n}={shown(c)}" for n, c in binding if not n.startswith("_")), roles) for binding, roles in found}
+
+
+class Number(float):
+    """A float that equals another up to rounding."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, float) and math.isclose(self, other, rel_tol=1e-9, abs_tol=1e-12)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def rounded(value: Fraction | float | None) -> Number | None:
+    return None if value is None else Number(value)
+
+
+@dataclass
+class Outcome:
+    """Every number of an evaluation. `contributions` lists those that are not all 0, by shown facts."""
+
+    dataset: dict[str, Counts] = field(default_factory=dict)
+    kinds: dict[str, str] = field(default_factory=dict)
+    contributions: dict[tuple[str, str, tuple[str, ...]], Counts] = field(default_factory=dict)
+    totals: dict[tuple[str, str], Counts] = field(default_factory=dict)
+    scores: dict[tuple[str, str], Number | None] = field(default_factory=dict)
+    shares: dict[tuple[str, str], Number | None] = field(default_factory=dict)
+    aggregates: dict[tuple[str, str], Number | None] = field(default_factory=dict)
+    predictions: dict[str, tuple[int, int, int]] = field(default_factory=dict)
+
+
+AGGREGATES = ("hard_score", "soft_score", "hard_mean", "soft_mean")
+Rows = Mapping[str, Sequence[Fact]]
+
+
+def rows_of(setting: Setting, rows: Rows | None) -> Rows:
+    return rows if rows is not None else {model: tuple(facts) for model, facts in setting.predictions.items()}
+
+
+def expected(setting: Setting, rows: Rows | None = None) -> Outcome:
+    """What the oracle says. Facts that are shown alike (`1` and `"1"`) are added up."""
+    outcome = Outcome()
+    for rule in setting.rules:
+        outcome.dataset[rule.name] = oracle.dataset_counts(setting, rule)
+        outcome.kinds[rule.name] = oracle.kind_of(rule, outcome.dataset[rule.name])
+    for model, facts in setting.predictions.items():
+        score = oracle.model_score(setting, model)
+        for rule in setting.rules:
+            found = score.rules[rule.name]
+            outcome.totals[model, rule.name] = found.counts
+            outcome.scores[model, rule.name] = rounded(found.score)
+            outcome.shares[model, rule.name] = rounded(found.share)
+            for one in facts:
+                add(outcome, (model, rule.name, shown_fact(one)), oracle.contribution(setting, rule, one))
+        for which in AGGREGATES:
+            outcome.aggregates[model, which] = rounded(getattr(score, which))
+        duplicates = len(rows_of(setting, rows)[model]) - len(facts)
+        outcome.predictions[model] = (len(facts), duplicates, len(facts & setting.observed))
+    return outcome
+
+
+def add(outcome: Outcome, key: tuple[str, str, tuple[str, ...]], counts: Counts) -> None:
+    if counts != ZERO:
+        outcome.contributions[key] = oracle.total([outcome.contributions.get(key, ZERO), counts])
+
+
+def options(setting: Setting) -> dict[str, Any]:
+    return {
+        "negatives": tables(setting.negatives) or None,
+        "convention": setting.convention,
+        "distinct_variables": setting.distinct_variables,
+        "roles": None if setting.roles is None else sorted(setting.roles),
+        "weights": {rule.name: float(rule.weight) for rule in setting.rules},
+        "kinds": {rule.name: rule.kind for rule in setting.rules if rule.kind is not None},
+    }
+
+
+def run(setting: Setting, text: str, rows: Rows | None = None) -> Outcome:
+    import rulescore
+
+    predictions = {model: tables(facts) for model, facts in rows_of(setting, rows).items()}
+    evaluation = rulescore.score(tables(setting.observed), predictions, text, **options(setting))
+    outcome = Outcome()
+    for result in evaluation.rule_results:
+        name = result.info.name
+        outcome.dataset[name] = counts_of(result.dataset)
+        outcome.kinds[name] = str(result.kind)
+        for model, found in result.models.items():
+            outcome.totals[model, name] = counts_of(found.counts)
+            outcome.scores[model, name] = rounded(found.score.value)
+            outcome.shares[model, name] = rounded(found.share.value)
+    for model_result in evaluation.model_results:
+        for which in AGGREGATES:
+            outcome.aggregates[model_result.name, which] = rounded(getattr(model_result, which).value)
+        read = model_result.predictions
+        outcome.predictions[model_result.name] = (read.distinct, read.duplicates, read.already_observed)
+    for row in evaluation.contributions.to_pylist():
+        key = (row["model"], row["rule"], (row["predicate"], *row["arguments"]))
+        add(outcome, key, Counts(row["confirmed"], row["refuted"], row["evaluable"]))
+    return outcome
+
+
+def counts_of(counts: Any) -> Counts:
+    return Counts(counts.confirmed, counts.refuted, counts.evaluable)
+
+
+def refusal(setting: Setting, text: str) -> str:
+    """The message with which the package refuses a setting."""
+    from rulescore.errors import InputError
+
+    try:
+        run(setting, text)
+    except InputError as error:
+        return str(error)
+    raise AssertionError("the setting was not refused")
+
+
+def violations(setting: Setting, text: str, rule: oracle.Rule, prediction: Fact) -> set[tuple[frozenset[str], frozenset[str]]]:
+    """The violations that the package lists for one rule and one prediction, over all models that make it."""
+    from rulescore.evaluate import Session
+
+    from rulescore.data.api import make_setting
+    from rulescore.language.parser import parse_atom
+
+    predictions = {model: tables(facts) for model, facts in setting.predictions.items()}
+    made = make_setting(tables(setting.observed), predictions, text, **options(setting))
+    atom = parse_atom(write_atom(oracle.Atom(prediction[0], prediction[1:])))
+    found = set()
+    with Session(made) as session:
+        for model, facts in setting.predictions.items():
+            if prediction in facts:
+                for row in session.violations(rule=rule.name, model=model, prediction=atom, limit=10_000).rows:
+                    named = {n: v for n, v in row.binding.items() if not n.startswith("_")}
+                    found.add((frozenset(f"{n}={v}" for n, v in named.items()), frozenset(row.roles)))
+    return found

@@ -1,0 +1,79 @@
+"""Files appear complete or not at all."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet
+import pytest
+
+from rulescore.errors import InputError
+from rulescore.reporting.files import write_files, write_listing, write_outputs
+from rulescore.reporting.findings import audit_listing
+from rulescore.reporting.format import FileFormat
+from rulescore.scoring.evaluation import Evaluation
+
+
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+def test_an_evaluation_becomes_files(evaluation: Evaluation, tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "results"
+    written = write_outputs(evaluation, folder)
+    expected = {"rules.csv", "models.csv", "evaluation.json", "rules.parquet", "models.parquet", "contributions.parquet"}
+    assert {path.name for path in written} == names(folder) == expected
+    assert json.loads((folder / "evaluation.json").read_text(encoding="utf-8"))["version"] == 1
+    assert pyarrow.parquet.read_table(folder / "rules.parquet") == evaluation.rules
+    assert pyarrow.parquet.read_table(folder / "contributions.parquet").schema == evaluation.contributions.schema
+
+
+def test_every_format_can_be_asked_for(evaluation: Evaluation, tmp_path: Path) -> None:
+    write_outputs(evaluation, tmp_path, list(FileFormat))
+    assert {"evaluation.txt", "evaluation.md", "evaluation.tex", "evaluation.json"} < names(tmp_path)
+
+
+def test_a_listing_becomes_files_named_after_it(audit: Evaluation, tmp_path: Path) -> None:
+    write_listing(audit_listing(audit.rule_results), tmp_path, ["csv", "markdown", "parquet"])
+    assert names(tmp_path) == {"audit.csv", "audit.md"}
+
+
+def test_an_interruption_leaves_the_folder_as_it_was(tmp_path: Path) -> None:
+    class Interrupting:
+        """A table that is interrupted while it is written."""
+
+        @property
+        def schema(self) -> None:
+            raise KeyboardInterrupt
+
+    (tmp_path / "rules.csv").write_text("old")
+    with pytest.raises(KeyboardInterrupt):
+        write_files(tmp_path, {"rules.csv": "new", "rules.parquet": Interrupting()})
+    assert names(tmp_path) == {"rules.csv"}
+    assert (tmp_path / "rules.csv").read_text() == "old"
+
+
+def test_files_written_before_are_replaced(tmp_path: Path) -> None:
+    for text in ("first", "second"):
+        write_files(tmp_path, {"a.txt": text})
+    assert (tmp_path / "a.txt").read_text() == "second"
+    assert names(tmp_path) == {"a.txt"}
+
+
+def test_results_are_readable_by_whom_ordinary_files_are(tmp_path: Path) -> None:
+    write_files(tmp_path, {"a.txt": "text"})
+    (tmp_path / "ordinary").touch()
+    assert (tmp_path / "a.txt").stat().st_mode == (tmp_path / "ordinary").stat().st_mode
+
+
+def test_a_folder_that_cannot_be_made_is_an_error_that_names_it(tmp_path: Path) -> None:
+    (tmp_path / "taken").touch()
+    with pytest.raises(InputError, match=r"E601.*taken"):
+        write_files(tmp_path / "taken", {"a.txt": "text"})
+
+
+def test_an_unknown_format_is_an_error_with_a_suggestion(evaluation: Evaluation, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="did you mean `parquet`"):
+        write_outputs(evaluation, tmp_path, ["parket"])
+    assert names(tmp_path) == set()

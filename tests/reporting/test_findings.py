@@ -1,0 +1,45 @@
+"""An audit puts the rules that are poor yardsticks where a reader sees them."""
+
+from __future__ import annotations
+
+import pytest
+
+from rulescore.reporting.findings import audit_listing, flags
+from rulescore.reporting.format import Format
+from rulescore.reporting.render import render
+from rulescore.scoring.evaluation import Evaluation
+from rulescore.scoring.results import Counts
+
+
+@pytest.mark.parametrize(
+    ("counts", "expected"),
+    [
+        (Counts(0, 0, 0), ("vacuous",)),
+        (Counts(10, 0, 10), ()),
+        (Counts(0, 10, 10), ("near 1",)),
+        (Counts(1, 19, 20), ("near 1",)),
+        (Counts(6, 94, 100), ()),
+        (Counts(55, 45, 100), ("near 0.5",)),
+        (Counts(45, 55, 100), ("near 0.5",)),
+        (Counts(44, 56, 100), ()),
+        (Counts(4, 0, 4), ("fewer than 5 groundings",)),
+        (Counts(5, 0, 5), ()),
+        (Counts(1, 1, 2), ("near 0.5", "fewer than 5 groundings")),
+    ],
+)
+def test_a_flag_follows_from_the_counts(counts: Counts, expected: tuple[str, ...]) -> None:
+    assert flags(counts) == expected
+
+
+def test_an_audit_is_sorted_by_rate_with_undefined_rates_last(audit: Evaluation) -> None:
+    rates = [
+        row[[column.key for column in audit_listing(()).columns].index("rate")]
+        for row in audit_listing(audit.rule_results).rows
+    ]
+    assert rates == [12_345 / 1_246_912, 0.0, None, None]
+
+
+def test_people_see_a_rule_once_and_programs_its_name_and_text(audit: Evaluation) -> None:
+    listing = audit_listing(audit.rule_results)
+    assert render(listing, Format.CSV).startswith("rule,text,kind,kind_reason,confirmed,refuted,evaluable,rate,flags\n")
+    assert render(listing, Format.MARKDOWN).splitlines()[2] == "| rule | confirmed | refuted | evaluable | rate | flags |"

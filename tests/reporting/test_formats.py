@@ -1,0 +1,156 @@
+"""Every format shows the same results, and none can be broken by a name."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+
+import jsonschema
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from rulescore.reporting import latex, markdown
+from rulescore.reporting.findings import audit_listing, check_listing, rules_listing
+from rulescore.reporting.format import FileFormat, Format
+from rulescore.reporting.json import listing_schema, schema
+from rulescore.reporting.listing import CellKind, Column, Listing
+from rulescore.reporting.render import render
+from rulescore.reporting.terminal import Appearance
+from rulescore.scoring.evaluation import Evaluation
+
+
+def test_json_follows_its_schema(evaluation: Evaluation, audit: Evaluation) -> None:
+    jsonschema.Draft202012Validator.check_schema(schema())
+    for shown in (evaluation, audit):
+        jsonschema.validate(json.loads(render(shown, Format.JSON)), schema())
+
+
+def test_the_schema_is_strict(evaluation: Evaluation) -> None:
+    document = json.loads(render(evaluation, Format.JSON))
+    for place in (document, document["data"], document["rules"][0], document["rules"][0]["dataset"], document["warnings"][0]):
+        place["unknown"] = 1
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(document, schema())
+        del place["unknown"]
+    jsonschema.validate(document, schema())
+    del document["models"]["compgcn"]["hard_score"]
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(document, schema())
+
+
+def test_json_has_full_precision_and_null_for_undefined(evaluation: Evaluation) -> None:
+    document = json.loads(render(evaluation, Format.JSON))
+    assert (document["version"], document["convention"]) == (1, "definition")
+    first, second, _, last = document["rules"]
+    assert first["dataset"] == {"confirmed": 1_234_567, "refuted": 12_345, "evaluable": 1_246_912, "rate": 12_345 / 1_246_912}
+    assert second["dataset"]["rate"] is None
+    assert last["models"]["compgcn"]["score"] is None
+    assert last["models"]["compgcn"]["score_reason"]
+    assert document["models"]["compgcn"]["hard_score"] == 1234.0
+    assert document["models"]["silent_model"]["soft_score"] is None
+    assert document["models"]["compgcn"]["predictions"] == {
+        "rows": 24_000,
+        "kept": 23_999,
+        "distinct": 23_631,
+        "duplicates": 368,
+        "already_observed": 12,
+    }
+    assert document["warnings"][0]["place"] == "family.rules:3:9"
+
+
+def test_listings_follow_their_schema(audit: Evaluation) -> None:
+    jsonschema.Draft202012Validator.check_schema(listing_schema())
+    infos = [result.info for result in audit.rule_results]
+    for listing in (audit_listing(audit.rule_results), rules_listing(infos), check_listing(audit.summary, 3, 1)):
+        jsonschema.validate(json.loads(render(listing, Format.JSON)), listing_schema())
+
+
+def test_csv_reads_back_as_the_rules_table(evaluation: Evaluation) -> None:
+    rows = list(csv.DictReader(io.StringIO(render(evaluation, Format.CSV), newline="")))
+    expected = evaluation.rules.to_pylist()
+    assert len(rows) == len(expected)
+    for row, wanted in zip(rows, expected, strict=True):
+        assert list(row) == list(wanted)
+        assert row["rule"] == wanted["rule"]
+        assert row["score"] == ("" if wanted["score"] is None else repr(wanted["score"]))
+        assert row["confirmed"] == str(wanted["confirmed"])
+
+
+@pytest.mark.parametrize("width", [40, 80, 120, 200])
+def test_no_figure_is_folded_or_cut_at_any_width(evaluation: Evaluation, width: int) -> None:
+    text = render(evaluation, Format.TABLE, appearance=Appearance(width))
+    for figure in ("1,234,567", "12,345", "1,246,912", "0.0099", "20,000", "21,000", "0.0476", "4.81", "23,631", "368"):
+        assert re.search(rf"(^|\s){re.escape(figure)}(\s|$)", text, re.MULTILINE), figure
+
+
+def test_tables_fit_eighty_columns_when_their_figures_do(evaluation: Evaluation) -> None:
+    lines = render(evaluation, Format.TABLE, appearance=Appearance(80)).splitlines()
+    assert max(cell_len(line) for line in lines) <= 80
+
+
+def test_the_models_come_first_and_undefined_numbers_have_reasons(evaluation: Evaluation) -> None:
+    text = render(evaluation, Format.TABLE)
+    assert text.startswith("Models\n")
+    assert "silent_model, soft score: no soft rule has a defined score" in text
+
+
+def test_colour_is_used_only_when_asked_for(evaluation: Evaluation) -> None:
+    assert "\x1b" not in render(evaluation, Format.TABLE)
+    assert "\x1b[1m" in render(evaluation, Format.TABLE, appearance=Appearance(80, colour=True))
+
+
+def test_markup_in_a_name_is_text(evaluation: Evaluation) -> None:
+    assert "[red]a|b[/red]" in render(evaluation, Format.TABLE, appearance=Appearance(200))
+
+
+def test_a_rule_without_groundings_is_shown_with_a_dash(evaluation: Evaluation) -> None:
+    lines = render(evaluation, Format.TABLE, appearance=Appearance(200)).splitlines()
+    (row,) = [line for line in lines if line.startswith("false <- s(X), w(X)") and "denial" in line]
+    assert row.split()[-4:] == ["0", "0", "0", "–"]
+
+
+def test_long_tables_say_how_much_is_left_out() -> None:
+    column = Column("number", "number", CellKind.COUNT)
+    listing = Listing("numbers", "Numbers", (column,), tuple((number,) for number in range(1000)))
+    assert "… and 800 more rows" in render(listing, Format.TABLE)
+    assert render(listing, Format.CSV).count("\n") == 1001
+
+
+def test_markdown_rows_have_as_many_cells_as_columns(evaluation: Evaluation) -> None:
+    text = render(evaluation, Format.MARKDOWN)
+    for table in re.split(r"^### .*$", text, flags=re.MULTILINE)[1:]:
+        rows = [line for line in table.splitlines() if line.startswith("|")]
+        assert len({len(re.findall(r"(?<!\\)\|", row)) for row in rows}) == 1
+
+
+def test_latex_rows_have_as_many_cells_as_columns(evaluation: Evaluation) -> None:
+    text = render(evaluation, Format.LATEX)
+    for alignment, body in re.findall(r"\\begin\{tabular\}\{(\w+)\}(.*?)\\end\{tabular\}", text, re.DOTALL):
+        rows = [line for line in body.splitlines() if line.endswith(r" \\")]
+        assert rows
+        assert all(len(re.findall(r"(?<!\\)&", row)) == len(alignment) - 1 for row in rows)
+
+
+@given(st.text(alphabet=st.characters(codec="ascii", exclude_categories=["Cc"])))
+def test_latex_leaves_no_character_with_a_meaning_of_its_own(text: str) -> None:
+    commands = r"\\text[a-z]+\{\}|\\[{}$&#%_]|\{-\}"
+    assert not re.search(r"[\\{}$&#%_^~<>|\"`']", re.sub(commands, "", latex.escaped(text)))
+
+
+@given(st.text())
+def test_markdown_escapes_can_be_undone(text: str) -> None:
+    assert re.sub(r"\\([\\`*_{}\[\]<>|~&#$])", r"\1", markdown.escaped(text)) == text
+
+
+def test_the_dash_of_undefined_numbers_is_plain_latex(evaluation: Evaluation) -> None:
+    rows = [line for line in render(evaluation, Format.LATEX).splitlines() if line.endswith(r" \\")]
+    assert any(" & -- " in row for row in rows)
+    assert all("–" not in row for row in rows)
+
+
+def test_every_printed_format_can_be_written_too() -> None:
+    assert {*Format, "parquet"} == {*FileFormat}

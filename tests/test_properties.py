@@ -1,0 +1,206 @@
+"""The property that matters: for every setting, rule and convention, the engine's counts are the oracle's. And others."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import engine_side
+import oracle
+import strategies
+from oracle import Atom, Auxiliary, Compare, Constant, Fact, Literal, Not, Rule, Setting, Term, Variable, Wildcard
+from strategies import Generated
+
+
+def run(generated: Generated) -> engine_side.Outcome:
+    return engine_side.run(generated.setting, generated.text)
+
+
+# Engine and oracle. These two get most of the time: every bug of an engine is a difference here.
+MANY = settings(max_examples=4 * settings().max_examples)
+
+
+@MANY
+@given(strategies.settings())
+def test_engine_equals_oracle_by_the_definition(generated: Generated) -> None:
+    assert run(generated) == engine_side.expected(generated.setting)
+
+
+@MANY
+@given(strategies.settings(appendix=True))
+def test_engine_equals_oracle_by_the_appendix(generated: Generated) -> None:
+    assert run(generated) == engine_side.expected(generated.setting)
+
+
+# What changes nothing
+
+
+def in_terms(atom: Atom, names: dict[str, str], constants: dict[Constant, Constant]) -> Atom:
+    def changed(term: Term) -> Term:
+        match term:
+            case Variable(name):
+                return Variable(names.get(name, name))
+            case Constant():
+                return constants[term] if term in constants else term
+            case Wildcard():
+                return term
+
+    return Atom(atom.predicate, tuple(map(changed, atom.terms)))
+
+
+def in_literal(literal: Literal, names: dict[str, str], constants: dict[Constant, Constant]) -> Literal:
+    match literal:
+        case Atom():
+            return in_terms(literal, names, constants)
+        case Not(atom):
+            return Not(in_terms(atom, names, constants))
+        case Compare(left, right, equal):
+            left, right = in_terms(Atom("", (left, right)), names, constants).terms
+            return Compare(left, right, equal)
+
+
+def in_rule(rule: Rule, names: dict[str, str], constants: dict[Constant, Constant]) -> Rule:
+    head = None if rule.head is None else in_terms(rule.head, names, constants)
+    return replace(rule, head=head, body=tuple(in_literal(literal, names, constants) for literal in rule.body))
+
+
+def in_auxiliary(one: Auxiliary, constants: dict[Constant, Constant]) -> Auxiliary:
+    return Auxiliary(in_terms(one.head, {}, constants), tuple(in_literal(literal, {}, constants) for literal in one.body))
+
+
+NAMES = ("X", "Y", "Z", "W", "V", "Other", "_under", "_1")
+
+
+@given(strategies.settings(), st.permutations(NAMES))
+def test_names_of_variables_change_nothing(generated: Generated, names: list[str]) -> None:
+    renamed = tuple(in_rule(rule, dict(zip(NAMES, names, strict=True)), {}) for rule in generated.setting.rules)
+    assert run(replace(generated, setting=replace(generated.setting, rules=renamed))) == run(generated)
+
+
+@given(strategies.settings() | strategies.settings(appendix=True), st.randoms(use_true_random=False))
+def test_the_order_of_body_atoms_and_rules_changes_nothing(generated: Generated, random: Random) -> None:
+    rules = [replace(rule, body=tuple(random.sample(rule.body, len(rule.body)))) for rule in generated.setting.rules]
+    random.shuffle(rules)
+    assert run(replace(generated, setting=replace(generated.setting, rules=tuple(rules)))) == run(generated)
+
+
+@given(strategies.settings() | strategies.settings(appendix=True), st.randoms(use_true_random=False))
+def test_permuting_constants_changes_only_their_names(generated: Generated, random: Random) -> None:
+    """Within a type: a literal has to be of its position's type."""
+    setting = generated.setting
+    constants = renaming(setting, random)
+    changed = with_constants(setting, constants)
+    first, second = run(generated), run(replace(generated, setting=changed))
+    shown = {engine_side.shown(one): engine_side.shown(other) for one, other in constants.items()}
+    if len(shown) == len(constants):
+        moved = {
+            (model, rule, (one[0], *(shown[argument] for argument in one[1:]))): counts
+            for (model, rule, one), counts in first.contributions.items()
+        }
+        assert moved == second.contributions
+    assert replace(first, contributions={}) == replace(second, contributions={})
+
+
+def renaming(setting: Setting, random: Random) -> dict[Constant, Constant]:
+    facts = setting.observed.union(setting.negatives, *setting.predictions.values())
+    found: dict[str, list[Constant]] = {}
+    for one in sorted({c for fact in facts for c in fact[1:]}, key=str):
+        found.setdefault(one.type, []).append(one)
+    return {one: other for same in found.values() for one, other in zip(same, random.sample(same, len(same)), strict=True)}
+
+
+def with_constants(setting: Setting, constants: dict[Constant, Constant]) -> Setting:
+    def moved(facts: oracle.Facts) -> oracle.Facts:
+        return frozenset((one[0], *(constants[c] for c in one[1:])) for one in facts)
+
+    return replace(
+        setting,
+        observed=moved(setting.observed),
+        negatives=moved(setting.negatives),
+        predictions={model: moved(facts) for model, facts in setting.predictions.items()},
+        rules=tuple(in_rule(rule, {}, constants) for rule in setting.rules),
+        auxiliary=tuple(in_auxiliary(one, constants) for one in setting.auxiliary),
+    )
+
+
+# What holds of the numbers
+
+
+@given(strategies.settings() | strategies.settings(appendix=True))
+def test_contributions_sum_to_the_totals(generated: Generated) -> None:
+    outcome = run(generated)
+    for (model, rule), total in outcome.totals.items():
+        parts = [counts for (m, r, _), counts in outcome.contributions.items() if (m, r) == (model, rule)]
+        assert oracle.total(parts) == total
+
+
+@given(strategies.settings() | strategies.settings(appendix=True))
+def test_every_number_is_in_its_range(generated: Generated) -> None:
+    outcome = run(generated)
+    for c, v, e in [*outcome.dataset.values(), *outcome.contributions.values(), *outcome.totals.values()]:
+        assert 0 <= max(c, v) <= e <= c + v
+    for value in [*outcome.scores.values(), *outcome.aggregates.values()]:
+        assert value is None or value >= 0
+    for model in generated.setting.predictions:
+        shares = [share for (m, _), share in outcome.shares.items() if m == model]
+        assert all(share is None for share in shares) or engine_side.Number(sum(s for s in shares if s is not None)) == 1.0
+
+
+@given(strategies.settings() | strategies.settings(appendix=True))
+def test_a_further_prediction_moves_scores_in_their_direction(generated: Generated) -> None:
+    """More violations never lower a hard rule's score; a soft rule's score follows the rate of its predictions."""
+    setting = generated.setting
+    predictions = setting.predictions["model0"]
+    for left_out in sorted(predictions, key=str)[:1]:
+        models = {"fewer": predictions - {left_out}, "all": predictions}
+        if not models["fewer"]:
+            continue
+        outcome = run(replace(generated, setting=replace(setting, predictions=models)))
+        for rule, kind in outcome.kinds.items():
+            fewer, more = outcome.scores["fewer", rule], outcome.scores["all", rule]
+            added = oracle.contribution(setting, next(r for r in setting.rules if r.name == rule), left_out)
+            if kind == "hard":
+                assert fewer is not None
+                assert more == fewer + added.refuted
+            elif fewer is not None and more is not None:
+                before, after = outcome.totals["fewer", rule], outcome.totals["all", rule]
+                rises = after.refuted * before.evaluable > before.refuted * after.evaluable
+                assert rises == (more > fewer)
+
+
+@given(strategies.mirrored())
+def test_predictions_with_the_data_s_mix_of_groundings_score_1(generated: Generated) -> None:
+    outcome = run(generated)
+    for rule, dataset in outcome.dataset.items():
+        assert outcome.totals["model", rule] == dataset
+        if outcome.kinds[rule] == "soft":
+            assert outcome.scores["model", rule] == 1.0
+
+
+def test_permuting_test_labels_changes_no_score(tmp_path: Path) -> None:
+    """Held-out facts are no input: whatever stands in the file beside the others, every number stays."""
+    import rulescore
+
+    (tmp_path / "train.tsv").write_text("a\tq\tb\na\tp\tb\nb\tq\tc\nc\ts\tb\n", encoding="utf-8")
+    (tmp_path / "model.tsv").write_text("c\tq\td\nb\tp\tc\n", encoding="utf-8")
+    found = []
+    for labels in ("b\tp\tc\nc\tq\td\n", "c\tp\tb\nd\tq\tc\n", ""):
+        (tmp_path / "test.tsv").write_text(labels, encoding="utf-8")
+        evaluation = rulescore.score(
+            tmp_path / "train.tsv", {"model": tmp_path / "model.tsv"}, "one: p(X, Y) <- q(X, Y). closed p."
+        )
+        found.append((evaluation.rule_results, evaluation.model_results))
+    assert found[0] == found[1] == found[2]
+    assert found[0][0][0].models["model"].counts.refuted == 1
+
+
+def test_a_fact_that_several_models_predict_is_counted_for_each() -> None:
+    prediction: Fact = oracle.fact("q", "b", "c")
+    rule = Rule("one", None, (Atom("q", (Variable("X"), Variable("Y"))),))
+    models = {f"model{i}": frozenset({prediction}) for i in range(3)}
+    generated = Generated(Setting(frozenset({oracle.fact("p", "a")}), (rule,), models), {"p": 1, "q": 2})
+    assert [total.refuted for total in run(generated).totals.values()] == [1, 1, 1]

@@ -6,9 +6,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from rulescore.evaluate import Session
-
 from rulescore.data.api import make_setting
+from rulescore.evaluate import Session
 from rulescore.scoring.results import RuleResult
 from workload import Row
 
@@ -29,10 +28,10 @@ def ours(folder: Path) -> Outcome:
     """Count the rules of `program.rules` over `facts.tsv` and `predictions.tsv` (tabs, no header), by the appendix's way."""
     started = time.perf_counter()
     observed, predictions, rules = (folder / name for name in ("facts.tsv", "predictions.tsv", "program.rules"))
-    session = Session.open(make_setting(observed, {MODEL: predictions}, rules, convention="appendix"))
-    loaded = time.perf_counter()
-    evaluation = session.evaluate()
-    finished = time.perf_counter()
+    with Session(make_setting(observed, {MODEL: predictions}, rules, convention="appendix")) as session:
+        loaded = time.perf_counter()
+        evaluation = session.evaluate()
+        finished = time.perf_counter()
     return Outcome([_row(result) for result in evaluation.rule_results], loaded - started, finished - loaded)
 
 

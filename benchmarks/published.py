@@ -43,11 +43,11 @@ class Outcome:
 
 
 def sample(rules: Sequence[Rule], rows: Sequence[Row], size: int = 3, seed: int = 0) -> tuple[Stratum, ...]:
-    """At most `size` rules of each kind, by body length and by whether anything is evaluable: most rules of FB15k-237 have no
-    evaluable grounding, and a sample without others would prove little about the counts."""
-    kinds: dict[tuple[int, bool], list[int]] = {}
+    """At most `size` rules of each kind, by body length, variables and whether anything is evaluable: most rules of FB15k-237
+    have no evaluable grounding, and a sample without others would prove little about the counts."""
+    kinds: dict[tuple[int, int, bool], list[int]] = {}
     for i, (rule, counts) in enumerate(zip(rules, rows, strict=True)):
-        kinds.setdefault((len(rule.body), any(counts)), []).append(i)
+        kinds.setdefault((len(rule.body), len(rule.variables), any(counts)), []).append(i)
     chooser = random.Random(seed)
     return tuple(Stratum(tuple(chooser.sample(kinds[k], min(size, len(kinds[k])))), len(kinds[k])) for k in sorted(kinds))
 

@@ -1,5 +1,6 @@
 """What the contenders run on: a folder with `facts.tsv` and `predictions.tsv` (distinct triples, no header), and the rules
-twice: `rules.json` for the contenders, `program.rules` in the package's language, with all observed predicates pairwise incompatible.
+twice: `rules.json` for the contenders, `program.rules` in the package's language, with all observed predicates pairwise
+incompatible.
 
 A folder, and not objects, because every measurement is a process of its own that begins with the text files.
 """

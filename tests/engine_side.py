@@ -160,9 +160,8 @@ def refusal(setting: Setting, text: str) -> str:
 
 def violations(setting: Setting, text: str, rule: oracle.Rule, prediction: Fact) -> set[tuple[frozenset[str], frozenset[str]]]:
     """The violations that the package lists for one rule and one prediction, over all models that make it."""
-    from rulescore.evaluate import Session
-
     from rulescore.data.api import make_setting
+    from rulescore.evaluate import Session
     from rulescore.language.parser import parse_atom
 
     predictions = {model: tables(facts) for model, facts in setting.predictions.items()}

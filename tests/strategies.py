@@ -116,7 +116,7 @@ def terms(draw: st.DrawFn, variables: Sequence[Variable], vocabulary: Vocabulary
     if literals and (not variables or chance(draw, 12)):
         literal: Term = draw(st.sampled_from(literals))
         return literal
-    if wildcards and (not variables or chance(draw, 10)):
+    if wildcards and chance(draw, 10):
         return Wildcard()
     return draw(st.sampled_from(variables))
 
@@ -173,6 +173,9 @@ def rules(draw: st.DrawFn, vocabulary: Vocabulary, name: str, *, appendix: bool)
     body: list[Literal] = [
         draw(atoms(VARIABLES[: size + 1], vocabulary, wildcards=True, predicate=draw(pool))) for _ in range(size)
     ]
+    if not variables_of(body) and not vocabulary.literals:
+        # A head needs something to be made of.
+        body.append(Atom("p", VARIABLES[:1] * vocabulary.arities["p"]))
     bound = variables_of(body)
     if not appendix:
         body += draw(conditions(bound, vocabulary))
@@ -182,9 +185,6 @@ def rules(draw: st.DrawFn, vocabulary: Vocabulary, name: str, *, appendix: bool)
 
 @st.composite
 def heads(draw: st.DrawFn, bound: Sequence[Variable], vocabulary: Vocabulary, *, appendix: bool) -> Atom | None:
-    if not bound and not vocabulary.literals:
-        # Neither variables nor literals to make an atom of: every position is one constant of the pool's own type.
-        return None if not appendix else Atom("p", (vocabulary.constants[0],) * vocabulary.arities["p"])
     if not appendix and chance(draw, 15):
         return None
     return draw(atoms(bound, vocabulary, predicate=draw(st.sampled_from(PREDICATES[:4]))))

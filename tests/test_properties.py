@@ -45,7 +45,8 @@ def in_terms(atom: Atom, names: dict[str, str], constants: dict[Constant, Consta
             case Variable(name):
                 return Variable(names.get(name, name))
             case Constant():
-                return constants[term] if term in constants else term
+                changed_term: Term = constants.get(term, term)
+                return changed_term
             case Wildcard():
                 return term
 

@@ -35,7 +35,10 @@ class Source:
         return line, offset - self._starts[line - 1] + 1
 
     def line_text(self, line: int) -> str:
-        return self.text.split("\n")[line - 1].rstrip("\r")
+        self.position(0)
+        start = self._starts[line - 1]
+        end = self.text.find("\n", start)
+        return self.text[start : end if end >= 0 else None].rstrip("\r")
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,8 +25,8 @@ def test_plain_options_make_a_setting(family: Path) -> None:
 
 def test_an_option_replaces_what_the_project_says(family: Path) -> None:
     project = load(SettingChoice(project=Path("family.toml"))).setting
-    choice = SettingChoice(project=Path("family.toml"), predictions=("new=good.tsv",), convention="appendix", roles="body, head", threads=1)
-    setting = load(choice).setting
+    changes = {"predictions": ("new=good.tsv",), "convention": "appendix", "roles": "body, head", "threads": 1}
+    setting = load(SettingChoice(project=Path("family.toml"), **changes)).setting
     assert [model.model for model in project.predictions] == ["good", "bad"]
     assert [model.model for model in setting.predictions] == ["new"]
     assert [source.text for source in setting.rules] == [source.text for source in project.rules]
@@ -37,8 +37,12 @@ def test_an_option_replaces_what_the_project_says(family: Path) -> None:
 
 
 def test_what_is_not_chosen_stays_as_the_project_says(family: Path) -> None:
-    more = '\n[scoring]\nconvention = "appendix"\nweights = { mothers = 5 }\n[engine]\nthreads = 2\n[output]\nfolder = "out"\nformats = ["csv"]\n'
-    Path("family.toml").write_text(Path("family.toml").read_text() + more)
+    sections = (
+        '[scoring]\nconvention = "appendix"\nweights = { mothers = 5 }',
+        "[engine]\nthreads = 2",
+        '[output]\nfolder = "out"\nformats = ["csv"]',
+    )
+    Path("family.toml").write_text("\n".join([Path("family.toml").read_text(), *sections]))
     chosen = load(SettingChoice(project=Path("family.toml"), memory_limit="1GB"))
     assert chosen.setting.scoring.convention is Convention.APPENDIX
     assert chosen.setting.scoring.weights == {"mothers": 5}

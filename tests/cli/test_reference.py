@@ -59,4 +59,4 @@ def test_the_choices_are_those_of_the_stages_behind() -> None:
 
 def test_everything_that_can_be_chosen_has_an_option() -> None:
     names = {parameter.name for parameter in program.commands["score"].params}
-    assert {name for name in SettingChoice.__slots__} <= names
+    assert set(SettingChoice.__slots__) <= names

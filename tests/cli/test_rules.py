@@ -8,7 +8,6 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-
 from click.testing import Result
 
 from rulescore.reporting.json import listing_schema

@@ -197,7 +197,7 @@ def test_lines_are_counted_through_quoted_line_ends(write, facts_of, problems_of
 
 
 def test_a_quoted_field_may_cross_the_blocks_in_which_a_file_is_read(write, facts_of):
-    rows = [(f"{i}," * 20, "p", f'"{i}"\n') for i in range(60_000)]
+    rows = [(f"{i}," * 20, "p", f'"{i}"\n') for i in range(70_000)]
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
     path = write("facts.csv", text.getvalue())
@@ -251,7 +251,9 @@ def test_direction_and_test_row_together_are_the_query(write, answers_of):
 
 
 def test_direction_alone_is_no_query(write, answers_of):
-    path = write("model.tsv", "query_direction\thead\trelation\ttail\tscore\tanswer\ntail\ta\tp\tb\t1\tb\ntail\tc\tp\td\t2\te\n")
+    path = write(
+        "model.tsv", "query_direction\thead\trelation\ttail\tscore\tanswer\ntail\ta\tp\tb\t1\tb\ntail\tc\tp\td\t2\te\n"
+    )
     assert answers_of(prediction_streams(path)) == [("p", "a", "b", 1.0, None, None), ("p", "c", "d", 2.0, None, None)]
 
 

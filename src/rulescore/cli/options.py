@@ -104,8 +104,8 @@ def setting_options(decorators: tuple[Decorator, ...]) -> Decorator:
 format_option = click.option(
     "--format",
     "form",
-    type=click.Choice(list(Format)),
-    default=Format.TABLE,
+    type=click.Choice([form.value for form in Format]),
+    default=Format.TABLE.value,
     show_default=True,
     help="How results are printed.",
 )

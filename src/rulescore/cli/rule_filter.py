@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -25,8 +26,9 @@ class RuleFilter:
 
 
 def listed_rules(sources: Sequence[Source], options: ScoringOptions, wanted: RuleFilter) -> Iterator[RuleInfo]:
+    repeated: Counter[str] = Counter()
     for rule in parse_all(sources).rules:
-        info = _described(rule, options)
+        info = _described(rule, options, repeated)
         if _matches(info, wanted) and wanted.predicates <= predicates_of(rule):
             yield info
 
@@ -36,9 +38,9 @@ def predicates_of(rule: Rule) -> frozenset[str]:
     return frozenset(atom.predicate for atom in atoms if isinstance(atom, Atom))
 
 
-def _described(rule: Rule, options: ScoringOptions) -> RuleInfo:
+def _described(rule: Rule, options: ScoringOptions, repeated: Counter[str]) -> RuleInfo:
     text = print_rule(rule)
-    name = text if rule.name is None else rule.name
+    name = _numbered(text, repeated) if rule.name is None else rule.name
     return RuleInfo(
         name,
         text,
@@ -49,6 +51,12 @@ def _described(rule: Rule, options: ScoringOptions) -> RuleInfo:
         tags=rule.tags,
         place=None if rule.span is None else str(rule.span.place()),
     )
+
+
+def _numbered(text: str, repeated: Counter[str]) -> str:
+    """A rule without a name is named by its text, with a number from its second occurrence on."""
+    repeated[text] += 1
+    return text if repeated[text] == 1 else f"{text} #{repeated[text]}"
 
 
 def _matches(info: RuleInfo, wanted: RuleFilter) -> bool:

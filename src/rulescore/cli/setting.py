@@ -72,9 +72,8 @@ def require_predictions(setting: Setting) -> None:
 
 def require_rule(name: str, known: Sequence[str]) -> None:
     if name not in known:
-        raise InputError(
-            Diagnostic("E704", f"no rule is named `{name}`", helps=_meant(name, known, "`rulescore rules` lists them"))
-        )
+        helps = _meant(name, known) or ("`rulescore rules` lists them",)
+        raise InputError(Diagnostic("E704", f"no rule is named `{name}`", helps=helps))
 
 
 def the_model(name: str | None, known: Sequence[str]) -> str | None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rulescore.data.keys import CellError, ColumnTypeError, is_text, keys, parse_number, parse_rank, typed_text_keys
+from rulescore.data.keys import CellError, ColumnTypeError, decoded, is_text, keys, parse_number, parse_rank, typed_text_keys
 from rulescore.data.layout import Layout
 from rulescore.data.request import Request
 from rulescore.data.setting import FactBatch
@@ -138,7 +138,7 @@ class _TableColumns:
 
     def relation(self, index: int) -> pa.Array:
         """Names of predicates; relation numbers are named by their digits."""
-        column = self._decoded(index)
+        column = decoded(self._rows.column(index))
         if not is_text(column.type) and not pa.types.is_integer(column.type):
             raise self._type(index, str(column.type), "the relation column is text, or whole numbers")
         row = pc.index(pc.is_null(column), True).as_py()
@@ -149,7 +149,7 @@ class _TableColumns:
         return names
 
     def text(self, index: int) -> pa.Array:
-        column = self._decoded(index)
+        column = decoded(self._rows.column(index))
         if not is_text(column.type) and not pa.types.is_integer(column.type) and not pa.types.is_null(column.type):
             raise self._type(index, str(column.type), "a query is text, or a whole number")
         return column.cast(pa.string())
@@ -167,15 +167,11 @@ class _TableColumns:
         return self._checked(index, _positive, whole)
 
     def _number(self, index: int) -> pa.Array:
-        column = self._decoded(index)
+        column = decoded(self._rows.column(index))
         kind = column.type
         if not any(of(kind) for of in (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_null)):
             raise self._type(index, str(kind), "scores and ranks are numbers")
         return column
-
-    def _decoded(self, index: int) -> pa.Array:
-        column = self._rows.column(index)
-        return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
 
     def _checked(self, index: int, check: Callable[[pa.Array], pa.Array], column: pa.Array) -> pa.Array:
         try:

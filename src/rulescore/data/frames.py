@@ -1,4 +1,7 @@
-"""Facts that are in memory already: Arrow-capable frames and rows of Python values."""
+"""Facts that are in memory already: Arrow-capable frames and rows of Python values.
+
+An empty one holds no facts, which a program may well mean; an empty file is a mistake.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from rulescore.data.batches import Answers, assemble, no_facts, table_batch
+from rulescore.data.batches import Answers, assemble, table_batch
 from rulescore.data.constants import key_of
 from rulescore.data.keys import decimal_value
 from rulescore.data.layout import column_problem, resolve
@@ -33,8 +36,6 @@ def read_batches(schema: pa.Schema, batches: Iterable[pa.RecordBatch], request: 
             rows = batch.slice(start, _BATCH_ROWS)
             yield table_batch(rows, layout, request, first_row)
             first_row += rows.num_rows
-    if not first_row:
-        raise no_facts(request)
 
 
 def is_frame(what: object) -> bool:
@@ -64,19 +65,15 @@ def _is_pandas(what: object) -> bool:
 def read_rows(rows: Iterable[object], request: Request) -> Iterator[FactBatch]:
     """The facts of Python rows: `(head, relation, tail[, score[, rank]])`, or the arguments of one predicate's facts."""
     numbered = enumerate(rows)
-    widths: set[int] = set()
     while chunk := list(islice(numbered, _BATCH_ROWS)):
-        yield from _row_batches(chunk, widths, request)
-    if not widths:
-        raise no_facts(request)
+        yield from _row_batches(chunk, request)
 
 
-def _row_batches(chunk: Sequence[tuple[int, object]], widths: set[int], request: Request) -> Iterator[FactBatch]:
+def _row_batches(chunk: Sequence[tuple[int, object]], request: Request) -> Iterator[FactBatch]:
     """One batch for each width that occurs; the facts of one predicate have to be of one arity, but that is seen later."""
     by_width: dict[int, list[tuple[int, Sequence[Any]]]] = {}
     for number, row in chunk:
         by_width.setdefault(len(shaped := _shaped(number, row, request)), []).append((number, shaped))
-    widths.update(by_width)
     for width, members in by_width.items():
         if request.file.predicate is None:
             yield _triples_batch(width, members, request)

@@ -81,7 +81,7 @@ def typed_text_keys(column: pa.Array, column_type: ColumnType) -> pa.Array:
 def keys(column: pa.Array) -> pa.Array:
     """Keys of a typed column. Raises CellError for null, NaN, infinity and times of day, ColumnTypeError for other types."""
     if pa.types.is_dictionary(column.type):
-        return keys(column.dictionary_decode())
+        return keys(decoded(column))
     if column.null_count:
         raise CellError(pc.index(pc.is_null(column), True).as_py(), "E312", "is missing")
     kind = column.type
@@ -98,6 +98,15 @@ def keys(column: pa.Array) -> pa.Array:
     if pa.types.is_decimal(kind):
         return _by_distinct(column, _decimal_key)
     raise ColumnTypeError(str(kind))
+
+
+def decoded(column: pa.Array) -> pa.Array:
+    """A column without its dictionary."""
+    if not pa.types.is_dictionary(column.type):
+        return column
+    values = column.dictionary
+    # Arrow cannot take from views.
+    return (values.cast(pa.string()) if pa.types.is_string_view(values.type) else values).take(column.indices)
 
 
 def is_text(kind: pa.DataType) -> bool:

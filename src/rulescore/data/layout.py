@@ -232,7 +232,7 @@ def _invented_names(width: int, arguments: Sequence[int], relation: int | None, 
 
 def _types(names: Sequence[str], arguments: Sequence[int], labels: Sequence[str], request: Request) -> tuple[ColumnType, ...]:
     """Declared types by part, by argument number or by the header's name."""
-    declared = dict(request.file.types)
+    declared = {name: _column_type(word, request) for name, word in request.file.types.items()}
     types = []
     for place, index in enumerate(arguments):
         candidates = {labels[place], f"a{place}", names[index]} & declared.keys()
@@ -245,3 +245,13 @@ def _types(names: Sequence[str], arguments: Sequence[int], labels: Sequence[str]
         helps = (f"did you mean `{close}`?",) if close else ()
         raise column_problem(request, f"`types` speaks of `{unknown}`, which is no argument column", helps=helps)
     return tuple(types)
+
+
+def _column_type(word: str, request: Request) -> ColumnType:
+    if word not in set(ColumnType):
+        close = suggestion(word, list(ColumnType))
+        helps = (f"did you mean `{close}`?",) if close else ()
+        raise column_problem(
+            request, f"there is no column type `{word}`", notes=(f"types are {', '.join(ColumnType)}",), helps=helps
+        )
+    return ColumnType(word)

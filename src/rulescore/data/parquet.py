@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 from pyarrow import parquet
 
+from rulescore.data.batches import no_facts
 from rulescore.data.frames import read_batches
 from rulescore.data.lines import damaged
 from rulescore.data.request import Request
@@ -19,6 +20,8 @@ def read_parquet(request: Request) -> Iterator[FactBatch]:
     """The facts of a Parquet file; its columns keep their types."""
     try:
         with parquet.ParquetFile(request.path) as file:
+            if not file.metadata.num_rows:
+                raise no_facts(request)
             yield from read_batches(file.schema_arrow, file.iter_batches(batch_size=_BATCH_ROWS), request)
     except (pa.ArrowInvalid, OSError) as error:
         raise damaged(request.origin, str(error)) from None

@@ -69,10 +69,11 @@ def _parse(path: Path, text: str) -> dict[str, object]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         reason, _, where = str(error).partition(" (at ")
-        place = Place(str(path))
-        if found := re.match(r"line (\d+), column (\d+)", where):
-            line, column = int(found[1]), int(found[2])
-            place = Place(str(path), line, column, text=text.split("\n")[line - 1].rstrip("\r"))
+        found = re.match(r"line (\d+), column (\d+)", where)
+        lines = text.rstrip().split("\n")
+        # What is not said to be on a line is at the end of the document.
+        line, column = (int(found[1]), int(found[2])) if found else (len(lines), len(lines[-1]))
+        place = Place(str(path), line, column, text=text.split("\n")[line - 1].rstrip("\r"))
         notes = (reason[:1].lower() + reason[1:],)
         raise InputError(Diagnostic("E403", "the project file is not TOML", place, notes=notes)) from None
 
@@ -102,7 +103,7 @@ class _Builder:
 
     def _streams(self, key: str, sections: list[SourceSection]) -> tuple[FactStream, ...]:
         files = [file for number, section in enumerate(sections) for file in self._files((key, number), section)]
-        return self._attempt((key,), partial(observed_streams, files))
+        return self._attempt((key,), partial(observed_streams, files)) if files else ()
 
     def _model(self, name: str, section: PredictionsSection) -> ModelPredictions:
         location = ("predictions", name)

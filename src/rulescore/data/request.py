@@ -46,7 +46,7 @@ class FactFile:
     layout: Arrangement | None = None
     delimiter: str | None = None
     header: bool | None = None
-    types: Mapping[str, ColumnType] = field(default_factory=dict)
+    types: Mapping[str, ColumnType | str] = field(default_factory=dict)
     columns: Mapping[str, ColumnChoice | Sequence[ColumnChoice]] = field(default_factory=dict)
     predicate: str | None = None
 

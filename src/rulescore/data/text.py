@@ -66,7 +66,7 @@ def find_dialect(request: Request) -> Dialect:
     """Delimiter, header and number of columns, from the first lines and what the user said."""
     with open_lines(request.path) as lines:
         sample = list(islice(lines, _SAMPLE_LINES))
-    if not sample:
+    if not any(sample[:1]) and len(sample) < 2:
         raise no_facts(request)
     delimiter = request.file.delimiter or _guess_delimiter(sample, request)
     rows = _sample_records(sample, delimiter)
@@ -77,6 +77,8 @@ def find_dialect(request: Request) -> Dialect:
         return Dialect(delimiter, None, False, _usual_width(rows, request))
     if problem := form_problem(rows[0], request):
         raise InputError(problem)
+    if len(rows) == 1:
+        raise no_facts(request)
     return Dialect(delimiter, first, guessed, len(first))
 
 

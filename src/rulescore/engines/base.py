@@ -19,8 +19,8 @@ class Engine(Protocol):
     def append(self, name: str, rows: pa.Table) -> None:
         """Add Arrow rows to a table made by `load`."""
 
-    def run(self, statement: exp.Expression) -> None:
-        """Run a statement that returns nothing."""
+    def run(self, statement: exp.Expression, *, as_written: bool = False) -> None:
+        """Run a statement that returns nothing. `as_written` keeps the order of its joins."""
 
     def query(self, statement: exp.Expression, *, as_written: bool = False) -> pa.Table:
         """Run a query. `as_written` keeps the order of its joins."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -13,12 +13,13 @@ from sqlglot import exp
 from rulescore.data.setting import Role
 from rulescore.engines.base import Engine
 from rulescore.engines.loading import Loaded
-from rulescore.logic.plan import ConditionRow, Group, Judge, LiteralName, Plan
+from rulescore.logic.plan import Bound, ConditionRow, Group, Judge, LiteralName, Plan, ShapeTest
 from rulescore.logic.refutation import Refutations, identity
 from rulescore.sql import claims as claim_sql
 from rulescore.sql import conditions as condition_sql
 from rulescore.sql import evidence as evidence_sql
 from rulescore.sql import results as result_sql
+from rulescore.sql import wedges as wedge_sql
 from rulescore.sql.claims import Context, Entry
 
 CountRows = dict[int, tuple[int, int, int]]
@@ -66,7 +67,22 @@ def prepare(
         engine.run(evidence_sql.create_verdicts(appendix=appendix))
     elif judged:
         engine.load(evidence_sql.VERDICT, _empty("signature", "head", *evidence_sql.COUNTS))
+    if 2 in loaded.fact_arities and any(_is_wedge(group) for group in plan.groups):
+        _find_triangles(engine, loaded, distinct=distinct_variables)
     return Counter(engine, loaded, plan, context, roles)
+
+
+def _is_wedge(group: Group) -> bool:
+    return group.shape == wedge_sql.WEDGE and group.judge is Judge.EVIDENCE
+
+
+def _find_triangles(engine: Engine, loaded: Loaded, *, distinct: bool) -> None:
+    engine.run(wedge_sql.create_inverses(loaded.stride))
+    engine.run(wedge_sql.create_ranks())
+    engine.run(wedge_sql.create_edges())
+    engine.run(wedge_sql.create_triangles(distinct=distinct), as_written=True)
+    if 2 in loaded.candidate_arities:
+        engine.run(wedge_sql.create_spokes(distinct=distinct), as_written=True)
 
 
 def _empty(*fields: str) -> pa.Table:
@@ -167,6 +183,8 @@ def dataset_statement(counter: Counter, number: int) -> exp.Select | None:
         case Judge.EVIDENCE:
             if arity not in context.fact_arities:
                 return None
+            if _is_wedge(group):
+                return wedge_sql.dataset_counts(number)
             return evidence_sql.observed_counts(claims, arity, ["rule"])
         case Judge.CONDITIONS:
             sources = condition_sources(number, group)
@@ -191,10 +209,67 @@ def _count_rows(rows: pa.Table) -> Iterator[tuple[int, tuple[int, int, int]]]:
 
 def prediction_statements(counter: Counter, number: int) -> Iterator[tuple[str, exp.Select]]:
     """The statements that count a group's groundings in which a prediction takes part, with a title each."""
-    if counter.context.appendix:
-        yield from _appendix_statements(counter, number)
+    group, context = counter.plan.groups[number], counter.context
+    if context.appendix:
+        if _is_wedge(group) and context.distinct_variables and counter.roles == frozenset(Role) and _binary_predictions(context):
+            yield from _wedge_statements(counter, number)
+        else:
+            yield from _appendix_statements(counter, number)
+    elif _is_wedge(group) and counter.roles == {Role.BODY, Role.HEAD} and _binary_predictions(context):
+        yield from _wedge_statements(counter, number)
+        if not context.distinct_variables:
+            yield from _coincidences(counter, number)
     else:
         yield from _definition_statements(counter, number)
+
+
+def _binary_predictions(context: Context) -> bool:
+    return 2 in context.fact_arities and 2 in context.candidate_arities
+
+
+def _wedge_statements(counter: Counter, number: int) -> Iterator[tuple[str, exp.Select]]:
+    """Groundings of a wedge whose corner opposite the prediction is neither of the prediction's ends."""
+    for index in (0, 1):
+        yield f"prediction at body atom {index + 1}", wedge_sql.body_counts(number, index, counter.context)
+    yield "prediction is the head", wedge_sql.head_counts(number, counter.context)
+    if counter.context.appendix:
+        yield "prediction is the incompatible fact", wedge_sql.refuter_counts(number)
+
+
+def _coincidences(counter: Counter, number: int) -> Iterator[tuple[str, exp.Select]]:
+    """The groundings of a wedge in which the corner opposite the prediction is one of the prediction's own ends."""
+    group = counter.plan.groups[number]
+    for opposite, ends, entry in ((1, (0, 2), Entry((0,))), (0, (1, 2), Entry((1,))), (2, (0, 1), Entry())):
+        for end, tests in (
+            (ends[0], (ShapeTest(True, Bound(opposite), Bound(ends[0])),)),
+            (ends[1], (ShapeTest(True, Bound(opposite), Bound(ends[1])), ShapeTest(False, Bound(ends[0]), Bound(ends[1])))),
+        ):
+            narrowed = replace(group, shape=replace(group.shape, tests=tests))
+            title = f"prediction at {_entry_title(entry)}, variable {opposite} is variable {end}"
+            yield from _entry_statements(counter, number, narrowed, entry, title, None)
+    if any(len({literal.predicate for literal in body.literals}) == 1 for body in group.bodies):
+        yield from _entry_statements(counter, number, group, Entry((0, 1)), "prediction at both body atoms", None)
+
+
+def _entry_statements(
+    counter: Counter, number: int, group: Group, entry: Entry, title: str, keep: Sequence[Role] | None
+) -> Iterator[tuple[str, exp.Select]]:
+    context = counter.context
+    if not claim_sql.possible(group, context, entry):
+        return
+    if entry.atoms:
+        claims = claim_sql.body_claims(group, number, context, entry)
+        own_arity = group.shape.atoms[entry.atoms[0]].arity
+    else:
+        claims = claim_sql.head_claims(group, number, context)
+        own_arity = len(group.shape.head or ())
+    statement = _judge(counter, number, claims, own_arity, keep)
+    if statement is not None:
+        yield title, statement
+
+
+def _entry_title(entry: Entry) -> str:
+    return f"body atom {entry.atoms[0] + 1}" if entry.atoms else "the head"
 
 
 def _appendix_statements(counter: Counter, number: int) -> Iterator[tuple[str, exp.Select]]:
@@ -213,30 +288,23 @@ def _appendix_statements(counter: Counter, number: int) -> Iterator[tuple[str, e
         claims = claim_sql.head_claims(group, number, context)
         yield "prediction is the head", evidence_sql.plain_counts(claims, keys, confirmed=True, refuted=False)
     if Role.REFUTER in counter.roles:
-        claims = claim_sql.opposing_claims(group, number, context, evidence_sql.OPPOSES)
+        claims = claim_sql.head_claims(group, number, context, evidence_sql.OPPOSES)
         yield "prediction is the incompatible fact", evidence_sql.plain_counts(claims, keys, confirmed=False, refuted=True)
 
 
 def _definition_statements(counter: Counter, number: int) -> Iterator[tuple[str, exp.Select]]:
     group, context = counter.plan.groups[number], counter.context
-    other_roles = [role for role in (Role.HEAD, Role.REFUTER) if role in counter.roles]
+    # Where the body's role does not count, a prediction in the body still counts if it plays one of the others too.
+    others = [role for role in (Role.HEAD, Role.REFUTER) if role in counter.roles]
     for entry in claim_sql.body_entries(group):
-        if not claim_sql.possible(group, context, entry) or not (Role.BODY in counter.roles or other_roles):
-            continue
-        claims = claim_sql.body_claims(group, number, context, entry)
-        keep = None if Role.BODY in counter.roles else other_roles
-        own_arity = group.shape.atoms[entry.atoms[0]].arity
         atoms = " and ".join(str(index + 1) for index in entry.atoms)
-        statement = _judge(counter, number, claims, own_arity, keep)
-        if statement is not None:
-            yield f"prediction at body atom {atoms}", statement
-    if group.judge is Judge.DENIAL or not claim_sql.possible(group, context, Entry()) or not other_roles:
+        keep = None if Role.BODY in counter.roles else others
+        yield from _entry_statements(counter, number, group, entry, f"prediction at body atom {atoms}", keep)
+    if group.judge is Judge.DENIAL:
         return
-    arity = len(group.shape.head or ())
-    keep = None if Role.HEAD in counter.roles else other_roles
-    statement = _judge(counter, number, claim_sql.head_claims(group, number, context), arity, keep)
-    if statement is not None:
-        yield "prediction is the head", statement
+    if others:
+        keep = None if Role.HEAD in counter.roles else others
+        yield from _entry_statements(counter, number, group, Entry(), "prediction is the head", keep)
     if Role.REFUTER in counter.roles:
         claims = condition_sql.refuter_claims(group, number, context, condition_sources(number, group))
         if claims is not None:

@@ -74,17 +74,20 @@ class DuckDBEngine:
         finally:
             self._connection.unregister(source)
 
-    def run(self, statement: exp.Expression) -> None:
+    def run(self, statement: exp.Expression, *, as_written: bool = False) -> None:
         sql = self.text(statement)
-        self._interruptible(lambda: self._connection.execute(sql).fetchall())
+        self._execute(lambda: self._connection.execute(sql).fetchall(), as_written)
 
     def query(self, statement: exp.Expression, *, as_written: bool = False) -> pa.Table:
         sql = self.text(statement)
+        return self._execute(lambda: self._connection.sql(sql).to_arrow_table(), as_written)
+
+    def _execute(self, work: Callable[[], _Result], as_written: bool) -> _Result:
         if not as_written:
-            return self._interruptible(lambda: self._connection.sql(sql).to_arrow_table())
+            return self._interruptible(work)
         self._connection.execute(self.text(_set("disabled_optimizers", "join_order")))
         try:
-            return self._interruptible(lambda: self._connection.sql(sql).to_arrow_table())
+            return self._interruptible(work)
         finally:
             self._connection.execute(self.text(_set("disabled_optimizers", "")))
 

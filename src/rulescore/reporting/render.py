@@ -26,14 +26,10 @@ def render(result: Evaluation | Listing, form: Format, *, appearance: Appearance
             return "\n".join(render_markdown(listing) for listing in _for_people(result))
         case Format.LATEX:
             return "\n".join(render_latex(listing) for listing in _for_people(result))
-        case Format.JSON if isinstance(result, Listing):
-            return render_listing_json(seen_by(Audience.PROGRAMS, result))
         case Format.JSON:
-            return render_json(result)
-        case Format.CSV if isinstance(result, Listing):
-            return render_csv(seen_by(Audience.PROGRAMS, result))
+            return render_listing_json(_for_programs(result)) if isinstance(result, Listing) else render_json(result)
         case Format.CSV:
-            return render_table_csv(result.rules)
+            return render_csv(_for_programs(result)) if isinstance(result, Listing) else render_table_csv(result.rules)
 
 
 def seen_by(audience: Audience, listing: Listing) -> Listing:
@@ -46,3 +42,7 @@ def seen_by(audience: Audience, listing: Listing) -> Listing:
 def _for_people(result: Evaluation | Listing) -> list[Listing]:
     shown = (result,) if isinstance(result, Listing) else listings(result)
     return [seen_by(Audience.PEOPLE, listing) for listing in shown]
+
+
+def _for_programs(listing: Listing) -> Listing:
+    return seen_by(Audience.PROGRAMS, listing)

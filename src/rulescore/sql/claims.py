@@ -154,13 +154,22 @@ def _variables_only(join: _Join, alias: str, atom: ShapeAtom) -> list[exp.Expres
     return join.match(alias, slots, "b", "c")
 
 
-def _constants_of(join: _Join, index: int) -> list[exp.Expression]:
-    atom = join.shape.atoms[index]
-    found = [equal(column(f"f{index}", "literal"), column("b", f"l{index}"))]
-    for position, slot in enumerate(atom.slots):
-        if isinstance(slot, Parameter):
-            found.append(equal(column(f"f{index}", argument(position)), column("b", f"c{slot.index}")))
+def _parameters_of(join: _Join, atoms: Iterable[int]) -> list[exp.Expression]:
+    """Conditions under which a row of body parameters fits atoms that are joined already."""
+    found = []
+    for index in atoms:
+        found.append(equal(column(f"f{index}", "literal"), column("b", f"l{index}")))
+        for position, slot in enumerate(join.shape.atoms[index].slots):
+            if isinstance(slot, Parameter):
+                found.append(equal(column(f"f{index}", argument(position)), column("b", f"c{slot.index}")))
     return found
+
+
+def facts_first(shape: Shape) -> bool:
+    """Whether predictions are joined with facts before the rules come in: what two atoms without constants can match is
+    little, however many rules there are."""
+    slots = [slot for atom in shape.atoms for slot in atom.slots] + list(shape.head or ())
+    return len(shape.atoms) <= 2 and not any(isinstance(slot, Parameter) for slot in slots)
 
 
 def _test(join: _Join, test: ShapeTest) -> exp.Expression:
@@ -252,33 +261,55 @@ def body_claims(group: Group, number_of_group: int, context: Context, entry: Ent
     arity = group.shape.atoms[first].arity
     own = f"f{first}"
     _atom(join, first, candidate_table(arity), with_body=False)
-    join.add(body_table(number_of_group), "b", _constants_of(join, first))
+    late = facts_first(group.shape)
+    if not late:
+        join.add(body_table(number_of_group), "b", _parameters_of(join, [first]))
     for index in others:
-        _atom(join, index, candidate_table(arity), with_body=True)
+        _atom(join, index, candidate_table(arity), with_body=not late)
         join.query = join.query.where(equal(column(f"f{index}", "prediction"), column(own, "prediction")))
     for index, atom in enumerate(group.shape.atoms):
         if index not in entry.atoms:
-            _atom(join, index, fact_table(atom.arity), with_body=True)
+            _atom(join, index, fact_table(atom.arity), with_body=not late)
+    if late:
+        join.add(body_table(number_of_group), "b", _parameters_of(join, range(len(group.shape.atoms))))
     join.query = join.query.where(*_filters(join, own, entry.atoms, arity))
     return _finish(join, number_of_group, own=own, own_arity=arity, keep=keep)
 
 
 def head_claims(
-    group: Group, number_of_group: int, context: Context, on: exp.Expression | None = None, *, keep: bool = False
+    group: Group, number_of_group: int, context: Context, opposes: str | None = None, *, keep: bool = False
 ) -> exp.Select:
-    """Claims in which the prediction stands on the head's tuple and nowhere in the body.
-
-    Unless `on` says otherwise, it is the head itself."""
+    """Claims in which the prediction stands on the head's tuple and nowhere in the body: as the head itself or, where a table
+    of oppositions is named, as a fact that is incompatible with it."""
     join = _Join(context, group.shape)
     head = group.shape.head or ()
     own = "p"
     fits = join.match(own, head, "h", "h")
     join.add(candidate_table(len(head)), own, ())
-    itself = equal(column("h", "literal"), column(own, "literal"))
-    join.add(head_table(number_of_group), "h", [on if on is not None else itself, *fits])
-    join.add(body_table(number_of_group), "b", [equal(column("b", "body"), column("h", "body"))])
-    for index, atom in enumerate(group.shape.atoms):
-        _atom(join, index, fact_table(atom.arity), with_body=True)
+    if opposes is None:
+        said = equal(column("h", "literal"), column(own, "literal"))
+    else:
+        said = equal(column("h", "literal"), column("o", "head"))
+    opposed = [equal(column("o", "l0"), column(own, "literal"))]
+    body_of_head = equal(column("b", "body"), column("h", "body"))
+    late = facts_first(group.shape)
+    if late:
+        join.query = join.query.where(*fits)
+        for index, atom in enumerate(group.shape.atoms):
+            _atom(join, index, fact_table(atom.arity), with_body=False)
+        join.add(body_table(number_of_group), "b", _parameters_of(join, range(len(group.shape.atoms))))
+        if opposes is None:
+            join.add(head_table(number_of_group), "h", [body_of_head, said])
+        else:
+            join.add(head_table(number_of_group), "h", [body_of_head])
+            join.add(opposes, "o", [*opposed, said])
+    else:
+        if opposes is not None:
+            join.add(opposes, "o", opposed)
+        join.add(head_table(number_of_group), "h", [said, *fits])
+        join.add(body_table(number_of_group), "b", [body_of_head])
+        for index, atom in enumerate(group.shape.atoms):
+            _atom(join, index, fact_table(atom.arity), with_body=True)
     join.query = join.query.where(*_filters(join, own, (), len(head)))
     return _finish(join, number_of_group, own=own, own_arity=len(head), keep=keep, head_joined=True)
 
@@ -335,17 +366,3 @@ def _index(slot: ShapeSlot) -> int:
     assert isinstance(slot, Parameter)
     return slot.index
 
-
-def opposing_claims(group: Group, number_of_group: int, context: Context, opposes: str) -> exp.Select:
-    """Claims in which the prediction is a fact incompatible with the head, on the head's tuple."""
-    join = _Join(context, group.shape)
-    head = group.shape.head or ()
-    fits = join.match("p", head, "h", "h")
-    join.add(candidate_table(len(head)), "p", ())
-    join.add(opposes, "o", [equal(column("o", "l0"), column("p", "literal"))])
-    join.add(head_table(number_of_group), "h", [equal(column("h", "literal"), column("o", "head")), *fits])
-    join.add(body_table(number_of_group), "b", [equal(column("b", "body"), column("h", "body"))])
-    for index, atom in enumerate(group.shape.atoms):
-        _atom(join, index, fact_table(atom.arity), with_body=True)
-    join.query = join.query.where(*_filters(join, "p", (), len(head)))
-    return _finish(join, number_of_group, own="p", own_arity=len(head), keep=False, head_joined=True)

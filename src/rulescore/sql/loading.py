@@ -104,13 +104,14 @@ def create_base(target: str, raw: str, arity: int) -> exp.Create:
 
 
 def create_facts(arity: int, observed: str | None, negative: str | None, orders: Sequence[Order], stride: int, predicates: int) -> exp.Create:
-    """All literals of one arity: observed facts in every order in use, negative facts as literals of their own; sorted."""
+    """All literals of one arity: observed facts in every order in use, negative facts likewise as literals of their own; sorted."""
     parts: list[exp.Query] = []
     if observed is not None:
         parts.extend(_in_order(observed, arity, order, _literal(stride, i)) for i, order in enumerate(orders))
     if negative is not None:
-        shifted = exp.Add(this=_literal(stride, 0), expression=number(stride * predicates))
-        parts.append(_in_order(negative, arity, orders[0], shifted))
+        for i, order in enumerate(orders):
+            shifted = exp.Add(this=_literal(stride, i), expression=number(stride * predicates))
+            parts.append(_in_order(negative, arity, order, shifted))
     rows = union_all(parts).subquery(alias="f")
     fields = ["literal", *arguments(arity)]
     return create(

@@ -1,0 +1,255 @@
+"""The commands, end to end: results on stdout, everything else on stderr, exit codes as documented."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import jsonschema
+import pytest
+from click.testing import Result
+
+from rulescore.errors import Source
+from rulescore.language.parser import parse
+from rulescore.language.syntax import IncompatibleGroup
+from rulescore.reporting.json import listing_schema, schema
+
+Run = Callable[..., Result]
+PLAIN = ("--facts", "train.tsv", "--rules", "family.rules")
+MODELS = ("--predictions", "good=good.tsv", "--predictions", "bad.tsv")
+
+
+def document(result: Result) -> dict:  # type: ignore[type-arg]
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def test_score_prints_an_evaluation_that_follows_the_schema(run: Run) -> None:
+    found = document(run("score", *PLAIN, *MODELS, "--format", "json"))
+    jsonschema.validate(found, schema())
+    by_name = {rule["name"]: rule for rule in found["rules"]}
+    assert list(found["models"]) == ["good", "bad"]
+    assert by_name["no_incest"]["models"]["good"]["score"] == 0
+    assert by_name["no_incest"]["models"]["bad"]["score"] == 1
+    assert by_name["mothers"]["models"]["good"]["confirmed"] == 1
+    assert found["models"]["bad"]["predictions"] == {
+        "rows": 3,
+        "kept": 3,
+        "distinct": 2,
+        "duplicates": 1,
+        "already_observed": 1,
+    }
+
+
+def test_a_project_file_and_plain_options_give_the_same_numbers(run: Run) -> None:
+    plain = document(run("score", *PLAIN, *MODELS, "--format", "json"))
+    assert document(run("score", "family.toml", "--format", "json"))["rules"] == plain["rules"]
+    assert document(run("score", "--project", "family.toml", "--format", "json"))["models"] == plain["models"]
+    Path("family.toml").rename("rulescore.toml")
+    assert document(run("score", "--format", "json"))["rules"] == plain["rules"]
+
+
+def test_score_prints_tables_on_stdout_and_warnings_on_stderr(run: Run) -> None:
+    Path("family.rules").write_text(Path("family.rules").read_text() + "false <- mother(X, Y).\n")
+    result = run("score", "family.toml")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("Models")
+    assert "warning[W" not in result.stdout
+    assert "warning[W501]" in result.stderr
+    assert "warning" not in run("score", "family.toml", "--quiet").stderr
+
+
+def test_many_warnings_of_one_code_are_counted(run: Run) -> None:
+    more = "".join(f"false <- mother(X, Y), father(Z{number}, Y).\n" for number in range(15))
+    Path("family.rules").write_text(Path("family.rules").read_text() + more)
+    result = run("score", "family.toml")
+    assert result.stderr.count("warning[W501]") == 10
+    assert "… and 5 more of W501" in result.stderr
+
+
+def test_score_writes_the_files_it_says(run: Run) -> None:
+    result = run("score", "family.toml", "--output", "results")
+    assert result.exit_code == 0
+    names = {path.name for path in Path("results").iterdir()}
+    assert names == {"rules.csv", "models.csv", "evaluation.json", "rules.parquet", "models.parquet", "contributions.parquet"}
+    assert all(name in result.stderr for name in names)
+
+
+def test_the_project_says_where_and_how_to_write(run: Run) -> None:
+    text = Path("family.toml").read_text()
+    Path("family.toml").write_text(text + '\n[output]\nfolder = "results"\nformats = ["markdown"]\n')
+    assert run("score", "family.toml").exit_code == 0
+    assert [path.name for path in Path("results").iterdir()] == ["evaluation.md"]
+
+
+def test_csv_has_one_row_per_rule_and_model(run: Run) -> None:
+    rows = list(csv.DictReader(io.StringIO(run("score", "family.toml", "--format", "csv").stdout)))
+    assert len(rows) == 6
+    assert {row["model"] for row in rows} == {"good", "bad"}
+
+
+@pytest.mark.parametrize("form", ["table", "json", "csv", "markdown", "latex"])
+@pytest.mark.parametrize(
+    "command",
+    ["score", "audit", "check", "rules", "incompatibilities", ("violations", "--model", "bad"), ("violations", "--dataset")],
+)
+def test_every_command_knows_every_format(run: Run, command: str | tuple[str, ...], form: str) -> None:
+    words = (command,) if isinstance(command, str) else command
+    result = run(*words, "family.toml", "--format", form)
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout
+    if form == "json":
+        jsonschema.validate(json.loads(result.stdout), schema() if command == "score" else listing_schema())
+
+
+def test_score_without_predictions_points_to_audit(run: Run) -> None:
+    result = run("score", *PLAIN)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "rulescore audit" in result.stderr
+
+
+def test_audit_sorts_by_rate_and_flags(run: Run) -> None:
+    rows = document(run("audit", *PLAIN, "--format", "json"))["rows"]
+    assert [row["rule"] for row in rows] == ["father(X, Y) <- mother(X, Y)", "no_incest", "mothers"]
+    assert (rows[0]["refuted"], rows[0]["evaluable"], rows[0]["flags"]) == (2, 2, ["near 1", "fewer than 5 groundings"])
+    assert rows[1]["flags"] == ["vacuous"]
+
+
+def test_audit_writes_its_listing(run: Run) -> None:
+    assert run("audit", *PLAIN, "--output", "results").exit_code == 0
+    assert {path.name for path in Path("results").iterdir()} == {"audit.json", "audit.csv"}
+
+
+def test_explain_prints_statements_and_counts_nothing(run: Run) -> None:
+    result = run("score", "family.toml", "--explain")
+    assert result.exit_code == 0
+    assert "select" in result.stdout.lower()
+    assert "hard score" not in result.stdout
+
+
+def test_check_says_what_was_read(run: Run) -> None:
+    rows = {row["what"]: row["number"] for row in document(run("check", "family.toml", "--format", "json"))["rows"]}
+    assert (rows["rules"], rows["models"], rows["observed facts"], rows["predicates"]) == (3, 2, 5, 3)
+
+
+def test_check_exits_with_two_and_names_every_mistake(run: Run) -> None:
+    Path("family.rules").write_text("aunt(X, Z) <- sister(X, Y).\nuncle(X, Z) <- sister(X, Y).\n")
+    result = run("check", *PLAIN)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "family.rules:1" in result.stderr
+    assert "family.rules:2" in result.stderr
+
+
+def test_sql_prints_one_rule_s_statement(run: Run) -> None:
+    result = run("sql", "mothers", "family.toml")
+    assert result.exit_code == 0
+    assert "with" in result.stdout.lower()
+
+
+def test_a_misspelt_rule_is_suggested(run: Run) -> None:
+    result = run("sql", "mother", "family.toml")
+    assert result.exit_code == 2
+    assert "did you mean `mothers`?" in result.stderr
+
+
+def test_incompatibilities_are_a_rule_file_that_parses(run: Run) -> None:
+    result = run("incompatibilities", "--facts", "train.tsv")
+    program = parse(Source("stdout", result.stdout))
+    assert {
+        frozenset(statement.predicates) for statement in program.statements if isinstance(statement, IncompatibleGroup)
+    } == {
+        frozenset({"mother", "father"}),
+        frozenset({"mother", "sister"}),
+        frozenset({"father", "sister"}),
+    }
+
+
+def test_pairs_that_meet_are_comments_when_asked_for(run: Run) -> None:
+    Path("train.tsv").write_text(Path("train.tsv").read_text() + "alice\tparent\tbob\n")
+    assert "parent, mother" not in run("incompatibilities", "--facts", "train.tsv").stdout
+    lines = run("incompatibilities", "--facts", "train.tsv", "--all").stdout.splitlines()
+    (line,) = [line for line in lines if line.startswith("# incompatible") and "mother" in line]
+    assert "parent" in line
+    assert "together 1 times" in line
+
+
+def test_incompatibilities_can_be_written_and_used(run: Run) -> None:
+    assert run("incompatibilities", "family.toml", "-o", "pairs.rules").stdout == ""
+    rules = ("--rules", "family.rules", "--rules", "pairs.rules")
+    assert run("score", "family.toml", *rules).exit_code == 0
+
+
+def test_violations_name_what_happened(run: Run) -> None:
+    found = document(run("violations", "family.toml", "--model", "bad", "--rule", "no_incest", "--format", "json"))
+    assert (found["total"], found["shown"]) == (1, 1)
+    (row,) = found["rows"]
+    assert row["binding"] == {"X": "alice", "Y": "daniel"}
+    assert row["prediction"] == "wife(alice, daniel)"
+    assert row["roles"] == ["body"]
+    assert row["body"] == ["sister(alice, daniel)", "wife(alice, daniel)"]
+
+
+def test_violations_of_the_dataset_have_no_prediction(run: Run) -> None:
+    found = document(run("violations", "family.toml", "--dataset", "--limit", "1", "--format", "json"))
+    assert (found["total"], found["shown"]) == (2, 1)
+    assert found["rows"][0]["prediction"] is None
+    assert found["rows"][0]["head"].startswith("father(alice, ")
+    assert found["rows"][0]["refuted_by"]
+
+
+def test_violations_of_one_prediction(run: Run) -> None:
+    arguments = ("violations", "family.toml", "--model", "bad", "--format", "json", "--prediction")
+    assert document(run(*arguments, "wife(alice, daniel)"))["total"] == 1
+    assert document(run(*arguments, "mother(alice, bob)"))["total"] == 1
+
+
+def test_violations_agree_with_the_counts(run: Run) -> None:
+    rules = document(run("score", "family.toml", "--format", "json"))["rules"]
+    for rule in rules:
+        for model in ("good", "bad"):
+            found = document(run("violations", "family.toml", "--rule", rule["name"], "--model", model, "--format", "json"))
+            assert found["total"] == rule["models"][model]["refuted"]
+
+
+def test_several_models_have_to_be_told_apart(run: Run) -> None:
+    result = run("violations", "family.toml")
+    assert result.exit_code == 2
+    assert "`good`, `bad`" in result.stderr
+    assert run("violations", "family.toml", "--model", "bda").exit_code == 2
+    assert run("violations", "family.toml", "--dataset", "--model", "bad").exit_code == 2
+
+
+def test_violations_are_blocks_on_a_terminal(run: Run) -> None:
+    text = run("violations", "family.toml", "--model", "bad", "--rule", "no_incest").stdout
+    assert "X = alice, Y = daniel" in text
+    assert "1 of 1 violations shown" in text
+
+
+def test_rules_and_scores_use_the_same_names(run: Run) -> None:
+    Path("family.rules").write_text(Path("family.rules").read_text() + "father(X, Y) <- mother(X, Y).\n")
+    listed = [row["rule"] for row in document(run("rules", "family.toml", "--format", "json"))["rows"]]
+    assert listed == [rule["name"] for rule in document(run("score", "family.toml", "--format", "json"))["rules"]]
+
+
+def test_the_appendix_convention_is_an_option(run: Run) -> None:
+    Path("family.rules").write_text("father(X, Y) <- mother(X, Y).\nincompatible mother, father.\n")
+    assert document(run("score", "family.toml", "--convention", "appendix", "--format", "json"))["convention"] == "appendix"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (("score", "--fcts", "x"), "--facts"),
+        (("scoer",), "score"),
+        (("score", "--format", "tabel"), "table"),
+        (("score", "family.tmol"), "family.tmol"),
+        (("score", "--facts", "trian.tsv", "--rules", "family.rules"), "did you mean `train.tsv`"),
+    ],
+)
+def test_wrong_use_exits_with_two_and_a_hint(run: Run, arguments: tuple[str, ...], hint: str) -> None:
+    result = run(*arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert hint in result.stderr

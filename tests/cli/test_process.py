@@ -1,0 +1,79 @@
+"""The program as a process: what it loads, how it is interrupted, what it leaves behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+START = "from rulescore.cli.main import main; main()"
+
+
+def command(*arguments: str, start: str = START) -> list[str]:
+    return [sys.executable, "-c", start, *arguments]
+
+
+def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command(*arguments), capture_output=True, text=True, encoding="utf-8", check=False, env={**os.environ, **environment}
+    )
+
+
+def test_help_loads_neither_engine_nor_tables() -> None:
+    check = "import sys; from rulescore.cli.main import main\ntry: main()\nfinally: print(*sys.modules, file=sys.stderr)"
+    result = subprocess.run(command("--help", start=check), capture_output=True, text=True, check=True)
+    assert "violations" in result.stdout
+    assert {"duckdb", "pyarrow", "sqlglot", "rich", "pydantic", "numpy"}.isdisjoint(result.stderr.split())
+
+
+def test_a_mistake_is_told_without_a_traceback(family: Path) -> None:
+    result = run("score", "--facts", "no.tsv", "--rules", "family.rules")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith("error[E301]")
+    assert "Traceback" not in result.stderr
+
+
+def test_output_is_the_same_through_a_pipe_with_and_without_colour(family: Path) -> None:
+    plain = run("score", "family.toml", NO_COLOR="1")
+    assert plain.returncode == 0
+    assert "\x1b" not in plain.stdout
+    assert run("score", "family.toml").stdout == plain.stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX pipe and signal")
+def test_ctrl_c_exits_with_130_and_one_line_and_leaves_nothing(family: Path) -> None:
+    """The predictions are a pipe that nobody writes to, so that the program surely waits when it is interrupted."""
+    os.mkfifo("endless.tsv")
+    process = subprocess.Popen(
+        command("score", "--facts", "train.tsv", "--rules", "family.rules", "--predictions", "endless.tsv", "--output", "out"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    # Opening blocks until the program has opened the other end: it is reading from then on.
+    with Path("endless.tsv").open("w"):
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=60)
+    assert (process.returncode, stdout) == (130, "")
+    assert stderr.strip() == "interrupted"
+    assert not Path("out").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX pipe")
+def test_a_reader_that_stops_early_causes_no_traceback(family: Path) -> None:
+    many = "".join(f"r{number}: mother(X, Y) <- father(X, Y).\n" for number in range(20_000))
+    Path("many.rules").write_text(many)
+    process = subprocess.Popen(
+        command("rules", "--rules", "many.rules", "--format", "csv"), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.readline()
+    process.stdout.close()
+    assert b"Traceback" not in process.stderr.read()
+    process.stderr.close()
+    process.wait(timeout=60)

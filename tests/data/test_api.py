@@ -1,0 +1,121 @@
+"""Settings from Python objects and plain options."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from rulescore.data.api import make_setting
+from rulescore.data.codes import CODES
+from rulescore.data.setting import Convention, EngineOptions, Role, ScoringOptions
+from rulescore.language.parser import parse, parse_all, parse_rule
+from rulescore.language.syntax import Closed, Kind
+
+FACTS = [("alice", "mother", "bob")]
+RULE = "aunt(X, Z) <- sister(X, Y), father(Y, Z)."
+
+
+def test_rules_may_be_files_texts_and_trees(write):
+    path = write("family.rules", RULE)
+    program = parse(make_setting(FACTS, rules=RULE).rules[0])
+    one = program.rules
+    for rules in (path, str(path), RULE, program, program.rules[0], [path], [program], (RULE,)):
+        assert parse_all(make_setting(FACTS, rules=rules).rules).rules == one
+    several = [path, "closed mother.", parse_rule("p(X) <- q(X)"), Closed("father")]
+    assert len(parse_all(make_setting(FACTS, rules=several).rules).statements) == 4
+
+
+def test_a_text_with_a_line_end_or_an_arrow_is_no_path():
+    for text in ("closed p.", "p(X) :- q(X).", "p(X) ← q(X)", "# nothing\n", ""):
+        (source,) = make_setting(FACTS, rules=text).rules
+        assert source.text == text
+
+
+def test_a_missing_rule_file_is_an_error_that_suggests_its_neighbour(write, tmp_path, problems_of):
+    write("family.rules", RULE)
+    (problem,) = problems_of(lambda: make_setting(FACTS, rules=str(tmp_path / "famly.rules")))
+    assert (problem.code, problem.helps) == ("E406", (f"did you mean `{tmp_path / 'family.rules'}`?",))
+
+
+def test_a_rule_file_that_is_not_utf8_is_an_error_with_its_line(write, problems_of):
+    path = write("family.rules", b"# ok\n# \xff\n")
+    (problem,) = problems_of(lambda: make_setting(FACTS, rules=path))
+    assert (problem.code, problem.place.line) == ("E406", 2)
+
+
+def test_each_model_has_its_predictions(write, answers_of):
+    frame = pd.DataFrame({"head": ["a"], "relation": ["p"], "tail": ["b"], "rank": [1]})
+    path = write("transe.tsv", "a\tp\tc\t0.5\t1\n")
+    setting = make_setting(FACTS, {"compgcn": frame, "both": [path, path], "rows": [("a", "p", "d", 1, 1)]}, RULE, top_k=2)
+    assert [(model.model, model.top_k) for model in setting.predictions] == [("compgcn", 2), ("both", 2), ("rows", 2)]
+    assert [len(answers_of(model.streams, 2)) for model in setting.predictions] == [1, 2, 1]
+
+
+def test_predictions_without_a_name_are_one_model(write):
+    path = write("transe.tsv.gz", "a\tp\tc\n")
+    assert [model.model for model in make_setting(FACTS, path, RULE).predictions] == ["transe"]
+    assert [model.model for model in make_setting(FACTS, FACTS, RULE).predictions] == ["model"]
+
+
+def test_options_become_data(tmp_path):
+    setting = make_setting(
+        FACTS,
+        rules=RULE,
+        negatives=FACTS,
+        convention="appendix",
+        distinct_variables=False,
+        roles=["body", "head"],
+        weights={"r": 2},
+        kinds={"r": "hard"},
+        memory_limit="2GB",
+        threads=1,
+        spill_folder=tmp_path,
+    )
+    assert len(setting.negatives) == 1
+    assert setting.scoring == ScoringOptions(
+        Convention.APPENDIX, False, frozenset({Role.BODY, Role.HEAD}), {"r": 2.0}, {"r": Kind.HARD}
+    )
+    assert setting.engine == EngineOptions("duckdb", "2GB", 1, tmp_path)
+
+
+def test_all_that_is_wrong_is_told_at_once(tmp_path, problems_of):
+    problems = problems_of(
+        lambda: make_setting(
+            tmp_path / "no.tsv",
+            {"m": tmp_path / "no.tsv"},
+            tmp_path / "no.rules",
+            negatives=3,
+            convention="apendix",
+            weights={"r": -1},
+            kinds={"r": "x"},
+            roles=["x"],
+            top_k=0,
+            threads=0,
+            memory_limit="x",
+            delimiter="::",
+        )
+    )
+    assert sorted(problem.code for problem in problems) == ["E301", "E301", "E322", *["E402"] * 8, "E406"]
+
+
+def test_delimiter_and_header_reach_every_file(write, facts_of):
+    path = write("facts.txt", "x:y:z\na:p:b\n")
+    setting = make_setting(path, {"m": path}, RULE, negatives=path, delimiter=":", header=False)
+    for streams in (setting.observed, setting.negatives, setting.predictions[0].streams):
+        assert facts_of(streams) == [("y", "x", "z"), ("p", "a", "b")]
+
+
+def test_every_code_that_is_used_has_a_meaning_and_the_other_way_round():
+    folder = Path(make_setting.__code__.co_filename).parent
+    texts = [path.read_text(encoding="utf-8") for path in folder.glob("*.py") if path.name != "codes.py"]
+    used = {code for text in texts for code in re.findall(r'"(E[34]\d\d)"', text)}
+    assert used == set(CODES)
+
+
+@pytest.mark.parametrize("wrong", [3, [3], {"p": 1}])
+def test_what_cannot_be_rules_is_refused(problems_of, wrong):
+    problems = problems_of(lambda: make_setting(FACTS, rules=wrong))
+    assert {problem.code for problem in problems} == {"E406"}

@@ -1,0 +1,38 @@
+"""The reference of the rule language says what the parser does."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from rulescore.errors import Source
+from rulescore.language.parser import CODES, parse
+from rulescore.language.tokens import DECLARATION_WORDS, RESERVED
+
+REFERENCE = Path(__file__).parents[2] / "docs" / "rule-language.md"
+TEXT = REFERENCE.read_text(encoding="utf-8")
+EXAMPLES = re.findall(r"^```rules\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
+
+
+def test_the_reference_has_examples():
+    assert len(EXAMPLES) >= 10
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_every_example_of_the_reference_parses(example):
+    assert parse(Source(REFERENCE.name, example)).statements
+
+
+def test_every_fence_of_the_reference_says_what_it_holds():
+    opening = re.findall(r"^```(.*)$", TEXT, re.MULTILINE)[::2]
+    assert set(opening) <= {"rules", "text"}
+
+
+def test_every_code_is_in_the_reference_with_its_meaning():
+    documented = dict(re.findall(r"^\| (E1\d\d) \| (.*?) \|", TEXT, re.MULTILINE))
+    assert documented == CODES
+
+
+@pytest.mark.parametrize("word", sorted(RESERVED | DECLARATION_WORDS))
+def test_every_word_with_a_meaning_is_in_the_reference(word):
+    assert f"`{word}`" in TEXT

@@ -55,7 +55,7 @@ def _facts(random: np.random.Generator) -> Integers:
 def _sizes() -> Integers:
     """Facts per predicate: a power law from some sixteen thousand down to a few dozen, that sums to FACTS."""
     weights = 1.0 / (np.arange(PREDICATES) + 8.0) ** 1.35
-    sizes = np.maximum(40, (weights / weights.sum() * FACTS).astype(np.int64))
+    sizes: Integers = np.maximum(40, (weights / weights.sum() * FACTS).astype(np.int64))
     sizes[0] += FACTS - sizes.sum()
     return sizes
 
@@ -102,11 +102,13 @@ def _of_the_same_predicate(random: np.random.Generator, facts: Integers, chosen:
     """For each chosen row another row of its predicate; rows are sorted by predicate."""
     starts = np.searchsorted(facts[:, 0], np.arange(PREDICATES + 1))
     predicate = facts[chosen, 0]
-    return random.integers(starts[predicate], starts[predicate + 1])
+    others: Integers = random.integers(starts[predicate], starts[predicate + 1])
+    return others
 
 
 def _keys(rows: Integers) -> Integers:
-    return (rows[:, 0] * ENTITIES + rows[:, 1]) * ENTITIES + rows[:, 2]
+    keys: Integers = (rows[:, 0] * ENTITIES + rows[:, 1]) * ENTITIES + rows[:, 2]
+    return keys
 
 
 def _rules(random: np.random.Generator) -> list[Rule]:

@@ -108,6 +108,6 @@ def from_json(text: str) -> list[Rule]:
     return [Rule(head, tuple(body)) for head, *body in (list(map(_json_atom, atoms)) for atoms in json.loads(text))]
 
 
-def _json_atom(atom: list[object]) -> Atom:
-    predicate, (first, first_variable), (second, second_variable) = atom  # type: ignore[misc]
-    return Atom(str(predicate), Term(first, first_variable), Term(second, second_variable))
+def _json_atom(atom: tuple[str, tuple[str, bool], tuple[str, bool]]) -> Atom:
+    predicate, first, second = atom
+    return Atom(predicate, Term(*first), Term(*second))

@@ -110,6 +110,7 @@ def add(outcome: Outcome, key: tuple[str, str, tuple[str, ...]], counts: Counts)
 def options(setting: Setting) -> dict[str, Any]:
     return {
         "negatives": tables(setting.negatives) or None,
+        "threads": 1,
         "convention": setting.convention,
         "distinct_variables": setting.distinct_variables,
         "roles": None if setting.roles is None else sorted(setting.roles),

@@ -36,7 +36,7 @@ def test_engine_equals_oracle_by_the_appendix(generated: Generated) -> None:
     assert run(generated) == engine_side.expected(generated.setting)
 
 
-# What changes nothing
+# What changes nothing. The numbers before the change are the oracle's, so that the engine runs once.
 
 
 def in_terms(atom: Atom, names: dict[str, str], constants: dict[Constant, Constant]) -> Atom:
@@ -79,14 +79,16 @@ NAMES = ("X", "Y", "Z", "W", "V", "Other", "_under", "_1")
 @given(strategies.settings(), st.permutations(NAMES))
 def test_names_of_variables_change_nothing(generated: Generated, names: list[str]) -> None:
     renamed = tuple(in_rule(rule, dict(zip(NAMES, names, strict=True)), {}) for rule in generated.setting.rules)
-    assert run(replace(generated, setting=replace(generated.setting, rules=renamed))) == run(generated)
+    assert run(replace(generated, setting=replace(generated.setting, rules=renamed))) == engine_side.expected(generated.setting)
 
 
 @given(strategies.settings() | strategies.settings(appendix=True), st.randoms(use_true_random=False))
 def test_the_order_of_body_atoms_and_rules_changes_nothing(generated: Generated, random: Random) -> None:
     rules = [replace(rule, body=tuple(random.sample(rule.body, len(rule.body)))) for rule in generated.setting.rules]
     random.shuffle(rules)
-    assert run(replace(generated, setting=replace(generated.setting, rules=tuple(rules)))) == run(generated)
+    assert run(replace(generated, setting=replace(generated.setting, rules=tuple(rules)))) == engine_side.expected(
+        generated.setting
+    )
 
 
 @given(strategies.settings() | strategies.settings(appendix=True), st.randoms(use_true_random=False))
@@ -95,7 +97,7 @@ def test_permuting_constants_changes_only_their_names(generated: Generated, rand
     setting = generated.setting
     constants = renaming(setting, random)
     changed = with_constants(setting, constants)
-    first, second = run(generated), run(replace(generated, setting=changed))
+    first, second = engine_side.expected(setting), run(replace(generated, setting=changed))
     shown = {engine_side.shown(one): engine_side.shown(other) for one, other in constants.items()}
     if len(shown) == len(constants):
         moved = {

@@ -26,7 +26,7 @@ from rulescore.logic.incompatible import self_refuting
 from rulescore.logic.normal import normal_rule
 from rulescore.logic.plan import Plan
 from rulescore.logic.planner import plan
-from rulescore.logic.refutation import Refutations, orders_in_use, refutations
+from rulescore.logic.refutation import Refutations, opposed_both_ways, orders_in_use, refutations
 from rulescore.scoring.evaluation import CONTRIBUTIONS_SCHEMA, Evaluation
 from rulescore.scoring.results import Counts, RuleInfo
 from rulescore.scoring.score import score, violated_denials
@@ -63,12 +63,14 @@ class Session:
         problems += checks.meaning(self.program, self._loaded.vocabulary, self._types())
         problems += self._data_warnings()
         _raise_errors(problems)
-        counting.number_evidence(self._engine, self._loaded)
+        appendix = self.setting.scoring.convention is Convention.APPENDIX
+        declared = refutations(self.program, self._loaded.vocabulary)
+        counting.number_evidence(self._engine, self._loaded, marked=appendix and opposed_both_ways(declared))
         self.ways = refutations(self.program, self._loaded.vocabulary, self._extracted())
         self.rules = tuple(_info(rule, name, self.setting) for rule, name in zip(self.program.rules, names, strict=True))
         problems += self._option_problems()
         problems += self_refuting(self.program, names, self.ways)
-        if self.setting.scoring.convention is Convention.APPENDIX:
+        if appendix:
             unsuitable = conventions.unsuitable(zip(names, self.program.rules, strict=True), self.ways)
             problems += [unsuitable] if unsuitable else []
         _raise_errors(problems)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+import rulescore
+
+# The package under test, wherever the process is started.
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(rulescore.__file__).parents[1])}
 START = "from rulescore.cli.main import main; main()"
 
 
@@ -19,13 +25,13 @@ def command(*arguments: str, start: str = START) -> list[str]:
 
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        command(*arguments), capture_output=True, text=True, encoding="utf-8", check=False, env={**os.environ, **environment}
+        command(*arguments), capture_output=True, text=True, encoding="utf-8", check=False, env={**ENVIRONMENT, **environment}
     )
 
 
 def test_help_loads_neither_engine_nor_tables() -> None:
     check = "import sys; from rulescore.cli.main import main\ntry: main()\nfinally: print(*sys.modules, file=sys.stderr)"
-    result = subprocess.run(command("--help", start=check), capture_output=True, text=True, check=True)
+    result = subprocess.run(command("--help", start=check), capture_output=True, text=True, check=True, env=ENVIRONMENT)
     assert "violations" in result.stdout
     assert {"duckdb", "pyarrow", "sqlglot", "rich", "pydantic", "numpy"}.isdisjoint(result.stderr.split())
 
@@ -44,6 +50,18 @@ def test_output_is_the_same_through_a_pipe_with_and_without_colour(family: Path)
     assert run("score", "family.toml").stdout == plain.stdout
 
 
+def opened_for_writing(pipe: str, process: subprocess.Popen[str]) -> int:
+    """The pipe's other end, as soon as the process reads from it."""
+    while process.poll() is None:
+        try:
+            return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError as error:
+            if error.errno != errno.ENXIO:
+                raise
+            time.sleep(0.05)
+    raise AssertionError(process.communicate())
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX pipe and signal")
 def test_ctrl_c_exits_with_130_and_one_line_and_leaves_nothing(family: Path) -> None:
     """The predictions are a pipe that nobody writes to, so that the program surely waits when it is interrupted."""
@@ -53,11 +71,12 @@ def test_ctrl_c_exits_with_130_and_one_line_and_leaves_nothing(family: Path) -> 
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        env=ENVIRONMENT,
     )
-    # Opening blocks until the program has opened the other end: it is reading from then on.
-    with Path("endless.tsv").open("w"):
-        process.send_signal(signal.SIGINT)
-        stdout, stderr = process.communicate(timeout=60)
+    writer = opened_for_writing("endless.tsv", process)
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=60)
+    os.close(writer)
     assert (process.returncode, stdout) == (130, "")
     assert stderr.strip() == "interrupted"
     assert not Path("out").exists()
@@ -68,7 +87,10 @@ def test_a_reader_that_stops_early_causes_no_traceback(family: Path) -> None:
     many = "".join(f"r{number}: mother(X, Y) <- father(X, Y).\n" for number in range(20_000))
     Path("many.rules").write_text(many)
     process = subprocess.Popen(
-        command("rules", "--rules", "many.rules", "--format", "csv"), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        command("rules", "--rules", "many.rules", "--format", "csv"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=ENVIRONMENT,
     )
     assert process.stdout is not None
     assert process.stderr is not None

@@ -14,7 +14,7 @@ from rulescore.data.setting import Role
 from rulescore.engines.base import Engine
 from rulescore.engines.loading import Loaded
 from rulescore.logic.plan import Bound, ConditionRow, Group, Judge, LiteralName, Plan, ShapeTest
-from rulescore.logic.refutation import Refutations, identity
+from rulescore.logic.refutation import Refutations, identity, opposed_both_ways
 from rulescore.sql import claims as claim_sql
 from rulescore.sql import conditions as condition_sql
 from rulescore.sql import evidence as evidence_sql
@@ -47,6 +47,11 @@ def prepare(
     roles: frozenset[Role],
 ) -> Counter:
     """Load the parameters of a plan and judge every signature of the data."""
+    for number, group in enumerate(plan.groups):
+        _load_group(engine, loaded, number, group)
+    heads, opponents = oppositions(loaded, ways, {h.predicate for g in plan.groups for h in g.heads if h.predicate})
+    engine.load(evidence_sql.OPPOSES, pa.table({"head": heads, "l0": opponents}))
+    ambiguous = appendix and opposed_both_ways(ways)
     context = Context(
         loaded.stride,
         loaded.orders,
@@ -54,17 +59,14 @@ def prepare(
         loaded.candidate_arities,
         distinct_variables,
         appendix,
+        ambiguous,
         loaded.any_observed_prediction,
     )
-    for number, group in enumerate(plan.groups):
-        _load_group(engine, loaded, number, group)
-    heads, opponents = oppositions(loaded, ways, {h.predicate for g in plan.groups for h in g.heads if h.predicate})
-    engine.load(evidence_sql.OPPOSES, pa.table({"head": heads, "l0": opponents}))
     judged = {h.predicate for g in plan.groups if g.judge is Judge.EVIDENCE for h in g.heads if h.predicate is not None}
     literals = sorted(_head_literal(loaded, predicate) for predicate in judged)
     engine.load(evidence_sql.JUDGED, pa.table({"literal": pa.array(literals, pa.int32())}))
     if judged and loaded.fact_arities:
-        engine.run(evidence_sql.create_verdicts(appendix=appendix))
+        engine.run(evidence_sql.create_verdicts(appendix=appendix, ambiguous=ambiguous, stride=loaded.stride))
     elif judged:
         engine.load(evidence_sql.VERDICT, _empty("signature", "head", *evidence_sql.COUNTS))
     if 2 in loaded.fact_arities and any(_is_wedge(group) for group in plan.groups):
@@ -89,10 +91,10 @@ def _empty(*fields: str) -> pa.Table:
     return pa.table({field: pa.array([], pa.int32()) for field in fields})
 
 
-def number_evidence(engine: Engine, loaded: Loaded) -> None:
+def number_evidence(engine: Engine, loaded: Loaded, *, marked: bool) -> None:
     """Give every set of literals that holds of some tuple a number. Once, after loading."""
     for arity in sorted(loaded.fact_arities):
-        engine.run(evidence_sql.create_tuple_sets(arity))
+        engine.run(evidence_sql.create_tuple_sets(arity, loaded.orders_of(arity), loaded.stride, marked=marked))
     if loaded.fact_arities:
         engine.run(evidence_sql.create_signatures(sorted(loaded.fact_arities)))
         engine.run(evidence_sql.create_members())

@@ -151,7 +151,8 @@ class _Numbering:
                     return self.slot(self._stands_for[name])
                 return Bound(self._number(name))
             case Wildcard():
-                return Bound(self._number(f"_{len(self.names)}"))
+                self.names.append("_")
+                return Bound(len(self.names) - 1)
 
     def _number(self, name: str) -> int:
         if name not in self._index:
@@ -206,7 +207,8 @@ def normal_refutation(statement: Refute) -> Refutation:
                 extra.append(Test(True, Bound(position), Fixed(key_of(value))))
             case Wildcard():
                 pass
-        names.append(f"_{position}")
+        # No variable can have this name: the position itself has no name of its own.
+        names.append(f" {position}")
     bound = positive_variables(statement.body) | set(names)
     numbering = _Numbering(names, abbreviations(statement.body, bound))
     return Refutation(statement.head.predicate, statement.head.arity, _pattern(statement.body, numbering, tuple(extra)))

@@ -52,6 +52,19 @@ class Refutations:
         return self.conditions.get(predicate, ())
 
 
+def opposed_both_ways(ways: Refutations) -> bool:
+    """Whether some head is opposed by one predicate in two argument orders, so that one fact may oppose it twice over."""
+    seen: set[tuple[str, str]] = set()
+    members = [set(group) for group in ways.groups]
+    for one in ways.oppositions:
+        pair = (one.head, one.opponent)
+        straight = one.order == identity(len(one.order))
+        if pair in seen or (not straight and any(one.head in group and one.opponent in group for group in members)):
+            return True
+        seen.add(pair)
+    return False
+
+
 def identity(arity: int) -> Order:
     return tuple(range(arity))
 

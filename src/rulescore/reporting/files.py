@@ -49,7 +49,7 @@ def file_formats(names: Iterable[str]) -> tuple[FileFormat, ...]:
 
 
 def write_files(folder: Path, contents: Mapping[str, str | Any]) -> tuple[Path, ...]:
-    """Texts and Arrow tables by file name: all of them appear, or none."""
+    """Texts and Arrow tables by file name. Renaming begins when every one of them is written."""
     finished: list[tuple[Path, Path]] = []
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -19,7 +19,7 @@ def incompatibilities_text(pairs: Sequence[PairCount], *, with_meeting: bool) ->
     lines = [
         "# Pairs of predicates that no tuple of the observed facts has in common.",
         "# That is a heuristic: remove the pairs that could well meet.",
-        f"# {len(never):,} pairs never meet, {len(meeting):,} do.",
+        f"# Pairs that never meet: {len(never):,}; pairs that do: {len(meeting):,}.",
         "",
         *(f"{_statement(pair)}  # together 0 times; {_facts(pair)}" for pair in never),
     ]

@@ -76,7 +76,7 @@ def _blocks(columns: Sequence[Column], rows: Sequence[tuple[Cell, ...]]) -> Rend
     table.add_column(overflow="fold")
     for row in rows:
         for column, cell in zip(columns, row, strict=True):
-            if cell is not None:
+            if cell not in (None, ()):
                 table.add_row(column.heading, Text(shown(cell, column.kind)))
         table.add_row()
     return table

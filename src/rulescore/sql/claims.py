@@ -43,6 +43,7 @@ class Context:
     candidate_arities: frozenset[int]
     distinct_variables: bool
     appendix: bool
+    ambiguous: bool
     any_observed_prediction: bool
 
     def orders_of(self, arity: int) -> tuple[Order, ...]:
@@ -310,8 +311,24 @@ def head_claims(
         join.add(body_table(number_of_group), "b", [body_of_head])
         for index, atom in enumerate(group.shape.atoms):
             _atom(join, index, fact_table(atom.arity), with_body=True)
+    if opposes is not None and context.ambiguous:
+        join.query = join.query.where(negation(_read_before(opposes, len(head))))
     join.query = join.query.where(*_filters(join, own, (), len(head)))
     return _finish(join, number_of_group, own=own, own_arity=len(head), keep=keep, head_joined=True)
+
+
+def _read_before(opposes: str, arity: int) -> exp.Expression:
+    """Whether the prediction, read in another order on the same tuple, is a refuting literal of a lower number."""
+    twin = [equal(column("x", c), column("p", c)) for c in ("prediction", *arguments(arity))]
+    earlier = (
+        exp.select(number(1))
+        .from_(table(opposes, "q"))
+        .join(table(candidate_table(arity), "x"), on=equal(column("x", "literal"), column("q", "l0")))
+        .where(
+            equal(column("q", "head"), column("o", "head")), exp.LT(this=column("q", "l0"), expression=column("o", "l0")), *twin
+        )
+    )
+    return exists(earlier)
 
 
 def _finish(

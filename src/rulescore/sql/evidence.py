@@ -7,9 +7,11 @@ grounding whose head tuple carries no fact is never looked at.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 
 from sqlglot import exp
 
+from rulescore.logic.refutation import Order
 from rulescore.sql.build import (
     all_of,
     any_of,
@@ -48,12 +50,31 @@ def _sets(arity: int) -> str:
     return name(f"signature_set_{arity}")
 
 
-def create_tuple_sets(arity: int) -> exp.Create:
-    """Each tuple that carries a fact, with the sorted list of its literals."""
+def create_tuple_sets(arity: int, orders: Sequence[Order], stride: int, *, marked: bool) -> exp.Create:
+    """Each tuple that carries a fact, with the sorted list of its literals.
+
+    `marked` adds a mark for every two orders that read the tuple alike, so that one fact read both ways can be told from two."""
     keys = [column("f", a) for a in arguments(arity)]
     members = exp.func("list_sort", exp.func("list", column("f", "literal")))
-    query = exp.select(*keys, named(members, "members")).from_(table(fact_table(arity), "f"))
+    source: exp.Expression = table(fact_table(arity), "f")
+    if marked:
+        fields = [*arguments(arity), "literal"]
+        parts: list[exp.Query] = [exp.select(*(column("x", c) for c in fields)).from_(table(fact_table(arity), "x"))]
+        for (i, first), (j, second) in combinations(enumerate(orders), 2):
+            alike = [
+                equal(column("x", argument(a)), column("x", argument(b))) for a, b in zip(first, second, strict=True) if a != b
+            ]
+            mark = named(integer(number(_mark(i, j, stride))), "literal")
+            part = exp.select(*(column("x", a) for a in arguments(arity)), mark).distinct()
+            parts.append(part.from_(table(fact_table(arity), "x")).where(*alike))
+        source = union_all(parts).subquery(alias="f")
+    query = exp.select(*keys, named(members, "members")).from_(source)
     return create(_sets(arity), query.group_by(*(key.copy() for key in keys)))
+
+
+def _mark(first: int, second: int, stride: int) -> int:
+    """The mark of two orders that read a tuple alike; no literal is negative."""
+    return -1 - (first * stride + second)
 
 
 def create_signatures(arities: Sequence[int]) -> exp.Create:
@@ -89,8 +110,39 @@ def create_members() -> exp.Create:
     return create(MEMBER, exp.select(column("s", "signature"), literal).from_(table(SIGNATURE, "s")))
 
 
-def create_verdicts(*, appendix: bool) -> exp.Create:
-    """What each signature says of each head that is judged by evidence; no row where it says nothing."""
+def _read_before(stride: int) -> exp.Expression:
+    """Whether a refuting literal is the same fact as another refuting literal of a lower number."""
+
+    def order(alias: str) -> exp.Expression:
+        return exp.Paren(this=exp.Mod(this=column(alias, "l0"), expression=number(stride)))
+
+    mark = exp.Sub(
+        this=number(-1),
+        expression=exp.Paren(
+            this=exp.Add(this=exp.Mul(this=order("q"), expression=number(stride)), expression=order("o"))
+        ),
+    )
+    same_predicate = equal(
+        exp.Sub(this=column("q", "l0"), expression=order("q")), exp.Sub(this=column("o", "l0"), expression=order("o"))
+    )
+    earlier = (
+        exp.select(number(1))
+        .from_(table(OPPOSES, "q"))
+        .join(table(MEMBER, "y"), on=equal(column("y", "literal"), mark))
+        .where(
+            equal(column("q", "head"), column("o", "head")),
+            same_predicate,
+            exp.LT(this=column("q", "l0"), expression=column("o", "l0")),
+            equal(column("y", "signature"), column("m", "signature")),
+        )
+    )
+    return exists(earlier)
+
+
+def create_verdicts(*, appendix: bool, ambiguous: bool, stride: int) -> exp.Create:
+    """What each signature says of each head that is judged by evidence; no row where it says nothing.
+
+    `ambiguous` says that one predicate opposes a head in two orders, so that one fact can be read as two literals."""
     confirmed = (
         exp.select(column("m", "signature"), named(column("h", "literal"), "head"), named(number(1), "c"), named(number(0), "v"))
         .from_(table(MEMBER, "m"))
@@ -101,6 +153,8 @@ def create_verdicts(*, appendix: bool) -> exp.Create:
         .from_(table(MEMBER, "m"))
         .join(table(OPPOSES, "o"), on=equal(column("o", "l0"), column("m", "literal")))
     )
+    if ambiguous:
+        refuted = refuted.where(negation(_read_before(stride)))
     c, v = column("e", "c"), column("e", "v")
     if appendix:
         counts = [total(c), total(v), exp.Add(this=total(c.copy()), expression=total(v.copy()))]

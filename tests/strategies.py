@@ -82,13 +82,9 @@ def vocabularies(draw: st.DrawFn) -> Vocabulary:
     return Vocabulary(pool, literals, dict(zip(PREDICATES, arities, strict=True)))
 
 
-def facts(
-    vocabulary: Vocabulary, *, least: int = 0, most: int, predicates: Sequence[str] = PREDICATES
-) -> st.SearchStrategy[Facts]:
+def facts(vocabulary: Vocabulary, *, least: int = 0, most: int, predicates: Sequence[str] = PREDICATES) -> st.SearchStrategy[Facts]:
     every = [
-        (name, *arguments)
-        for name in predicates
-        for arguments in product(vocabulary.constants, repeat=vocabulary.arities[name])
+        (name, *arguments) for name in predicates for arguments in product(vocabulary.constants, repeat=vocabulary.arities[name])
     ]
     return st.frozensets(st.sampled_from(every), min_size=min(least, len(every)), max_size=most)
 

@@ -79,7 +79,8 @@ NAMES = ("X", "Y", "Z", "W", "V", "Other", "_under", "_1")
 @given(strategies.settings(), st.permutations(NAMES))
 def test_names_of_variables_change_nothing(generated: Generated, names: list[str]) -> None:
     renamed = tuple(in_rule(rule, dict(zip(NAMES, names, strict=True)), {}) for rule in generated.setting.rules)
-    assert run(replace(generated, setting=replace(generated.setting, rules=renamed))) == engine_side.expected(generated.setting)
+    changed = replace(generated, setting=replace(generated.setting, rules=renamed))
+    assert run(changed) == engine_side.expected(generated.setting)
 
 
 @given(strategies.settings() | strategies.settings(appendix=True), st.randoms(use_true_random=False))

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections import Counter as Tally
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
+from itertools import combinations
 from types import TracebackType
 from typing import Self
 
-import numpy as np
 import pyarrow as pa
 
-from rulescore.data.constants import ConstantType, text_of, type_of
+from rulescore.data.constants import ConstantType, key_of, text_of, type_of
 from rulescore.data.setting import Convention, Setting
 from rulescore.data.summary import DataSummary
 from rulescore.engines import counting
 from rulescore.engines.connect import connect
-from rulescore.engines.loading import Loaded, load
+from rulescore.engines.explaining import ShapeExplanation, explain, rule_statement
+from rulescore.engines.listing import RuleListing, Violation, Violations
+from rulescore.engines.loading import load
 from rulescore.errors import Diagnostic, InputError, Severity, suggestion
 from rulescore.language.parser import parse_all
 from rulescore.language.printer import print_rule
@@ -24,14 +26,36 @@ from rulescore.language.syntax import Atom, Constant, ExtractIncompatible, Falsi
 from rulescore.logic import checks, conventions
 from rulescore.logic.incompatible import self_refuting
 from rulescore.logic.normal import normal_rule
-from rulescore.logic.plan import Plan
+from rulescore.logic.plan import LiteralName, Plan
 from rulescore.logic.planner import plan
-from rulescore.logic.refutation import Refutations, opposed_both_ways, orders_in_use, refutations
+from rulescore.logic.refutation import identity, opposed_both_ways, orders_in_use, refutations
 from rulescore.scoring.evaluation import CONTRIBUTIONS_SCHEMA, Evaluation
 from rulescore.scoring.results import Counts, RuleInfo
 from rulescore.scoring.score import score, violated_denials
 from rulescore.sql import results as result_sql
-from rulescore.sql.build import candidate_table, fact_table
+from rulescore.sql.build import candidate_table, drop, fact_table
+from rulescore.sql.listing import WANTED as KEYS
+from rulescore.sql.listing import prediction_number
+from rulescore.sql.loading import constants_by_key
+
+__all__ = ["PairCount", "Session", "ShapeExplanation", "Violation", "Violations"]
+
+CODES = {
+    "E261": "a rule or model that does not exist is asked for",
+    "E322": "one model is given twice",
+    "W321": "negative facts that are observed facts too",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PairCount:
+    """Two predicates, the number of tuples that both hold of, and the number of facts of each."""
+
+    left: str
+    right: str
+    together: int
+    left_facts: int
+    right_facts: int
 
 
 class Session:
@@ -81,9 +105,7 @@ class Session:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
 
     def close(self) -> None:
@@ -114,14 +136,77 @@ class Session:
         dataset = self._dataset()
         counting.count_contributions(self.counter)
         totals = counting.model_totals(self.counter) if self._loaded.models else {}
-        models = {
-            model: _in_order(totals.get(number, {}), len(self.rules)) for number, model in enumerate(self._loaded.models)
-        }
+        models = {model: _in_order(totals.get(number, {}), len(self.rules)) for number, model in enumerate(self._loaded.models)}
         return self._evaluation(dataset, models, self._contributions())
 
     def audit(self) -> Evaluation:
         """Dataset rates only."""
         return self._evaluation(self._dataset(), {}, CONTRIBUTIONS_SCHEMA.empty_table())
+
+    def violations(self, *, rule: str | None, model: str | None, prediction: Atom | None, limit: int) -> Violations:
+        """Groundings whose head is refuted: of a model or, where it is None, of the data; of all rules or one."""
+        chosen = range(len(self.rules)) if rule is None else [self._rule_number(rule)]
+        number = None if model is None else self._model_number(model)
+        fact = None
+        if prediction is not None:
+            fact = self._prediction_number(prediction)
+            if fact is None:
+                return Violations(0, [])
+        total = 0
+        rows: list[Violation] = []
+        for index in chosen:
+            listing = RuleListing(self.counter, self.ways, self.rules[index].name, normal_rule(self.program.rules[index]))
+            found, listed = listing.find(model=number, prediction=fact, limit=limit - len(rows))
+            listing.close()
+            total += found
+            rows += listed
+        return Violations(total, rows)
+
+    def explain(self) -> list[ShapeExplanation]:
+        """Shapes, statements and estimated groundings; nothing is counted."""
+        return explain(self.counter)
+
+    def statement(self, rule_name: str) -> str:
+        """The statement that counts one rule over the data, alone and readable."""
+        rule = self.program.rules[self._rule_number(rule_name)]
+        return rule_statement(self.counter, self.ways, normal_rule(rule))
+
+    def _rule_number(self, name: str) -> int:
+        names = [rule.name for rule in self.rules]
+        if name not in names:
+            raise InputError(_unknown("rule", name, names))
+        return names.index(name)
+
+    def _model_number(self, name: str) -> int:
+        if name not in self._loaded.models:
+            raise InputError(_unknown("model", name, self._loaded.models))
+        return self._loaded.models.index(name)
+
+    def _prediction_number(self, atom: Atom) -> int | None:
+        """The number of a predicted fact, None where no model predicts it."""
+        known = self._loaded.vocabulary.predicates.get(atom.predicate)
+        keys = [key_of(term.value) for term in atom.terms if isinstance(term, Constant)]
+        if known is None or known.arity != atom.arity or len(keys) != atom.arity:
+            return None
+        self._engine.load(KEYS, pa.table({"key": pa.array(sorted(set(keys)), pa.string())}))
+        rows = self._engine.query(constants_by_key(KEYS))
+        self._engine.run(drop(KEYS))
+        ids = dict(zip(rows["key"].to_pylist(), rows["id"].to_pylist(), strict=True))
+        if known.arity not in self._loaded.candidate_arities or not all(key in ids for key in keys):
+            return None
+        literal = self._loaded.literal(LiteralName(atom.predicate, identity(atom.arity)))
+        found = self._engine.query(prediction_number(literal, [ids[key] for key in keys]))["prediction"].to_pylist()
+        return found[0] if found else None
+
+    def incompatibilities(self) -> list[PairCount]:
+        """Every pair of observed predicates of one arity, with the number of tuples both hold of."""
+        together = {(left, right): n for left, right, n in counting.together_counts(self._engine, self._loaded)}
+        observed = sorted((p for p in self._loaded.vocabulary.predicates.values() if p.observed), key=lambda p: p.name)
+        return [
+            PairCount(left.name, right.name, together.get((left.name, right.name), 0), left.observed, right.observed)
+            for left, right in combinations(observed, 2)
+            if left.arity == right.arity
+        ]
 
     def _dataset(self) -> list[Counts]:
         return _in_order(counting.dataset_counts(self.counter), len(self.rules))
@@ -228,6 +313,12 @@ class Session:
                     close = suggestion(name, names)
                     helps = (f"did you mean `{close}`?",) if close else ()
                     yield Diagnostic("E209", f"a {what} is given for `{name}`, but no rule has that name", helps=helps)
+
+
+def _unknown(what: str, name: str, known: Sequence[str]) -> Diagnostic:
+    close = suggestion(name, known)
+    helps = (f"did you mean `{close}`?",) if close else (f"there are {', '.join(f'`{k}`' for k in known[:10])}",)
+    return Diagnostic("E261", f"there is no {what} `{name}`", helps=helps)
 
 
 def _raise_errors(problems: Sequence[Diagnostic]) -> None:

@@ -64,9 +64,7 @@ def load_rules(choice: SettingChoice) -> tuple[tuple[Source, ...], ScoringOption
 
 def require_predictions(setting: Setting) -> None:
     if not setting.predictions:
-        helps = (
-            "give `--predictions MODEL=PATH`, or use `rulescore audit` to look at the rules over the observed facts alone",
-        )
+        helps = ("give `--predictions MODEL=PATH`, or use `rulescore audit` to look at the rules over the observed facts alone",)
         raise InputError(Diagnostic("E703", "there are no predictions to score", helps=helps))
 
 

@@ -124,9 +124,7 @@ def _scores(members: Sequence[tuple[int, Sequence[Any]]], request: Request) -> p
     found = []
     for number, row in members:
         score = _plain(row[3])
-        if score is not None and (
-            isinstance(score, bool) or not isinstance(score, int | float) or not abs(score) < float("inf")
-        ):
+        if score is not None and (isinstance(score, bool) or not isinstance(score, int | float) or not abs(score) < float("inf")):
             raise _row_problem(number, "E316", f"the score is `{row[3]!r}`, not a finite number", request)
         found.append(score)
     return pa.array(found, pa.float64())

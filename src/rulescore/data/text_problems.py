@@ -114,9 +114,7 @@ def _number_problems(
         yield Diagnostic("E316", message, _place(row, row.fields[index], request))
 
 
-def _argument_problems(
-    row: Record, index: int, column_type: ColumnType, request: Request, layout: Layout
-) -> Iterator[Diagnostic]:
+def _argument_problems(row: Record, index: int, column_type: ColumnType, request: Request, layout: Layout) -> Iterator[Diagnostic]:
     field, name = row.fields[index], layout.names[index]
     if field.text == "":
         yield Diagnostic("E312", f"`{name}` is empty", _place(row, field, request))

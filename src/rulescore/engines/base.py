@@ -19,13 +19,13 @@ class Engine(Protocol):
     def append(self, name: str, rows: pa.Table) -> None:
         """Add Arrow rows to a table made by `load`."""
 
-    def run(self, statement: exp.Expression, *, as_written: bool = False) -> None:
+    def run(self, statement: exp.Expr, *, as_written: bool = False) -> None:
         """Run a statement that returns nothing. `as_written` keeps the order of its joins."""
 
-    def query(self, statement: exp.Expression, *, as_written: bool = False) -> pa.Table:
+    def query(self, statement: exp.Expr, *, as_written: bool = False) -> pa.Table:
         """Run a query. `as_written` keeps the order of its joins."""
 
-    def text(self, statement: exp.Expression, *, pretty: bool = False) -> str:
+    def text(self, statement: exp.Expr, *, pretty: bool = False) -> str:
         """The statement in the engine's dialect."""
 
     def close(self) -> None:

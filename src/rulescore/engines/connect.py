@@ -17,6 +17,4 @@ def connect(options: EngineOptions) -> Engine:
         from rulescore.engines.duckdb import DuckDBEngine
 
         return DuckDBEngine(options)
-    raise InputError(
-        Diagnostic("E902", f"there is no engine `{options.url}`", helps=("the engine of this version is `duckdb`",))
-    )
+    raise InputError(Diagnostic("E902", f"there is no engine `{options.url}`", helps=("the engine of this version is `duckdb`",)))

@@ -8,7 +8,6 @@ from itertools import combinations
 
 import numpy as np
 import pyarrow as pa
-from sqlglot import exp
 
 from rulescore.data.setting import Role
 from rulescore.engines.base import Engine
@@ -20,6 +19,7 @@ from rulescore.sql import conditions as condition_sql
 from rulescore.sql import evidence as evidence_sql
 from rulescore.sql import results as result_sql
 from rulescore.sql import wedges as wedge_sql
+from rulescore.sql.build import Select
 from rulescore.sql.claims import Context, Entry
 
 CountRows = dict[int, tuple[int, int, int]]
@@ -48,7 +48,7 @@ def prepare(
 ) -> Counter:
     """Load the parameters of a plan and judge every signature of the data."""
     for number, group in enumerate(plan.groups):
-        _load_group(engine, loaded, number, group)
+        load_group(engine, loaded, number, group)
     heads, opponents = oppositions(loaded, ways, {h.predicate for g in plan.groups for h in g.heads if h.predicate})
     engine.load(evidence_sql.OPPOSES, pa.table({"head": heads, "l0": opponents}))
     ambiguous = appendix and opposed_both_ways(ways)
@@ -129,7 +129,8 @@ def oppositions(loaded: Loaded, ways: Refutations, heads: set[str]) -> tuple[pa.
     return pa.array(pairs[:, 0], pa.int32()), pa.array(pairs[:, 1], pa.int32())
 
 
-def _load_group(engine: Engine, loaded: Loaded, number: int, group: Group) -> None:
+def load_group(engine: Engine, loaded: Loaded, number: int, group: Group) -> list[str]:
+    """Load a group's parameters; returns the names of the tables that hold them."""
     literals = len(group.shape.atoms) + len(group.shape.negated)
     body: dict[str, list[int]] = {"body": list(range(len(group.bodies)))}
     for i in range(literals):
@@ -145,8 +146,11 @@ def _load_group(engine: Engine, loaded: Loaded, number: int, group: Group) -> No
     for i in range(len(group.heads[0].constants)):
         head[f"h{i}"] = [loaded.constant_ids[one.constants[i]] for one in group.heads]
     engine.load(claim_sql.head_table(number), _integers(head))
+    tables = [claim_sql.body_table(number), claim_sql.head_table(number)]
     for index, (_, rows) in enumerate(group.conditions):
-        engine.load(condition_sql.condition_table(number, index), _integers(_condition_rows(loaded, rows)))
+        tables.append(condition_sql.condition_table(number, index))
+        engine.load(tables[-1], _integers(_condition_rows(loaded, rows)))
+    return tables
 
 
 def _condition_rows(loaded: Loaded, rows: Sequence[ConditionRow]) -> dict[str, list[int]]:
@@ -171,8 +175,10 @@ def condition_sources(number: int, group: Group) -> list[condition_sql.Condition
     return found
 
 
-def dataset_statement(counter: Counter, number: int) -> exp.Select | None:
-    """The statement that counts a group's groundings over the data; None where no table holds facts for it."""
+def dataset_statement(counter: Counter, number: int, *, one_rule: bool = False) -> Select | None:
+    """The statement that counts a group's groundings over the data; None where no table holds facts for it.
+
+    `one_rule` asks for the plain form: triangles pay only for many rules at once."""
     group = counter.plan.groups[number]
     context = counter.context
     if not claim_sql.possible(group, context, None):
@@ -185,7 +191,7 @@ def dataset_statement(counter: Counter, number: int) -> exp.Select | None:
         case Judge.EVIDENCE:
             if arity not in context.fact_arities:
                 return None
-            if _is_wedge(group):
+            if _is_wedge(group) and not one_rule:
                 return wedge_sql.dataset_counts(number)
             return evidence_sql.observed_counts(claims, arity, ["rule"])
         case Judge.CONDITIONS:
@@ -209,7 +215,7 @@ def _count_rows(rows: pa.Table) -> Iterator[tuple[int, tuple[int, int, int]]]:
         yield rule, (int(confirmed), int(refuted), int(evaluable))
 
 
-def prediction_statements(counter: Counter, number: int) -> Iterator[tuple[str, exp.Select]]:
+def prediction_statements(counter: Counter, number: int) -> Iterator[tuple[str, Select]]:
     """The statements that count a group's groundings in which a prediction takes part, with a title each."""
     group, context = counter.plan.groups[number], counter.context
     if context.appendix:
@@ -229,7 +235,7 @@ def _binary_predictions(context: Context) -> bool:
     return 2 in context.fact_arities and 2 in context.candidate_arities
 
 
-def _wedge_statements(counter: Counter, number: int) -> Iterator[tuple[str, exp.Select]]:
+def _wedge_statements(counter: Counter, number: int) -> Iterator[tuple[str, Select]]:
     """Groundings of a wedge whose corner opposite the prediction is neither of the prediction's ends."""
     for index in (0, 1):
         yield f"prediction at body atom {index + 1}", wedge_sql.body_counts(number, index, counter.context)
@@ -238,7 +244,7 @@ def _wedge_statements(counter: Counter, number: int) -> Iterator[tuple[str, exp.
         yield "prediction is the incompatible fact", wedge_sql.refuter_counts(number)
 
 
-def _coincidences(counter: Counter, number: int) -> Iterator[tuple[str, exp.Select]]:
+def _coincidences(counter: Counter, number: int) -> Iterator[tuple[str, Select]]:
     """The groundings of a wedge in which the corner opposite the prediction is one of the prediction's own ends."""
     group = counter.plan.groups[number]
     for opposite, ends, entry in ((1, (0, 2), Entry((0,))), (0, (1, 2), Entry((1,))), (2, (0, 1), Entry())):
@@ -255,7 +261,7 @@ def _coincidences(counter: Counter, number: int) -> Iterator[tuple[str, exp.Sele
 
 def _entry_statements(
     counter: Counter, number: int, group: Group, entry: Entry, title: str, keep: Sequence[Role] | None
-) -> Iterator[tuple[str, exp.Select]]:
+) -> Iterator[tuple[str, Select]]:
     context = counter.context
     if not claim_sql.possible(group, context, entry):
         return
@@ -274,7 +280,7 @@ def _entry_title(entry: Entry) -> str:
     return f"body atom {entry.atoms[0] + 1}" if entry.atoms else "the head"
 
 
-def _appendix_statements(counter: Counter, number: int) -> Iterator[tuple[str, exp.Select]]:
+def _appendix_statements(counter: Counter, number: int) -> Iterator[tuple[str, Select]]:
     group, context = counter.plan.groups[number], counter.context
     arity = len(group.shape.head or ())
     keys = ["rule", "prediction"]
@@ -294,7 +300,7 @@ def _appendix_statements(counter: Counter, number: int) -> Iterator[tuple[str, e
         yield "prediction is the incompatible fact", evidence_sql.plain_counts(claims, keys, confirmed=False, refuted=True)
 
 
-def _definition_statements(counter: Counter, number: int) -> Iterator[tuple[str, exp.Select]]:
+def _definition_statements(counter: Counter, number: int) -> Iterator[tuple[str, Select]]:
     group, context = counter.plan.groups[number], counter.context
     # Where the body's role does not count, a prediction in the body still counts if it plays one of the others too.
     others = [role for role in (Role.HEAD, Role.REFUTER) if role in counter.roles]
@@ -313,9 +319,7 @@ def _definition_statements(counter: Counter, number: int) -> Iterator[tuple[str,
             yield "prediction refutes the head", _judge_refuter(counter, number, claims)
 
 
-def _judge(
-    counter: Counter, number: int, claims: exp.Select, own_arity: int, keep: Sequence[Role] | None
-) -> exp.Select | None:
+def _judge(counter: Counter, number: int, claims: Select, own_arity: int, keep: Sequence[Role] | None) -> Select | None:
     group, context = counter.plan.groups[number], counter.context
     arity = len(group.shape.head or ())
     own = own_arity == arity
@@ -333,7 +337,7 @@ def _judge(
             return condition_sql.condition_counts(claims, sources, context, arity, predictions=True, own=own, keep=keep)
 
 
-def _judge_refuter(counter: Counter, number: int, claims: exp.Select) -> exp.Select:
+def _judge_refuter(counter: Counter, number: int, claims: Select) -> Select:
     group, context = counter.plan.groups[number], counter.context
     arity = len(group.shape.head or ())
     sources = condition_sources(number, group)

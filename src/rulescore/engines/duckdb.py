@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from rulescore.data.setting import EngineOptions
 from rulescore.errors import Diagnostic, EngineError, InputError
+from rulescore.sql.build import text
 
 _Result = TypeVar("_Result")
 
@@ -74,11 +75,11 @@ class DuckDBEngine:
         finally:
             self._connection.unregister(source)
 
-    def run(self, statement: exp.Expression, *, as_written: bool = False) -> None:
+    def run(self, statement: exp.Expr, *, as_written: bool = False) -> None:
         sql = self.text(statement)
         self._execute(lambda: self._connection.execute(sql).fetchall(), as_written)
 
-    def query(self, statement: exp.Expression, *, as_written: bool = False) -> pa.Table:
+    def query(self, statement: exp.Expr, *, as_written: bool = False) -> pa.Table:
         sql = self.text(statement)
         return self._execute(lambda: self._connection.sql(sql).to_arrow_table(), as_written)
 
@@ -91,8 +92,8 @@ class DuckDBEngine:
         finally:
             self._connection.execute(self.text(_set("disabled_optimizers", "")))
 
-    def text(self, statement: exp.Expression, *, pretty: bool = False) -> str:
-        return statement.sql(dialect=self.dialect, pretty=pretty)
+    def text(self, statement: exp.Expr, *, pretty: bool = False) -> str:
+        return text(statement, self.dialect, pretty=pretty)
 
     def close(self) -> None:
         self._worker.shutdown(wait=True)
@@ -137,6 +138,6 @@ def _temporary() -> exp.Properties:
     return exp.Properties(expressions=[exp.TemporaryProperty()])
 
 
-def _set(name: str, value: object) -> exp.Expression:
+def _set(name: str, value: object) -> exp.Expr:
     item = exp.EQ(this=exp.column(name), expression=exp.convert(value))
     return exp.Set(expressions=[exp.SetItem(this=item)])

@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
+from rulescore.data.selection import PredictionReader
 from rulescore.data.setting import FactBatch, FactStream, Setting
 from rulescore.data.summary import DataSummary, PredictionCounts
-from rulescore.data.selection import PredictionReader
 from rulescore.data.vocabulary import Predicate, Vocabulary
 from rulescore.engines.base import Engine
 from rulescore.errors import Diagnostic, InputError
 from rulescore.logic.plan import LiteralName
 from rulescore.logic.refutation import Order, identity
 from rulescore.sql import loading as sql
-from rulescore.sql.build import arguments, name
+from rulescore.sql.build import Select, arguments, name
 
 CODES = {"E321": "a predicate occurs with two different numbers of arguments in the data"}
 
@@ -48,6 +48,16 @@ class Loaded:
         shift = len(self.predicate_ids) if literal.negative else 0
         orders = self.orders_of(len(literal.order))
         return (self.predicate_ids[literal.predicate] + shift) * self.stride + orders.index(literal.order)
+
+    def predicate_name(self, literal: int) -> str:
+        names = list(self.predicate_ids)
+        return names[literal // self.stride % len(names)]
+
+    def literal_name(self, literal: int, arity: int) -> LiteralName:
+        """What a literal's number stands for."""
+        number, order = divmod(literal, self.stride)
+        names = list(self.predicate_ids)
+        return LiteralName(names[number % len(names)], self.orders_of(arity)[order], number >= len(names))
 
     def orders_of(self, arity: int) -> tuple[Order, ...]:
         return self.orders.get(arity, (identity(arity),))
@@ -104,7 +114,11 @@ class _Staging:
 
 
 def load(
-    engine: Engine, setting: Setting, orders: dict[int, tuple[Order, ...]], constants: Iterable[str], declared: Mapping[str, int]
+    engine: Engine,
+    setting: Setting,
+    orders: dict[int, tuple[Order, ...]],
+    constants: Iterable[str],
+    declared: Mapping[str, int],
 ) -> Loaded:
     """Load every fact of a setting. `constants` are keys that rules mention, `declared` predicates with their arity."""
     observed = _stage(engine, "observed", setting.observed)
@@ -221,7 +235,12 @@ class _Bases:
     """Builds the numbered tables from the staged ones and drops these."""
 
     def __init__(
-        self, engine: Engine, stages: Mapping[str, _Staging], names: Sequence[str], orders: dict[int, tuple[Order, ...]], stride: int
+        self,
+        engine: Engine,
+        stages: Mapping[str, _Staging],
+        names: Sequence[str],
+        orders: dict[int, tuple[Order, ...]],
+        stride: int,
     ) -> None:
         self._engine = engine
         self._stages = stages
@@ -235,7 +254,7 @@ class _Bases:
     def build(self) -> None:
         for arity in sorted(set(self._stages["observed"].arities) | set(self._stages["negative"].arities)):
             self._facts(arity)
-        answers = []
+        answers: list[Select] = []
         offset = 0
         for arity in self._stages["predicted"].arities:
             answers.append(self._candidates(arity, offset))
@@ -262,12 +281,10 @@ class _Bases:
         if bases["observed"] and bases["negative"]:
             self.overlap += self._engine.query(sql.overlap(bases["negative"], bases["observed"], arity))["n"][0].as_py()
         orders = self._orders.get(arity, (identity(arity),))
-        self._engine.run(
-            sql.create_facts(arity, bases["observed"], bases["negative"], orders, self._stride, len(self._names))
-        )
+        self._engine.run(sql.create_facts(arity, bases["observed"], bases["negative"], orders, self._stride, len(self._names)))
         self.fact_arities.add(arity)
 
-    def _candidates(self, arity: int, offset: int) -> object:
+    def _candidates(self, arity: int, offset: int) -> Select:
         raw = sql.raw_table("predicted", arity)
         base = _base("predicted", arity)
         observed = _base("observed", arity) if self._stages["observed"].table(arity) else None

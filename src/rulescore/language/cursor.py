@@ -163,9 +163,7 @@ class Cursor:
         if token.kind == "word" and token.text.lower() in RESERVED:
             advice = f"did you mean `{token.text.lower()}`?"
         span = self.token_span(token)
-        return self.failure(
-            "E101", f"expected {expected}, found {_found(token)}", span, label=f"expected {expected}", help=advice
-        )
+        return self.failure("E101", f"expected {expected}, found {_found(token)}", span, label=f"expected {expected}", help=advice)
 
     def _foreign(self, token: Token, operand: bool) -> tuple[str, str] | None:
         if operand:

@@ -23,6 +23,7 @@ from rulescore.language.syntax import (
     Functional,
     IncompatibleGroup,
     IncompatiblePair,
+    Literal,
     Not,
     PredicateDeclaration,
     Program,
@@ -250,7 +251,7 @@ def canonical(rule: Rule) -> Rule:
     def atom(one: Atom) -> Atom:
         return replace(one, terms=tuple(term(t) for t in one.terms))
 
-    body = []
+    body: list[Literal] = []
     for literal in rule.body.conditions:
         match literal:
             case Atom():
@@ -419,7 +420,7 @@ def _constant_type(atom: Atom, position: int, term: Constant, types: TypesAt) ->
     if not here or own in here:
         return
     found = " or ".join(sorted(here))
-    helps = ()
+    helps: tuple[str, ...] = ()
     if here == {ConstantType.STRING}:
         helps = (f'write it as a string, "{term.value}", or declare the column\'s type when the data are read',)
     yield Diagnostic(

@@ -36,8 +36,8 @@ def self_refuting(program: Program, names: Sequence[str], ways: Refutations) -> 
 
 
 def _opposed(head: Atom, atom: Atom, groups: dict[str, set[int]], orders: dict[tuple[str, str], set[Order]]) -> bool:
-    if atom.predicate != head.predicate and atom.terms == head.terms:
-        if groups.get(head.predicate, set()) & groups.get(atom.predicate, set()):
-            return True
+    shared = groups.get(head.predicate, set()) & groups.get(atom.predicate, set())
+    if shared and atom.predicate != head.predicate and atom.terms == head.terms:
+        return True
     declared = orders.get((head.predicate, atom.predicate), set())
     return any(tuple(head.terms[position] for position in order) == atom.terms for order in declared)

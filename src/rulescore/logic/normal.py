@@ -164,9 +164,7 @@ class _Numbering:
         return PatternAtom(atom.predicate, tuple(self.slot(term) for term in atom.terms))
 
     def negated(self, atom: Atom) -> PatternAtom:
-        return PatternAtom(
-            atom.predicate, tuple(Free() if isinstance(term, Wildcard) else self.slot(term) for term in atom.terms)
-        )
+        return PatternAtom(atom.predicate, tuple(Free() if isinstance(term, Wildcard) else self.slot(term) for term in atom.terms))
 
 
 def _pattern(body: And, numbering: _Numbering, extra: tuple[Test, ...] = ()) -> Pattern:

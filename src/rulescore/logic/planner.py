@@ -124,6 +124,12 @@ def shape_of(rule: NormalRule) -> tuple[Shape, Body, tuple[str, ...]]:
     return shape, Body(tuple(literals), tuple(body.constants)), tuple(head.constants)
 
 
+def variable_numbers(rule: NormalRule) -> tuple[int, ...]:
+    """The number in the rule's shape of each of its variables."""
+    outlines = tuple(_outline(atom) for atom in rule.pattern.atoms)
+    return _arrange(_outline(rule.head), outlines, len(rule.pattern.variables)).numbers
+
+
 def condition_shape(refutation: Refutation) -> tuple[ConditionShape, ConditionRow]:
     pattern = refutation.pattern
     parameters = _Parameters(range(len(pattern.variables)))
@@ -135,9 +141,7 @@ def condition_shape(refutation: Refutation) -> tuple[ConditionShape, ConditionRo
     return shape, ConditionRow(refutation.predicate, literals, tuple(parameters.constants))
 
 
-def _conditions(
-    predicates: Iterable[str], ways: Refutations
-) -> tuple[tuple[ConditionShape, tuple[ConditionRow, ...]], ...]:
+def _conditions(predicates: Iterable[str], ways: Refutations) -> tuple[tuple[ConditionShape, tuple[ConditionRow, ...]], ...]:
     found: dict[ConditionShape, dict[ConditionRow, None]] = {}
     for predicate in predicates:
         for refutation in ways.general(predicate):
@@ -156,16 +160,19 @@ class _GroupBuilder:
         self.heads.append(Head(rule, number, predicate, constants))
 
 
+def _judge(predicate: str | None, ways: Refutations) -> Judge:
+    if predicate is None:
+        return Judge.DENIAL
+    return Judge.CONDITIONS if ways.general(predicate) else Judge.EVIDENCE
+
+
 def plan(rules: Iterable[tuple[int, NormalRule]], ways: Refutations) -> Plan:
     """Groups of rules that one statement can count together."""
     builders: dict[tuple[Shape, Judge], _GroupBuilder] = {}
     for number, rule in rules:
         shape, body, constants = shape_of(rule)
         predicate = rule.head.predicate if rule.head else None
-        if predicate is None:
-            judge = Judge.DENIAL
-        else:
-            judge = Judge.CONDITIONS if ways.general(predicate) else Judge.EVIDENCE
+        judge = _judge(predicate, ways)
         builders.setdefault((shape, judge), _GroupBuilder()).add(number, body, predicate, constants)
     groups = []
     for (shape, judge), builder in builders.items():

@@ -141,9 +141,9 @@ def refutations(program: Program, vocabulary: Vocabulary, extracted: Iterable[tu
             case Closed(None):
                 for known in vocabulary.predicates.values():
                     add(closed_refutation(known.name, known.arity))
-            case Closed(str(name)):
-                arity = vocabulary.arity(name)
-                if arity is not None:
+            case Closed(predicate=name):
+                arity = vocabulary.arity(name) if name is not None else None
+                if name is not None and arity is not None:
                     add(closed_refutation(name, arity))
             case Refute():
                 add(normal_refutation(declaration))

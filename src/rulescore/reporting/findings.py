@@ -112,9 +112,7 @@ def rules_listing(rules: Iterable[RuleInfo]) -> Listing:
         Column("tags", "tags", CellKind.TEXTS),
         Column("place", "place", audience=Audience.PROGRAMS),
     )
-    rows = tuple(
-        (*_title_cells(rule), rule.declared_kind, rule.weight, rule.description, rule.tags, rule.place) for rule in rules
-    )
+    rows = tuple((*_title_cells(rule), rule.declared_kind, rule.weight, rule.description, rule.tags, rule.place) for rule in rules)
     number = len(rows)
     note = f"{number:,} {'rule' if number == 1 else 'rules'}"
     return Listing("rules", "Rules", columns, rows, notes=(note,))

@@ -41,9 +41,7 @@ _ESCAPES = {
 def render_latex(listing: Listing) -> str:
     alignment = "".join("r" if is_number(column.kind) else "l" for column in listing.columns)
     headings = [escaped(column.heading) for column in listing.columns]
-    rows = [
-        [escaped(shown(cell, column.kind)) for cell, column in zip(row, listing.columns, strict=True)] for row in listing.rows
-    ]
+    rows = [[escaped(shown(cell, column.kind)) for cell, column in zip(row, listing.columns, strict=True)] for row in listing.rows]
     lines = [
         f"% {listing.title}",
         rf"\begin{{tabular}}{{{alignment}}}",

@@ -89,8 +89,7 @@ def _kind(info: RuleInfo, dataset: Counts) -> tuple[RuleKind, str]:
 def _model_rules(rules: Sequence[_Judged], counts: Sequence[Counts]) -> list[ModelRuleResult]:
     total = sum(count.evaluable for count in counts)
     return [
-        ModelRuleResult(count, _rule_score(rule, count), _share(count, total))
-        for rule, count in zip(rules, counts, strict=True)
+        ModelRuleResult(count, _rule_score(rule, count), _share(count, total)) for rule, count in zip(rules, counts, strict=True)
     ]
 
 
@@ -121,9 +120,7 @@ def _share(counts: Counts, total: int) -> Measure:
     return Measure(counts.evaluable / total)
 
 
-def _model(
-    name: str, predictions: PredictionCounts, rules: Sequence[_Judged], results: Sequence[ModelRuleResult]
-) -> ModelResult:
+def _model(name: str, predictions: PredictionCounts, rules: Sequence[_Judged], results: Sequence[ModelRuleResult]) -> ModelResult:
     hard = [(rule, result) for rule, result in zip(rules, results, strict=True) if rule.kind is RuleKind.HARD]
     soft = [(rule, result) for rule, result in zip(rules, results, strict=True) if rule.kind is RuleKind.SOFT]
     grounded = [(rule, result) for rule, result in hard if result.counts.evaluable]

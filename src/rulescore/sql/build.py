@@ -3,10 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any, cast
 
 from sqlglot import exp
 
 PREFIX = "__rulescore__"
+
+
+class Select(exp.Select):
+    """A select whose builders change it in place. The library's own copy the whole tree at every step, which takes longer than
+    running the statement. `text` turns them into the library's own class before printing, which looks classes up by identity."""
+
+    __slots__ = ()
+    key = "select"
+
+    def select(self, *expressions: Any, **options: Any) -> Select:
+        return cast(Select, super().select(*expressions, **{"copy": False, **options}))
+
+    def from_(self, *expressions: Any, **options: Any) -> Select:
+        return cast(Select, super().from_(*expressions, **{"copy": False, **options}))
+
+    def join(self, *expressions: Any, **options: Any) -> Select:
+        return cast(Select, super().join(*expressions, **{"copy": False, **options}))
+
+    def where(self, *expressions: Any, **options: Any) -> Select:
+        return super().where(*expressions, **{"copy": False, **options}) if expressions else self
+
+    def group_by(self, *expressions: Any, **options: Any) -> Select:
+        return cast(Select, super().group_by(*expressions, **{"copy": False, **options}))
+
+    def order_by(self, *expressions: Any, **options: Any) -> Select:
+        return super().order_by(*expressions, **{"copy": False, **options})
+
+    def distinct(self, *expressions: Any, **options: Any) -> Select:
+        return cast(Select, super().distinct(*expressions, **{"copy": False, **options}))
+
+    def limit(self, *expressions: Any, **options: Any) -> Select:
+        return super().limit(*expressions, **{"copy": False, **options})
+
+    def with_(self, *expressions: Any, **options: Any) -> Select:
+        return super().with_(*expressions, **{"copy": False, **options})
+
+
+def select(*expressions: Any) -> Select:
+    return Select().select(*expressions) if expressions else Select()
+
+
+def text(statement: exp.Expr, dialect: str, *, pretty: bool = False) -> str:
+    """A statement as the engine reads it."""
+    for node in list(statement.find_all(Select)):
+        node.__class__ = exp.Select  # type: ignore[assignment]  # the same layout: see Select
+    return statement.sql(dialect=dialect, pretty=pretty, copy=False)
 
 
 def name(stem: str) -> str:
@@ -52,58 +99,58 @@ def subquery(query: exp.Query, alias: str) -> exp.Subquery:
     return exp.Subquery(this=query, alias=exp.TableAlias(this=identifier(alias)))
 
 
-def named(expression: exp.Expression, alias: str) -> exp.Expression:
-    return exp.alias_(expression, identifier(alias), quoted=True)
+def named(expression: exp.Expr, alias: str) -> exp.Expr:
+    return exp.alias_(expression, identifier(alias), quoted=True, copy=False)
 
 
-def number(value: int) -> exp.Literal:
+def number(value: int) -> exp.Expr:
     return exp.Literal.number(value)
 
 
-def equal(left: exp.Expression, right: exp.Expression) -> exp.Expression:
+def equal(left: exp.Expr, right: exp.Expr) -> exp.Expr:
     return exp.EQ(this=left, expression=right)
 
 
-def different(left: exp.Expression, right: exp.Expression) -> exp.Expression:
+def different(left: exp.Expr, right: exp.Expr) -> exp.Expr:
     return exp.NEQ(this=left, expression=right)
 
 
-def all_of(conditions: Iterable[exp.Expression]) -> exp.Expression:
+def all_of(conditions: Iterable[exp.Expr]) -> exp.Expr:
     found = list(conditions)
-    return exp.and_(*found) if found else exp.true()
+    return exp.and_(*found, copy=False) if found else exp.true()
 
 
-def any_of(conditions: Iterable[exp.Expression]) -> exp.Expression:
+def any_of(conditions: Iterable[exp.Expr]) -> exp.Expr:
     found = list(conditions)
-    return exp.or_(*found) if found else exp.false()
+    return exp.or_(*found, copy=False) if found else exp.false()
 
 
-def negation(condition: exp.Expression) -> exp.Expression:
+def negation(condition: exp.Expr) -> exp.Expr:
     return exp.Not(this=exp.Paren(this=condition))
 
 
-def one_if(condition: exp.Expression) -> exp.Expression:
+def one_if(condition: exp.Expr) -> exp.Expr:
     return exp.Case(ifs=[exp.If(this=condition, true=number(1))], default=number(0))
 
 
-def count_rows() -> exp.Expression:
+def count_rows() -> exp.Expr:
     return exp.Count(this=exp.Star())
 
 
-def total(expression: exp.Expression) -> exp.Expression:
+def total(expression: exp.Expr) -> exp.Expr:
     return exp.Sum(this=expression)
 
 
-def product(left: exp.Expression, right: exp.Expression) -> exp.Expression:
+def product(left: exp.Expr, right: exp.Expr) -> exp.Expr:
     return exp.Mul(this=left, expression=right)
 
 
-def integer(expression: exp.Expression) -> exp.Expression:
-    return exp.cast(expression, "INT")
+def integer(expression: exp.Expr) -> exp.Expr:
+    return exp.cast(expression, "INT", copy=False)
 
 
-def big(expression: exp.Expression) -> exp.Expression:
-    return exp.cast(expression, "BIGINT")
+def big(expression: exp.Expr) -> exp.Expr:
+    return exp.cast(expression, "BIGINT", copy=False)
 
 
 def union_all(queries: Sequence[exp.Query]) -> exp.Query:
@@ -111,7 +158,7 @@ def union_all(queries: Sequence[exp.Query]) -> exp.Query:
     if len(queries) == 1:
         return queries[0]
     middle = len(queries) // 2
-    return exp.union(union_all(queries[:middle]), union_all(queries[middle:]), distinct=False)
+    return exp.union(union_all(queries[:middle]), union_all(queries[middle:]), distinct=False, copy=False)
 
 
 def create(table_name: str, query: exp.Query) -> exp.Create:
@@ -123,5 +170,5 @@ def drop(table_name: str) -> exp.Drop:
     return exp.Drop(tables=[table(table_name)], kind="TABLE", exists=True)
 
 
-def exists(query: exp.Query) -> exp.Expression:
+def exists(query: exp.Query) -> exp.Expr:
     return exp.Exists(this=query)

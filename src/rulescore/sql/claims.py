@@ -15,7 +15,9 @@ from sqlglot import exp
 from rulescore.logic.plan import Bound, Free, Group, Parameter, Shape, ShapeAtom, ShapeSlot, ShapeTest
 from rulescore.logic.refutation import Order, identity
 from rulescore.sql.build import (
+    Select,
     all_of,
+    any_of,
     argument,
     arguments,
     candidate_table,
@@ -29,6 +31,7 @@ from rulescore.sql.build import (
     named,
     negation,
     number,
+    select,
     table,
 )
 
@@ -89,7 +92,7 @@ def body_entries(group: Group) -> list[Entry]:
     return found
 
 
-def flipped(literal: exp.Expression, stride: int) -> exp.Expression:
+def flipped(literal: exp.Expr, stride: int) -> exp.Expr:
     """The literal of the reversed tuple: binary predicates have exactly two orders."""
     turn = exp.Mul(this=number(2), expression=exp.Paren(this=exp.Mod(this=literal, expression=number(stride))))
     return exp.Paren(this=exp.Sub(this=exp.Add(this=literal.copy(), expression=number(1)), expression=turn))
@@ -101,11 +104,11 @@ class _Join:
 
     context: Context
     shape: Shape
-    query: exp.Select = field(default_factory=exp.Select)
-    columns: dict[int, exp.Expression] = field(default_factory=dict)
+    query: Select = field(default_factory=Select)
+    columns: dict[int, exp.Expr] = field(default_factory=dict)
     started: bool = False
 
-    def add(self, source: str, alias: str, conditions: Iterable[exp.Expression]) -> None:
+    def add(self, source: str, alias: str, conditions: Iterable[exp.Expr]) -> None:
         found = list(conditions)
         if self.started:
             self.query = self.query.join(table(source, alias), on=all_of(found))
@@ -115,7 +118,7 @@ class _Join:
                 self.query = self.query.where(*found)
             self.started = True
 
-    def match(self, alias: str, slots: Sequence[ShapeSlot], parameters: str, prefix: str) -> list[exp.Expression]:
+    def match(self, alias: str, slots: Sequence[ShapeSlot], parameters: str, prefix: str) -> list[exp.Expr]:
         """Conditions under which the arguments of a row fit the slots; unbound variables become bound to it."""
         conditions = []
         for position, slot in enumerate(slots):
@@ -131,7 +134,7 @@ class _Join:
                     pass
         return conditions
 
-    def value(self, slot: ShapeSlot, parameters: str = "b", prefix: str = "c") -> exp.Expression:
+    def value(self, slot: ShapeSlot, parameters: str = "b", prefix: str = "c") -> exp.Expr:
         match slot:
             case Parameter(index):
                 return column(parameters, f"{prefix}{index}")
@@ -150,12 +153,12 @@ def _atom(join: _Join, index: int, source: str, *, with_body: bool) -> None:
     join.add(source, alias, conditions)
 
 
-def _variables_only(join: _Join, alias: str, atom: ShapeAtom) -> list[exp.Expression]:
+def _variables_only(join: _Join, alias: str, atom: ShapeAtom) -> list[exp.Expr]:
     slots = tuple(slot if isinstance(slot, Bound) else Free() for slot in atom.slots)
     return join.match(alias, slots, "b", "c")
 
 
-def _parameters_of(join: _Join, atoms: Iterable[int]) -> list[exp.Expression]:
+def _parameters_of(join: _Join, atoms: Iterable[int]) -> list[exp.Expr]:
     """Conditions under which a row of body parameters fits atoms that are joined already."""
     found = []
     for index in atoms:
@@ -173,12 +176,12 @@ def facts_first(shape: Shape) -> bool:
     return len(shape.atoms) <= 2 and not any(isinstance(slot, Parameter) for slot in slots)
 
 
-def _test(join: _Join, test: ShapeTest) -> exp.Expression:
+def _test(join: _Join, test: ShapeTest) -> exp.Expr:
     compare = equal if test.equal else different
     return compare(join.value(test.left), join.value(test.right))
 
 
-def _absent(join: _Join, index: int, prediction: exp.Expression | None) -> list[exp.Expression]:
+def _absent(join: _Join, index: int, prediction: exp.Expr | None) -> list[exp.Expr]:
     """A negated atom holds when no fact, and not the prediction either, matches it."""
     atom = join.shape.negated[index]
     literal = column("b", f"l{len(join.shape.atoms) + index}")
@@ -192,12 +195,12 @@ def _absent(join: _Join, index: int, prediction: exp.Expression | None) -> list[
                 conditions.append(equal(column("x", argument(position)), join.value(slot)))
         if source is candidate_table and prediction is not None:
             conditions.append(equal(column("x", "prediction"), prediction.copy()))
-        query = exp.select(number(1)).from_(table(source(atom.arity), "x")).where(*conditions)
+        query = select(number(1)).from_(table(source(atom.arity), "x")).where(*conditions)
         found.append(negation(exists(query)))
     return found
 
 
-def same_fact(context: Context, arity: int, left: str, right: str) -> exp.Expression:
+def same_fact(context: Context, arity: int, left: str, right: str) -> exp.Expr:
     """Whether two rows of literals are one fact; binary rows may be turned against each other."""
     straight = all_of(equal(column(left, c), column(right, c)) for c in ("literal", *arguments(arity)))
     if arity != 2:
@@ -209,10 +212,10 @@ def same_fact(context: Context, arity: int, left: str, right: str) -> exp.Expres
             equal(column(left, "a1"), column(right, "a0")),
         )
     )
-    return exp.or_(straight, turned)
+    return any_of((straight, turned))
 
 
-def _filters(join: _Join, own: str | None, filled: Sequence[int], own_arity: int) -> list[exp.Expression]:
+def _filters(join: _Join, own: str | None, filled: Sequence[int], own_arity: int) -> list[exp.Expr]:
     """Tests, negated atoms, distinct variables; and that observed atoms are facts other than the prediction."""
     shape, context = join.shape, join.context
     found = [_test(join, test) for test in shape.tests]
@@ -241,11 +244,11 @@ def possible(group: Group, context: Context, entry: Entry | None) -> bool:
     return True
 
 
-def _head_slots(join: _Join, parameters: str = "h") -> list[exp.Expression]:
+def _head_slots(join: _Join, parameters: str = "h") -> list[exp.Expr]:
     return [join.value(slot, parameters, "h") for slot in join.shape.head or ()]
 
 
-def dataset_claims(group: Group, number_of_group: int, context: Context, *, keep: bool = False) -> exp.Select:
+def dataset_claims(group: Group, number_of_group: int, context: Context, *, keep: bool = False) -> Select:
     """Claims of the data alone. With `keep`, a row for each grounding with all its variables."""
     join = _Join(context, group.shape)
     join.add(body_table(number_of_group), "b", ())
@@ -255,7 +258,7 @@ def dataset_claims(group: Group, number_of_group: int, context: Context, *, keep
     return _finish(join, number_of_group, own=None, own_arity=0, keep=keep)
 
 
-def body_claims(group: Group, number_of_group: int, context: Context, entry: Entry, *, keep: bool = False) -> exp.Select:
+def body_claims(group: Group, number_of_group: int, context: Context, entry: Entry, *, keep: bool = False) -> Select:
     """Claims in which the prediction stands at the body atoms of an entry."""
     join = _Join(context, group.shape)
     first, *others = entry.atoms
@@ -277,9 +280,7 @@ def body_claims(group: Group, number_of_group: int, context: Context, entry: Ent
     return _finish(join, number_of_group, own=own, own_arity=arity, keep=keep)
 
 
-def head_claims(
-    group: Group, number_of_group: int, context: Context, opposes: str | None = None, *, keep: bool = False
-) -> exp.Select:
+def head_claims(group: Group, number_of_group: int, context: Context, opposes: str | None = None, *, keep: bool = False) -> Select:
     """Claims in which the prediction stands on the head's tuple and nowhere in the body: as the head itself or, where a table
     of oppositions is named, as a fact that is incompatible with it."""
     join = _Join(context, group.shape)
@@ -317,26 +318,22 @@ def head_claims(
     return _finish(join, number_of_group, own=own, own_arity=len(head), keep=keep, head_joined=True)
 
 
-def _read_before(opposes: str, arity: int) -> exp.Expression:
+def _read_before(opposes: str, arity: int) -> exp.Expr:
     """Whether the prediction, read in another order on the same tuple, is a refuting literal of a lower number."""
     twin = [equal(column("x", c), column("p", c)) for c in ("prediction", *arguments(arity))]
     earlier = (
-        exp.select(number(1))
+        select(number(1))
         .from_(table(opposes, "q"))
         .join(table(candidate_table(arity), "x"), on=equal(column("x", "literal"), column("q", "l0")))
-        .where(
-            equal(column("q", "head"), column("o", "head")), exp.LT(this=column("q", "l0"), expression=column("o", "l0")), *twin
-        )
+        .where(equal(column("q", "head"), column("o", "head")), exp.LT(this=column("q", "l0"), expression=column("o", "l0")), *twin)
     )
     return exists(earlier)
 
 
-def _finish(
-    join: _Join, number_of_group: int, *, own: str | None, own_arity: int, keep: bool, head_joined: bool = False
-) -> exp.Select:
+def _finish(join: _Join, number_of_group: int, *, own: str | None, own_arity: int, keep: bool, head_joined: bool = False) -> Select:
     """Project to claim columns. Groundings are counted per body before the rules that share it are joined."""
     shape = join.shape
-    carried: list[tuple[str, exp.Expression]] = []
+    carried: list[tuple[str, exp.Expr]] = []
     if own is not None:
         carried = [("prediction", column(own, "prediction")), ("own", column(own, "literal"))]
         carried += [(own_argument(i), column(own, argument(i))) for i in range(own_arity)]
@@ -358,20 +355,24 @@ def _finish(
     return _with_heads(shape, number_of_group, matches, [alias for alias, _ in carried])
 
 
-def _grouped(query: exp.Select, carried: Sequence[tuple[str, exp.Expression]]) -> exp.Select:
+def _grouped(query: Select, carried: Sequence[tuple[str, exp.Expr]]) -> Select:
     selected = [named(value, alias) for alias, value in carried]
     return query.select(*selected, named(count_rows(), "n")).group_by(*(value.copy() for _, value in carried))
 
 
-def _with_heads(shape: Shape, number_of_group: int, matches: exp.Select, carried: Sequence[str]) -> exp.Select:
+def _with_heads(shape: Shape, number_of_group: int, matches: Select, carried: Sequence[str]) -> Select:
     """Matches of bodies, as claims of each rule that has the body."""
     values = []
     for position, slot in enumerate(shape.head or ()):
         value = column("m", variable(slot.index)) if isinstance(slot, Bound) else column("h", f"h{_index(slot)}")
         values.append(named(value, head_argument(position)))
     return (
-        exp.select(
-            column("h", "rule"), named(column("h", "literal"), "head"), *(column("m", c) for c in carried), *values, column("m", "n")
+        select(
+            column("h", "rule"),
+            named(column("h", "literal"), "head"),
+            *(column("m", c) for c in carried),
+            *values,
+            column("m", "n"),
         )
         .with_("matches", as_=matches)
         .from_(table("matches", "m"))
@@ -382,4 +383,3 @@ def _with_heads(shape: Shape, number_of_group: int, matches: exp.Select, carried
 def _index(slot: ShapeSlot) -> int:
     assert isinstance(slot, Parameter)
     return slot.index
-

@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from rulescore.logic.plan import Bound, ConditionShape, Free, Group, Parameter, ShapeAtom, ShapeSlot
 from rulescore.sql.build import (
+    Select,
     all_of,
     any_of,
     argument,
@@ -29,6 +30,7 @@ from rulescore.sql.build import (
     negation,
     number,
     one_if,
+    select,
     table,
     union_all,
 )
@@ -66,7 +68,7 @@ class Asked:
     extra: tuple[str, ...] = ()
 
 
-def branches(source: ConditionSource, context: Context, asked: Asked, *, instances: bool = False) -> list[exp.Select]:
+def branches(source: ConditionSource, context: Context, asked: Asked, *, instances: bool = False) -> list[Select]:
     """Queries that find refuted heads. `via` is 1 where the prediction is among the refuting atoms."""
     found = []
     choices = (False, True) if asked.predictions or asked.free else (False,)
@@ -82,16 +84,14 @@ def branches(source: ConditionSource, context: Context, asked: Asked, *, instanc
     return found
 
 
-def _branch(
-    source: ConditionSource, context: Context, asked: Asked, filled: tuple[bool, ...], instances: bool
-) -> exp.Select:
+def _branch(source: ConditionSource, context: Context, asked: Asked, filled: tuple[bool, ...], instances: bool) -> Select:
     shape = source.shape
-    columns: dict[int, exp.Expression] = {i: column("q", head_argument(i)) for i in range(shape.arity)}
-    query = exp.select().from_(table(asked.source, "q"))
+    columns: dict[int, exp.Expr] = {i: column("q", head_argument(i)) for i in range(shape.arity)}
+    query = select().from_(table(asked.source, "q"))
     query = query.join(table(source.rows, "c"), on=equal(column("c", "head"), column("q", "head")))
-    prediction: exp.Expression | None = column("q", "prediction") if asked.predictions and not asked.free else None
+    prediction: exp.Expr | None = column("q", "prediction") if asked.predictions and not asked.free else None
 
-    def value(slot: ShapeSlot) -> exp.Expression:
+    def value(slot: ShapeSlot) -> exp.Expr:
         match slot:
             case Bound(index):
                 return columns[index].copy()
@@ -125,10 +125,10 @@ def _branch(
             equal(column("x", argument(p)), value(slot)) for p, slot in enumerate(atom.slots) if not isinstance(slot, Free)
         ]
         if atom.arity in context.fact_arities:
-            facts = exp.select(number(1)).from_(table(fact_table(atom.arity), "x"))
+            facts = select(number(1)).from_(table(fact_table(atom.arity), "x"))
             query = query.where(negation(exists(facts.where(*(c.copy() for c in conditions)))))
         if prediction is not None and atom.arity in context.candidate_arities:
-            owned = exp.select(number(1)).from_(table(candidate_table(atom.arity), "x"))
+            owned = select(number(1)).from_(table(candidate_table(atom.arity), "x"))
             owned = owned.where(*conditions, equal(column("x", "prediction"), prediction.copy()))
             query = query.where(negation(exists(owned)))
     selected = [named(column("q", "head"), "head")]
@@ -154,23 +154,21 @@ def asked_keys(arity: int, *, predictions: bool) -> list[str]:
     return ["head", *(head_argument(i) for i in range(arity)), *(["prediction"] if predictions else [])]
 
 
-def refuted_heads(
-    sources: Sequence[ConditionSource], context: Context, asked: Asked, arity: int
-) -> exp.Select | None:
+def refuted_heads(sources: Sequence[ConditionSource], context: Context, asked: Asked, arity: int) -> Select | None:
     """Refuted heads, each once; `via` is 1 where the prediction can be among the refuting atoms. None: there is no way."""
     found: list[exp.Query] = [branch for source in sources for branch in branches(source, context, asked)]
     if not found:
         return None
     keys = asked_keys(arity, predictions=asked.predictions or asked.free)
     return (
-        exp.select(*(column("u", k) for k in keys), named(exp.Max(this=column("u", "via")), "via"))
-        .from_(union_all(found).subquery(alias="u"))
+        select(*(column("u", k) for k in keys), named(exp.Max(this=column("u", "via")), "via"))
+        .from_(union_all(found).subquery(alias="u", copy=False))
         .group_by(*(column("u", k) for k in keys))
     )
 
 
 def judged_claims(
-    claims: exp.Select,
+    claims: Select,
     sources: Sequence[ConditionSource],
     context: Context,
     arity: int,
@@ -179,14 +177,14 @@ def judged_claims(
     own: bool,
     selected: Sequence[str],
     keep: Sequence[str] | None = None,
-) -> exp.Select:
+) -> Select:
     """Claims with their two answers: the `selected` columns, `confirmed` and `refuted`."""
     keys = asked_keys(arity, predictions=predictions)
-    asked = exp.select(*(column("k", k) for k in keys)).distinct().from_(table("claims", "k"))
-    query = exp.select(*(column("k", c) for c in selected)).with_("claims", as_=claims).with_("asked", as_=asked)
+    asked = select(*(column("k", k) for k in keys)).distinct().from_(table("claims", "k"))
+    query = select(*(column("k", c) for c in selected)).with_("claims", as_=claims).with_("asked", as_=asked)
     query = query.from_(table("claims", "k"))
-    confirmed: list[exp.Expression] = []
-    refuted: exp.Expression = exp.false()
+    confirmed: list[exp.Expr] = []
+    refuted: exp.Expr = exp.false()
     readings = own_readings(context, arity) if own else []
     if arity in context.fact_arities:
         on = [equal(column("f", "literal"), column("k", "head"))]
@@ -195,7 +193,7 @@ def judged_claims(
         confirmed.append(_found("f", "literal"))
     if readings:
         confirmed.append(is_head(readings))
-    roles: dict[str, exp.Expression] = {"head": is_head(readings), "refuter": exp.false()}
+    roles: dict[str, exp.Expr] = {"head": is_head(readings), "refuter": exp.false()}
     refuted_query = refuted_heads(sources, context, Asked("asked", predictions), arity)
     if refuted_query is not None:
         query = query.with_("refuted", as_=refuted_query)
@@ -207,12 +205,12 @@ def judged_claims(
     return query.where(any_of(roles[role] for role in keep)) if keep is not None else query
 
 
-def _found(alias: str, field: str) -> exp.Expression:
+def _found(alias: str, field: str) -> exp.Expr:
     return negation(exp.Is(this=column(alias, field), expression=exp.null()))
 
 
 def condition_counts(
-    claims: exp.Select,
+    claims: Select,
     sources: Sequence[ConditionSource],
     context: Context,
     arity: int,
@@ -220,29 +218,29 @@ def condition_counts(
     predictions: bool,
     own: bool,
     keep: Sequence[str] | None = None,
-) -> exp.Select:
+) -> Select:
     """Counts per rule (and prediction) of a group whose heads can be refuted by any condition."""
     keys = ["rule", "prediction"] if predictions else ["rule"]
-    judged = judged_claims(
-        claims, sources, context, arity, predictions=predictions, own=own, selected=[*keys, "n"], keep=keep
-    )
+    judged = judged_claims(claims, sources, context, arity, predictions=predictions, own=own, selected=[*keys, "n"], keep=keep)
     return count_judged(judged, keys)
 
 
 def refuter_claims(
-    group: Group, number_of_group: int, context: Context, sources: Sequence[ConditionSource]
-) -> exp.Select | None:
-    """Claims in which the prediction is among the refuting atoms, and neither in the body nor the head itself."""
-    head = group.shape.head or ()
-    arity = len(head)
+    group: Group, number_of_group: int, context: Context, sources: Sequence[ConditionSource], *, keep: bool = False
+) -> Select | None:
+    """Claims in which the prediction is among the refuting atoms, and neither in the body nor the head itself.
+
+    With `keep`, a row for each grounding with all its variables."""
+    arity = len(group.shape.head or ())
     refuting = refuted_heads(sources, context, Asked("asked", predictions=False, free=True), arity)
     if refuting is None or not possible(group, context, None):
         return None
     groundings = dataset_claims(group, number_of_group, context, keep=True)
     keys = asked_keys(arity, predictions=False)
-    asked = exp.select(*(column("k", k) for k in keys)).distinct().from_(table("groundings", "k"))
+    asked = select(*(column("k", k) for k in keys)).distinct().from_(table("groundings", "k"))
+    fields = ["rule", *keys, *([variable(i) for i in range(group.shape.variables)] if keep else [])]
     query = (
-        exp.select(*(column("g", c) for c in ("rule", *keys)), column("r", "prediction"), named(count_rows(), "n"))
+        select(*(column("g", c) for c in fields), column("r", "prediction"))
         .with_("groundings", as_=groundings)
         .with_("asked", as_=asked)
         .with_("refuting", as_=refuting)
@@ -251,37 +249,29 @@ def refuter_claims(
         .join(table(head_table(number_of_group), "h"), on=equal(column("h", "rule"), column("g", "rule")))
         .join(table(body_table(number_of_group), "b"), on=equal(column("b", "body"), column("h", "body")))
     )
-    for index, atom in enumerate(group.shape.atoms):
-        values = [
-            column("g", variable(slot.index)) if isinstance(slot, Bound) else column("b", f"c{_parameter(slot)}")
-            for slot in atom.slots
-        ]
-        query = query.where(*_is_not_prediction(context, column("b", f"l{index}"), values))
-    for index, atom in enumerate(group.shape.negated):
-        values = [
-            None
-            if isinstance(slot, Free)
-            else column("g", variable(slot.index))
-            if isinstance(slot, Bound)
-            else column("b", f"c{slot.index}")
-            for slot in atom.slots
-        ]
-        query = query.where(*_is_not_prediction(context, column("b", f"l{len(group.shape.atoms) + index}"), values))
+    for index, atom in enumerate((*group.shape.atoms, *group.shape.negated)):
+        query = query.where(*_is_not_prediction(context, column("b", f"l{index}"), [_ground(slot) for slot in atom.slots]))
     own_head = [column("g", head_argument(i)) for i in range(arity)]
     query = query.where(*_is_not_prediction(context, column("g", "head"), own_head))
-    return query.group_by(*(column("g", c) for c in ("rule", *keys)), column("r", "prediction"))
+    if keep:
+        return query
+    return query.select(named(count_rows(), "n")).group_by(*(column("g", c) for c in fields), column("r", "prediction"))
 
 
-def _is_not_prediction(
-    context: Context, literal: exp.Expression, values: Sequence[exp.Expression | None]
-) -> list[exp.Expression]:
+def _ground(slot: ShapeSlot) -> exp.Expr | None:
+    """What a slot of a grounding holds; None where it may hold anything."""
+    match slot:
+        case Bound(index):
+            return column("g", variable(index))
+        case Parameter(index):
+            return column("b", f"c{index}")
+        case Free():
+            return None
+
+
+def _is_not_prediction(context: Context, literal: exp.Expr, values: Sequence[exp.Expr | None]) -> list[exp.Expr]:
     if len(values) not in context.candidate_arities:
         return []
     conditions = [equal(column("x", "prediction"), column("r", "prediction")), equal(column("x", "literal"), literal)]
     conditions += [equal(column("x", argument(i)), value) for i, value in enumerate(values) if value is not None]
-    return [negation(exists(exp.select(number(1)).from_(table(candidate_table(len(values)), "x")).where(*conditions)))]
-
-
-def _parameter(slot: ShapeSlot) -> int:
-    assert isinstance(slot, Parameter)
-    return slot.index
+    return [negation(exists(select(number(1)).from_(table(candidate_table(len(values)), "x")).where(*conditions)))]

@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from rulescore.logic.refutation import Order
 from rulescore.sql.build import (
+    Select,
     all_of,
     any_of,
     argument,
@@ -31,6 +32,7 @@ from rulescore.sql.build import (
     number,
     one_if,
     product,
+    select,
     table,
     total,
     tuple_table,
@@ -56,19 +58,19 @@ def create_tuple_sets(arity: int, orders: Sequence[Order], stride: int, *, marke
     `marked` adds a mark for every two orders that read the tuple alike, so that one fact read both ways can be told from two."""
     keys = [column("f", a) for a in arguments(arity)]
     members = exp.func("list_sort", exp.func("list", column("f", "literal")))
-    source: exp.Expression = table(fact_table(arity), "f")
+    source: exp.Expr = table(fact_table(arity), "f")
     if marked:
         fields = [*arguments(arity), "literal"]
-        parts: list[exp.Query] = [exp.select(*(column("x", c) for c in fields)).from_(table(fact_table(arity), "x"))]
+        parts: list[exp.Query] = [select(*(column("x", c) for c in fields)).from_(table(fact_table(arity), "x"))]
         for (i, first), (j, second) in combinations(enumerate(orders), 2):
             alike = [
                 equal(column("x", argument(a)), column("x", argument(b))) for a, b in zip(first, second, strict=True) if a != b
             ]
             mark = named(integer(number(_mark(i, j, stride))), "literal")
-            part = exp.select(*(column("x", a) for a in arguments(arity)), mark).distinct()
+            part = select(*(column("x", a) for a in arguments(arity)), mark).distinct()
             parts.append(part.from_(table(fact_table(arity), "x")).where(*alike))
-        source = union_all(parts).subquery(alias="f")
-    query = exp.select(*keys, named(members, "members")).from_(source)
+        source = union_all(parts).subquery(alias="f", copy=False)
+    query = select(*keys, named(members, "members")).from_(source)
     return create(_sets(arity), query.group_by(*(key.copy() for key in keys)))
 
 
@@ -79,9 +81,9 @@ def _mark(first: int, second: int, stride: int) -> int:
 
 def create_signatures(arities: Sequence[int]) -> exp.Create:
     """A number, from 1, for each set of literals that occurs."""
-    sets = union_all([exp.select(column("t", "members")).distinct().from_(table(_sets(n), "t")) for n in arities])
+    sets = union_all([select(column("t", "members")).distinct().from_(table(_sets(n), "t")) for n in arities])
     number_of = named(integer(exp.Window(this=exp.RowNumber())), "signature")
-    return create(SIGNATURE, exp.select(number_of, column("s", "members")).from_(sets.subquery(alias="s")))
+    return create(SIGNATURE, select(number_of, column("s", "members")).from_(sets.subquery(alias="s", copy=False)))
 
 
 def create_tuples(arity: int, *, facts: bool, candidates: bool) -> exp.Create:
@@ -90,15 +92,15 @@ def create_tuples(arity: int, *, facts: bool, candidates: bool) -> exp.Create:
     parts: list[exp.Query] = []
     if facts:
         parts.append(
-            exp.select(*(column("t", a) for a in keys), column("s", "signature"))
+            select(*(column("t", a) for a in keys), column("s", "signature"))
             .from_(table(_sets(arity), "t"))
             .join(table(SIGNATURE, "s"), on=equal(column("s", "members"), column("t", "members")))
         )
     if candidates:
-        fresh = exp.select(*(column("c", a) for a in keys), named(integer(number(0)), "signature"))
+        fresh = select(*(column("c", a) for a in keys), named(integer(number(0)), "signature"))
         fresh = fresh.distinct().from_(table(candidate_table(arity), "c"))
         if facts:
-            known = exp.select(number(1)).from_(table(_sets(arity), "t"))
+            known = select(number(1)).from_(table(_sets(arity), "t"))
             fresh = fresh.where(negation(exists(known.where(*(equal(column("t", a), column("c", a)) for a in keys)))))
         parts.append(fresh)
     return create(tuple_table(arity), union_all(parts))
@@ -107,26 +109,24 @@ def create_tuples(arity: int, *, facts: bool, candidates: bool) -> exp.Create:
 def create_members() -> exp.Create:
     """Signatures and the literals in them."""
     literal = named(exp.Unnest(expressions=[column("s", "members")]), "literal")
-    return create(MEMBER, exp.select(column("s", "signature"), literal).from_(table(SIGNATURE, "s")))
+    return create(MEMBER, select(column("s", "signature"), literal).from_(table(SIGNATURE, "s")))
 
 
-def _read_before(stride: int) -> exp.Expression:
+def _read_before(stride: int) -> exp.Expr:
     """Whether a refuting literal is the same fact as another refuting literal of a lower number."""
 
-    def order(alias: str) -> exp.Expression:
+    def order(alias: str) -> exp.Expr:
         return exp.Paren(this=exp.Mod(this=column(alias, "l0"), expression=number(stride)))
 
     mark = exp.Sub(
         this=number(-1),
-        expression=exp.Paren(
-            this=exp.Add(this=exp.Mul(this=order("q"), expression=number(stride)), expression=order("o"))
-        ),
+        expression=exp.Paren(this=exp.Add(this=exp.Mul(this=order("q"), expression=number(stride)), expression=order("o"))),
     )
     same_predicate = equal(
         exp.Sub(this=column("q", "l0"), expression=order("q")), exp.Sub(this=column("o", "l0"), expression=order("o"))
     )
     earlier = (
-        exp.select(number(1))
+        select(number(1))
         .from_(table(OPPOSES, "q"))
         .join(table(MEMBER, "y"), on=equal(column("y", "literal"), mark))
         .where(
@@ -139,17 +139,29 @@ def _read_before(stride: int) -> exp.Expression:
     return exists(earlier)
 
 
+def read_alike_before(orders: Sequence[Order], stride: int, values: Sequence[exp.Expr]) -> exp.Expr:
+    """Whether the tuple `values` reads a refuting literal `o` as the same fact as another refuting literal of a lower number."""
+    choices = []
+    for (i, first), (j, second) in combinations(enumerate(orders), 2):
+        alike = [equal(values[a].copy(), values[b].copy()) for a, b in zip(first, second, strict=True) if a != b]
+        lower = equal(column("q", "l0"), exp.Sub(this=column("o", "l0"), expression=number(j - i)))
+        of_order = equal(exp.Mod(this=column("o", "l0"), expression=number(stride)), number(j))
+        choices.append(all_of([*alike, lower, of_order]))
+    earlier = select(number(1)).from_(table(OPPOSES, "q")).where(equal(column("q", "head"), column("o", "head")), any_of(choices))
+    return exists(earlier)
+
+
 def create_verdicts(*, appendix: bool, ambiguous: bool, stride: int) -> exp.Create:
     """What each signature says of each head that is judged by evidence; no row where it says nothing.
 
     `ambiguous` says that one predicate opposes a head in two orders, so that one fact can be read as two literals."""
     confirmed = (
-        exp.select(column("m", "signature"), named(column("h", "literal"), "head"), named(number(1), "c"), named(number(0), "v"))
+        select(column("m", "signature"), named(column("h", "literal"), "head"), named(number(1), "c"), named(number(0), "v"))
         .from_(table(MEMBER, "m"))
         .join(table(JUDGED, "h"), on=equal(column("h", "literal"), column("m", "literal")))
     )
     refuted = (
-        exp.select(column("m", "signature"), column("o", "head"), named(number(0), "c"), named(number(1), "v"))
+        select(column("m", "signature"), column("o", "head"), named(number(0), "c"), named(number(1), "v"))
         .from_(table(MEMBER, "m"))
         .join(table(OPPOSES, "o"), on=equal(column("o", "l0"), column("m", "literal")))
     )
@@ -161,14 +173,14 @@ def create_verdicts(*, appendix: bool, ambiguous: bool, stride: int) -> exp.Crea
     else:
         counts = [exp.Max(this=c), exp.Max(this=v), number(1)]
     selected = [named(integer(value), alias) for value, alias in zip(counts, COUNTS, strict=True)]
-    query = exp.select(column("e", "signature"), column("e", "head"), *selected)
-    query = query.from_(union_all([confirmed, refuted]).subquery(alias="e"))
+    query = select(column("e", "signature"), column("e", "head"), *selected)
+    query = query.from_(union_all([confirmed, refuted]).subquery(alias="e", copy=False))
     return create(VERDICT, query.group_by(column("e", "signature"), column("e", "head")))
 
 
-def cooccurrences(arity: int, stride: int, predicates: int) -> exp.Select:
+def cooccurrences(arity: int, stride: int, predicates: int) -> Select:
     """Pairs of literals of observed facts, arguments in the order written, and the number of tuples they share."""
-    weights = exp.select(column("t", "signature"), named(count_rows(), "n")).from_(table(tuple_table(arity), "t"))
+    weights = select(column("t", "signature"), named(count_rows(), "n")).from_(table(tuple_table(arity), "t"))
     weights = weights.group_by(column("t", "signature"))
     as_written = [
         condition
@@ -179,8 +191,8 @@ def cooccurrences(arity: int, stride: int, predicates: int) -> exp.Select:
         )
     ]
     return (
-        exp.select(named(column("x", "literal"), "left"), named(column("y", "literal"), "right"), named(total(column("w", "n")), "n"))
-        .from_(weights.subquery(alias="w"))
+        select(named(column("x", "literal"), "left"), named(column("y", "literal"), "right"), named(total(column("w", "n")), "n"))
+        .from_(weights.subquery(alias="w", copy=False))
         .join(table(MEMBER, "x"), on=equal(column("x", "signature"), column("w", "signature")))
         .join(
             table(MEMBER, "y"),
@@ -196,23 +208,23 @@ def cooccurrences(arity: int, stride: int, predicates: int) -> exp.Select:
     )
 
 
-def _tuple_of_claim(arity: int) -> exp.Expression:
+def _tuple_of_claim(arity: int) -> exp.Expr:
     return all_of(equal(column("t", argument(i)), column("k", head_argument(i))) for i in range(arity))
 
 
-def _verdict_of_claim() -> exp.Expression:
+def _verdict_of_claim() -> exp.Expr:
     signature = equal(column("v", "signature"), column("t", "signature"))
     return all_of((signature, equal(column("v", "head"), column("k", "head"))))
 
 
-def _weighted() -> list[exp.Expression]:
+def _weighted() -> list[exp.Expr]:
     return [named(total(product(column("k", "n"), column("v", c))), c) for c in COUNTS]
 
 
-def observed_counts(claims: exp.Select, arity: int, keys: Sequence[str]) -> exp.Select:
+def observed_counts(claims: Select, arity: int, keys: Sequence[str]) -> Select:
     """Counts per rule (and prediction) where observed facts alone confirm and refute."""
     return (
-        exp.select(*(column("k", c) for c in keys), *_weighted())
+        select(*(column("k", c) for c in keys), *_weighted())
         .with_("claims", as_=claims)
         .from_(table("claims", "k"))
         .join(table(tuple_table(arity), "t"), on=_tuple_of_claim(arity))
@@ -221,52 +233,50 @@ def observed_counts(claims: exp.Select, arity: int, keys: Sequence[str]) -> exp.
     )
 
 
-def plain_counts(claims: exp.Select, keys: Sequence[str], *, confirmed: bool, refuted: bool) -> exp.Select:
+def plain_counts(claims: Select, keys: Sequence[str], *, confirmed: bool, refuted: bool) -> Select:
     """Counts where every claim is judged alike: a denial's are refuted, a predicted head's are confirmed."""
     n = total(column("k", "n"))
     values = [n if confirmed else number(0), n.copy() if refuted else number(0), n.copy()]
     return (
-        exp.select(*(column("k", c) for c in keys), *(named(value, c) for value, c in zip(values, COUNTS, strict=True)))
+        select(*(column("k", c) for c in keys), *(named(value, c) for value, c in zip(values, COUNTS, strict=True)))
         .with_("claims", as_=claims)
         .from_(table("claims", "k"))
         .group_by(*(column("k", c) for c in keys))
     )
 
 
-def own_readings(context: Context, arity: int) -> list[tuple[exp.Expression, exp.Expression]]:
+def own_readings(context: Context, arity: int) -> list[tuple[exp.Expr, exp.Expr]]:
     """The ways in which a claim's own prediction can be a literal on the head's tuple: a condition, and that literal."""
     own = column("k", "own")
     if arity == 2:
         straight = all_of(equal(column("k", own_argument(i)), column("k", head_argument(i))) for i in (0, 1))
         turned = all_of(equal(column("k", own_argument(i)), column("k", head_argument(1 - i))) for i in (0, 1))
         return [(straight, own), (turned, flipped(own.copy(), context.stride))]
-    readings = []
+    readings: list[tuple[exp.Expr, exp.Expr]] = []
     for index, order in enumerate(context.orders_of(arity)):
         holds = all_of(equal(column("k", head_argument(order[j])), column("k", own_argument(j))) for j in range(arity))
         readings.append((holds, exp.Add(this=own.copy(), expression=number(index))))
     return readings
 
 
-def is_head(readings: Sequence[tuple[exp.Expression, exp.Expression]]) -> exp.Expression:
+def is_head(readings: Sequence[tuple[exp.Expr, exp.Expr]]) -> exp.Expr:
     """Whether the prediction is the head itself."""
     return any_of(all_of((holds.copy(), equal(literal.copy(), column("k", "head")))) for holds, literal in readings)
 
 
-def prediction_counts(
-    claims: exp.Select, context: Context, arity: int, *, own: bool, keep: Sequence[str] | None
-) -> exp.Select:
+def prediction_counts(claims: Select, context: Context, arity: int, *, own: bool, keep: Sequence[str] | None) -> Select:
     """Counts per rule and prediction over the observed facts and the prediction together.
 
     `own` says that predictions have the head's arity, so that they can confirm or refute it. `keep` restricts to claims in
     which the prediction also plays one of these roles."""
     readings = own_readings(context, arity) if own else []
     query = (
-        exp.select(column("k", "rule"), column("k", "prediction"), column("k", "n"))
+        select(column("k", "rule"), column("k", "prediction"), column("k", "n"))
         .from_(table("claims", "k"))
         .join(table(tuple_table(arity), "t"), on=_tuple_of_claim(arity))
         .join(table(VERDICT, "v"), on=_verdict_of_claim(), join_type="left")
     )
-    opposed: list[exp.Expression] = []
+    opposed: list[exp.Expr] = []
     for index, (holds, literal) in enumerate(readings):
         alias = f"p{index}"
         reading = exp.Case(ifs=[exp.If(this=holds.copy(), true=literal.copy())])
@@ -274,7 +284,7 @@ def prediction_counts(
         query = query.join(table(OPPOSES, alias), on=on, join_type="left")
         opposed.append(negation(exp.Is(this=column(alias, "head"), expression=exp.null())))
     itself = is_head(readings)
-    confirmed = exp.or_(equal(column("v", "confirmed"), number(1)), itself)
+    confirmed = any_of((equal(column("v", "confirmed"), number(1)), itself))
     refuted = any_of([equal(column("v", "refuted"), number(1)), *opposed])
     query = query.select(named(one_if(confirmed), "confirmed"), named(one_if(refuted), "refuted"))
     if keep is not None:
@@ -283,15 +293,15 @@ def prediction_counts(
     return count_judged(query.with_("claims", as_=claims), ("rule", "prediction"))
 
 
-def count_judged(judged: exp.Select, keys: Sequence[str]) -> exp.Select:
+def count_judged(judged: Select, keys: Sequence[str]) -> Select:
     """Add up claims that carry `n`, `confirmed` and `refuted` (0 or 1); a claim that is both is evaluable once."""
     c, v = column("j", "confirmed"), column("j", "refuted")
     evaluable = exp.func("greatest", c, v)
     values = (c.copy(), v.copy(), evaluable)
     sums = [named(total(product(column("j", "n"), value)), alias) for value, alias in zip(values, COUNTS, strict=True)]
     return (
-        exp.select(*(column("j", k) for k in keys), *sums)
-        .from_(judged.subquery(alias="j"))
+        select(*(column("j", k) for k in keys), *sums)
+        .from_(judged.subquery(alias="j", copy=False))
         .where(exp.GT(this=evaluable.copy(), expression=number(0)))
         .group_by(*(column("j", k) for k in keys))
     )

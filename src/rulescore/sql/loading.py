@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from rulescore.logic.refutation import Order, inverse
 from rulescore.sql.build import (
+    Select,
     all_of,
     argument,
     arguments,
@@ -25,6 +26,7 @@ from rulescore.sql.build import (
     named,
     number,
     one_if,
+    select,
     table,
     union_all,
 )
@@ -42,7 +44,7 @@ def raw_counts(tables: Sequence[str]) -> exp.Query:
     """Rows per raw table and predicate."""
     return union_all(
         [
-            exp.select(
+            select(
                 named(exp.Literal.string(raw), "source"),
                 column("r", "predicate"),
                 named(count_rows(), "n"),
@@ -56,26 +58,24 @@ def raw_counts(tables: Sequence[str]) -> exp.Query:
 
 def create_constants(raw: Sequence[tuple[str, int]], extra: str) -> exp.Create:
     """Every key that occurs anywhere gets a number; `extra` is a table of further keys."""
-    columns = [exp.select(named(column("r", a), "key")).from_(table(t, "r")) for t, n in raw for a in arguments(n)]
-    columns.append(exp.select(column("r", "key")).from_(table(extra, "r")))
-    keys = exp.select(column("k", "key")).distinct().from_(union_all(columns).subquery(alias="k"))
+    columns = [select(named(column("r", a), "key")).from_(table(t, "r")) for t, n in raw for a in arguments(n)]
+    columns.append(select(column("r", "key")).from_(table(extra, "r")))
+    keys = select(column("k", "key")).distinct().from_(union_all(columns).subquery(alias="k", copy=False))
     return create(
         CONSTANT,
-        exp.select(_numbered(["key"], "d"), column("d", "key")).from_(keys.subquery(alias="d")),
+        select(_numbered(["key"], "d"), column("d", "key")).from_(keys.subquery(alias="d", copy=False)),
     )
 
 
-def _numbered(order: Sequence[str], source: str, alias: str = "id", offset: int = 0) -> exp.Expression:
-    window = exp.Window(
-        this=exp.RowNumber(), order=exp.Order(expressions=[exp.Ordered(this=column(source, c)) for c in order])
-    )
+def _numbered(order: Sequence[str], source: str, alias: str = "id", offset: int = 0) -> exp.Expr:
+    window = exp.Window(this=exp.RowNumber(), order=exp.Order(expressions=[exp.Ordered(this=column(source, c)) for c in order]))
     return named(integer(exp.Add(this=exp.Paren(this=window), expression=number(offset - 1))), alias)
 
 
-def encoded(raw: str, arity: int, extra: Sequence[exp.Expression] = ()) -> exp.Select:
+def encoded(raw: str, arity: int, extra: Sequence[exp.Expr] = ()) -> Select:
     """Rows of a raw table with numbers in place of names: `predicate`, `a0`, …"""
     query = (
-        exp.select(named(column("p", "id"), "predicate"), *(named(column(f"c{i}", "id"), argument(i)) for i in range(arity)), *extra)
+        select(named(column("p", "id"), "predicate"), *(named(column(f"c{i}", "id"), argument(i)) for i in range(arity)), *extra)
         .from_(table(raw, "r"))
         .join(table(PREDICATE, "p"), on=equal(column("p", "name"), column("r", "predicate")))
     )
@@ -84,17 +84,17 @@ def encoded(raw: str, arity: int, extra: Sequence[exp.Expression] = ()) -> exp.S
     return query
 
 
-def _in_order(source: str, arity: int, order: Order, literal: exp.Expression, extra: Sequence[str] = ()) -> exp.Select:
+def _in_order(source: str, arity: int, order: Order, literal: exp.Expr, extra: Sequence[str] = ()) -> Select:
     """Rows of a base table with their arguments turned, so that `predicate(a[order[0]], …)` is the fact."""
     turned = inverse(order)
-    return exp.select(
+    return select(
         *(column("b", field) for field in extra),
         named(integer(literal), "literal"),
         *(named(column("b", argument(turned[i])), argument(i)) for i in range(arity)),
     ).from_(table(source, "b"))
 
 
-def _literal(stride: int, index: int) -> exp.Expression:
+def _literal(stride: int, index: int) -> exp.Expr:
     return exp.Add(this=exp.Mul(this=column("b", "predicate"), expression=number(stride)), expression=number(index))
 
 
@@ -103,7 +103,9 @@ def create_base(target: str, raw: str, arity: int) -> exp.Create:
     return create(target, encoded(raw, arity).distinct())
 
 
-def create_facts(arity: int, observed: str | None, negative: str | None, orders: Sequence[Order], stride: int, predicates: int) -> exp.Create:
+def create_facts(
+    arity: int, observed: str | None, negative: str | None, orders: Sequence[Order], stride: int, predicates: int
+) -> exp.Create:
     """All literals of one arity: observed facts in every order in use, negative facts likewise as literals of their own; sorted."""
     parts: list[exp.Query] = []
     if observed is not None:
@@ -112,25 +114,25 @@ def create_facts(arity: int, observed: str | None, negative: str | None, orders:
         for i, order in enumerate(orders):
             shifted = exp.Add(this=_literal(stride, i), expression=number(stride * predicates))
             parts.append(_in_order(negative, arity, order, shifted))
-    rows = union_all(parts).subquery(alias="f")
+    rows = union_all(parts).subquery(alias="f", copy=False)
     fields = ["literal", *arguments(arity)]
     return create(
-        fact_table(arity), exp.select(*(column("f", c) for c in fields)).from_(rows).order_by(*(column("f", c) for c in fields))
+        fact_table(arity), select(*(column("f", c) for c in fields)).from_(rows).order_by(*(column("f", c) for c in fields))
     )
 
 
 def create_candidate_base(target: str, raw: str, arity: int, offset: int, observed: str | None) -> exp.Create:
     """Distinct predicted facts of one arity, numbered, and whether each is observed already."""
-    distinct = encoded(raw, arity).distinct().subquery(alias="d")
+    distinct = encoded(raw, arity).distinct().subquery(alias="d", copy=False)
     fields = ["predicate", *arguments(arity)]
     if observed is None:
-        known: exp.Expression = number(0)
+        known: exp.Expr = number(0)
     else:
         twin = all_of(equal(column("o", c), column("d", c)) for c in fields)
-        known = one_if(exists(exp.select(number(1)).from_(table(observed, "o")).where(twin)))
+        known = one_if(exists(select(number(1)).from_(table(observed, "o")).where(twin)))
     return create(
         target,
-        exp.select(_numbered(fields, "d", "prediction", offset), *(column("d", c) for c in fields), named(known, "observed")).from_(
+        select(_numbered(fields, "d", "prediction", offset), *(column("d", c) for c in fields), named(known, "observed")).from_(
             distinct
         ),
     )
@@ -141,12 +143,12 @@ def create_candidates(arity: int, base: str, orders: Sequence[Order], stride: in
     return create(candidate_table(arity), union_all(parts))
 
 
-def answers(raw: str, arity: int, base: str) -> exp.Select:
+def answers(raw: str, arity: int, base: str) -> Select:
     """Which model predicted what, with the best score and rank."""
-    rows = encoded(raw, arity, (column("r", "model"), column("r", "score"), column("r", "rank"))).subquery(alias="e")
+    rows = encoded(raw, arity, (column("r", "model"), column("r", "score"), column("r", "rank"))).subquery(alias="e", copy=False)
     fields = ["predicate", *arguments(arity)]
     return (
-        exp.select(
+        select(
             column("e", "model"),
             column("b", "prediction"),
             column("b", "observed"),
@@ -163,9 +165,9 @@ def create_answers(parts: Sequence[exp.Query]) -> exp.Create:
     return create(ANSWER, union_all(parts))
 
 
-def model_counts() -> exp.Select:
+def model_counts() -> Select:
     return (
-        exp.select(
+        select(
             column("x", "model"),
             named(count_rows(), "distinct"),
             named(big(exp.Sum(this=column("x", "observed"))), "already_observed"),
@@ -175,30 +177,30 @@ def model_counts() -> exp.Select:
     )
 
 
-def overlap(negative: str, observed: str, arity: int) -> exp.Select:
+def overlap(negative: str, observed: str, arity: int) -> Select:
     """How many negative facts are observed too."""
     fields = ["predicate", *arguments(arity)]
     return (
-        exp.select(named(count_rows(), "n"))
+        select(named(count_rows(), "n"))
         .from_(table(negative, "x"))
         .join(table(observed, "y"), on=all_of(equal(column("x", c), column("y", c)) for c in fields))
     )
 
 
-def predicate_counts(base: str) -> exp.Select:
-    return exp.select(column("b", "predicate"), named(count_rows(), "n")).from_(table(base, "b")).group_by(column("b", "predicate"))
+def predicate_counts(base: str) -> Select:
+    return select(column("b", "predicate"), named(count_rows(), "n")).from_(table(base, "b")).group_by(column("b", "predicate"))
 
 
-def constants_by_key(keys: str) -> exp.Select:
+def constants_by_key(keys: str) -> Select:
     return (
-        exp.select(column("c", "id"), column("c", "key"))
+        select(column("c", "id"), column("c", "key"))
         .from_(table(CONSTANT, "c"))
         .join(table(keys, "k"), on=equal(column("k", "key"), column("c", "key")))
     )
 
 
-def row_count(source: str) -> exp.Select:
-    return exp.select(named(count_rows(), "n")).from_(table(source, "t"))
+def row_count(source: str) -> Select:
+    return select(named(count_rows(), "n")).from_(table(source, "t"))
 
 
 def drop_table(source: str) -> exp.Drop:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from rulescore.sql.build import (
+    Select,
     all_of,
     argument,
     big,
@@ -17,6 +18,7 @@ from rulescore.sql.build import (
     name,
     named,
     number,
+    select,
     table,
     total,
     union_all,
@@ -28,40 +30,40 @@ CONTRIBUTION = name("contribution")
 PART = name("contribution_part")
 
 
-def create_part(index: int, query: exp.Select) -> exp.Create:
+def create_part(index: int, query: Select) -> exp.Create:
     """Counts that one statement found; several statements may add to one contribution."""
     return create(f"{PART}_{index}", query)
 
 
 def create_contributions(parts: Sequence[int]) -> exp.Create:
-    rows = union_all([exp.select("*").from_(table(f"{PART}_{index}", "p")) for index in parts])
+    rows = union_all([select("*").from_(table(f"{PART}_{index}", "p")) for index in parts])
     sums = [named(big(total(column("u", c))), c) for c in COUNTS]
-    query = exp.select(column("u", "rule"), column("u", "prediction"), *sums).from_(rows.subquery(alias="u"))
+    query = select(column("u", "rule"), column("u", "prediction"), *sums).from_(rows.subquery(alias="u", copy=False))
     return create(CONTRIBUTION, query.group_by(column("u", "rule"), column("u", "prediction")))
 
 
-def _by_answer(query: exp.Select) -> exp.Select:
+def _by_answer(query: Select) -> Select:
     joined = query.from_(table(CONTRIBUTION, "c"))
     return joined.join(table(ANSWER, "a"), on=equal(column("a", "prediction"), column("c", "prediction")))
 
 
-def model_totals() -> exp.Select:
+def model_totals() -> Select:
     """Counts per model and rule."""
     keys = [column("a", "model"), column("c", "rule")]
-    query = exp.select(*keys, *(named(total(column("c", alias)), alias) for alias in COUNTS))
+    query = select(*keys, *(named(total(column("c", alias)), alias) for alias in COUNTS))
     return _by_answer(query).group_by(*(key.copy() for key in keys))
 
 
-def contributions() -> exp.Select:
+def contributions() -> Select:
     """The contributions of every model."""
     keys = [column("a", "model"), column("c", "rule"), column("c", "prediction")]
     fields = [column("a", "score"), column("a", "rank"), *(column("c", alias) for alias in COUNTS)]
-    return _by_answer(exp.select(*keys, *fields)).order_by(*(key.copy() for key in keys))
+    return _by_answer(select(*keys, *fields)).order_by(*(key.copy() for key in keys))
 
 
-def predictions(arity: int, stride: int) -> exp.Select:
+def predictions(arity: int, stride: int) -> Select:
     """Distinct predictions of one arity: their number, literal and the keys of their arguments."""
-    query = exp.select(column("p", "prediction"), column("p", "literal")).from_(table(candidate_table(arity), "p"))
+    query = select(column("p", "prediction"), column("p", "literal")).from_(table(candidate_table(arity), "p"))
     for i in range(arity):
         alias = f"c{i}"
         query = query.select(named(column(alias, "key"), argument(i)))
@@ -70,7 +72,7 @@ def predictions(arity: int, stride: int) -> exp.Select:
     return query.where(all_of([as_written]))
 
 
-def constant_types(source: str, position: int) -> exp.Select:
+def constant_types(source: str, position: int) -> Select:
     """The marks of types that occur at a position of each literal; null for strings."""
     key = column("c", "key")
     mark = exp.Case(
@@ -82,5 +84,5 @@ def constant_types(source: str, position: int) -> exp.Select:
         ],
         default=exp.Literal.string("s"),
     )
-    query = exp.select(column("f", "literal"), named(mark, "mark")).distinct().from_(table(source, "f"))
+    query = select(column("f", "literal"), named(mark, "mark")).distinct().from_(table(source, "f"))
     return query.join(table(CONSTANT, "c"), on=equal(column("c", "id"), column("f", argument(position))))

@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from rulescore.logic.plan import Bound, Shape, ShapeAtom
 from rulescore.sql.build import (
+    Select,
     all_of,
     candidate_table,
     column,
@@ -26,6 +27,7 @@ from rulescore.sql.build import (
     number,
     one_if,
     product,
+    select,
     table,
     total,
     tuple_table,
@@ -55,34 +57,34 @@ def create_inverses(stride: int) -> exp.Create:
     """The signature of each tuple turned round: the same literals, each reversed."""
     turned = flipped(column("m", "literal"), stride)
     members = exp.func("list_sort", exp.func("list", integer(turned)))
-    sets = exp.select(column("m", "signature"), named(members, "members")).from_(table(MEMBER, "m"))
+    sets = select(column("m", "signature"), named(members, "members")).from_(table(MEMBER, "m"))
     sets = sets.group_by(column("m", "signature"))
     return create(
         INVERSE,
-        exp.select(column("x", "signature"), named(column("s", "signature"), "inverse"))
-        .from_(sets.subquery(alias="x"))
+        select(column("x", "signature"), named(column("s", "signature"), "inverse"))
+        .from_(sets.subquery(alias="x", copy=False))
         .join(table(SIGNATURE, "s"), on=equal(column("s", "members"), column("x", "members"))),
     )
 
 
-def _carries_fact(alias: str) -> exp.Expression:
+def _carries_fact(alias: str) -> exp.Expr:
     return exp.GT(this=column(alias, "signature"), expression=number(0))
 
 
 def create_ranks() -> exp.Create:
     """Constants by the number of their neighbours, fewest first."""
-    degrees = exp.select(column("t", "a0"), named(count_rows(), "degree")).from_(table(_TUPLE, "t"))
+    degrees = select(column("t", "a0"), named(count_rows(), "degree")).from_(table(_TUPLE, "t"))
     degrees = degrees.where(_carries_fact("t")).group_by(column("t", "a0"))
     order = exp.Order(expressions=[exp.Ordered(this=column("d", "degree")), exp.Ordered(this=column("d", "a0"))])
     rank = named(integer(exp.Window(this=exp.RowNumber(), order=order)), "rank")
-    return create(RANK, exp.select(column("d", "a0"), column("d", "degree"), rank).from_(degrees.subquery(alias="d")))
+    return create(RANK, select(column("d", "a0"), column("d", "degree"), rank).from_(degrees.subquery(alias="d", copy=False)))
 
 
 def create_edges() -> exp.Create:
     """Tuples that carry facts, each pair of constants once, from the lower rank `u` to the higher `v`."""
     return create(
         EDGE,
-        exp.select(named(column("x", "rank"), "u"), named(column("y", "rank"), "v"), named(column("t", "signature"), "s"))
+        select(named(column("x", "rank"), "u"), named(column("y", "rank"), "v"), named(column("t", "signature"), "s"))
         .from_(table(_TUPLE, "t"))
         .join(table(RANK, "x"), on=equal(column("x", "a0"), column("t", "a0")))
         .join(table(RANK, "y"), on=equal(column("y", "a0"), column("t", "a1")))
@@ -94,7 +96,7 @@ def create_triangles(*, distinct: bool) -> exp.Create:
     """Triangles u ≤ v ≤ w per triple of signatures, with their number; corners may coincide unless they must be distinct."""
     beyond = exp.GT if distinct else exp.GTE
     keys = [named(column(alias, "s"), field) for alias, field in (("e", "uv"), ("f", "uw"), ("g", "vw"))]
-    values: list[exp.Expression] = [column("e", "s"), column("f", "s"), column("g", "s")]
+    values: list[exp.Expr] = [column("e", "s"), column("f", "s"), column("g", "s")]
     for field, left, right in (("u_is_v", column("e", "u"), column("e", "v")), ("v_is_w", column("g", "u"), column("g", "v"))):
         value = one_if(equal(left, right))
         keys.append(named(value, field))
@@ -102,7 +104,7 @@ def create_triangles(*, distinct: bool) -> exp.Create:
     second = all_of((equal(column("f", "u"), column("e", "u")), beyond(this=column("f", "v"), expression=column("e", "v"))))
     third = all_of((equal(column("g", "u"), column("e", "v")), equal(column("g", "v"), column("f", "v"))))
     query = (
-        exp.select(*keys, named(count_rows(), "n"))
+        select(*keys, named(count_rows(), "n"))
         .from_(table(EDGE, "e"))
         .join(table(EDGE, "f"), on=second)
         .join(table(EDGE, "g"), on=third)
@@ -124,9 +126,9 @@ _PLACEMENTS = (
 )
 
 
-def _sides() -> exp.Select:
+def _sides() -> Select:
     """Triangles with each side's signature both ways."""
-    query = exp.select(*(column("t", field) for field in ("uv", "uw", "vw", "u_is_v", "v_is_w", "n")))
+    query = select(*(column("t", field) for field in ("uv", "uw", "vw", "u_is_v", "v_is_w", "n")))
     query = query.from_(table(TRIANGLE, "t"))
     for side in ("uv", "uw", "vw"):
         alias = f"i_{side}"
@@ -139,18 +141,18 @@ def _placed() -> exp.Query:
     parts = []
     for xz, yz, xy, excluded in _PLACEMENTS:
         fields = [named(column("s", side), field) for side, field in ((xz, "xz"), (yz, "yz"), (xy, "xy"))]
-        part = exp.select(*fields, column("s", "n")).from_(table("sides", "s"))
+        part = select(*fields, column("s", "n")).from_(table("sides", "s"))
         parts.append(part.where(*(equal(column("s", flag), number(0)) for flag in excluded)))
     return union_all(parts)
 
 
-def _used(group: int, index: int, *, turned: bool = False, stride: int = 2) -> exp.Select:
+def _used(group: int, index: int, *, turned: bool = False, stride: int = 2) -> Select:
     """Signatures and those of their literals that stand at an atom of some body."""
-    literals = exp.select(column("b", f"l{index}")).distinct().from_(table(body_table(group), "b"))
+    literals = select(column("b", f"l{index}")).distinct().from_(table(body_table(group), "b"))
     wanted = column("d", f"l{index}")
     return (
-        exp.select(column("m", "signature"), named(wanted, "literal"))
-        .from_(literals.subquery(alias="d"))
+        select(column("m", "signature"), named(wanted, "literal"))
+        .from_(literals.subquery(alias="d", copy=False))
         .join(
             table(MEMBER, "m"),
             on=equal(column("m", "literal"), flipped(wanted.copy(), stride) if turned else wanted.copy()),
@@ -158,7 +160,7 @@ def _used(group: int, index: int, *, turned: bool = False, stride: int = 2) -> e
     )
 
 
-def _judged(query: exp.Select, group: int, extra: tuple[str, ...] = ()) -> exp.Select:
+def _judged(query: Select, group: int, extra: tuple[str, ...] = ()) -> Select:
     """Counts of bodies per evidence, as counts of rules."""
     keys = ["rule", *extra]
     homes = {"rule": "h"}
@@ -179,34 +181,34 @@ def _judged(query: exp.Select, group: int, extra: tuple[str, ...] = ()) -> exp.S
     )
 
 
-def dataset_counts(group: int) -> exp.Select:
+def dataset_counts(group: int) -> Select:
     """Counts per rule over the data."""
     counted = (
-        exp.select(column("b", "body"), named(column("p", "xy"), "signature"), named(total(column("p", "n")), "n"))
+        select(column("b", "body"), named(column("p", "xy"), "signature"), named(total(column("p", "n")), "n"))
         .from_(table("placed", "p"))
         .join(table("first", "x"), on=equal(column("x", "signature"), column("p", "xz")))
         .join(table("second", "y"), on=equal(column("y", "signature"), column("p", "yz")))
         .join(table(body_table(group), "b"), on=_body(column("x", "literal"), column("y", "literal")))
         .group_by(column("b", "body"), column("p", "xy"))
     )
-    query = exp.select().with_("sides", as_=_sides()).with_("placed", as_=_placed())
+    query = select().with_("sides", as_=_sides()).with_("placed", as_=_placed())
     query = query.with_("first", as_=_used(group, 0)).with_("second", as_=_used(group, 1))
     return _judged(query.with_("counted", as_=counted), group)
 
 
-def _body(first: exp.Expression, second: exp.Expression) -> exp.Expression:
+def _body(first: exp.Expr, second: exp.Expr) -> exp.Expr:
     return all_of((equal(column("b", "l0"), first), equal(column("b", "l1"), second)))
 
 
 def create_spokes(*, distinct: bool) -> exp.Create:
     """For each predicted pair of constants, the signatures of its two ends' tuples with a third constant, and how many."""
-    pairs = exp.select(column("c", "a0"), column("c", "a1")).distinct().from_(table(candidate_table(2), "c"))
+    pairs = select(column("c", "a0"), column("c", "a1")).distinct().from_(table(candidate_table(2), "c"))
     if distinct:
         pairs = pairs.where(different(column("c", "a0"), column("c", "a1")))
     corner = column("s", "a1")
     # Expanding the end of lower degree is enough: predicted pairs are held both ways round, so the other order is its mirror.
     found = (
-        exp.select(
+        select(
             column("p", "a0"),
             column("p", "a1"),
             named(column("s", "signature"), "s0"),
@@ -214,7 +216,7 @@ def create_spokes(*, distinct: bool) -> exp.Create:
             named(count_rows(), "n"),
             named(one_if(exp.LT(this=column("x", "rank"), expression=column("y", "rank"))), "mirrored"),
         )
-        .from_(pairs.subquery(alias="p"))
+        .from_(pairs.subquery(alias="p", copy=False))
         .join(table(RANK, "x"), on=equal(column("x", "a0"), column("p", "a0")))
         .join(
             table(RANK, "y"),
@@ -229,13 +231,17 @@ def create_spokes(*, distinct: bool) -> exp.Create:
         )
         .where(different(corner, column("p", "a0")), different(corner.copy(), column("p", "a1")))
         .group_by(
-            column("p", "a0"), column("p", "a1"), column("s", "signature"), column("r", "signature"), column("x", "rank"),
+            column("p", "a0"),
+            column("p", "a1"),
+            column("s", "signature"),
+            column("r", "signature"),
+            column("x", "rank"),
             column("y", "rank"),
         )
     )
-    straight = exp.select(*(column("f", c) for c in ("a0", "a1", "s0", "s1", "n"))).from_(table("found", "f"))
+    straight = select(*(column("f", c) for c in ("a0", "a1", "s0", "s1", "n"))).from_(table("found", "f"))
     turned = (
-        exp.select(
+        select(
             named(column("f", "a1"), "a0"),
             named(column("f", "a0"), "a1"),
             named(column("f", "s1"), "s0"),
@@ -246,28 +252,31 @@ def create_spokes(*, distinct: bool) -> exp.Create:
         .where(equal(column("f", "mirrored"), number(1)))
     )
     both = union_all([straight, turned])
-    return create(SPOKE, exp.select("*").with_("found", as_=found).from_(both.subquery(alias="b")))
+    return create(SPOKE, select("*").with_("found", as_=found).from_(both.subquery(alias="b", copy=False)))
 
 
-def _spokes_of_prediction() -> exp.Expression:
+def _spokes_of_prediction() -> exp.Expr:
     return all_of((equal(column("k", "a0"), column("p", "a0")), equal(column("k", "a1"), column("p", "a1"))))
 
 
-def body_counts(group: int, index: int, context: Context) -> exp.Select:
+def body_counts(group: int, index: int, context: Context) -> Select:
     """Counts per rule and prediction where the prediction is one body atom and the third corner is neither of its ends.
 
     The prediction is then no other atom and says nothing of the head, so observed facts alone judge it."""
     other = 1 - index
-    evidence: exp.Expression = column("k", "s0")
+    evidence: exp.Expr = column("k", "s0")
     counted = (
-        exp.select(column("b", "body"), column("p", "prediction"))
+        select(column("b", "body"), column("p", "prediction"))
         .from_(table(candidate_table(2), "p"))
         .join(table(SPOKE, "k"), on=_spokes_of_prediction())
         .join(table("others", "o"), on=equal(column("o", "signature"), column("k", "s1")))
         .join(
             table(body_table(group), "b"),
             on=all_of(
-                (equal(column("b", f"l{index}"), column("p", "literal")), equal(column("b", f"l{other}"), column("o", "literal")))
+                (
+                    equal(column("b", f"l{index}"), column("p", "literal")),
+                    equal(column("b", f"l{other}"), column("o", "literal")),
+                )
             ),
         )
     )
@@ -276,14 +285,14 @@ def body_counts(group: int, index: int, context: Context) -> exp.Select:
         evidence = column("i", "inverse")
     counted = counted.select(named(evidence.copy(), "signature"), named(total(column("k", "n")), "n"))
     counted = counted.group_by(column("b", "body"), column("p", "prediction"), evidence.copy())
-    query = exp.select().with_("others", as_=_used(group, other, turned=True, stride=context.stride))
+    query = select().with_("others", as_=_used(group, other, turned=True, stride=context.stride))
     return _judged(query.with_("counted", as_=counted), group, ("prediction",))
 
 
-def _paths(group: int) -> exp.Select:
+def _paths(group: int) -> Select:
     """Bodies between the ends of each predicted pair, with their number."""
     return (
-        exp.select(column("b", "body"), column("k", "a0"), column("k", "a1"), named(total(column("k", "n")), "n"))
+        select(column("b", "body"), column("k", "a0"), column("k", "a1"), named(total(column("k", "n")), "n"))
         .from_(table(SPOKE, "k"))
         .join(table("first", "x"), on=equal(column("x", "signature"), column("k", "s0")))
         .join(table("second", "y"), on=equal(column("y", "signature"), column("k", "s1")))
@@ -292,22 +301,19 @@ def _paths(group: int) -> exp.Select:
     )
 
 
-def _paths_of_prediction() -> exp.Select:
-    query = exp.select().from_(table("paths", "k"))
-    query = query.join(table(candidate_table(2), "p"), on=_spokes_of_prediction())
-    return query
+def _paths_of_prediction() -> Select:
+    query = select().from_(table("paths", "k"))
+    return query.join(table(candidate_table(2), "p"), on=_spokes_of_prediction())
 
 
-def _with_paths(query: exp.Select, group: int) -> exp.Select:
+def _with_paths(query: Select, group: int) -> Select:
     query = query.with_("first", as_=_used(group, 0)).with_("second", as_=_used(group, 1))
     return query.with_("paths", as_=_paths(group))
 
 
-def head_counts(group: int, context: Context) -> exp.Select:
+def head_counts(group: int, context: Context) -> Select:
     """Counts per rule and prediction where the prediction is the head and the third corner is neither of its ends."""
-    on_head = all_of(
-        (equal(column("h", "body"), column("k", "body")), equal(column("h", "literal"), column("p", "literal")))
-    )
+    on_head = all_of((equal(column("h", "body"), column("k", "body")), equal(column("h", "literal"), column("p", "literal"))))
     query = _paths_of_prediction().join(table(head_table(group), "h"), on=on_head)
     keys = [column("h", "rule"), column("p", "prediction")]
     if context.appendix:
@@ -339,7 +345,7 @@ def head_counts(group: int, context: Context) -> exp.Select:
     return count_judged(_with_paths(query, group), ("rule", "prediction"))
 
 
-def refuter_counts(group: int) -> exp.Select:
+def refuter_counts(group: int) -> Select:
     """Counts per rule and prediction where the prediction is an incompatible fact, as the appendix counts it."""
     n = total(column("k", "n"))
     keys = [column("h", "rule"), column("p", "prediction")]

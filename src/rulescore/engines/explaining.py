@@ -1,0 +1,96 @@
+"""What will be run, for people: shapes with their statements, and one rule's statement alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from rulescore.engines.counting import Counter, condition_sources, dataset_statement, load_group, prediction_statements
+from rulescore.logic.estimates import RelationSize, estimated_groundings, shape_text
+from rulescore.logic.normal import NormalRule
+from rulescore.logic.plan import Group, LiteralName, Plan
+from rulescore.logic.planner import plan
+from rulescore.logic.refutation import Refutations
+from rulescore.sql import claims as claim_sql
+from rulescore.sql import conditions as condition_sql
+from rulescore.sql import evidence as evidence_sql
+from rulescore.sql.build import Select, drop
+from rulescore.sql.explaining import alone, relation_sizes
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeExplanation:
+    """A shape, how many rules have it, how many groundings are expected, and the statements that count them."""
+
+    title: str
+    rules: int
+    estimated_groundings: int | None
+    statements: list[str]
+
+
+def sizes(counter: Counter) -> dict[LiteralName, RelationSize]:
+    found: dict[LiteralName, RelationSize] = {}
+    loaded = counter.loaded
+    for arity in sorted(loaded.fact_arities):
+        for row in counter.engine.query(relation_sizes(arity)).to_pylist():
+            constants = tuple(row[f"a{i}"] for i in range(arity))
+            found[loaded.literal_name(row["literal"], arity)] = RelationSize(row["n"], constants)
+    return found
+
+
+def explain(counter: Counter) -> list[ShapeExplanation]:
+    """Every group of the plan. Nothing is counted."""
+    known = sizes(counter)
+    explanations = []
+    for number, group in enumerate(counter.plan.groups):
+        statements = []
+        dataset = dataset_statement(counter, number)
+        if dataset is not None:
+            statements.append(f"-- over the data\n{counter.engine.text(dataset, pretty=True)}")
+        for title, statement in prediction_statements(counter, number):
+            statements.append(f"-- {title}\n{counter.engine.text(statement, pretty=True)}")
+        explanations.append(
+            ShapeExplanation(shape_text(group.shape), len(group.heads), estimated_groundings(group, known), statements)
+        )
+    return explanations
+
+
+def rule_statement(counter: Counter, ways: Refutations, rule: NormalRule) -> str:
+    """The statement that counts one rule over the data, with its parameters written in."""
+    number = len(counter.plan.groups)
+    group = plan([(0, rule)], ways).groups[0]
+    statement = _statement(counter, number, group)
+    if statement is None:
+        return "-- no facts of the arities that this rule needs: nothing to count"
+    tables = load_group(counter.engine, counter.loaded, number, group)
+    rows = {table: counter.engine.query(exp.select("*").from_(exp.to_table(f'"{table}"'))) for table in tables}
+    for table in tables:
+        counter.engine.run(drop(table))
+    names = {literal: _shown(literal, counter) for literal in _literals(counter, group)}
+    return counter.engine.text(alone(statement, rows, names), pretty=True)
+
+
+def _statement(counter: Counter, number: int, group: Group) -> Select | None:
+    if counter.context.appendix:
+        single = Counter(counter.engine, counter.loaded, Plan((*counter.plan.groups, group)), counter.context, counter.roles)
+        return dataset_statement(single, number, one_rule=True)
+    if not claim_sql.possible(group, counter.context, None):
+        return None
+    claims = claim_sql.dataset_claims(group, number, counter.context)
+    if group.shape.head is None:
+        return evidence_sql.plain_counts(claims, ["rule"], confirmed=False, refuted=True)
+    sources = condition_sources(number, group)
+    arity = len(group.shape.head)
+    return condition_sql.condition_counts(claims, sources, counter.context, arity, predictions=False, own=False)
+
+
+def _literals(counter: Counter, group: Group) -> set[int]:
+    loaded = counter.loaded
+    found = {loaded.literal(literal) for body in group.bodies for literal in body.literals}
+    return found | {loaded.literal(literal) for _, rows in group.conditions for row in rows for literal in row.literals}
+
+
+def _shown(literal: int, counter: Counter) -> str:
+    name = counter.loaded.predicate_name(literal)
+    return f"{name}, reversed" if literal % counter.loaded.stride == 1 else name

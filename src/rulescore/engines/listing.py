@@ -1,0 +1,274 @@
+"""The groundings behind a count, as people read them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from rulescore.data.constants import text_of, value_of
+from rulescore.data.setting import Role
+from rulescore.engines.counting import Counter, condition_sources, load_group
+from rulescore.language.printer import print_atom
+from rulescore.language.syntax import Atom, Constant, Term, Wildcard
+from rulescore.logic.normal import Bound, Fixed, Free, NormalRule, PatternAtom, Slot
+from rulescore.logic.plan import ConditionShape, Group, Judge, Parameter, ShapeSlot
+from rulescore.logic.planner import plan, variable_numbers
+from rulescore.logic.refutation import Refutations
+from rulescore.sql import claims as claim_sql
+from rulescore.sql import conditions as condition_sql
+from rulescore.sql import evidence as evidence_sql
+from rulescore.sql import listing as sql
+from rulescore.sql.build import Select, argument, drop
+from rulescore.sql.claims import Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One grounding whose head is refuted. `model` and `prediction` are None for violations in the data alone."""
+
+    rule: str
+    binding: dict[str, str]
+    model: str | None
+    prediction: str | None
+    roles: tuple[str, ...]
+    body: tuple[str, ...]
+    head: str
+    refuted_by: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Violations:
+    total: int
+    rows: list[Violation]
+
+
+@dataclass(frozen=True, slots=True)
+class _Fact:
+    """A ground atom: a predicate and numbers of constants in the order written; None stands for anything."""
+
+    predicate: str
+    values: tuple[int | None, ...]
+    negative: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Refuter:
+    """A refuting instance: facts that hold, and facts that are absent."""
+
+    facts: tuple[_Fact, ...]
+    absent: tuple[_Fact, ...] = ()
+
+
+class RuleListing:
+    """Lists violations of one rule, which gets a group of its own for the purpose."""
+
+    def __init__(self, counter: Counter, ways: Refutations, name: str, rule: NormalRule) -> None:
+        self._counter = counter
+        self._name = name
+        self._rule = rule
+        self._number = len(counter.plan.groups)
+        self._group: Group = plan([(0, rule)], ways).groups[0]
+        self._tables = load_group(counter.engine, counter.loaded, self._number, self._group)
+
+    def close(self) -> None:
+        for table in self._tables:
+            self._counter.engine.run(drop(table))
+
+    def find(self, *, model: int | None, prediction: int | None, limit: int) -> tuple[int, list[Violation]]:
+        """How many violations there are, and the first of them. Model None: those of the data alone."""
+        predictions = model is not None
+        rows = self._rows(predictions=predictions)
+        if rows is None:
+            return 0, []
+        engine = self._counter.engine
+        if predictions:
+            rows = sql.restricted(rows, model=model, prediction=prediction)
+        total = int(engine.query(sql.counted(rows))["n"][0].as_py())
+        if not total or not limit:
+            return total, []
+        rows = self._rows(predictions=predictions)
+        assert rows is not None
+        if predictions:
+            rows = sql.restricted(rows, model=model, prediction=prediction)
+        columns = sql.row_columns(self._group, predictions=predictions)
+        if self._counter.context.appendix:
+            columns = [*columns, "opponent"]
+        found = engine.query(sql.limited(rows, columns, limit))
+        name = self._counter.loaded.models[model] if model is not None else None
+        return total, list(self._violations(found, name))
+
+    def _rows(self, *, predictions: bool) -> Select | None:
+        counter, group, number = self._counter, self._group, self._number
+        context = counter.context
+        if context.appendix:
+            return self._appendix_rows(predictions=predictions)
+        parts: list[tuple[str, Select]] = []
+        if not predictions:
+            if claim_sql.possible(group, context, None):
+                parts.append((Role.BODY, claim_sql.dataset_claims(group, number, context, keep=True)))
+        else:
+            for entry in claim_sql.body_entries(group):
+                if claim_sql.possible(group, context, entry):
+                    parts.append((Role.BODY, claim_sql.body_claims(group, number, context, entry, keep=True)))
+            if group.judge is not Judge.DENIAL and claim_sql.possible(group, context, Entry()):
+                parts.append((Role.HEAD, claim_sql.head_claims(group, number, context, keep=True)))
+            if Role.REFUTER in counter.roles and group.judge is not Judge.DENIAL:
+                refuter = condition_sql.refuter_claims(group, number, context, self._sources(), keep=True)
+                if refuter is not None:
+                    parts.append((Role.REFUTER, refuter))
+        roles = frozenset(str(role) for role in counter.roles)
+        return sql.definition_rows(parts, group, context, self._sources(), roles, predictions=predictions)
+
+    def _appendix_rows(self, *, predictions: bool) -> Select | None:
+        counter, group, number = self._counter, self._group, self._number
+        context = counter.context
+        observed: list[Select] = []
+        refuters: list[Select] = []
+        if len(group.shape.head or ()) in context.fact_arities:
+            if not predictions:
+                if claim_sql.possible(group, context, None):
+                    observed.append(claim_sql.dataset_claims(group, number, context, keep=True))
+            elif Role.BODY in counter.roles:
+                for index in range(len(group.shape.atoms)):
+                    if claim_sql.possible(group, context, Entry((index,))):
+                        observed.append(claim_sql.body_claims(group, number, context, Entry((index,)), keep=True))
+        if predictions and Role.REFUTER in counter.roles and claim_sql.possible(group, context, Entry()):
+            refuters.append(claim_sql.head_claims(group, number, context, evidence_sql.OPPOSES, keep=True))
+        return sql.appendix_rows(observed, refuters, group, context, predictions=predictions)
+
+    def _sources(self) -> list[condition_sql.ConditionSource]:
+        return condition_sources(self._number, self._group)
+
+    def _violations(self, found: pa.Table, model: str | None) -> Iterator[Violation]:
+        rows = found.to_pylist()
+        numbers = variable_numbers(self._rule)
+        refuters = self._refuters(found, rows)
+        predictions = self._predictions({row["prediction"] for row in rows if "prediction" in row})
+        texts = self._texts(rows, refuters, predictions)
+        pattern = self._rule.pattern
+        for index, row in enumerate(rows):
+            values = [row[claim_sql.variable(number)] for number in numbers]
+            body = [self._ground(atom, values) for atom in pattern.atoms]
+            absent = [self._ground(atom, values) for atom in pattern.negated]
+            head = None if self._rule.head is None else self._ground(self._rule.head, values)
+            own = predictions.get(row.get("prediction", -1))
+            against = refuters.get(index, [])
+            yield Violation(
+                rule=self._name,
+                binding=_binding(pattern.variables, [texts.constant(value) for value in values]),
+                model=model,
+                prediction=None if own is None else texts.fact(own),
+                roles=() if own is None else _roles(own, body, head, against),
+                body=(*(texts.fact(fact) for fact in body), *(f"not {texts.fact(fact)}" for fact in absent)),
+                head="false" if head is None else texts.fact(head),
+                refuted_by=tuple(dict.fromkeys(texts.refuter(one) for one in against)),
+            )
+
+    def _ground(self, atom: PatternAtom, values: Sequence[int]) -> _Fact:
+        def value(slot: Slot) -> int | None:
+            match slot:
+                case Bound(index):
+                    return values[index]
+                case Fixed(key):
+                    return self._counter.loaded.constant_ids[key]
+                case Free():
+                    return None
+
+        return _Fact(atom.predicate, tuple(value(slot) for slot in atom.slots))
+
+    def _fact(self, literal: int, values: Sequence[int | None]) -> _Fact:
+        """The fact that a literal on a tuple stands for."""
+        name = self._counter.loaded.literal_name(literal, len(values))
+        return _Fact(name.predicate, tuple(values[position] for position in name.order), name.negative)
+
+    def _predictions(self, numbers: set[int]) -> dict[int, _Fact]:
+        loaded = self._counter.loaded
+        found: dict[int, _Fact] = {}
+        self._counter.engine.load(sql.WANTED, pa.table({"id": pa.array(sorted(numbers), pa.int32())}))
+        for arity in sorted(loaded.candidate_arities):
+            for row in self._counter.engine.query(sql.predictions_by_number(arity, loaded.stride)).to_pylist():
+                found[row["prediction"]] = self._fact(row["literal"], [row[argument(i)] for i in range(arity)])
+        self._counter.engine.run(drop(sql.WANTED))
+        return found
+
+    def _refuters(self, found: pa.Table, rows: list[dict[str, int]]) -> dict[int, list[_Refuter]]:
+        """What refutes the head of each listed row."""
+        if self._group.judge is Judge.DENIAL:
+            return {}
+        arity = len(self._group.shape.head or ())
+        if self._counter.context.appendix:
+            tuples = [[row[claim_sql.head_argument(i)] for i in range(arity)] for row in rows]
+            return {i: [_Refuter((self._fact(row["opponent"], tuples[i]),))] for i, row in enumerate(rows)}
+        engine = self._counter.engine
+        predictions = "prediction" in found.column_names
+        keys = condition_sql.asked_keys(arity, predictions=predictions)
+        engine.load(sql.LISTED, found.select(keys).append_column("row", pa.array(range(len(rows)), pa.int32())))
+        against: dict[int, list[_Refuter]] = {}
+        asked = condition_sql.Asked(sql.LISTED, predictions, extra=("row",))
+        for source in self._sources():
+            for branch in condition_sql.branches(source, self._counter.context, asked, instances=True):
+                for row in engine.query(branch).to_pylist():
+                    against.setdefault(row["row"], []).append(self._instance(source.shape, row))
+        engine.run(drop(sql.LISTED))
+        return against
+
+    def _instance(self, shape: ConditionShape, row: dict[str, int]) -> _Refuter:
+        def value(slot: ShapeSlot) -> int | None:
+            match slot:
+                case Bound(index):
+                    return row[claim_sql.head_argument(index)] if index < shape.arity else row[f"x{index}"]
+                case Parameter(index):
+                    return row[f"c{index}"]
+                case Free():
+                    return None
+
+        facts = [
+            self._fact(row[f"l{i}"], [value(slot) for slot in atom.slots]) for i, atom in enumerate((*shape.atoms, *shape.negated))
+        ]
+        return _Refuter(tuple(facts[: len(shape.atoms)]), tuple(facts[len(shape.atoms) :]))
+
+    def _texts(self, rows: list[dict[str, int]], refuters: dict[int, list[_Refuter]], predictions: dict[int, _Fact]) -> _Texts:
+        wanted = {value for row in rows for field, value in row.items() if field[0] in "vt" and field[1:].isdigit()}
+        facts = [fact for found in refuters.values() for one in found for fact in (*one.facts, *one.absent)]
+        wanted |= {value for fact in (*facts, *predictions.values()) for value in fact.values if value is not None}
+        engine = self._counter.engine
+        engine.load(sql.WANTED, pa.table({"id": pa.array(sorted(wanted), pa.int32())}))
+        keys = engine.query(sql.constants_by_id())
+        engine.run(drop(sql.WANTED))
+        known = {number: key for key, number in self._counter.loaded.constant_ids.items()}
+        return _Texts(known | dict(zip(keys["id"].to_pylist(), keys["key"].to_pylist(), strict=True)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Texts:
+    """Facts in words, by the keys of their constants."""
+
+    keys: dict[int, str]
+
+    def constant(self, number: int) -> str:
+        return text_of(self.keys[number])
+
+    def fact(self, fact: _Fact) -> str:
+        terms: list[Term] = [Wildcard() if v is None else Constant(value_of(self.keys[v])) for v in fact.values]
+        text = print_atom(Atom(fact.predicate, tuple(terms)))
+        return f"negative {text}" if fact.negative else text
+
+    def refuter(self, one: _Refuter) -> str:
+        parts = [*(self.fact(fact) for fact in one.facts), *(f"not {self.fact(fact)}" for fact in one.absent)]
+        return ", ".join(parts) if parts else "its own arguments"
+
+
+def _binding(names: Sequence[str], values: Sequence[str]) -> dict[str, str]:
+    """Variables and their values; a wildcard is named by its place among them."""
+    return {name if name != "_" else f"_{i + 1}": value for i, (name, value) in enumerate(zip(names, values, strict=True))}
+
+
+def _roles(own: _Fact, body: Sequence[_Fact], head: _Fact | None, against: Sequence[_Refuter]) -> tuple[str, ...]:
+    played = {
+        Role.BODY: own in body,
+        Role.HEAD: own == head,
+        Role.REFUTER: any(own in one.facts for one in against),
+    }
+    return tuple(role.value for role, plays in played.items() if plays)

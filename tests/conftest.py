@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 # No deadline: a database opens for every example. Generating a setting is slow by hypothesis' measure.
 common = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 
-settings.register_profile("quick", common, max_examples=10)
+# Shrinking a setting takes minutes; without it a failure shows at once, and the thorough profile shrinks it.
+without_shrinking = (Phase.explicit, Phase.reuse, Phase.generate)
+
+settings.register_profile("quick", common, max_examples=10, phases=without_shrinking)
 settings.register_profile("thorough", common, max_examples=2000)
 settings.load_profile(os.environ.get("RULESCORE_HYPOTHESIS", "quick"))

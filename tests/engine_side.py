@@ -159,20 +159,42 @@ def refusal(setting: Setting, text: str) -> str:
     raise AssertionError("the setting was not refused")
 
 
-def violations(setting: Setting, text: str, rule: oracle.Rule, prediction: Fact) -> set[tuple[frozenset[str], frozenset[str]]]:
-    """The violations that the package lists for one rule and one prediction, over all models that make it."""
+Violations = set[tuple[frozenset[str], frozenset[str]]]
+
+
+def expected_violations(setting: Setting) -> dict[tuple[str, Fact], tuple[int, Violations]]:
+    """For each rule and prediction, how many refuted groundings count and which they are, by the oracle."""
+    return {
+        (rule.name, one): (
+            oracle.contribution(setting, rule, one).refuted,
+            shown_violations(oracle.violations(setting, rule, one)),
+        )
+        for rule in setting.rules
+        for facts in setting.predictions.values()
+        for one in facts
+    }
+
+
+def violations(setting: Setting, text: str) -> dict[tuple[str, Fact], tuple[int, Violations]]:
+    """The same as the package lists them."""
     from rulescore.data.api import make_setting
     from rulescore.evaluate import Session
     from rulescore.language.parser import parse_atom
 
     predictions = {model: tables(facts) for model, facts in setting.predictions.items()}
-    made = make_setting(tables(setting.observed), predictions, text, **options(setting))
-    atom = parse_atom(write_atom(oracle.Atom(prediction[0], prediction[1:])))
-    found = set()
-    with Session(made) as session:
+    found: dict[tuple[str, Fact], tuple[int, Violations]] = {}
+    with Session(make_setting(tables(setting.observed), predictions, text, **options(setting))) as session:
         for model, facts in setting.predictions.items():
-            if prediction in facts:
-                for row in session.violations(rule=rule.name, model=model, prediction=atom, limit=10_000).rows:
-                    named = {n: v for n, v in row.binding.items() if not n.startswith("_")}
-                    found.add((frozenset(f"{n}={v}" for n, v in named.items()), frozenset(row.roles)))
+            for one in facts:
+                atom = parse_atom(write_atom(oracle.Atom(one[0], one[1:])))
+                for rule in setting.rules:
+                    listed = session.violations(rule=rule.name, model=model, prediction=atom, limit=10_000)
+                    found[rule.name, one] = (
+                        listed.total,
+                        {(shown_binding(row.binding), frozenset(row.roles)) for row in listed.rows},
+                    )
     return found
+
+
+def shown_binding(binding: Mapping[str, str]) -> frozenset[str]:
+    return frozenset(f"{name}={value}" for name, value in binding.items() if not name.startswith("_"))

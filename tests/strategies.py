@@ -248,11 +248,11 @@ def some(values: Sequence[object | None]) -> tuple:  # type: ignore[type-arg]
 
 
 @st.composite
-def settings(draw: st.DrawFn, *, appendix: bool = False, options: bool = True) -> Generated:
+def settings(draw: st.DrawFn, *, appendix: bool = False, most_rules: int = 5, models: int = 2) -> Generated:
     """A setting that the convention can count, with all that it allows."""
     vocabulary = draw(vocabularies())
     observed = draw(observed_facts(vocabulary))
-    number = draw(st.sampled_from((1, 3, 4, 5, 5)))
+    number = min(most_rules, draw(st.sampled_from((1, 3, 4, 5, 5))))
     group_list = some(draw(st.lists(groups(vocabulary), min_size=appendix, max_size=2)))
     incompatible = some(
         [
@@ -264,12 +264,12 @@ def settings(draw: st.DrawFn, *, appendix: bool = False, options: bool = True) -
     setting = Setting(
         observed=observed,
         rules=tuple(draw(rules(vocabulary, f"rule{i}", appendix=appendix)) for i in range(number)),
-        predictions={f"model{i}": draw(predictions(vocabulary, observed)) for i in range(draw(st.integers(1, 2)))},
+        predictions={f"model{i}": draw(predictions(vocabulary, observed)) for i in range(draw(st.integers(1, models)))},
         incompatible=incompatible,
         extract=chance(draw, 20),
         convention=oracle.APPENDIX if appendix else oracle.DEFINITION,
-        distinct_variables=draw(st.sampled_from((None, None, True, False))) if options else None,
-        roles=draw(st.none() | st.none() | role_sets()) if options else None,
+        distinct_variables=draw(st.sampled_from((None, None, True, False))),
+        roles=draw(st.none() | st.none() | role_sets()),
         **general,
     )
     return Generated(setting, vocabulary.arities, group_list)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
-from hypothesis import given, settings
+from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
 import engine_side
@@ -17,6 +17,7 @@ from strategies import Generated
 
 
 def run(generated: Generated) -> engine_side.Outcome:
+    note(generated.text)
     return engine_side.run(generated.setting, generated.text)
 
 
@@ -34,6 +35,13 @@ def test_engine_equals_oracle_by_the_definition(generated: Generated) -> None:
 @given(strategies.settings(appendix=True))
 def test_engine_equals_oracle_by_the_appendix(generated: Generated) -> None:
     assert run(generated) == engine_side.expected(generated.setting)
+
+
+@given(strategies.settings(most_rules=2, models=1) | strategies.settings(appendix=True, most_rules=2, models=1))
+def test_listed_violations_are_the_counted_ones(generated: Generated) -> None:
+    """Their number is the count, and each names its grounding and the roles of the prediction."""
+    setting = generated.setting
+    assert engine_side.violations(setting, generated.text) == engine_side.expected_violations(setting)
 
 
 # What changes nothing. The numbers before the change are the oracle's, so that the engine runs once.
@@ -87,9 +95,8 @@ def test_names_of_variables_change_nothing(generated: Generated, names: list[str
 def test_the_order_of_body_atoms_and_rules_changes_nothing(generated: Generated, random: Random) -> None:
     rules = [replace(rule, body=tuple(random.sample(rule.body, len(rule.body)))) for rule in generated.setting.rules]
     random.shuffle(rules)
-    assert run(replace(generated, setting=replace(generated.setting, rules=tuple(rules)))) == engine_side.expected(
-        generated.setting
-    )
+    changed = replace(generated, setting=replace(generated.setting, rules=tuple(rules)))
+    assert run(changed) == engine_side.expected(generated.setting)
 
 
 @given(strategies.settings() | strategies.settings(appendix=True), st.randoms(use_true_random=False))

@@ -138,4 +138,4 @@ class MissingExtraError(RulescoreError):
     """An optional dependency is not installed; the message names the extra that brings it."""
 
     def __init__(self, what: str, extra: str) -> None:
-        super().__init__(f"{what} needs an optional dependency: pip install 'rulescore[{extra}]'")
+        super().__init__(f"{what} needs an optional dependency: install rulescore with its extra `{extra}`, or `{extra}` itself")

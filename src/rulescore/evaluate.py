@@ -21,16 +21,16 @@ from rulescore.engines.listing import RuleListing, Violation, Violations
 from rulescore.engines.loading import load
 from rulescore.errors import Diagnostic, InputError, Severity, suggestion
 from rulescore.language.parser import parse_all
-from rulescore.language.printer import print_rule
-from rulescore.language.syntax import Atom, Constant, ExtractIncompatible, Falsity, Program, Refute, Rule
+from rulescore.language.syntax import Atom, Constant, ExtractIncompatible, Refute, Rule
 from rulescore.logic import checks, conventions
 from rulescore.logic.incompatible import self_refuting
 from rulescore.logic.normal import normal_rule
 from rulescore.logic.plan import LiteralName, Plan
 from rulescore.logic.planner import plan
 from rulescore.logic.refutation import identity, opposed_both_ways, orders_in_use, refutations
+from rulescore.scoring.described import described_rules
 from rulescore.scoring.evaluation import CONTRIBUTIONS_SCHEMA, Evaluation
-from rulescore.scoring.results import Counts, RuleInfo
+from rulescore.scoring.results import Counts
 from rulescore.scoring.score import score, violated_denials
 from rulescore.sql import results as result_sql
 from rulescore.sql.build import candidate_table, drop, fact_table
@@ -42,8 +42,9 @@ __all__ = ["PairCount", "Session", "ShapeExplanation", "Violation", "Violations"
 
 CODES = {
     "E261": "a rule or model that does not exist is asked for",
-    "E322": "one model is given twice",
+    "E325": "one model is given twice",
     "W321": "negative facts that are observed facts too",
+    "W322": "pairs of predicates taken to be incompatible because the data never have both",
 }
 
 
@@ -64,7 +65,8 @@ class Session:
     def __init__(self, setting: Setting) -> None:
         self.setting = setting
         self.program = parse_all(setting.rules)
-        names = _rule_names(self.program)
+        self.rules = described_rules(self.program, setting.scoring)
+        names = [rule.name for rule in self.rules]
         problems = checks.structure(self.program, names)
         self._engine = connect(setting.engine)
         try:
@@ -90,8 +92,9 @@ class Session:
         appendix = self.setting.scoring.convention is Convention.APPENDIX
         declared = refutations(self.program, self._loaded.vocabulary)
         counting.number_evidence(self._engine, self._loaded, marked=appendix and opposed_both_ways(declared))
-        self.ways = refutations(self.program, self._loaded.vocabulary, self._extracted())
-        self.rules = tuple(_info(rule, name, self.setting) for rule, name in zip(self.program.rules, names, strict=True))
+        extracted = self._extracted()
+        self.ways = refutations(self.program, self._loaded.vocabulary, extracted)
+        problems += _shown_pairs(extracted)
         problems += self._option_problems()
         problems += self_refuting(self.program, names, self.ways)
         if appendix:
@@ -295,7 +298,7 @@ class Session:
         models = Tally(self._loaded.models)
         for model, times in models.items():
             if times > 1:
-                yield Diagnostic("E322", f"model `{model}` is given {times} times", helps=("give its files as one list",))
+                yield Diagnostic("E325", f"model `{model}` is given {times} times", helps=("give its files as one list",))
         if self.summary.negatives_observed:
             yield Diagnostic(
                 "W321",
@@ -321,38 +324,23 @@ def _unknown(what: str, name: str, known: Sequence[str]) -> Diagnostic:
     return Diagnostic("E261", f"there is no {what} `{name}`", helps=helps)
 
 
+def _shown_pairs(pairs: Sequence[tuple[str, str]]) -> Iterator[Diagnostic]:
+    """An extracted pair is a heuristic, so users are told which there are."""
+    if pairs:
+        shown = ", ".join(f"`{left}` and `{right}`" for left, right in pairs[:10])
+        more = f", and {len(pairs) - 10:,} more" if len(pairs) > 10 else ""
+        yield Diagnostic(
+            "W322",
+            f"{len(pairs):,} pairs of predicates count as incompatible because no tuple of the data has both",
+            notes=(shown + more,),
+            helps=("`rulescore incompatibilities` writes all of them as a rule file to edit",),
+            severity=Severity.WARNING,
+        )
+
+
 def _raise_errors(problems: Sequence[Diagnostic]) -> None:
     if any(problem.severity is Severity.ERROR for problem in problems):
         raise InputError(sorted(problems, key=lambda problem: problem.severity is not Severity.ERROR))
-
-
-def _rule_names(program: Program) -> list[str]:
-    """Names as given; canonical text for rules without one, numbered where it repeats."""
-    names: list[str] = []
-    seen: Tally[str] = Tally()
-    for rule in program.rules:
-        if rule.name is not None:
-            names.append(rule.name)
-            continue
-        text = print_rule(rule)
-        seen[text] += 1
-        names.append(text if seen[text] == 1 else f"{text} #{seen[text]}")
-    return names
-
-
-def _info(rule: Rule, name: str, setting: Setting) -> RuleInfo:
-    options = setting.scoring
-    kind = options.kinds.get(name, rule.kind)
-    return RuleInfo(
-        name=name,
-        text=print_rule(rule),
-        declared_kind=kind.value if kind is not None else None,
-        weight=options.weights.get(name, rule.weight),
-        denial=isinstance(rule.head, Falsity),
-        description=rule.description,
-        tags=rule.tags,
-        place=str(rule.span.place()) if rule.span else None,
-    )
 
 
 def _in_order(rows: counting.CountRows, rules: int) -> list[Counts]:

@@ -98,9 +98,7 @@ def abridged(printed: str, shown: str | None) -> str:
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_every_session_of_the_documents_happens_as_shown(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_session_of_the_documents_happens_as_shown(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = ROOT / name
     text = path.read_text(encoding="utf-8")
     monkeypatch.chdir(tmp_path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -10,8 +9,8 @@ from fnmatch import fnmatchcase
 from rulescore.data.setting import ScoringOptions
 from rulescore.errors import Source
 from rulescore.language.parser import parse_all
-from rulescore.language.printer import print_rule
-from rulescore.language.syntax import Atom, Falsity, Not, Rule
+from rulescore.language.syntax import Atom, Not, Rule
+from rulescore.scoring.described import described_rules
 from rulescore.scoring.results import RuleInfo
 
 
@@ -26,9 +25,8 @@ class RuleFilter:
 
 
 def listed_rules(sources: Sequence[Source], options: ScoringOptions, wanted: RuleFilter) -> Iterator[RuleInfo]:
-    repeated: Counter[str] = Counter()
-    for rule in parse_all(sources).rules:
-        info = _described(rule, options, repeated)
+    program = parse_all(sources)
+    for rule, info in zip(program.rules, described_rules(program, options), strict=True):
         if _matches(info, wanted) and wanted.predicates <= predicates_of(rule):
             yield info
 
@@ -36,27 +34,6 @@ def listed_rules(sources: Sequence[Source], options: ScoringOptions, wanted: Rul
 def predicates_of(rule: Rule) -> frozenset[str]:
     atoms = [part.condition if isinstance(part, Not) else part for part in (rule.head, *rule.body.conditions)]
     return frozenset(atom.predicate for atom in atoms if isinstance(atom, Atom))
-
-
-def _described(rule: Rule, options: ScoringOptions, repeated: Counter[str]) -> RuleInfo:
-    text = print_rule(rule)
-    name = _numbered(text, repeated) if rule.name is None else rule.name
-    return RuleInfo(
-        name,
-        text,
-        declared_kind=options.kinds.get(name, rule.kind),
-        weight=options.weights.get(name, rule.weight),
-        denial=isinstance(rule.head, Falsity),
-        description=rule.description,
-        tags=rule.tags,
-        place=None if rule.span is None else str(rule.span.place()),
-    )
-
-
-def _numbered(text: str, repeated: Counter[str]) -> str:
-    """A rule without a name is named by its text, with a number from its second occurrence on."""
-    repeated[text] += 1
-    return text if repeated[text] == 1 else f"{text} #{repeated[text]}"
 
 
 def _matches(info: RuleInfo, wanted: RuleFilter) -> bool:

@@ -18,8 +18,9 @@ from rulescore.sql import claims as claim_sql
 from rulescore.sql import conditions as condition_sql
 from rulescore.sql import evidence as evidence_sql
 from rulescore.sql import results as result_sql
+from rulescore.sql import signatures as signature_sql
 from rulescore.sql import wedges as wedge_sql
-from rulescore.sql.build import Select
+from rulescore.sql.build import Select, drop
 from rulescore.sql.claims import Context, Entry
 
 CountRows = dict[int, tuple[int, int, int]]
@@ -62,13 +63,6 @@ def prepare(
         ambiguous,
         loaded.any_observed_prediction,
     )
-    judged = {h.predicate for g in plan.groups if g.judge is Judge.EVIDENCE for h in g.heads if h.predicate is not None}
-    literals = sorted(_head_literal(loaded, predicate) for predicate in judged)
-    engine.load(evidence_sql.JUDGED, pa.table({"literal": pa.array(literals, pa.int32())}))
-    if judged and loaded.fact_arities:
-        engine.run(evidence_sql.create_verdicts(appendix=appendix, ambiguous=ambiguous, stride=loaded.stride))
-    elif judged:
-        engine.load(evidence_sql.VERDICT, _empty("signature", "head", *evidence_sql.COUNTS))
     if 2 in loaded.fact_arities and any(_is_wedge(group) for group in plan.groups):
         _find_triangles(engine, loaded, distinct=distinct_variables)
     return Counter(engine, loaded, plan, context, roles)
@@ -79,7 +73,7 @@ def _is_wedge(group: Group) -> bool:
 
 
 def _find_triangles(engine: Engine, loaded: Loaded, *, distinct: bool) -> None:
-    engine.run(wedge_sql.create_inverses(loaded.stride))
+    engine.run(signature_sql.create_inverses(loaded.stride))
     engine.run(wedge_sql.create_ranks())
     engine.run(wedge_sql.create_edges())
     engine.run(wedge_sql.create_triangles(distinct=distinct), as_written=True)
@@ -93,33 +87,41 @@ def _empty(*fields: str) -> pa.Table:
 
 def number_evidence(engine: Engine, loaded: Loaded, *, marked: bool) -> None:
     """Give every set of literals that holds of some tuple a number. Once, after loading."""
-    for arity in sorted(loaded.fact_arities):
-        engine.run(evidence_sql.create_tuple_sets(arity, loaded.orders_of(arity), loaded.stride, marked=marked))
-    if loaded.fact_arities:
-        engine.run(evidence_sql.create_signatures(sorted(loaded.fact_arities)))
-        engine.run(evidence_sql.create_members())
+    arities = sorted(loaded.fact_arities)
+    for arity in arities:
+        orders = loaded.orders_of(arity)
+        engine.run(signature_sql.create_extremes(arity, orders, loaded.stride, marked=marked))
+        engine.run(signature_sql.create_sets(arity, orders, loaded.stride, marked=marked))
+    if arities:
+        engine.run(signature_sql.create_signatures(arities, 2 * loaded.stride * len(loaded.predicate_ids)))
+        engine.run(signature_sql.create_members(arities))
+    else:
+        engine.load(signature_sql.MEMBER, _empty("signature", "literal"))
     for arity in sorted(loaded.fact_arities | loaded.candidate_arities):
         facts, candidates = arity in loaded.fact_arities, arity in loaded.candidate_arities
-        engine.run(evidence_sql.create_tuples(arity, facts=facts, candidates=candidates))
+        engine.run(signature_sql.create_tuples(arity, facts=facts, candidates=candidates))
+    for arity in arities:
+        for table in signature_sql.intermediate_tables(arity):
+            engine.run(drop(table))
 
 
-def _head_literal(loaded: Loaded, predicate: str) -> int:
+def head_literal(loaded: Loaded, predicate: str) -> int:
     arity = loaded.vocabulary.predicates[predicate].arity
     return loaded.literal(LiteralName(predicate, identity(arity)))
 
 
 def oppositions(loaded: Loaded, ways: Refutations, heads: set[str]) -> tuple[pa.Array, pa.Array]:
     """Pairs of a head's literal and a literal that refutes it, each once, for the heads in use."""
-    wanted = np.array(sorted(_head_literal(loaded, head) for head in heads), np.int64)
+    wanted = np.array(sorted(head_literal(loaded, head) for head in heads), np.int64)
     parts: list[np.ndarray[tuple[int, int], np.dtype[np.int64]]] = []
     for group in ways.groups:
-        members = np.array([_head_literal(loaded, p) for p in group if p in loaded.predicate_ids], np.int64)
+        members = np.array([head_literal(loaded, p) for p in group if p in loaded.predicate_ids], np.int64)
         used = np.intersect1d(members, wanted)
         left, right = np.meshgrid(used, members, indexing="ij")
         pairs = np.stack([left.ravel(), right.ravel()], axis=1)
         parts.append(pairs[pairs[:, 0] != pairs[:, 1]])
     single = [
-        (_head_literal(loaded, one.head), loaded.literal(LiteralName(one.opponent, one.order, one.negative)))
+        (head_literal(loaded, one.head), loaded.literal(LiteralName(one.opponent, one.order, one.negative)))
         for one in ways.oppositions
         if one.head in heads
     ]
@@ -141,7 +143,7 @@ def load_group(engine: Engine, loaded: Loaded, number: int, group: Group) -> lis
     head: dict[str, list[int]] = {
         "rule": [one.rule for one in group.heads],
         "body": [one.body for one in group.heads],
-        "literal": [-1 if one.predicate is None else _head_literal(loaded, one.predicate) for one in group.heads],
+        "literal": [-1 if one.predicate is None else head_literal(loaded, one.predicate) for one in group.heads],
     }
     for i in range(len(group.heads[0].constants)):
         head[f"h{i}"] = [loaded.constant_ids[one.constants[i]] for one in group.heads]
@@ -154,7 +156,7 @@ def load_group(engine: Engine, loaded: Loaded, number: int, group: Group) -> lis
 
 
 def _condition_rows(loaded: Loaded, rows: Sequence[ConditionRow]) -> dict[str, list[int]]:
-    columns: dict[str, list[int]] = {"head": [_head_literal(loaded, row.predicate) for row in rows]}
+    columns: dict[str, list[int]] = {"head": [head_literal(loaded, row.predicate) for row in rows]}
     for i in range(len(rows[0].literals)):
         columns[f"l{i}"] = [loaded.literal(row.literals[i]) for row in rows]
     for i in range(len(rows[0].constants)):
@@ -183,19 +185,20 @@ def dataset_statement(counter: Counter, number: int, *, one_rule: bool = False) 
     context = counter.context
     if not claim_sql.possible(group, context, None):
         return None
-    claims = claim_sql.dataset_claims(group, number, context)
+    found = claim_sql.dataset_groundings(group, number, context)
     arity = len(group.shape.head or ())
     match group.judge:
         case Judge.DENIAL:
-            return evidence_sql.plain_counts(claims, ["rule"], confirmed=False, refuted=True)
+            return evidence_sql.plain_counts(claim_sql.claims(found), ["rule"], confirmed=False, refuted=True)
         case Judge.EVIDENCE:
             if arity not in context.fact_arities:
                 return None
             if _is_wedge(group) and not one_rule:
-                return wedge_sql.dataset_counts(number)
-            return evidence_sql.observed_counts(claims, arity, ["rule"])
+                return wedge_sql.dataset_counts(number, context)
+            return evidence_sql.observed_counts(claim_sql.located(found, readings=False), context, ["rule"])
         case Judge.CONDITIONS:
             sources = condition_sources(number, group)
+            claims = claim_sql.claims(found)
             return condition_sql.condition_counts(claims, sources, context, arity, predictions=False, own=False)
 
 
@@ -266,12 +269,10 @@ def _entry_statements(
     if not claim_sql.possible(group, context, entry):
         return
     if entry.atoms:
-        claims = claim_sql.body_claims(group, number, context, entry)
-        own_arity = group.shape.atoms[entry.atoms[0]].arity
+        found = claim_sql.body_groundings(group, number, context, entry)
     else:
-        claims = claim_sql.head_claims(group, number, context)
-        own_arity = len(group.shape.head or ())
-    statement = _judge(counter, number, claims, own_arity, keep)
+        found = claim_sql.head_groundings(group, number, context)
+    statement = _judge(counter, number, found, keep)
     if statement is not None:
         yield title, statement
 
@@ -288,15 +289,15 @@ def _appendix_statements(counter: Counter, number: int) -> Iterator[tuple[str, S
         for index in range(len(group.shape.atoms)):
             entry = Entry((index,))
             if claim_sql.possible(group, context, entry):
-                claims = claim_sql.body_claims(group, number, context, entry)
-                yield f"prediction at body atom {index + 1}", evidence_sql.observed_counts(claims, arity, keys)
+                located = claim_sql.located(claim_sql.body_groundings(group, number, context, entry), readings=False)
+                yield f"prediction at body atom {index + 1}", evidence_sql.observed_counts(located, context, keys)
     if not claim_sql.possible(group, context, Entry()):
         return
     if Role.HEAD in counter.roles:
-        claims = claim_sql.head_claims(group, number, context)
+        claims = claim_sql.claims(claim_sql.head_groundings(group, number, context))
         yield "prediction is the head", evidence_sql.plain_counts(claims, keys, confirmed=True, refuted=False)
     if Role.REFUTER in counter.roles:
-        claims = claim_sql.head_claims(group, number, context, evidence_sql.OPPOSES)
+        claims = claim_sql.claims(claim_sql.head_groundings(group, number, context, evidence_sql.OPPOSES))
         yield "prediction is the incompatible fact", evidence_sql.plain_counts(claims, keys, confirmed=False, refuted=True)
 
 
@@ -319,21 +320,23 @@ def _definition_statements(counter: Counter, number: int) -> Iterator[tuple[str,
             yield "prediction refutes the head", _judge_refuter(counter, number, claims)
 
 
-def _judge(counter: Counter, number: int, claims: Select, own_arity: int, keep: Sequence[Role] | None) -> Select | None:
+def _judge(counter: Counter, number: int, found: claim_sql.Grounded, keep: Sequence[Role] | None) -> Select | None:
     group, context = counter.plan.groups[number], counter.context
     arity = len(group.shape.head or ())
-    own = own_arity == arity
+    own = found.own_arity == arity
     match group.judge:
         case Judge.DENIAL:
             if keep is not None:
                 return None
-            return evidence_sql.plain_counts(claims, ["rule", "prediction"], confirmed=False, refuted=True)
+            return evidence_sql.plain_counts(claim_sql.claims(found), ["rule", "prediction"], confirmed=False, refuted=True)
         case Judge.EVIDENCE:
             if arity not in context.fact_arities | context.candidate_arities:
                 return None
-            return evidence_sql.prediction_counts(claims, context, arity, own=own, keep=keep)
+            readings = len(context.orders_of(arity)) if own else 0
+            return evidence_sql.prediction_counts(claim_sql.located(found, readings=own), context, readings, keep=keep)
         case Judge.CONDITIONS:
             sources = condition_sources(number, group)
+            claims = claim_sql.claims(found)
             return condition_sql.condition_counts(claims, sources, context, arity, predictions=True, own=own, keep=keep)
 
 
@@ -379,6 +382,6 @@ def together_counts(engine: Engine, loaded: Loaded) -> Iterable[tuple[str, str, 
     """Pairs of observed predicates that share tuples, in alphabetical order, with the number of those."""
     names = {number: name for name, number in loaded.predicate_ids.items()}
     for arity in sorted(loaded.fact_arities):
-        rows = engine.query(evidence_sql.cooccurrences(arity, loaded.stride, len(loaded.predicate_ids)))
+        rows = engine.query(signature_sql.cooccurrences(arity, loaded.stride, len(loaded.predicate_ids)))
         for left, right, n in zip(*(rows[c].to_pylist() for c in ("left", "right", "n")), strict=True):
             yield names[left // loaded.stride], names[right // loaded.stride], int(n)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
-from concurrent.futures import TimeoutError as FutureTimeoutError
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, TypeVar
 
 import duckdb
@@ -114,12 +113,10 @@ class DuckDBEngine:
 
 
 def _wait(future: Future[_Result]) -> _Result:
-    while True:
-        try:
-            return future.result(timeout=_POLL)
-        except FutureTimeoutError:
-            if future.done():
-                raise
+    """The result, waited for in short steps: an unbroken wait would hold Ctrl-C back until the query ends."""
+    while not future.done():
+        wait([future], timeout=_POLL)
+    return future.result()
 
 
 def _first_line(error: Exception) -> str:

@@ -6,7 +6,14 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from rulescore.engines.counting import Counter, condition_sources, dataset_statement, load_group, prediction_statements
+from rulescore.engines.counting import (
+    Counter,
+    condition_sources,
+    dataset_statement,
+    head_literal,
+    load_group,
+    prediction_statements,
+)
 from rulescore.logic.estimates import RelationSize, estimated_groundings, shape_text
 from rulescore.logic.normal import NormalRule
 from rulescore.logic.plan import Group, LiteralName, Plan
@@ -77,7 +84,7 @@ def _statement(counter: Counter, number: int, group: Group) -> Select | None:
         return dataset_statement(single, number, one_rule=True)
     if not claim_sql.possible(group, counter.context, None):
         return None
-    claims = claim_sql.dataset_claims(group, number, counter.context)
+    claims = claim_sql.claims(claim_sql.dataset_groundings(group, number, counter.context))
     if group.shape.head is None:
         return evidence_sql.plain_counts(claims, ["rule"], confirmed=False, refuted=True)
     sources = condition_sources(number, group)
@@ -88,6 +95,7 @@ def _statement(counter: Counter, number: int, group: Group) -> Select | None:
 def _literals(counter: Counter, group: Group) -> set[int]:
     loaded = counter.loaded
     found = {loaded.literal(literal) for body in group.bodies for literal in body.literals}
+    found |= {head_literal(loaded, head.predicate) for head in group.heads if head.predicate is not None}
     return found | {loaded.literal(literal) for _, rows in group.conditions for row in rows for literal in row.literals}
 
 

@@ -107,13 +107,13 @@ class RuleListing:
         parts: list[tuple[str, Select]] = []
         if not predictions:
             if claim_sql.possible(group, context, None):
-                parts.append((Role.BODY, claim_sql.dataset_claims(group, number, context, keep=True)))
+                parts.append((Role.BODY, claim_sql.rows(claim_sql.dataset_groundings(group, number, context))))
         else:
             for entry in claim_sql.body_entries(group):
                 if claim_sql.possible(group, context, entry):
-                    parts.append((Role.BODY, claim_sql.body_claims(group, number, context, entry, keep=True)))
+                    parts.append((Role.BODY, claim_sql.rows(claim_sql.body_groundings(group, number, context, entry))))
             if group.judge is not Judge.DENIAL and claim_sql.possible(group, context, Entry()):
-                parts.append((Role.HEAD, claim_sql.head_claims(group, number, context, keep=True)))
+                parts.append((Role.HEAD, claim_sql.rows(claim_sql.head_groundings(group, number, context))))
             if Role.REFUTER in counter.roles and group.judge is not Judge.DENIAL:
                 refuter = condition_sql.refuter_claims(group, number, context, self._sources(), keep=True)
                 if refuter is not None:
@@ -129,13 +129,13 @@ class RuleListing:
         if len(group.shape.head or ()) in context.fact_arities:
             if not predictions:
                 if claim_sql.possible(group, context, None):
-                    observed.append(claim_sql.dataset_claims(group, number, context, keep=True))
+                    observed.append(claim_sql.rows(claim_sql.dataset_groundings(group, number, context)))
             elif Role.BODY in counter.roles:
                 for index in range(len(group.shape.atoms)):
                     if claim_sql.possible(group, context, Entry((index,))):
-                        observed.append(claim_sql.body_claims(group, number, context, Entry((index,)), keep=True))
+                        observed.append(claim_sql.rows(claim_sql.body_groundings(group, number, context, Entry((index,)))))
         if predictions and Role.REFUTER in counter.roles and claim_sql.possible(group, context, Entry()):
-            refuters.append(claim_sql.head_claims(group, number, context, evidence_sql.OPPOSES, keep=True))
+            refuters.append(claim_sql.rows(claim_sql.head_groundings(group, number, context, evidence_sql.OPPOSES)))
         return sql.appendix_rows(observed, refuters, group, context, predictions=predictions)
 
     def _sources(self) -> list[condition_sql.ConditionSource]:

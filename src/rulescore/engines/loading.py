@@ -19,7 +19,7 @@ from rulescore.logic.refutation import Order, identity
 from rulescore.sql import loading as sql
 from rulescore.sql.build import Select, arguments, name
 
-CODES = {"E321": "a predicate occurs with two different numbers of arguments in the data"}
+CODES = {"E324": "a predicate occurs with two different numbers of arguments in the data"}
 
 # Rows staged at a time: enough to be quick, few enough to stay small in memory.
 _STAGED_ROWS = 1_000_000
@@ -215,7 +215,7 @@ def _predicate_arities(engine: Engine, stages: Mapping[str, _Staging]) -> dict[s
         found.setdefault(row["predicate"], {}).setdefault(arity, Counter())[kind] += row["n"]
     problems = [
         Diagnostic(
-            "E321",
+            "E324",
             f"`{predicate}` occurs with {' and '.join(str(n) for n in sorted(uses))} arguments",
             notes=tuple(
                 f"{n} argument{'s' if n != 1 else ''}: " + ", ".join(f"{count:,} {kind} rows" for kind, count in kinds.items())

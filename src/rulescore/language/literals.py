@@ -40,6 +40,8 @@ def _unescape(match: re.Match[str]) -> str:
 
 def quote(text: str, mark: str) -> str:
     """The text in quotes; what a reader could not see or would misread is escaped."""
+    if text.isprintable() and mark not in text and "\\" not in text:
+        return mark + text + mark
     return mark + "".join(_write_character(character, mark) for character in text) + mark
 
 

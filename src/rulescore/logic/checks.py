@@ -6,12 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 
 from rulescore.data.constants import ConstantType, key_of, type_of
 from rulescore.data.vocabulary import Vocabulary
 from rulescore.errors import Diagnostic, Severity, Span
-from rulescore.language.printer import print_rule, print_term
+from rulescore.language.printer import print_term
 from rulescore.language.syntax import (
     And,
     Atom,
@@ -241,42 +240,51 @@ def _duplicate_names(program: Program, names: Iterable[str]) -> Iterator[Diagnos
         first.setdefault(name, rule)
 
 
-def canonical(rule: Rule) -> Rule:
-    """The rule with variables renamed in order of occurrence and without what does not change its meaning."""
-    renamed: dict[str, str] = {}
+_Key = tuple[object, ...]
 
-    def term(one: Term) -> Term:
-        return Variable(renamed.setdefault(one.name, f"V{len(renamed)}")) if isinstance(one, Variable) else one
 
-    def atom(one: Atom) -> Atom:
-        return replace(one, terms=tuple(term(t) for t in one.terms))
+def meaning_key(rule: Rule) -> _Key:
+    """What a rule says, whatever its variables are called: equal for rules that say the same in the same order."""
+    numbers: dict[str, int] = {}
 
-    body: list[Literal] = []
-    for literal in rule.body.conditions:
-        match literal:
+    def term(one: Term) -> object:
+        match one:
+            case Variable(name):
+                return numbers.setdefault(name, len(numbers))
+            case Constant(value):
+                return key_of(value)
+            case Wildcard():
+                return None
+
+    def atom(one: Atom) -> _Key:
+        return (one.predicate, *(term(t) for t in one.terms))
+
+    def literal(one: Literal) -> _Key:
+        match one:
             case Atom():
-                body.append(atom(literal))
+                return ("", *atom(one))
             case Not(negated):
-                body.append(replace(literal, condition=atom(negated)))
-            case Comparison():
-                body.append(replace(literal, left=term(literal.left), right=term(literal.right)))
-    head = atom(rule.head) if isinstance(rule.head, Atom) else rule.head
-    return Rule(head, And(tuple(body)))
+                return ("not", *atom(negated))
+            case Comparison(operator, left, right):
+                return (operator.value, term(left), term(right))
+
+    head = atom(rule.head) if isinstance(rule.head, Atom) else None
+    return (head, *(literal(one) for one in rule.body.conditions))
 
 
 def _duplicate_rules(program: Program, names: Iterable[str]) -> Iterator[Diagnostic]:
-    first: dict[str, str] = {}
+    first: dict[_Key, str] = {}
     for rule, name in zip(program.rules, names, strict=True):
-        text = print_rule(canonical(rule))
-        if text in first:
+        said = meaning_key(rule)
+        if said in first:
             yield Diagnostic(
                 "W201",
-                f"rule `{name}` says the same as rule `{first[text]}`",
+                f"rule `{name}` says the same as rule `{first[said]}`",
                 rule.span.place() if rule.span else None,
                 notes=("both count",),
                 severity=Severity.WARNING,
             )
-        first.setdefault(text, name)
+        first.setdefault(said, name)
 
 
 def meaning(program: Program, vocabulary: Vocabulary, types: TypesAt) -> list[Diagnostic]:

@@ -33,6 +33,7 @@ from rulescore.sql.build import (
     number,
     select,
     table,
+    tuple_table,
 )
 
 
@@ -248,18 +249,29 @@ def _head_slots(join: _Join, parameters: str = "h") -> list[exp.Expr]:
     return [join.value(slot, parameters, "h") for slot in join.shape.head or ()]
 
 
-def dataset_claims(group: Group, number_of_group: int, context: Context, *, keep: bool = False) -> Select:
-    """Claims of the data alone. With `keep`, a row for each grounding with all its variables."""
+@dataclass(frozen=True, slots=True)
+class Grounded:
+    """A join that finds groundings: of the data alone, or with a prediction (`own`, a row's alias) in some place."""
+
+    join: _Join
+    number: int
+    own: str | None = None
+    own_arity: int = 0
+    head_joined: bool = False
+
+
+def dataset_groundings(group: Group, number_of_group: int, context: Context) -> Grounded:
+    """Groundings over the data alone."""
     join = _Join(context, group.shape)
     join.add(body_table(number_of_group), "b", ())
     for index, atom in enumerate(group.shape.atoms):
         _atom(join, index, fact_table(atom.arity), with_body=True)
     join.query = join.query.where(*_filters(join, None, (), 0))
-    return _finish(join, number_of_group, own=None, own_arity=0, keep=keep)
+    return Grounded(join, number_of_group)
 
 
-def body_claims(group: Group, number_of_group: int, context: Context, entry: Entry, *, keep: bool = False) -> Select:
-    """Claims in which the prediction stands at the body atoms of an entry."""
+def body_groundings(group: Group, number_of_group: int, context: Context, entry: Entry) -> Grounded:
+    """Groundings in which the prediction stands at the body atoms of an entry."""
     join = _Join(context, group.shape)
     first, *others = entry.atoms
     arity = group.shape.atoms[first].arity
@@ -277,33 +289,27 @@ def body_claims(group: Group, number_of_group: int, context: Context, entry: Ent
     if late:
         join.add(body_table(number_of_group), "b", _parameters_of(join, range(len(group.shape.atoms))))
     join.query = join.query.where(*_filters(join, own, entry.atoms, arity))
-    return _finish(join, number_of_group, own=own, own_arity=arity, keep=keep)
+    return Grounded(join, number_of_group, own, arity)
 
 
-def head_claims(group: Group, number_of_group: int, context: Context, opposes: str | None = None, *, keep: bool = False) -> Select:
-    """Claims in which the prediction stands on the head's tuple and nowhere in the body: as the head itself or, where a table
-    of oppositions is named, as a fact that is incompatible with it."""
+def head_groundings(group: Group, number_of_group: int, context: Context, opposes: str | None = None) -> Grounded:
+    """Groundings in which the prediction stands on the head's tuple and nowhere in the body: as the head itself or, where a
+    table of oppositions is named, as a fact that is incompatible with it."""
     join = _Join(context, group.shape)
     head = group.shape.head or ()
     own = "p"
     fits = join.match(own, head, "h", "h")
     join.add(candidate_table(len(head)), own, ())
-    if opposes is None:
-        said = equal(column("h", "literal"), column(own, "literal"))
-    else:
-        said = equal(column("h", "literal"), column("o", "head"))
+    said = equal(column("h", "literal"), column(own, "literal") if opposes is None else column("o", "head"))
     opposed = [equal(column("o", "l0"), column(own, "literal"))]
     body_of_head = equal(column("b", "body"), column("h", "body"))
-    late = facts_first(group.shape)
-    if late:
+    if facts_first(group.shape):
         join.query = join.query.where(*fits)
         for index, atom in enumerate(group.shape.atoms):
             _atom(join, index, fact_table(atom.arity), with_body=False)
         join.add(body_table(number_of_group), "b", _parameters_of(join, range(len(group.shape.atoms))))
-        if opposes is None:
-            join.add(head_table(number_of_group), "h", [body_of_head, said])
-        else:
-            join.add(head_table(number_of_group), "h", [body_of_head])
+        join.add(head_table(number_of_group), "h", [body_of_head, said] if opposes is None else [body_of_head])
+        if opposes is not None:
             join.add(opposes, "o", [*opposed, said])
     else:
         if opposes is not None:
@@ -315,7 +321,7 @@ def head_claims(group: Group, number_of_group: int, context: Context, opposes: s
     if opposes is not None and context.ambiguous:
         join.query = join.query.where(negation(_read_before(opposes, len(head))))
     join.query = join.query.where(*_filters(join, own, (), len(head)))
-    return _finish(join, number_of_group, own=own, own_arity=len(head), keep=keep, head_joined=True)
+    return Grounded(join, number_of_group, own, len(head), head_joined=True)
 
 
 def _read_before(opposes: str, arity: int) -> exp.Expr:
@@ -330,29 +336,105 @@ def _read_before(opposes: str, arity: int) -> exp.Expr:
     return exists(earlier)
 
 
-def _finish(join: _Join, number_of_group: int, *, own: str | None, own_arity: int, keep: bool, head_joined: bool = False) -> Select:
-    """Project to claim columns. Groundings are counted per body before the rules that share it are joined."""
-    shape = join.shape
-    carried: list[tuple[str, exp.Expr]] = []
-    if own is not None:
-        carried = [("prediction", column(own, "prediction")), ("own", column(own, "literal"))]
-        carried += [(own_argument(i), column(own, argument(i))) for i in range(own_arity)]
-    if keep or head_joined:
-        if not head_joined:
-            join.add(head_table(number_of_group), "h", [equal(column("h", "body"), column("b", "body"))])
-        carried = [("rule", column("h", "rule")), ("head", column("h", "literal")), *carried]
-        carried += [(head_argument(i), value) for i, value in enumerate(_head_slots(join))]
-        if keep:
-            carried += [(variable(i), join.columns[i].copy()) for i in range(shape.variables)]
-            return join.query.select(*(named(value, alias) for alias, value in carried))
-        return _grouped(join.query, carried)
+def _carried(found: Grounded) -> list[tuple[str, exp.Expr]]:
+    if found.own is None:
+        return []
+    carried: list[tuple[str, exp.Expr]] = [
+        ("prediction", column(found.own, "prediction")),
+        ("own", column(found.own, "literal")),
+    ]
+    return carried + [(own_argument(i), column(found.own, argument(i))) for i in range(found.own_arity)]
+
+
+def rows(found: Grounded) -> Select:
+    """A row for each grounding, with all its variables."""
+    join = found.join
+    if not found.head_joined:
+        join.add(head_table(found.number), "h", [equal(column("h", "body"), column("b", "body"))])
+    fields = [("rule", column("h", "rule")), ("head", column("h", "literal")), *_carried(found)]
+    fields += [(head_argument(i), value) for i, value in enumerate(_head_slots(join))]
+    fields += [(variable(i), join.columns[i].copy()) for i in range(join.shape.variables)]
+    return join.query.select(*(named(value, alias) for alias, value in fields))
+
+
+def claims(found: Grounded) -> Select:
+    """Groundings counted per claim; they are counted per body before the rules that share it come in."""
+    join, shape = found.join, found.join.shape
+    carried = _carried(found)
+    if found.head_joined:
+        fields = [("rule", column("h", "rule")), ("head", column("h", "literal")), *carried]
+        return _grouped(join.query, fields + [(head_argument(i), value) for i, value in enumerate(_head_slots(join))])
     needed = [(variable(i), join.columns[i].copy()) for i in shape.head_variables]
     inner = [("body", column("b", "body")), *carried, *needed]
-    if own is None and len(needed) == shape.variables:
+    if found.own is None and len(needed) == shape.variables:
         matches = join.query.select(*(named(value, alias) for alias, value in [*inner, ("n", number(1))]))
     else:
         matches = _grouped(join.query, inner)
-    return _with_heads(shape, number_of_group, matches, [alias for alias, _ in carried])
+    return _with_heads(shape, found.number, matches, [alias for alias, _ in carried])
+
+
+def located(found: Grounded, *, readings: bool) -> Select:
+    """Groundings counted per rule, prediction and signature of the head's tuple: `rule`, `head`, `signature`, `n`.
+
+    `readings` adds `reading0` …: the prediction as a literal on the head's tuple, where it is one."""
+    join, shape = found.join, found.join.shape
+    head = shape.head or ()
+    if not found.head_joined and any(isinstance(slot, Parameter) for slot in head):
+        return _located_claims(found, readings=readings)
+    values = _head_slots(join)
+    join.add(tuple_table(len(head)), "t", [equal(column("t", argument(i)), value) for i, value in enumerate(values)])
+    fields: list[tuple[str, exp.Expr]] = [("signature", column("t", "signature"))]
+    if found.own is not None:
+        fields.append(("prediction", column(found.own, "prediction")))
+        if readings:
+            own = [column(found.own, argument(i)) for i in range(found.own_arity)]
+            fields += _readings(join.context, column(found.own, "literal"), own, values)
+    if found.head_joined:
+        return _grouped(join.query, [("rule", column("h", "rule")), ("head", column("h", "literal")), *fields])
+    counted = _grouped(join.query, [("body", column("b", "body")), *fields])
+    query = select(column("h", "rule"), named(column("h", "literal"), "head"))
+    query = query.select(*(column("m", alias) for alias, _ in fields), column("m", "n")).with_("counted", as_=counted)
+    query = query.from_(table("counted", "m"))
+    return query.join(table(head_table(found.number), "h"), on=equal(column("h", "body"), column("m", "body")))
+
+
+def _located_claims(found: Grounded, *, readings: bool) -> Select:
+    """Where heads have constants, the rules come in before the head's tuple is known."""
+    arity = len(found.join.shape.head or ())
+    fields: list[tuple[str, exp.Expr]] = [("rule", column("k", "rule")), ("head", column("k", "head"))]
+    fields.append(("signature", column("t", "signature")))
+    if found.own is not None:
+        fields.append(("prediction", column("k", "prediction")))
+        if readings:
+            own = [column("k", own_argument(i)) for i in range(found.own_arity)]
+            fields += _readings(found.join.context, column("k", "own"), own, [column("k", head_argument(i)) for i in range(arity)])
+    query = select(*(named(value, alias) for alias, value in fields), named(exp.Sum(this=column("k", "n")), "n"))
+    query = query.with_("claims", as_=claims(found)).from_(table("claims", "k"))
+    on = [equal(column("t", argument(i)), column("k", head_argument(i))) for i in range(arity)]
+    query = query.join(table(tuple_table(arity), "t"), on=all_of(on))
+    return query.group_by(*(value.copy() for _, value in fields))
+
+
+def _readings(context: Context, own: exp.Expr, values: Sequence[exp.Expr], head: Sequence[exp.Expr]) -> list[tuple[str, exp.Expr]]:
+    found = own_readings(context, own, values, head)
+    return [(f"reading{i}", exp.Case(ifs=[exp.If(this=holds, true=literal)])) for i, (holds, literal) in enumerate(found)]
+
+
+def own_readings(
+    context: Context, own: exp.Expr, values: Sequence[exp.Expr], head: Sequence[exp.Expr]
+) -> list[tuple[exp.Expr, exp.Expr]]:
+    """The ways in which a prediction, the literal `own` on the tuple `values`, can be a literal on the head's tuple: a condition,
+    and that literal."""
+    arity = len(head)
+    if arity == 2:
+        straight = all_of(equal(values[i].copy(), head[i].copy()) for i in (0, 1))
+        turned = all_of(equal(values[i].copy(), head[1 - i].copy()) for i in (0, 1))
+        return [(straight, own), (turned, flipped(own.copy(), context.stride))]
+    readings: list[tuple[exp.Expr, exp.Expr]] = []
+    for index, order in enumerate(context.orders_of(arity)):
+        holds = all_of(equal(head[order[j]].copy(), values[j].copy()) for j in range(arity))
+        readings.append((holds, exp.Add(this=own.copy(), expression=number(index))))
+    return readings
 
 
 def _grouped(query: Select, carried: Sequence[tuple[str, exp.Expr]]) -> Select:

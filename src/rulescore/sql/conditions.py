@@ -34,8 +34,8 @@ from rulescore.sql.build import (
     table,
     union_all,
 )
-from rulescore.sql.claims import Context, body_table, dataset_claims, head_argument, head_table, possible, variable
-from rulescore.sql.evidence import OPPOSES, count_judged, is_head, own_readings
+from rulescore.sql.claims import Context, body_table, dataset_groundings, head_argument, head_table, possible, rows, variable
+from rulescore.sql.evidence import OPPOSES, claim_readings, count_judged, is_head
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,7 @@ def judged_claims(
     query = query.from_(table("claims", "k"))
     confirmed: list[exp.Expr] = []
     refuted: exp.Expr = exp.false()
-    readings = own_readings(context, arity) if own else []
+    readings = claim_readings(context, arity) if own else []
     if arity in context.fact_arities:
         on = [equal(column("f", "literal"), column("k", "head"))]
         on += [equal(column("f", argument(i)), column("k", head_argument(i))) for i in range(arity)]
@@ -235,7 +235,7 @@ def refuter_claims(
     refuting = refuted_heads(sources, context, Asked("asked", predictions=False, free=True), arity)
     if refuting is None or not possible(group, context, None):
         return None
-    groundings = dataset_claims(group, number_of_group, context, keep=True)
+    groundings = rows(dataset_groundings(group, number_of_group, context))
     keys = asked_keys(arity, predictions=False)
     asked = select(*(column("k", k) for k in keys)).distinct().from_(table("groundings", "k"))
     fields = ["rule", *keys, *([variable(i) for i in range(group.shape.variables)] if keep else [])]

@@ -1,7 +1,7 @@
-"""Evidence by numbers: the set of literals that hold of a tuple is its *signature*, and a signature judges every head at once.
+"""Heads judged by evidence: what the signature of a tuple says of a head.
 
-Heads that only other facts of the same tuple can refute are judged by a lookup in a table of signatures and heads, and a body
-grounding whose head tuple carries no fact is never looked at.
+Heads that only other facts of the same tuple can refute are judged by looking at the tuple's signature, and a body grounding
+whose head tuple carries no fact is never looked at.
 """
 
 from __future__ import annotations
@@ -16,15 +16,9 @@ from rulescore.sql.build import (
     Select,
     all_of,
     any_of,
-    argument,
-    arguments,
-    candidate_table,
     column,
-    count_rows,
-    create,
     equal,
     exists,
-    fact_table,
     integer,
     name,
     named,
@@ -35,81 +29,12 @@ from rulescore.sql.build import (
     select,
     table,
     total,
-    tuple_table,
-    union_all,
 )
-from rulescore.sql.claims import Context, flipped, head_argument, own_argument
+from rulescore.sql.claims import Context, head_argument, own_argument, own_readings
+from rulescore.sql.signatures import MEMBER
 
-SIGNATURE = name("signature")
-MEMBER = name("member")
-VERDICT = name("verdict")
 OPPOSES = name("opposes")
-JUDGED = name("judged_head")
 COUNTS = ("confirmed", "refuted", "evaluable")
-
-
-def _sets(arity: int) -> str:
-    return name(f"signature_set_{arity}")
-
-
-def create_tuple_sets(arity: int, orders: Sequence[Order], stride: int, *, marked: bool) -> exp.Create:
-    """Each tuple that carries a fact, with the sorted list of its literals.
-
-    `marked` adds a mark for every two orders that read the tuple alike, so that one fact read both ways can be told from two."""
-    keys = [column("f", a) for a in arguments(arity)]
-    members = exp.func("list_sort", exp.func("list", column("f", "literal")))
-    source: exp.Expr = table(fact_table(arity), "f")
-    if marked:
-        fields = [*arguments(arity), "literal"]
-        parts: list[exp.Query] = [select(*(column("x", c) for c in fields)).from_(table(fact_table(arity), "x"))]
-        for (i, first), (j, second) in combinations(enumerate(orders), 2):
-            alike = [
-                equal(column("x", argument(a)), column("x", argument(b))) for a, b in zip(first, second, strict=True) if a != b
-            ]
-            mark = named(integer(number(_mark(i, j, stride))), "literal")
-            part = select(*(column("x", a) for a in arguments(arity)), mark).distinct()
-            parts.append(part.from_(table(fact_table(arity), "x")).where(*alike))
-        source = union_all(parts).subquery(alias="f", copy=False)
-    query = select(*keys, named(members, "members")).from_(source)
-    return create(_sets(arity), query.group_by(*(key.copy() for key in keys)))
-
-
-def _mark(first: int, second: int, stride: int) -> int:
-    """The mark of two orders that read a tuple alike; no literal is negative."""
-    return -1 - (first * stride + second)
-
-
-def create_signatures(arities: Sequence[int]) -> exp.Create:
-    """A number, from 1, for each set of literals that occurs."""
-    sets = union_all([select(column("t", "members")).distinct().from_(table(_sets(n), "t")) for n in arities])
-    number_of = named(integer(exp.Window(this=exp.RowNumber())), "signature")
-    return create(SIGNATURE, select(number_of, column("s", "members")).from_(sets.subquery(alias="s", copy=False)))
-
-
-def create_tuples(arity: int, *, facts: bool, candidates: bool) -> exp.Create:
-    """Every tuple of a fact or a prediction, with its signature; 0 where no fact holds of it."""
-    keys = arguments(arity)
-    parts: list[exp.Query] = []
-    if facts:
-        parts.append(
-            select(*(column("t", a) for a in keys), column("s", "signature"))
-            .from_(table(_sets(arity), "t"))
-            .join(table(SIGNATURE, "s"), on=equal(column("s", "members"), column("t", "members")))
-        )
-    if candidates:
-        fresh = select(*(column("c", a) for a in keys), named(integer(number(0)), "signature"))
-        fresh = fresh.distinct().from_(table(candidate_table(arity), "c"))
-        if facts:
-            known = select(number(1)).from_(table(_sets(arity), "t"))
-            fresh = fresh.where(negation(exists(known.where(*(equal(column("t", a), column("c", a)) for a in keys)))))
-        parts.append(fresh)
-    return create(tuple_table(arity), union_all(parts))
-
-
-def create_members() -> exp.Create:
-    """Signatures and the literals in them."""
-    literal = named(exp.Unnest(expressions=[column("s", "members")]), "literal")
-    return create(MEMBER, select(column("s", "signature"), literal).from_(table(SIGNATURE, "s")))
 
 
 def _read_before(stride: int) -> exp.Expr:
@@ -151,86 +76,61 @@ def read_alike_before(orders: Sequence[Order], stride: int, values: Sequence[exp
     return exists(earlier)
 
 
-def create_verdicts(*, appendix: bool, ambiguous: bool, stride: int) -> exp.Create:
-    """What each signature says of each head that is judged by evidence; no row where it says nothing.
+def with_verdicts(query: Select, context: Context) -> Select:
+    """Add `verdict`: what the signatures of `located` say of its heads; no row where they say nothing.
 
-    `ambiguous` says that one predicate opposes a head in two orders, so that one fact can be read as two literals."""
-    confirmed = (
-        select(column("m", "signature"), named(column("h", "literal"), "head"), named(number(1), "c"), named(number(0), "v"))
-        .from_(table(MEMBER, "m"))
-        .join(table(JUDGED, "h"), on=equal(column("h", "literal"), column("m", "literal")))
+    The definition asks whether, the appendix how often."""
+    pairs = select(column("l", "head"), column("l", "signature")).distinct().from_(table("located", "l"))
+    refutes = _is_found("o", "head")
+    if context.ambiguous:
+        refutes = all_of((refutes, negation(_read_before(context.stride))))
+    opposed = all_of((equal(column("o", "head"), column("p", "head")), equal(column("o", "l0"), column("m", "literal"))))
+    answers = (
+        select(
+            column("p", "head"),
+            column("p", "signature"),
+            named(one_if(equal(column("m", "literal"), column("p", "head"))), "c"),
+            named(one_if(refutes), "v"),
+        )
+        .from_(pairs.subquery(alias="p", copy=False))
+        .join(table(MEMBER, "m"), on=equal(column("m", "signature"), column("p", "signature")))
+        .join(table(OPPOSES, "o"), on=opposed, join_type="left")
     )
-    refuted = (
-        select(column("m", "signature"), column("o", "head"), named(number(0), "c"), named(number(1), "v"))
-        .from_(table(MEMBER, "m"))
-        .join(table(OPPOSES, "o"), on=equal(column("o", "l0"), column("m", "literal")))
-    )
-    if ambiguous:
-        refuted = refuted.where(negation(_read_before(stride)))
     c, v = column("e", "c"), column("e", "v")
-    if appendix:
+    if context.appendix:
         counts = [total(c), total(v), exp.Add(this=total(c.copy()), expression=total(v.copy()))]
     else:
         counts = [exp.Max(this=c), exp.Max(this=v), number(1)]
     selected = [named(integer(value), alias) for value, alias in zip(counts, COUNTS, strict=True)]
-    query = select(column("e", "signature"), column("e", "head"), *selected)
-    query = query.from_(union_all([confirmed, refuted]).subquery(alias="e", copy=False))
-    return create(VERDICT, query.group_by(column("e", "signature"), column("e", "head")))
+    verdict = select(column("e", "head"), column("e", "signature"), *selected)
+    verdict = verdict.from_(answers.subquery(alias="e", copy=False)).where(any_of((_is_one(c.copy()), _is_one(v.copy()))))
+    return query.with_("verdict", as_=verdict.group_by(column("e", "head"), column("e", "signature")))
 
 
-def cooccurrences(arity: int, stride: int, predicates: int) -> Select:
-    """Pairs of literals of observed facts, arguments in the order written, and the number of tuples they share."""
-    weights = select(column("t", "signature"), named(count_rows(), "n")).from_(table(tuple_table(arity), "t"))
-    weights = weights.group_by(column("t", "signature"))
-    as_written = [
-        condition
-        for alias in ("x", "y")
-        for condition in (
-            equal(exp.Mod(this=column(alias, "literal"), expression=number(stride)), number(0)),
-            exp.LT(this=column(alias, "literal"), expression=number(stride * predicates)),
-        )
-    ]
-    return (
-        select(named(column("x", "literal"), "left"), named(column("y", "literal"), "right"), named(total(column("w", "n")), "n"))
-        .from_(weights.subquery(alias="w", copy=False))
-        .join(table(MEMBER, "x"), on=equal(column("x", "signature"), column("w", "signature")))
-        .join(
-            table(MEMBER, "y"),
-            on=all_of(
-                (
-                    equal(column("y", "signature"), column("w", "signature")),
-                    exp.LT(this=column("x", "literal"), expression=column("y", "literal")),
-                )
-            ),
-        )
-        .where(*as_written)
-        .group_by(column("x", "literal"), column("y", "literal"))
-    )
+def _is_one(value: exp.Expr) -> exp.Expr:
+    return equal(value, number(1))
 
 
-def _tuple_of_claim(arity: int) -> exp.Expr:
-    return all_of(equal(column("t", argument(i)), column("k", head_argument(i))) for i in range(arity))
+def _is_found(alias: str, field: str) -> exp.Expr:
+    return negation(exp.Is(this=column(alias, field), expression=exp.null()))
 
 
-def _verdict_of_claim() -> exp.Expr:
-    signature = equal(column("v", "signature"), column("t", "signature"))
-    return all_of((signature, equal(column("v", "head"), column("k", "head"))))
+def verdict_of(alias: str) -> exp.Expr:
+    fields = ("head", "signature")
+    return all_of(equal(column("v", field), column(alias, field)) for field in fields)
 
 
-def _weighted() -> list[exp.Expr]:
-    return [named(total(product(column("k", "n"), column("v", c))), c) for c in COUNTS]
+def weighed(query: Select, keys: Sequence[str], context: Context) -> Select:
+    """Counts of `located` claims (`head`, `signature`, `n` and the keys), judged by observed facts alone."""
+    counts = [named(total(product(column("l", "n"), column("v", c))), c) for c in COUNTS]
+    query = with_verdicts(query, context).select(*(column("l", key) for key in keys), *counts)
+    query = query.from_(table("located", "l")).join(table("verdict", "v"), on=verdict_of("l"))
+    return query.group_by(*(column("l", key) for key in keys))
 
 
-def observed_counts(claims: Select, arity: int, keys: Sequence[str]) -> Select:
+def observed_counts(located: Select, context: Context, keys: Sequence[str]) -> Select:
     """Counts per rule (and prediction) where observed facts alone confirm and refute."""
-    return (
-        select(*(column("k", c) for c in keys), *_weighted())
-        .with_("claims", as_=claims)
-        .from_(table("claims", "k"))
-        .join(table(tuple_table(arity), "t"), on=_tuple_of_claim(arity))
-        .join(table(VERDICT, "v"), on=_verdict_of_claim())
-        .group_by(*(column("k", c) for c in keys))
-    )
+    return weighed(select().with_("located", as_=located), keys, context)
 
 
 def plain_counts(claims: Select, keys: Sequence[str], *, confirmed: bool, refuted: bool) -> Select:
@@ -245,18 +145,10 @@ def plain_counts(claims: Select, keys: Sequence[str], *, confirmed: bool, refute
     )
 
 
-def own_readings(context: Context, arity: int) -> list[tuple[exp.Expr, exp.Expr]]:
-    """The ways in which a claim's own prediction can be a literal on the head's tuple: a condition, and that literal."""
-    own = column("k", "own")
-    if arity == 2:
-        straight = all_of(equal(column("k", own_argument(i)), column("k", head_argument(i))) for i in (0, 1))
-        turned = all_of(equal(column("k", own_argument(i)), column("k", head_argument(1 - i))) for i in (0, 1))
-        return [(straight, own), (turned, flipped(own.copy(), context.stride))]
-    readings: list[tuple[exp.Expr, exp.Expr]] = []
-    for index, order in enumerate(context.orders_of(arity)):
-        holds = all_of(equal(column("k", head_argument(order[j])), column("k", own_argument(j))) for j in range(arity))
-        readings.append((holds, exp.Add(this=own.copy(), expression=number(index))))
-    return readings
+def claim_readings(context: Context, arity: int) -> list[tuple[exp.Expr, exp.Expr]]:
+    """The ways in which a claim's own prediction can be a literal on the head's tuple."""
+    own = [column("k", own_argument(i)) for i in range(arity)]
+    return own_readings(context, column("k", "own"), own, [column("k", head_argument(i)) for i in range(arity)])
 
 
 def is_head(readings: Sequence[tuple[exp.Expr, exp.Expr]]) -> exp.Expr:
@@ -264,33 +156,28 @@ def is_head(readings: Sequence[tuple[exp.Expr, exp.Expr]]) -> exp.Expr:
     return any_of(all_of((holds.copy(), equal(literal.copy(), column("k", "head")))) for holds, literal in readings)
 
 
-def prediction_counts(claims: Select, context: Context, arity: int, *, own: bool, keep: Sequence[str] | None) -> Select:
+def prediction_counts(located: Select, context: Context, readings: int, *, keep: Sequence[str] | None) -> Select:
     """Counts per rule and prediction over the observed facts and the prediction together.
 
-    `own` says that predictions have the head's arity, so that they can confirm or refute it. `keep` restricts to claims in
-    which the prediction also plays one of these roles."""
-    readings = own_readings(context, arity) if own else []
-    query = (
-        select(column("k", "rule"), column("k", "prediction"), column("k", "n"))
-        .from_(table("claims", "k"))
-        .join(table(tuple_table(arity), "t"), on=_tuple_of_claim(arity))
-        .join(table(VERDICT, "v"), on=_verdict_of_claim(), join_type="left")
-    )
+    `located` has as many `readings` of the prediction as a literal on the head's tuple. `keep` restricts to claims in which the
+    prediction also plays one of these roles."""
+    query = with_verdicts(select().with_("located", as_=located), context)
+    query = query.select(*(column("l", c) for c in ("rule", "prediction", "n"))).from_(table("located", "l"))
+    query = query.join(table("verdict", "v"), on=verdict_of("l"), join_type="left")
     opposed: list[exp.Expr] = []
-    for index, (holds, literal) in enumerate(readings):
+    for index in range(readings):
         alias = f"p{index}"
-        reading = exp.Case(ifs=[exp.If(this=holds.copy(), true=literal.copy())])
-        on = all_of((equal(column(alias, "head"), column("k", "head")), equal(column(alias, "l0"), reading)))
-        query = query.join(table(OPPOSES, alias), on=on, join_type="left")
-        opposed.append(negation(exp.Is(this=column(alias, "head"), expression=exp.null())))
-    itself = is_head(readings)
+        on = (equal(column(alias, "head"), column("l", "head")), equal(column(alias, "l0"), column("l", f"reading{index}")))
+        query = query.join(table(OPPOSES, alias), on=all_of(on), join_type="left")
+        opposed.append(_is_found(alias, "head"))
+    itself = any_of(equal(column("l", f"reading{index}"), column("l", "head")) for index in range(readings))
     confirmed = any_of((equal(column("v", "confirmed"), number(1)), itself))
     refuted = any_of([equal(column("v", "refuted"), number(1)), *opposed])
     query = query.select(named(one_if(confirmed), "confirmed"), named(one_if(refuted), "refuted"))
     if keep is not None:
         roles = {"head": itself.copy(), "refuter": any_of(condition.copy() for condition in opposed)}
         query = query.where(any_of(roles[role] for role in keep))
-    return count_judged(query.with_("claims", as_=claims), ("rule", "prediction"))
+    return count_judged(query, ("rule", "prediction"))
 
 
 def count_judged(judged: Select, keys: Sequence[str]) -> Select:

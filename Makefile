@@ -1,0 +1,45 @@
+# Everything happens in .venv, which is made when it is first needed. Another Python: make PYTHON=python3.13 test
+
+PYTHON ?= python3
+VENV := .venv
+RUN := $(VENV)/bin
+INSTALL := $(RUN)/python -m pip install --quiet --constraint constraints.txt
+
+.PHONY: demo test bench clean
+
+demo: $(VENV)/installed
+	$(RUN)/rulescore demo
+	@echo "'rulescore' is $(RUN)/rulescore here, or: . $(RUN)/activate"
+
+test: $(VENV)/installed-test
+	$(RUN)/ruff check .
+	$(RUN)/ruff format --check .
+	$(RUN)/mypy
+	$(RUN)/lint-imports
+	$(RUN)/pytest -n 2
+
+bench: $(VENV)/installed-bench
+	$(RUN)/python benchmarks/run.py
+
+clean:
+	rm -rf $(VENV) build dist rulescore-demo .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
+
+# Older versions of pip know nothing of dependency groups.
+$(VENV)/made:
+	@$(PYTHON) -c 'import sys; sys.exit("rulescore needs Python 3.11 or later" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+	$(RUN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+	@touch $@
+
+$(VENV)/installed: $(VENV)/made pyproject.toml constraints.txt
+	$(INSTALL) --editable .
+	@touch $@
+
+$(VENV)/installed-test: $(VENV)/installed
+	$(INSTALL) --group test
+	@touch $@
+
+$(VENV)/installed-bench: $(VENV)/installed
+	$(INSTALL) --group bench
+	@touch $@

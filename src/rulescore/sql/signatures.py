@@ -1,0 +1,199 @@
+"""Signatures: the set of literals that hold of a tuple gets a number.
+
+There are few of them: on FB15k-237, 423,056 ordered pairs of constants have 2,650 signatures. A tuple of which one literal holds,
+as of most, has that literal's number plus one; other sets are numbered beyond all literals; 0 is the empty set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+from sqlglot import exp
+
+from rulescore.logic.refutation import Order
+from rulescore.sql.build import (
+    Select,
+    all_of,
+    argument,
+    arguments,
+    candidate_table,
+    column,
+    count_rows,
+    create,
+    different,
+    equal,
+    exists,
+    fact_table,
+    integer,
+    name,
+    named,
+    negation,
+    number,
+    select,
+    table,
+    total,
+    tuple_table,
+    union_all,
+)
+from rulescore.sql.claims import flipped
+
+SIGNATURE = name("signature")
+MEMBER = name("member")
+INVERSE = name("inverse_signature")
+
+
+def _extremes(arity: int) -> str:
+    return name(f"extremes_{arity}")
+
+
+def _sets(arity: int) -> str:
+    return name(f"signature_set_{arity}")
+
+
+def _literals(arity: int, orders: Sequence[Order], stride: int, *, marked: bool) -> exp.Expr:
+    """Literals on tuples. `marked` adds a mark for every two orders that read a tuple alike, so that one fact read both ways can
+    be told from two."""
+    facts = table(fact_table(arity), "f")
+    if not marked:
+        return facts
+    parts: list[exp.Query] = [
+        select(*(column("x", c) for c in [*arguments(arity), "literal"])).from_(table(fact_table(arity), "x"))
+    ]
+    for (i, first), (j, second) in combinations(enumerate(orders), 2):
+        alike = [equal(column("x", argument(a)), column("x", argument(b))) for a, b in zip(first, second, strict=True) if a != b]
+        mark = named(integer(number(order_mark(i, j, stride))), "literal")
+        part = select(*(column("x", a) for a in arguments(arity)), mark).distinct()
+        parts.append(part.from_(table(fact_table(arity), "x")).where(*alike))
+    return union_all(parts).subquery(alias="f", copy=False)
+
+
+def order_mark(first: int, second: int, stride: int) -> int:
+    """The mark of two orders that read a tuple alike; no literal is negative."""
+    return -1 - (first * stride + second)
+
+
+def create_extremes(arity: int, orders: Sequence[Order], stride: int, *, marked: bool) -> exp.Create:
+    """Each tuple that carries a fact, with the least and the greatest of its literals."""
+    keys = [column("f", a) for a in arguments(arity)]
+    least, greatest = exp.Min(this=column("f", "literal")), exp.Max(this=column("f", "literal"))
+    query = select(*keys, named(least, "least"), named(greatest, "greatest"))
+    query = query.from_(_literals(arity, orders, stride, marked=marked))
+    return create(_extremes(arity), query.group_by(*(key.copy() for key in keys)))
+
+
+def create_sets(arity: int, orders: Sequence[Order], stride: int, *, marked: bool) -> exp.Create:
+    """Each tuple of which several literals hold, with the sorted list of them."""
+    keys = arguments(arity)
+    members = exp.func("list_sort", exp.func("list", column("f", "literal")))
+    query = select(*(column("f", a) for a in keys), named(members, "members"))
+    query = query.from_(_literals(arity, orders, stride, marked=marked))
+    on = [equal(column("x", a), column("f", a)) for a in keys]
+    on.append(different(column("x", "least"), column("x", "greatest")))
+    query = query.join(table(_extremes(arity), "x"), on=all_of(on))
+    return create(_sets(arity), query.group_by(*(column("f", a) for a in keys)))
+
+
+def create_signatures(arities: Sequence[int], literals: int) -> exp.Create:
+    """A number for each set of several literals, beyond those of the single ones."""
+    sets = union_all([select(column("t", "members")).distinct().from_(table(_sets(n), "t")) for n in arities])
+    beyond = exp.Add(this=exp.Window(this=exp.RowNumber()), expression=number(literals))
+    query = select(named(integer(beyond), "signature"), column("s", "members"))
+    return create(SIGNATURE, query.from_(sets.subquery(alias="s", copy=False)))
+
+
+def create_tuples(arity: int, *, facts: bool, candidates: bool) -> exp.Create:
+    """Every tuple of a fact or a prediction, with its signature; 0 where no fact holds of it."""
+    keys = arguments(arity)
+    parts: list[exp.Query] = []
+    if facts:
+        single = select(*(column("x", a) for a in keys), named(_single(column("x", "least")), "signature"))
+        parts.append(single.from_(table(_extremes(arity), "x")).where(equal(column("x", "least"), column("x", "greatest"))))
+        parts.append(
+            select(*(column("t", a) for a in keys), column("s", "signature"))
+            .from_(table(_sets(arity), "t"))
+            .join(table(SIGNATURE, "s"), on=equal(column("s", "members"), column("t", "members")))
+        )
+    if candidates:
+        fresh = select(*(column("c", a) for a in keys), named(integer(number(0)), "signature"))
+        fresh = fresh.distinct().from_(table(candidate_table(arity), "c"))
+        if facts:
+            known = select(number(1)).from_(table(_extremes(arity), "x"))
+            fresh = fresh.where(negation(exists(known.where(*(equal(column("x", a), column("c", a)) for a in keys)))))
+        parts.append(fresh)
+    return create(tuple_table(arity), union_all(parts))
+
+
+def _single(literal: exp.Expr) -> exp.Expr:
+    return integer(exp.Add(this=literal, expression=number(1)))
+
+
+def create_members(arities: Sequence[int]) -> exp.Create:
+    """Signatures and the literals in them."""
+    literal = named(exp.Unnest(expressions=[column("s", "members")]), "literal")
+    several = select(column("s", "signature"), literal).from_(table(SIGNATURE, "s"))
+    singles = [
+        select(named(_single(column("x", "least")), "signature"), named(column("x", "least"), "literal"))
+        .distinct()
+        .from_(table(_extremes(n), "x"))
+        .where(equal(column("x", "least"), column("x", "greatest")))
+        for n in arities
+    ]
+    return create(MEMBER, union_all([several, *singles]))
+
+
+def create_inverses(stride: int) -> exp.Create:
+    """The signature of each binary tuple turned round: the same literals, each reversed."""
+    turned = flipped(column("m", "literal"), stride)
+    members = exp.func("list_sort", exp.func("list", integer(turned)))
+    sets = select(column("m", "signature"), named(members, "members"), named(count_rows(), "n"))
+    sets = sets.from_(table(MEMBER, "m")).group_by(column("m", "signature"))
+    several = (
+        select(column("x", "signature"), named(column("s", "signature"), "inverse"))
+        .from_(table("turned", "x"))
+        .join(table(SIGNATURE, "s"), on=equal(column("s", "members"), column("x", "members")))
+    )
+    only = flipped(column("m", "literal"), stride)
+    single = (
+        select(column("x", "signature"), named(_single(only), "inverse"))
+        .from_(table("turned", "x"))
+        .join(table(MEMBER, "m"), on=equal(column("m", "signature"), column("x", "signature")))
+        .where(equal(column("x", "n"), number(1)))
+    )
+    both = union_all([several, single]).subquery(alias="b", copy=False)
+    return create(INVERSE, select("*").with_("turned", as_=sets).from_(both))
+
+
+def intermediate_tables(arity: int) -> tuple[str, ...]:
+    """Tables that nothing needs once signatures are numbered."""
+    return (_extremes(arity), _sets(arity))
+
+
+def cooccurrences(arity: int, stride: int, predicates: int) -> Select:
+    """Pairs of literals of observed facts, arguments in the order written, and the number of tuples they share."""
+    weights = select(column("t", "signature"), named(count_rows(), "n")).from_(table(tuple_table(arity), "t"))
+    weights = weights.group_by(column("t", "signature"))
+    as_written = [
+        condition
+        for alias in ("x", "y")
+        for condition in (
+            equal(exp.Mod(this=column(alias, "literal"), expression=number(stride)), number(0)),
+            exp.LT(this=column(alias, "literal"), expression=number(stride * predicates)),
+        )
+    ]
+    return (
+        select(named(column("x", "literal"), "left"), named(column("y", "literal"), "right"), named(total(column("w", "n")), "n"))
+        .from_(weights.subquery(alias="w", copy=False))
+        .join(table(MEMBER, "x"), on=equal(column("x", "signature"), column("w", "signature")))
+        .join(
+            table(MEMBER, "y"),
+            on=all_of(
+                (
+                    equal(column("y", "signature"), column("w", "signature")),
+                    exp.LT(this=column("x", "literal"), expression=column("y", "literal")),
+                )
+            ),
+        )
+        .where(*as_written)
+        .group_by(column("x", "literal"), column("y", "literal"))
+    )

@@ -1,0 +1,94 @@
+"""What is installed: version, dependencies, the contents of the wheel, and how little an import loads."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+import rulescore
+
+ROOT = Path(__file__).parents[1]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+CONSTRAINTS = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+
+
+def requirements() -> Iterator[Requirement]:
+    """Everything that can be asked for: to run, as an extra, to test, to measure, to build."""
+    project = PYPROJECT["project"]
+    lists = [project["dependencies"], *project["optional-dependencies"].values(), *PYPROJECT["dependency-groups"].values()]
+    for text in (text for texts in [*lists, PYPROJECT["build-system"]["requires"]] for text in texts):
+        if (requirement := Requirement(text)).name != "rulescore":
+            yield requirement
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ZipFile]:
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    (path,) = folder.glob("*.whl")
+    with ZipFile(path) as archive:
+        yield archive
+
+
+def test_the_version_is_one_version() -> None:
+    assert PYPROJECT["project"]["version"] == rulescore.__version__
+    assert f"## [{rulescore.__version__}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_importing_the_package_loads_no_library() -> None:
+    """A program that imports `rulescore` pays for it when it uses it."""
+    libraries = {"click", "duckdb", "numpy", "pandas", "polars", "pyarrow", "pydantic", "rich", "sqlglot"}
+    program = "import sys, rulescore; print(*{name.partition('.')[0] for name in sys.modules})"
+    loaded = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout.split()
+    assert "rulescore" in loaded
+    assert libraries & set(loaded) == set()
+
+
+def test_every_public_name_can_be_imported() -> None:
+    for name in rulescore.__all__:
+        assert getattr(rulescore, name) is not None
+
+
+def test_every_dependency_has_a_lower_and_an_upper_bound() -> None:
+    operators = {str(requirement): {part.operator for part in requirement.specifier} for requirement in requirements()}
+    assert {text for text, found in operators.items() if found != {">=", "<"}} == set()
+
+
+def test_constraints_are_plain_names_and_versions_that_the_bounds_allow() -> None:
+    pins = dict(line.split("==") for line in CONSTRAINTS if not line.startswith("#"))
+    assert all(re.fullmatch(r"[A-Za-z0-9._-]+", name) and re.fullmatch(r"[0-9.]+", version) for name, version in pins.items())
+    versions = {canonicalize_name(name): version for name, version in pins.items()}
+    for requirement in requirements():
+        assert requirement.specifier.contains(versions[canonicalize_name(requirement.name)]), requirement
+
+
+def test_the_extra_all_is_every_other_extra() -> None:
+    extras = PYPROJECT["project"]["optional-dependencies"]
+    (everything,) = extras["all"]
+    assert Requirement(everything).extras == set(extras) - {"all"}
+
+
+def test_the_wheel_holds_every_file_of_the_package_and_nothing_else(wheel: ZipFile) -> None:
+    source = ROOT / "src"
+    files = {path.relative_to(source).as_posix() for path in source.rglob("*") if path.is_file()}
+    expected = {name for name in files if "__pycache__" not in name and ".egg-info/" not in name}
+    held = {name for name in wheel.namelist() if ".dist-info/" not in name}
+    assert held == expected
+    assert {"rulescore/py.typed", "rulescore/reporting/schema.json"} <= held
+
+
+def test_the_wheel_names_licence_and_command(wheel: ZipFile) -> None:
+    folder = f"rulescore-{rulescore.__version__}.dist-info"
+    assert "Apache License" in wheel.read(f"{folder}/licenses/LICENSE").decode()
+    assert "rulescore = rulescore.cli.main:main" in wheel.read(f"{folder}/entry_points.txt").decode()
+    assert "License-Expression: Apache-2.0" in wheel.read(f"{folder}/METADATA").decode()

@@ -69,9 +69,7 @@ def _recombined(chooser: random.Random, real: Sequence[Rule], mixture: Mixture) 
     head, first, second = (chooser.choice(real) for _ in range(3))
     if mixture is Mixture.BODIES:
         second = first
-    return Rule(
-        _perhaps_turned(chooser, head.head), tuple(_perhaps_turned(chooser, a) for a in (first.body[0], second.body[1]))
-    )
+    return Rule(_perhaps_turned(chooser, head.head), tuple(_perhaps_turned(chooser, a) for a in (first.body[0], second.body[1])))
 
 
 def _perhaps_turned(chooser: random.Random, atom: Atom) -> Atom:

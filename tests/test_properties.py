@@ -37,11 +37,25 @@ def test_engine_equals_oracle_by_the_appendix(generated: Generated) -> None:
     assert run(generated) == engine_side.expected(generated.setting)
 
 
-@given(strategies.settings(most_rules=2, models=1) | strategies.settings(appendix=True, most_rules=2, models=1))
-def test_listed_violations_are_the_counted_ones(generated: Generated) -> None:
+@given(strategies.settings(most_rules=2, models=1))
+def test_listed_violations_are_the_counted_ones_by_the_definition(generated: Generated) -> None:
     """Their number is the count, and each names its grounding and the roles of the prediction."""
+    note(generated.text)
     setting = generated.setting
     assert engine_side.violations(setting, generated.text) == engine_side.expected_violations(setting)
+
+
+@given(strategies.settings(appendix=True, most_rules=2, models=1))
+def test_listed_violations_are_the_counted_ones_by_the_appendix(generated: Generated) -> None:
+    """Number and groundings. The appendix lists a grounding once for each refuting fact, so roles are a row's own there."""
+    note(generated.text)
+    setting = generated.setting
+    listed = without_roles(engine_side.violations(setting, generated.text))
+    assert listed == without_roles(engine_side.expected_violations(setting))
+
+
+def without_roles(found: dict[tuple[str, Fact], tuple[int, engine_side.Violations]]) -> dict[tuple[str, Fact], object]:
+    return {key: (total, {binding for binding, _ in rows}) for key, (total, rows) in found.items()}
 
 
 # What changes nothing. The numbers before the change are the oracle's, so that the engine runs once.
@@ -214,4 +228,4 @@ def test_a_fact_that_several_models_predict_is_counted_for_each() -> None:
     rule = Rule("one", None, (Atom("q", (Variable("X"), Variable("Y"))),))
     models = {f"model{i}": frozenset({prediction}) for i in range(3)}
     generated = Generated(Setting(frozenset({oracle.fact("p", "a")}), (rule,), models), {"p": 1, "q": 2})
-    assert [total.refuted for total in run(generated).totals.values()] == [1, 1, 1]
+    assert [total.refuted for total in engine_side.run(generated.setting, generated.text).totals.values()] == [1, 1, 1]

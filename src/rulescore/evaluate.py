@@ -90,8 +90,7 @@ class Session:
         problems += self._data_warnings()
         _raise_errors(problems)
         appendix = self.setting.scoring.convention is Convention.APPENDIX
-        declared = refutations(self.program, self._loaded.vocabulary)
-        counting.number_evidence(self._engine, self._loaded, marked=appendix and opposed_both_ways(declared))
+        self._numbered = False
         extracted = self._extracted()
         self.ways = refutations(self.program, self._loaded.vocabulary, extracted)
         problems += _shown_pairs(extracted)
@@ -122,6 +121,7 @@ class Session:
     def counter(self) -> counting.Counter:
         """The plan with its parameters loaded; made when first asked for."""
         if self._prepared is None:
+            self._number_evidence()
             options = self.setting.scoring
             self._prepared = counting.prepare(
                 self._engine,
@@ -133,6 +133,14 @@ class Session:
                 roles=conventions.roles(options),
             )
         return self._prepared
+
+    def _number_evidence(self) -> None:
+        """Number the sets of literals that hold of tuples, when first needed."""
+        if not self._numbered:
+            appendix = self.setting.scoring.convention is Convention.APPENDIX
+            both_ways = opposed_both_ways(refutations(self.program, self._loaded.vocabulary))
+            counting.number_evidence(self._engine, self._loaded, marked=appendix and both_ways)
+            self._numbered = True
 
     def evaluate(self) -> Evaluation:
         """Dataset rates and every model's scores."""
@@ -203,6 +211,7 @@ class Session:
 
     def incompatibilities(self) -> list[PairCount]:
         """Every pair of observed predicates of one arity, with the number of tuples both hold of."""
+        self._number_evidence()
         together = {(left, right): n for left, right, n in counting.together_counts(self._engine, self._loaded)}
         observed = sorted((p for p in self._loaded.vocabulary.predicates.values() if p.observed), key=lambda p: p.name)
         return [
@@ -263,6 +272,7 @@ class Session:
     def _extracted(self) -> list[tuple[str, str]]:
         if not any(isinstance(s, ExtractIncompatible) for s in self.program.statements):
             return []
+        self._number_evidence()
         return counting.never_together(self._engine, self._loaded)
 
     def _types(self) -> dict[tuple[str, int], frozenset[ConstantType]]:

@@ -96,9 +96,7 @@ def test_csv_has_one_row_per_rule_and_model(run: Run) -> None:
     "command",
     ["score", "audit", "check", "rules", "incompatibilities", ("violations", "--model", "bad"), ("violations", "--dataset")],
 )
-def test_every_command_prints_a_table_and_json_that_follows_a_schema(
-    run: Run, command: str | tuple[str, ...], form: str
-) -> None:
+def test_every_command_prints_a_table_and_json_that_follows_a_schema(run: Run, command: str | tuple[str, ...], form: str) -> None:
     words = (command,) if isinstance(command, str) else command
     result = run(*words, "family.toml", "--format", form)
     assert result.exit_code == 0, result.stderr
@@ -160,9 +158,7 @@ def test_a_misspelt_rule_is_suggested(run: Run) -> None:
 def test_incompatibilities_are_a_rule_file_that_parses(run: Run) -> None:
     result = run("incompatibilities", "--facts", "train.tsv")
     program = parse(Source("stdout", result.stdout))
-    assert {
-        frozenset(statement.predicates) for statement in program.statements if isinstance(statement, IncompatibleGroup)
-    } == {
+    assert {frozenset(statement.predicates) for statement in program.statements if isinstance(statement, IncompatibleGroup)} == {
         frozenset({"mother", "father"}),
         frozenset({"mother", "sister"}),
         frozenset({"father", "sister"}),

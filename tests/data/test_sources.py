@@ -87,9 +87,7 @@ def test_typed_values_are_equal_whatever_they_come_from(write, tmp_path, facts_o
 def test_numbers_of_one_value_are_one_constant():
     values = [5, 5.0, decimal.Decimal("5.00"), np.int8(5), np.float32(5)]
     rows = {
-        key
-        for batch in observed_streams({"p": [(v,) for v in values]})[0].open()
-        for key in batch.rows.column("a0").to_pylist()
+        key for batch in observed_streams({"p": [(v,) for v in values]})[0].open() for key in batch.rows.column("a0").to_pylist()
     }
     kinds = [pa.int8(), pa.uint64(), pa.float32(), pa.float64(), pa.decimal128(21, 2)]
     for kind in kinds:
@@ -149,9 +147,7 @@ def test_a_frame_without_triples_names_what_is_missing(facts_of, problems_of):
     assert problem.helps[0] == "is `relations` the relation column?"
 
 
-@pytest.mark.parametrize(
-    "empty", [pd.DataFrame(COLUMNS)[:0], pl.DataFrame(COLUMNS)[:0], pa.table(COLUMNS)[:0], [], {}, {"p": []}]
-)
+@pytest.mark.parametrize("empty", [pd.DataFrame(COLUMNS)[:0], pl.DataFrame(COLUMNS)[:0], pa.table(COLUMNS)[:0], [], {}, {"p": []}])
 def test_what_is_empty_in_memory_holds_no_facts(facts_of, empty):
     assert facts_of(observed_streams(empty)) == []
 

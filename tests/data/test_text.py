@@ -251,9 +251,7 @@ def test_direction_and_test_row_together_are_the_query(write, answers_of):
 
 
 def test_direction_alone_is_no_query(write, answers_of):
-    path = write(
-        "model.tsv", "query_direction\thead\trelation\ttail\tscore\tanswer\ntail\ta\tp\tb\t1\tb\ntail\tc\tp\td\t2\te\n"
-    )
+    path = write("model.tsv", "query_direction\thead\trelation\ttail\tscore\tanswer\ntail\ta\tp\tb\t1\tb\ntail\tc\tp\td\t2\te\n")
     assert answers_of(prediction_streams(path)) == [("p", "a", "b", 1.0, None, None), ("p", "c", "d", 2.0, None, None)]
 
 

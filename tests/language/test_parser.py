@@ -128,9 +128,7 @@ def test_an_integer_before_the_full_stop_is_not_a_float():
     assert len(read("false <- X = 1. false <- X = 1.5.")) == 2
 
 
-@pytest.mark.parametrize(
-    "name", ["incompatible", "functional", "closed", "refute", "extract", "predicate", "on", "hard", "P31"]
-)
+@pytest.mark.parametrize("name", ["incompatible", "functional", "closed", "refute", "extract", "predicate", "on", "hard", "P31"])
 def test_a_keyword_before_a_parenthesis_or_a_colon_is_an_ordinary_name(name):
     rule = parse_rule(f"{name}: {name}(X, {name.lower()}) <- {name}(X, Y)")
     assert rule.name == name

@@ -43,9 +43,7 @@ MANY = max(300, settings().max_examples)  # no database here: more examples than
 ALPHABET = st.characters(exclude_categories=["Cs"])
 
 texts = (
-    st.sampled_from(WORDS + AWKWARD)
-    | st.text(ALPHABET, max_size=6)
-    | st.text('\\"`nut0\n\r\t\x00\x7f\x85\u2028\ufeff', max_size=6)
+    st.sampled_from(WORDS + AWKWARD) | st.text(ALPHABET, max_size=6) | st.text('\\"`nut0\n\r\t\x00\x7f\x85\u2028\ufeff', max_size=6)
 )
 variable_names = st.sampled_from(["X", "Y", "_x", "x", "_", "1", "Élan", "été", "false", "ǅ"]) | st.text(
     string.ascii_letters + string.digits + "_éΩ年", min_size=1, max_size=4

@@ -33,8 +33,7 @@ def test_a_flag_follows_from_the_counts(counts: Counts, expected: tuple[str, ...
 
 def test_an_audit_is_sorted_by_rate_with_undefined_rates_last(audit: Evaluation) -> None:
     rates = [
-        row[[column.key for column in audit_listing(()).columns].index("rate")]
-        for row in audit_listing(audit.rule_results).rows
+        row[[column.key for column in audit_listing(()).columns].index("rate")] for row in audit_listing(audit.rule_results).rows
     ]
     assert rates == [12_345 / 1_246_912, 0.0, None, None]
 

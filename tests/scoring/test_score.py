@@ -208,9 +208,7 @@ def test_every_measure_is_in_its_range_or_has_a_reason(rules: list[tuple[RuleInf
 def test_a_mean_lies_between_the_scores_it_is_made_of(rules: list[tuple[RuleInfo, Counts, Counts]]) -> None:
     results, model = scored(*rules)
     for mean, kind in ((model.hard_mean, RuleKind.HARD), (model.soft_mean, RuleKind.SOFT)):
-        values = [
-            value for result in results if result.kind is kind and (value := result.models["model"].score.value) is not None
-        ]
+        values = [value for result in results if result.kind is kind and (value := result.models["model"].score.value) is not None]
         if mean.value is not None:
             assert min(values) * (1 - 1e-12) <= mean.value <= max(values) * (1 + 1e-12)
 

@@ -178,7 +178,7 @@ def cooccurrences(arity: int, stride: int, predicates: int) -> Select:
         for alias in ("x", "y")
         for condition in (
             equal(exp.Mod(this=column(alias, "literal"), expression=number(stride)), number(0)),
-            exp.LT(this=column(alias, "literal"), expression=number(stride * predicates)),
+            exp.Between(this=column(alias, "literal"), low=number(0), high=number(stride * predicates - 1)),
         )
     ]
     return (

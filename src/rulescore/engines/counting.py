@@ -75,7 +75,7 @@ def _is_wedge(group: Group) -> bool:
 def _find_triangles(engine: Engine, loaded: Loaded, *, distinct: bool) -> None:
     engine.run(signature_sql.create_inverses(loaded.stride))
     engine.run(wedge_sql.create_ranks())
-    engine.run(wedge_sql.create_edges())
+    engine.run(wedge_sql.create_edges(), as_written=True)
     engine.run(wedge_sql.create_triangles(distinct=distinct), as_written=True)
     if 2 in loaded.candidate_arities:
         engine.run(wedge_sql.create_spokes(distinct=distinct), as_written=True)

@@ -44,6 +44,10 @@ class Select(exp.Select):
     def with_(self, *expressions: Any, **options: Any) -> Select:
         return super().with_(*expressions, **{"copy": False, **options})
 
+    def with_step(self, alias: str, query: exp.Query) -> Select:
+        """A named step that is computed once, whatever the optimiser thinks of it: steps are small, and it often thinks wrong."""
+        return self.with_(alias, as_=query, materialized=True)
+
 
 def select(*expressions: Any) -> Select:
     return Select().select(*expressions) if expressions else Select()

@@ -393,7 +393,7 @@ def located(found: Grounded, *, readings: bool) -> Select:
         return _grouped(join.query, [("rule", column("h", "rule")), ("head", column("h", "literal")), *fields])
     counted = _grouped(join.query, [("body", column("b", "body")), *fields])
     query = select(column("h", "rule"), named(column("h", "literal"), "head"))
-    query = query.select(*(column("m", alias) for alias, _ in fields), column("m", "n")).with_("counted", as_=counted)
+    query = query.select(*(column("m", alias) for alias, _ in fields), column("m", "n")).with_step("counted", counted)
     query = query.from_(table("counted", "m"))
     return query.join(table(head_table(found.number), "h"), on=equal(column("h", "body"), column("m", "body")))
 

@@ -181,7 +181,7 @@ def judged_claims(
     """Claims with their two answers: the `selected` columns, `confirmed` and `refuted`."""
     keys = asked_keys(arity, predictions=predictions)
     asked = select(*(column("k", k) for k in keys)).distinct().from_(table("claims", "k"))
-    query = select(*(column("k", c) for c in selected)).with_("claims", as_=claims).with_("asked", as_=asked)
+    query = select(*(column("k", c) for c in selected)).with_step("claims", claims).with_step("asked", asked)
     query = query.from_(table("claims", "k"))
     confirmed: list[exp.Expr] = []
     refuted: exp.Expr = exp.false()
@@ -196,7 +196,7 @@ def judged_claims(
     roles: dict[str, exp.Expr] = {"head": is_head(readings), "refuter": exp.false()}
     refuted_query = refuted_heads(sources, context, Asked("asked", predictions), arity)
     if refuted_query is not None:
-        query = query.with_("refuted", as_=refuted_query)
+        query = query.with_step("refuted", refuted_query)
         on = [equal(column("r", key), column("k", key)) for key in keys]
         query = query.join(table("refuted", "r"), on=all_of(on), join_type="left")
         refuted = _found("r", "head")
@@ -241,9 +241,9 @@ def refuter_claims(
     fields = ["rule", *keys, *([variable(i) for i in range(group.shape.variables)] if keep else [])]
     query = (
         select(*(column("g", c) for c in fields), column("r", "prediction"))
-        .with_("groundings", as_=groundings)
-        .with_("asked", as_=asked)
-        .with_("refuting", as_=refuting)
+        .with_step("groundings", groundings)
+        .with_step("asked", asked)
+        .with_step("refuting", refuting)
         .from_(table("groundings", "g"))
         .join(table("refuting", "r"), on=all_of(equal(column("r", k), column("g", k)) for k in keys))
         .join(table(head_table(number_of_group), "h"), on=equal(column("h", "rule"), column("g", "rule")))

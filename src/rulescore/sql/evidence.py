@@ -104,7 +104,7 @@ def with_verdicts(query: Select, context: Context) -> Select:
     selected = [named(integer(value), alias) for value, alias in zip(counts, COUNTS, strict=True)]
     verdict = select(column("e", "head"), column("e", "signature"), *selected)
     verdict = verdict.from_(answers.subquery(alias="e", copy=False)).where(any_of((_is_one(c.copy()), _is_one(v.copy()))))
-    return query.with_("verdict", as_=verdict.group_by(column("e", "head"), column("e", "signature")))
+    return query.with_step("verdict", verdict.group_by(column("e", "head"), column("e", "signature")))
 
 
 def _is_one(value: exp.Expr) -> exp.Expr:
@@ -130,7 +130,7 @@ def weighed(query: Select, keys: Sequence[str], context: Context) -> Select:
 
 def observed_counts(located: Select, context: Context, keys: Sequence[str]) -> Select:
     """Counts per rule (and prediction) where observed facts alone confirm and refute."""
-    return weighed(select().with_("located", as_=located), keys, context)
+    return weighed(select().with_step("located", located), keys, context)
 
 
 def plain_counts(claims: Select, keys: Sequence[str], *, confirmed: bool, refuted: bool) -> Select:
@@ -161,7 +161,7 @@ def prediction_counts(located: Select, context: Context, readings: int, *, keep:
 
     `located` has as many `readings` of the prediction as a literal on the head's tuple. `keep` restricts to claims in which the
     prediction also plays one of these roles."""
-    query = with_verdicts(select().with_("located", as_=located), context)
+    query = with_verdicts(select().with_step("located", located), context)
     query = query.select(*(column("l", c) for c in ("rule", "prediction", "n"))).from_(table("located", "l"))
     query = query.join(table("verdict", "v"), on=verdict_of("l"), join_type="left")
     opposed: list[exp.Expr] = []

@@ -64,7 +64,7 @@ def definition_rows(
     ]
     if not selected:
         return None
-    query = select(*(column("g", c) for c in columns)).with_("groundings", as_=union_all(selected))
+    query = select(*(column("g", c) for c in columns)).with_step("groundings", union_all(selected))
     query = query.from_(table("groundings", "g"))
     if group.judge is Judge.DENIAL:
         return query if "body" in roles or not predictions else None
@@ -74,7 +74,7 @@ def definition_rows(
     refuted = refuted_heads(sources, context, Asked("asked", predictions), arity)
     if refuted is None:
         return None
-    query = query.with_("asked", as_=asked).with_("refuted", as_=refuted)
+    query = query.with_step("asked", asked).with_step("refuted", refuted)
     query = query.join(table("refuted", "r"), on=all_of(equal(column("r", k), column("g", k)) for k in keys))
     return query.where(_plays_a_role(context, arity, roles)) if predictions else query
 

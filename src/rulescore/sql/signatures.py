@@ -161,7 +161,7 @@ def create_inverses(stride: int) -> exp.Create:
         .where(equal(column("x", "n"), number(1)))
     )
     both = union_all([several, single]).subquery(alias="b", copy=False)
-    return create(INVERSE, select("*").with_("turned", as_=sets).from_(both))
+    return create(INVERSE, select("*").with_step("turned", sets).from_(both))
 
 
 def intermediate_tables(arity: int) -> tuple[str, ...]:

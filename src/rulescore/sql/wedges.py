@@ -177,9 +177,9 @@ def dataset_counts(group: int, context: Context) -> Select:
         .join(table(body_table(group), "b"), on=_body(column("x", "literal"), column("y", "literal")))
         .group_by(column("b", "body"), column("p", "xy"))
     )
-    query = select().with_("sides", as_=_sides()).with_("placed", as_=_placed())
-    query = query.with_("first", as_=_used(group, 0)).with_("second", as_=_used(group, 1))
-    return weighed(query.with_("counted", as_=counted).with_("located", as_=_located(group)), ("rule",), context)
+    query = select().with_step("sides", _sides()).with_step("placed", _placed())
+    query = query.with_step("first", _used(group, 0)).with_step("second", _used(group, 1))
+    return weighed(query.with_step("counted", counted).with_step("located", _located(group)), ("rule",), context)
 
 
 def _body(first: exp.Expr, second: exp.Expr) -> exp.Expr:
@@ -238,7 +238,7 @@ def create_spokes(*, distinct: bool) -> exp.Create:
         .where(equal(column("f", "mirrored"), number(1)))
     )
     both = union_all([straight, turned])
-    return create(SPOKE, select("*").with_("found", as_=found).from_(both.subquery(alias="b", copy=False)))
+    return create(SPOKE, select("*").with_step("found", found).from_(both.subquery(alias="b", copy=False)))
 
 
 def _spokes_of_prediction() -> exp.Expr:
@@ -271,8 +271,8 @@ def body_counts(group: int, index: int, context: Context) -> Select:
         evidence = column("i", "inverse")
     counted = counted.select(named(evidence.copy(), "signature"), named(total(column("k", "n")), "n"))
     counted = counted.group_by(column("b", "body"), column("p", "prediction"), evidence.copy())
-    query = select().with_("others", as_=_used(group, other, turned=True, stride=context.stride))
-    query = query.with_("counted", as_=counted).with_("located", as_=_located(group, ("prediction",)))
+    query = select().with_step("others", _used(group, other, turned=True, stride=context.stride))
+    query = query.with_step("counted", counted).with_step("located", _located(group, ("prediction",)))
     return weighed(query, ("rule", "prediction"), context)
 
 
@@ -294,8 +294,8 @@ def _paths_of_prediction() -> Select:
 
 
 def _with_paths(query: Select, group: int) -> Select:
-    query = query.with_("first", as_=_used(group, 0)).with_("second", as_=_used(group, 1))
-    return query.with_("paths", as_=_paths(group))
+    query = query.with_step("first", _used(group, 0)).with_step("second", _used(group, 1))
+    return query.with_step("paths", _paths(group))
 
 
 def head_counts(group: int, context: Context) -> Select:
@@ -318,7 +318,7 @@ def head_counts(group: int, context: Context) -> Select:
         column("k", "n"),
         named(reversed_loop, "reading"),
     )
-    query = with_verdicts(_with_paths(select(), group).with_("located", as_=located), context)
+    query = with_verdicts(_with_paths(select(), group).with_step("located", located), context)
     query = query.select(*(column("l", c) for c in ("rule", "prediction", "n")), named(number(1), "confirmed"))
     query = query.from_(table("located", "l")).join(table("verdict", "v"), on=verdict_of("l"), join_type="left")
     asymmetric = all_of((equal(column("o", "head"), column("l", "head")), equal(column("o", "l0"), column("l", "reading"))))

@@ -10,8 +10,9 @@ from types import TracebackType
 from typing import Self
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from rulescore.data.constants import ConstantType, key_of, text_of, type_of
+from rulescore.data.constants import ConstantType, key_of, type_of
 from rulescore.data.setting import Convention, Setting
 from rulescore.data.summary import DataSummary
 from rulescore.engines import counting
@@ -137,9 +138,11 @@ class Session:
     def _number_evidence(self) -> None:
         """Number the sets of literals that hold of tuples, when first needed."""
         if not self._numbered:
+            # Extracted pairs are not known before evidence is numbered; any of them may oppose a head that a reversed pair opposes.
+            declared = refutations(self.program, self._loaded.vocabulary)
+            marked = opposed_both_ways(declared) or (self._extracts and bool(declared.oppositions))
             appendix = self.setting.scoring.convention is Convention.APPENDIX
-            both_ways = opposed_both_ways(refutations(self.program, self._loaded.vocabulary))
-            counting.number_evidence(self._engine, self._loaded, marked=appendix and both_ways)
+            counting.number_evidence(self._engine, self._loaded, marked=appendix and marked)
             self._numbered = True
 
     def evaluate(self) -> Evaluation:
@@ -255,22 +258,21 @@ class Session:
 
     def _predictions(self) -> tuple[pa.Array, pa.Array]:
         """Predicate and arguments of every prediction, by its number."""
-        names = sorted(self._loaded.predicate_ids, key=self._loaded.predicate_ids.__getitem__)
-        texts: dict[int, tuple[str, list[str]]] = {}
-        for arity in sorted(self._loaded.candidate_arities):
-            rows = self._engine.query(result_sql.predictions(arity, self._loaded.stride))
-            literals = rows["literal"].to_pylist()
-            columns = [[text_of(key) for key in rows[f"a{i}"].to_pylist()] for i in range(arity)]
-            for number, literal, *arguments in zip(rows["prediction"].to_pylist(), literals, *columns, strict=True):
-                texts[number] = (names[literal // self._loaded.stride], arguments)
-        ordered = [texts[number] for number in range(len(texts))]
-        return (
-            pa.array([predicate for predicate, _ in ordered], pa.string()),
-            pa.array([arguments for _, arguments in ordered], pa.list_(pa.string())),
-        )
+        names = pa.array(self._loaded.predicate_ids, pa.string())
+        parts = [
+            self._engine.query(result_sql.predictions(arity, self._loaded.stride))
+            for arity in sorted(self._loaded.candidate_arities)
+        ]
+        rows = pa.concat_tables(parts)
+        predicates = names.take(pc.divide(rows["literal"], self._loaded.stride).combine_chunks())
+        return predicates, rows["arguments"].combine_chunks()
+
+    @property
+    def _extracts(self) -> bool:
+        return any(isinstance(statement, ExtractIncompatible) for statement in self.program.statements)
 
     def _extracted(self) -> list[tuple[str, str]]:
-        if not any(isinstance(s, ExtractIncompatible) for s in self.program.statements):
+        if not self._extracts:
             return []
         self._number_evidence()
         return counting.never_together(self._engine, self._loaded)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from rulescore.data.constants import MARKER
 from rulescore.sql.build import (
     Select,
-    all_of,
     argument,
     big,
     candidate_table,
@@ -62,27 +62,32 @@ def contributions() -> Select:
 
 
 def predictions(arity: int, stride: int) -> Select:
-    """Distinct predictions of one arity: their number, literal and the keys of their arguments."""
-    query = select(column("p", "prediction"), column("p", "literal")).from_(table(candidate_table(arity), "p"))
+    """Distinct predictions of one arity in the order of their numbers: their literal and their arguments in words."""
+    query = select(column("p", "literal")).from_(table(candidate_table(arity), "p"))
+    words = []
     for i in range(arity):
         alias = f"c{i}"
-        query = query.select(named(column(alias, "key"), argument(i)))
         query = query.join(table(CONSTANT, alias), on=equal(column(alias, "id"), column("p", argument(i))))
-    as_written = equal(exp.Mod(this=column("p", "literal"), expression=number(stride)), number(0))
-    return query.where(all_of([as_written]))
+        words.append(_word(column(alias, "key")))
+    query = query.select(named(exp.Array(expressions=words), "arguments"))
+    query = query.where(equal(exp.Mod(this=column("p", "literal"), expression=number(stride)), number(0)))
+    return query.order_by(column("p", "prediction"))
+
+
+def _word(key: exp.Expr) -> exp.Expr:
+    """A constant as it is shown: its key without the mark of its type."""
+    marked = exp.If(this=_is_marked(key), true=exp.func("substr", key.copy(), number(3)))
+    return exp.Case(ifs=[marked], default=key.copy())
+
+
+def _is_marked(key: exp.Expr) -> exp.Expr:
+    return equal(exp.func("substr", key, number(1), number(1)), exp.Literal.string(MARKER))
 
 
 def constant_types(source: str, position: int) -> Select:
     """The marks of types that occur at a position of each literal; null for strings."""
     key = column("c", "key")
-    mark = exp.Case(
-        ifs=[
-            exp.If(
-                this=equal(exp.func("substr", key, number(1), number(1)), exp.Literal.string("\x01")),
-                true=exp.func("substr", key.copy(), number(2), number(1)),
-            )
-        ],
-        default=exp.Literal.string("s"),
-    )
+    letter = exp.If(this=_is_marked(key), true=exp.func("substr", key.copy(), number(2), number(1)))
+    mark = exp.Case(ifs=[letter], default=exp.Literal.string("s"))
     query = select(column("f", "literal"), named(mark, "mark")).distinct().from_(table(source, "f"))
     return query.join(table(CONSTANT, "c"), on=equal(column("c", "id"), column("f", argument(position))))

@@ -54,7 +54,7 @@ def main() -> None:
             contenders = [name for name in options.contenders if name != "published"]
             grown = growth.measure_growth(graph, folder / "growth", contenders, options.growth_rounds)
             if graph.learned and "ours" in contenders:
-                learned = growth.measure_learned(graph, folder, options.growth_rounds)
+                learned = growth.measure_learned(graph, folder, 1)
             targets += _show_growth(grown, learned, len(graph.learned))
     _show_targets(targets)
     if options.save:

@@ -158,7 +158,7 @@ def load(
         negatives=sum(loaded.counts["negative"].values()),
         negatives_observed=loaded.overlap,
         constants=engine.query(sql.row_count(sql.CONSTANT))["n"][0].as_py(),
-        predicates=sum(1 for predicate in known.values() if predicate.occurs),
+        predicates=sum(1 for predicate in known.values() if predicate.observed),
     )
     keys = engine.query(sql.constants_by_key(_KEYS))
     return Loaded(

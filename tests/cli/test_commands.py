@@ -35,13 +35,8 @@ def test_score_prints_an_evaluation_that_follows_the_schema(run: Run) -> None:
     assert by_name["no_incest"]["models"]["good"]["score"] == 0
     assert by_name["no_incest"]["models"]["bad"]["score"] == 1
     assert by_name["mothers"]["models"]["good"]["confirmed"] == 1
-    assert found["models"]["bad"]["predictions"] == {
-        "rows": 3,
-        "kept": 3,
-        "distinct": 2,
-        "duplicates": 1,
-        "already_observed": 1,
-    }
+    counts = {"rows": 3, "kept": 3, "predictions": 2, "duplicates": 1, "already_observed": 1}
+    assert counts.items() <= found["models"]["bad"].items()
 
 
 def test_a_project_file_and_plain_options_give_the_same_numbers(run: Run) -> None:

@@ -52,13 +52,8 @@ def test_json_has_full_precision_and_null_for_undefined(evaluation: Evaluation) 
     assert last["models"]["compgcn"]["score_reason"]
     assert document["models"]["compgcn"]["hard_score"] == 1234.0
     assert document["models"]["silent_model"]["soft_score"] is None
-    assert document["models"]["compgcn"]["predictions"] == {
-        "rows": 24_000,
-        "kept": 23_999,
-        "distinct": 23_631,
-        "duplicates": 368,
-        "already_observed": 12,
-    }
+    counts = {"rows": 24_000, "kept": 23_999, "predictions": 23_631, "duplicates": 368, "already_observed": 12}
+    assert counts.items() <= document["models"]["compgcn"].items()
     assert document["warnings"][0]["place"] == "family.rules:3:9"
 
 

@@ -71,7 +71,7 @@ def test_models_have_one_row_each() -> None:
     assert [row["model"] for row in rows] == ["one", "two"]
     assert rows[0]["soft_score"] == 2.0
     assert (rows[0]["hard_score"], rows[0]["hard_score_reason"]) == (None, "there is no hard rule")
-    assert [rows[0][name] for name in ("rows", "kept", "distinct", "duplicates", "already_observed")] == [5, 4, 3, 1, 2]
+    assert [rows[0][name] for name in ("rows", "kept", "predictions", "duplicates", "already_observed")] == [5, 4, 3, 1, 2]
 
 
 def test_an_empty_evaluation_has_typed_tables() -> None:

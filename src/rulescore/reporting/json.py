@@ -104,13 +104,11 @@ def _model(result: ModelResult) -> dict[str, Any]:
         **_measure("soft_score", result.soft_score),
         **_measure("hard_mean", result.hard_mean),
         **_measure("soft_mean", result.soft_mean),
-        "predictions": {
-            "rows": predictions.rows,
-            "kept": predictions.kept,
-            "distinct": predictions.distinct,
-            "duplicates": predictions.duplicates,
-            "already_observed": predictions.already_observed,
-        },
+        "rows": predictions.rows,
+        "kept": predictions.kept,
+        "predictions": predictions.distinct,
+        "duplicates": predictions.duplicates,
+        "already_observed": predictions.already_observed,
     }
 
 

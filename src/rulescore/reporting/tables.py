@@ -33,7 +33,7 @@ def models_listing(models: tuple[ModelResult, ...]) -> Listing:
         Column("soft_score", "soft score", CellKind.SCORE),
         Column("hard_mean", "hard mean", CellKind.SCORE),
         Column("soft_mean", "soft mean", CellKind.SCORE),
-        Column("distinct", "predictions", CellKind.COUNT),
+        Column("predictions", "predictions", CellKind.COUNT),
         Column("duplicates", "duplicates", CellKind.COUNT),
         Column("already_observed", "already observed", CellKind.COUNT),
     )

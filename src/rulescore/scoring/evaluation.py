@@ -137,7 +137,7 @@ def _models_table(models: Sequence[ModelResult]) -> Any:
         **_measure_columns("soft_mean", [model.soft_mean for model in models]),
         "rows": _integers([model.predictions.rows for model in models]),
         "kept": _integers([model.predictions.kept for model in models]),
-        "distinct": _integers([model.predictions.distinct for model in models]),
+        "predictions": _integers([model.predictions.distinct for model in models]),
         "duplicates": _integers([model.predictions.duplicates for model in models]),
         "already_observed": _integers([model.predictions.already_observed for model in models]),
     }

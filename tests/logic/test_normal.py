@@ -100,7 +100,7 @@ def test_constants_and_repeated_variables_of_a_refuted_head_become_tests(read):
 
 
 def test_an_equation_with_a_variable_of_the_refuted_head_is_a_test(read):
-    (statement,) = read('refute p(X, Y) <- X = "a", Z = Y, q(Z).').statements
+    (statement,) = read('refute p(X, Y) <- X = "a", Z = Y, not q(Z).').statements
     pattern = normal_refutation(statement).pattern
     assert pattern.tests == (normal.Test(True, X, Fixed("a")),)
-    assert pattern.atoms == (PatternAtom("q", (Y,)),)
+    assert pattern.negated == (PatternAtom("q", (Y,)),)

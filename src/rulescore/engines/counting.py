@@ -112,22 +112,22 @@ def head_literal(loaded: Loaded, predicate: str) -> int:
 
 def oppositions(loaded: Loaded, ways: Refutations, heads: set[str]) -> tuple[pa.Array, pa.Array]:
     """Pairs of a head's literal and a literal that refutes it, each once, for the heads in use."""
-    wanted = np.array(sorted(head_literal(loaded, head) for head in heads), np.int64)
+    literals = {predicate: head_literal(loaded, predicate) for predicate in loaded.predicate_ids}
+    single: list[tuple[int, int]] = []
     parts: list[np.ndarray[tuple[int, int], np.dtype[np.int64]]] = []
     for group in ways.groups:
-        members = np.array([head_literal(loaded, p) for p in group if p in loaded.predicate_ids], np.int64)
-        used = np.intersect1d(members, wanted)
-        left, right = np.meshgrid(used, members, indexing="ij")
-        pairs = np.stack([left.ravel(), right.ravel()], axis=1)
-        parts.append(pairs[pairs[:, 0] != pairs[:, 1]])
-    single = [
-        (head_literal(loaded, one.head), loaded.literal(LiteralName(one.opponent, one.order, one.negative)))
-        for one in ways.oppositions
-        if one.head in heads
-    ]
-    if single:
-        parts.append(np.array(single, np.int64))
-    pairs = np.unique(np.concatenate(parts), axis=0) if parts else np.empty((0, 2), np.int64)
+        members = [literals[predicate] for predicate in group if predicate in literals]
+        if len(members) == 2:
+            single += [(members[0], members[1]), (members[1], members[0])]
+        elif members:
+            left, right = np.meshgrid(np.array(members, np.int64), members, indexing="ij")
+            parts.append(np.stack([left.ravel(), right.ravel()], axis=1))
+    for one in ways.oppositions:
+        single.append((literals[one.head], loaded.literal(LiteralName(one.opponent, one.order, one.negative))))
+    parts.append(np.array(single, np.int64).reshape(-1, 2))
+    pairs = np.concatenate(parts)
+    used = np.isin(pairs[:, 0], [literals[head] for head in heads])
+    pairs = np.unique(pairs[used & (pairs[:, 0] != pairs[:, 1])], axis=0)
     return pa.array(pairs[:, 0], pa.int32()), pa.array(pairs[:, 1], pa.int32())
 
 

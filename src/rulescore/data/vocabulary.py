@@ -22,7 +22,7 @@ class Predicate:
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """Predicates by name. `types` holds, for positions that rules compare with a constant, the types of constants found there."""
+    """Predicates by name."""
 
     predicates: dict[str, Predicate]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import pyarrow as pa
 
@@ -42,7 +42,6 @@ class Loaded:
     fact_arities: frozenset[int]
     candidate_arities: frozenset[int]
     any_observed_prediction: bool
-    origins: dict[str, str] = field(default_factory=dict)
 
     def literal(self, literal: LiteralName) -> int:
         shift = len(self.predicate_ids) if literal.negative else 0

@@ -132,10 +132,6 @@ def structure(program: Program, names: Iterable[str]) -> list[Diagnostic]:
     return problems
 
 
-def _place(span: Span | None) -> dict[str, object]:
-    return {"place": span.place() if span else None}
-
-
 def _unsafe(term: Variable, where: str) -> Diagnostic:
     return Diagnostic(
         "E202",

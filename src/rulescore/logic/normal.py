@@ -6,7 +6,7 @@ groundings works on patterns alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rulescore.data.constants import key_of
@@ -16,7 +16,6 @@ from rulescore.language.syntax import (
     Comparison,
     Constant,
     Falsity,
-    Literal,
     Not,
     Operator,
     Refute,
@@ -93,10 +92,6 @@ class Refutation:
     predicate: str
     arity: int
     pattern: Pattern
-
-
-def literals(body: And) -> Iterator[Literal]:
-    yield from body.conditions
 
 
 def positive_variables(body: And) -> set[str]:

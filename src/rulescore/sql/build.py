@@ -99,10 +99,6 @@ def table(source: str, alias: str | None = None) -> exp.Table:
     return found
 
 
-def subquery(query: exp.Query, alias: str) -> exp.Subquery:
-    return exp.Subquery(this=query, alias=exp.TableAlias(this=identifier(alias)))
-
-
 def named(expression: exp.Expr, alias: str) -> exp.Expr:
     return exp.alias_(expression, identifier(alias), quoted=True, copy=False)
 

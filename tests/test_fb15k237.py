@@ -6,10 +6,10 @@ import re
 from collections import Counter
 
 import pytest
-from shared_data import shared
 
 import rulescore
 from rulescore.scoring.evaluation import Evaluation
+from shared_data import shared
 
 LITERAL = re.compile(r"(!?)(\S+)\((\w+), (\w+)\)")
 

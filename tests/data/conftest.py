@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from rulescore.data.constants import value_of
-from rulescore.data.selection import read_predictions
+from rulescore.data.selection import PredictionReader
 from rulescore.data.setting import FactBatch, FactStream, ModelPredictions
 from rulescore.errors import Diagnostic, InputError
 
@@ -52,7 +52,7 @@ def answers_of() -> AnswersOf:
 
     def answers(streams: Iterable[FactStream], top_k: int | None = None) -> list[Fact]:
         found = []
-        for batch in read_predictions(ModelPredictions("model", tuple(streams), top_k)):
+        for batch in PredictionReader(ModelPredictions("model", tuple(streams), top_k)):
             rest = [(row["score"], row["rank"], row["query"]) for row in batch.rows.to_pylist()]
             found.extend((*fact, *more) for fact, more in zip(_facts(batch), rest, strict=True))
         return found

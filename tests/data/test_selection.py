@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rulescore.data.selection import read_predictions
+from rulescore.data.selection import PredictionReader
 from rulescore.data.setting import ModelPredictions
 from rulescore.data.sources import prediction_streams
 from rulescore.errors import InputError
@@ -20,7 +20,7 @@ def table(**columns):
 
 
 def kept(what, top_k=None):
-    reader = read_predictions(ModelPredictions("model", prediction_streams(what), top_k))
+    reader = PredictionReader(ModelPredictions("model", prediction_streams(what), top_k))
     tails = [tail for batch in reader for tail in batch.rows.column("a1").to_pylist()]
     return [int(tail[1:]) for tail in tails], reader.rows_read
 

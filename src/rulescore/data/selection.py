@@ -64,10 +64,6 @@ class PredictionReader:
             raise InputError(Diagnostic("E330", message, Place(stream.origin), helps=helps))
 
 
-def read_predictions(predictions: ModelPredictions) -> PredictionReader:
-    return PredictionReader(predictions)
-
-
 def _choice(batch: FactBatch, stream: FactStream) -> _Choice:
     """Rank before query; what is known of some rows of a batch must be known of all."""
     for choice in (_Choice.RANK, _Choice.QUERY):

@@ -144,7 +144,10 @@ def create_members(arities: Sequence[int]) -> exp.Create:
 
 def create_inverses(stride: int) -> exp.Create:
     """The signature of each binary tuple turned round: the same literals, each reversed."""
-    turned = flipped(column("m", "literal"), stride)
+    literal = column("m", "literal")
+    # Marks of alike orders are negative, and hold of the tuple either way round.
+    mark = exp.If(this=exp.LT(this=literal, expression=number(0)), true=literal.copy())
+    turned = exp.Case(ifs=[mark], default=flipped(literal.copy(), stride))
     members = exp.func("list_sort", exp.func("list", integer(turned)))
     sets = select(column("m", "signature"), named(members, "members"), named(count_rows(), "n"))
     sets = sets.from_(table(MEMBER, "m")).group_by(column("m", "signature"))

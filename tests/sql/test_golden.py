@@ -1,0 +1,107 @@
+"""One statement for each shape of plan, as text: rule and SQL stand in one file.
+
+`RULESCORE_UPDATE_GOLDEN=1 pytest tests/sql` writes the statements anew; the difference is for people to read."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from sqlglot import exp, parse_one
+
+from rulescore.data.api import make_setting
+from rulescore.evaluate import Session
+from rulescore.sql.build import PREFIX
+
+FOLDER = Path(__file__).parent / "golden"
+GOLDEN = sorted(FOLDER.glob("*.sql"))
+UPDATE = os.environ.get("RULESCORE_UPDATE_GOLDEN") == "1"
+
+OBSERVED = {
+    **{name: [("a", "b"), ("b", "c"), ("c", "c")] for name in ("p", "q", "r", "s")},
+    "t": [("a",), ("b",)],
+    "w": [("a", "b", "c")],
+}
+PREDICTED = {"p": [("a", "c")], "q": [("b", "a")], "s": [("a", "c")], "t": [("c",)]}
+
+ALONE = "the rule alone"
+
+
+@dataclass(frozen=True, slots=True)
+class Golden:
+    """A file: its leading comment says the convention, which statement is shown and, in the remaining lines, the rules."""
+
+    convention: str
+    shown: str
+    rules: str
+    sql: str
+
+    @property
+    def text(self) -> str:
+        comments = [f"convention: {self.convention}", f"shown: {self.shown}", *self.rules.splitlines()]
+        return "\n".join([*(f"-- {line}" for line in comments), "", self.sql, ""])
+
+
+def read(path: Path) -> Golden:
+    comment, _, sql = path.read_text(encoding="utf-8").partition("\n\n")
+    convention, shown, *rules = [line.removeprefix("-- ") for line in comment.splitlines()]
+    return Golden(convention.removeprefix("convention: "), shown.removeprefix("shown: "), "\n".join(rules), sql.rstrip("\n"))
+
+
+def opened(golden: Golden) -> Session:
+    return Session(make_setting(OBSERVED, {"model": PREDICTED}, golden.rules, convention=golden.convention, threads=1))
+
+
+def statement(session: Session, shown: str) -> str:
+    if shown == ALONE:
+        return session.statement(session.rules[0].name)
+    (shape,) = session.explain()
+    titled = dict(text.removeprefix("-- ").split("\n", 1) for text in shape.statements)
+    return titled[shown]
+
+
+@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
+def test_the_statement_is_the_one_in_the_file(path: Path):
+    golden = read(path)
+    with opened(golden) as session:
+        sql = statement(session, golden.shown)
+    found = Golden(golden.convention, golden.shown, golden.rules, sql)
+    if UPDATE:
+        path.write_text(found.text, encoding="utf-8")
+    assert found.text == path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
+def test_the_statement_runs_and_reads_only_our_tables(path: Path):
+    golden = read(path)
+    tree = parse_one(golden.sql, dialect="duckdb")
+    steps = {cte.alias for cte in tree.find_all(exp.CTE)}
+    assert all(table.name in steps or table.name.startswith(PREFIX) for table in tree.find_all(exp.Table))
+    assert all(identifier.quoted for identifier in tree.find_all(exp.Identifier) if identifier.name not in steps | SUBQUERIES)
+    with opened(golden) as session:
+        found = session.counter.engine.query(tree)
+    assert {"rule", "confirmed", "refuted", "evaluable"} <= set(found.column_names)
+
+
+# Names that the printer leaves bare: ours, and always the same.
+SUBQUERIES = {"d", "e", "j", "p", "u", "q", "k"}
+
+
+def test_every_shape_has_its_file():
+    assert {path.stem for path in GOLDEN} >= {
+        "single_atom",
+        "wedge_over_data",
+        "wedge_prediction_in_body",
+        "wedge_prediction_is_head",
+        "chain_of_three",
+        "denial",
+        "constants_in_head_and_body",
+        "closed",
+        "functional",
+        "auxiliary",
+        "negated_atom",
+        "appendix_refuter",
+        "one_rule_alone",
+    }

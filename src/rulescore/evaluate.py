@@ -22,6 +22,7 @@ from rulescore.engines.listing import RuleListing, Violation, Violations
 from rulescore.engines.loading import load
 from rulescore.errors import Diagnostic, InputError, Severity, suggestion
 from rulescore.language.parser import parse_all
+from rulescore.language.printer import print_atom
 from rulescore.language.syntax import Atom, Constant, ExtractIncompatible, Refute, Rule
 from rulescore.logic import checks, conventions
 from rulescore.logic.incompatible import self_refuting
@@ -43,6 +44,7 @@ __all__ = ["PairCount", "Session", "ShapeExplanation", "Violation", "Violations"
 
 CODES = {
     "E261": "a rule or model that does not exist is asked for",
+    "E262": "violations of a prediction are asked for without a model, or by an atom with variables",
     "E325": "one model is given twice",
     "W321": "negative facts that are observed facts too",
     "W322": "pairs of predicates taken to be incompatible because the data never have both",
@@ -132,6 +134,7 @@ class Session:
                 appendix=options.convention is Convention.APPENDIX,
                 distinct_variables=conventions.distinct_variables(options),
                 roles=conventions.roles(options),
+                titles=[f"rule `{rule.name}` ({rule.place})" for rule in self.rules],
             )
         return self._prepared
 
@@ -149,7 +152,7 @@ class Session:
         """Dataset rates and every model's scores."""
         dataset = self._dataset()
         counting.count_contributions(self.counter)
-        totals = counting.model_totals(self.counter) if self._loaded.models else {}
+        totals = counting.model_totals(self.counter) if self._loaded.candidate_arities else {}
         models = {model: _in_order(totals.get(number, {}), len(self.rules)) for number, model in enumerate(self._loaded.models)}
         return self._evaluation(dataset, models, self._contributions())
 
@@ -163,6 +166,8 @@ class Session:
         number = None if model is None else self._model_number(model)
         fact = None
         if prediction is not None:
+            if model is None or not all(isinstance(term, Constant) for term in prediction.terms):
+                raise InputError(_no_prediction(prediction))
             fact = self._prediction_number(prediction)
             if fact is None:
                 return Violations(0, [])
@@ -170,8 +175,10 @@ class Session:
         rows: list[Violation] = []
         for index in chosen:
             listing = RuleListing(self.counter, self.ways, self.rules[index].name, normal_rule(self.program.rules[index]))
-            found, listed = listing.find(model=number, prediction=fact, limit=limit - len(rows))
-            listing.close()
+            try:
+                found, listed = listing.find(model=number, prediction=fact, limit=limit - len(rows))
+            finally:
+                listing.close()
             total += found
             rows += listed
         return Violations(total, rows)
@@ -239,7 +246,7 @@ class Session:
 
     def _contributions(self) -> pa.Table:
         loaded = self._loaded
-        if not loaded.models or not loaded.candidate_arities:
+        if not loaded.candidate_arities:
             return CONTRIBUTIONS_SCHEMA.empty_table()
         rows = self._engine.query(result_sql.contributions())
         predicates, arguments = self._predictions()
@@ -282,10 +289,8 @@ class Session:
         positions: dict[int, set[int]] = {}
         for statement in self.program.statements:
             if isinstance(statement, Rule | Refute):
-                for atom in checks.used_atoms(statement):
-                    for position, term in enumerate(atom.terms):
-                        if isinstance(term, Constant):
-                            positions.setdefault(atom.arity, set()).add(position)
+                for atom, position, _ in checks.literal_positions(statement):
+                    positions.setdefault(atom.arity, set()).add(position)
         found: dict[tuple[str, int], set[ConstantType]] = {}
         names = {number: name for name, number in self._loaded.predicate_ids.items()}
         for arity, asked in positions.items():
@@ -334,6 +339,14 @@ def _unknown(what: str, name: str, known: Sequence[str]) -> Diagnostic:
     close = suggestion(name, known)
     helps = (f"did you mean `{close}`?",) if close else (f"there are {', '.join(f'`{k}`' for k in known[:10])}",)
     return Diagnostic("E261", f"there is no {what} `{name}`", helps=helps)
+
+
+def _no_prediction(atom: Atom) -> Diagnostic:
+    return Diagnostic(
+        "E262",
+        f"`{print_atom(atom)}` names no prediction of a model",
+        helps=("give a fact without variables, and the model that predicts it",),
+    )
 
 
 def _shown_pairs(pairs: Sequence[tuple[str, str]]) -> Iterator[Diagnostic]:

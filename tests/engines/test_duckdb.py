@@ -48,6 +48,11 @@ def test_options_reach_the_database(tmp_path: Path):
     engine.close()
 
 
+def test_the_database_draws_no_progress_bar(engine: Engine):
+    """It would stand on stdout, amid the results."""
+    assert setting(engine, "enable_progress_bar") is False
+
+
 def test_a_spill_folder_of_its_own_is_gone_afterwards(engine: Engine):
     folder = Path(str(setting(engine, "temp_directory")))
     assert folder.is_dir()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -12,6 +13,8 @@ import pyarrow as pa
 from rulescore.data.setting import Role
 from rulescore.engines.base import Engine
 from rulescore.engines.loading import Loaded
+from rulescore.errors import EngineError
+from rulescore.logic.estimates import shape_text
 from rulescore.logic.plan import Bound, ConditionRow, Group, Judge, LiteralName, Plan, ShapeTest
 from rulescore.logic.refutation import Refutations, identity, opposed_both_ways
 from rulescore.sql import claims as claim_sql
@@ -35,6 +38,7 @@ class Counter:
     plan: Plan
     context: Context
     roles: frozenset[Role]
+    titles: Sequence[str]
 
 
 def prepare(
@@ -46,8 +50,9 @@ def prepare(
     appendix: bool,
     distinct_variables: bool,
     roles: frozenset[Role],
+    titles: Sequence[str],
 ) -> Counter:
-    """Load the parameters of a plan and judge every signature of the data."""
+    """Load the parameters of a plan; `titles` say in errors which rule is which."""
     for number, group in enumerate(plan.groups):
         load_group(engine, loaded, number, group)
     heads, opponents = oppositions(loaded, ways, {h.predicate for g in plan.groups for h in g.heads if h.predicate})
@@ -65,7 +70,7 @@ def prepare(
     )
     if 2 in loaded.fact_arities and any(_is_wedge(group) for group in plan.groups):
         _find_triangles(engine, loaded, distinct=distinct_variables)
-    return Counter(engine, loaded, plan, context, roles)
+    return Counter(engine, loaded, plan, context, roles, titles)
 
 
 def _is_wedge(group: Group) -> bool:
@@ -208,8 +213,21 @@ def dataset_counts(counter: Counter) -> CountRows:
     for number in range(len(counter.plan.groups)):
         statement = dataset_statement(counter, number)
         if statement is not None:
-            found.update(_count_rows(counter.engine.query(statement)))
+            with _named_in_errors(counter, number, "over the data"):
+                found.update(_count_rows(counter.engine.query(statement)))
     return found
+
+
+@contextmanager
+def _named_in_errors(counter: Counter, number: int, title: str) -> Iterator[None]:
+    """Say of a database error which rules were being counted."""
+    try:
+        yield
+    except EngineError as error:
+        group = counter.plan.groups[number]
+        first = counter.titles[group.heads[0].rule]
+        others = f" and {len(group.heads) - 1:,} more" if len(group.heads) > 1 else ""
+        raise EngineError(f"{error}\nwhile counting {first}{others}, of shape {shape_text(group.shape)}, {title}") from error
 
 
 def _count_rows(rows: pa.Table) -> Iterator[tuple[int, tuple[int, int, int]]]:
@@ -350,13 +368,17 @@ def _judge_refuter(counter: Counter, number: int, claims: Select) -> Select:
 def count_contributions(counter: Counter) -> None:
     """Create the table of contributions."""
     engine = counter.engine
+    engine.run(drop(result_sql.CONTRIBUTION))
     parts: list[int] = []
     for number in range(len(counter.plan.groups)):
-        for _, statement in prediction_statements(counter, number):
-            engine.run(result_sql.create_part(len(parts), statement))
+        for title, statement in prediction_statements(counter, number):
+            with _named_in_errors(counter, number, title):
+                engine.run(result_sql.create_part(len(parts), statement))
             parts.append(len(parts))
     if parts:
         engine.run(result_sql.create_contributions(parts))
+        for index in parts:
+            engine.run(drop(result_sql.part_table(index)))
     else:
         engine.load(result_sql.CONTRIBUTION, _empty("rule", "prediction", *evidence_sql.COUNTS))
 

@@ -17,6 +17,9 @@ from rulescore.sql.build import text
 
 _Result = TypeVar("_Result")
 
+# The name under which a statement sees the Arrow rows it was given.
+_ARROW = "__rulescore__arrow"
+
 # How often the waiting thread looks for Ctrl-C, in seconds.
 _POLL = 0.1
 
@@ -43,6 +46,8 @@ class DuckDBEngine:
         settings: dict[str, Any] = {
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
+            # It would be drawn on stdout, amid the results.
+            "enable_progress_bar": False,
             "preserve_insertion_order": False,
             "temp_directory": folder,
         }
@@ -59,20 +64,23 @@ class DuckDBEngine:
                 ) from error
 
     def load(self, name: str, rows: pa.Table) -> None:
-        source = f"{name}__arrow"
-        self._connection.register(source, rows)
-        try:
-            self.run(exp.Create(this=_table(name), kind="TABLE", properties=_temporary(), expression=_all(source)))
-        finally:
-            self._connection.unregister(source)
+        self._take(rows, exp.Create(this=_table(name), kind="TABLE", properties=_temporary(), expression=_all(_ARROW)))
 
     def append(self, name: str, rows: pa.Table) -> None:
-        source = f"{name}__arrow"
-        self._connection.register(source, rows)
-        try:
-            self.run(exp.Insert(this=_table(name), expression=_all(source)))
-        finally:
-            self._connection.unregister(source)
+        self._take(rows, exp.Insert(this=_table(name), expression=_all(_ARROW)))
+
+    def _take(self, rows: pa.Table, statement: exp.Expr) -> None:
+        """Run a statement that reads Arrow rows."""
+        sql = self.text(statement)
+
+        def work() -> None:
+            self._connection.register(_ARROW, rows)
+            try:
+                self._connection.execute(sql).fetchall()
+            finally:
+                self._connection.unregister(_ARROW)
+
+        self._interruptible(work)
 
     def run(self, statement: exp.Expr, *, as_written: bool = False) -> None:
         sql = self.text(statement)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -80,7 +80,7 @@ def rule_statement(counter: Counter, ways: Refutations, rule: NormalRule) -> str
 
 def _statement(counter: Counter, number: int, group: Group) -> Select | None:
     if counter.context.appendix:
-        single = Counter(counter.engine, counter.loaded, Plan((*counter.plan.groups, group)), counter.context, counter.roles)
+        single = replace(counter, plan=Plan((*counter.plan.groups, group)))
         return dataset_statement(single, number, one_rule=True)
     if not claim_sql.possible(group, counter.context, None):
         return None

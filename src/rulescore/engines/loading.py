@@ -17,7 +17,7 @@ from rulescore.errors import Diagnostic, InputError
 from rulescore.logic.plan import LiteralName
 from rulescore.logic.refutation import Order, identity
 from rulescore.sql import loading as sql
-from rulescore.sql.build import Select, arguments, name
+from rulescore.sql.build import Select, arguments, drop, name
 
 CODES = {"E324": "a predicate occurs with two different numbers of arguments in the data"}
 
@@ -70,6 +70,7 @@ class _Staging:
         self._kind = kind
         self._extra = extra
         self._waiting: dict[int, list[pa.Table]] = {}
+        self._waiting_rows: Counter[int] = Counter()
         self._tables: set[int] = set()
         self.rows = 0
 
@@ -90,9 +91,9 @@ class _Staging:
             rows = rows.append_column("model", pa.repeat(pa.scalar(model, pa.int32()), rows.num_rows))
         rows = rows.select(["predicate", *arguments(batch.arity), *self._extra])
         self.rows += rows.num_rows
-        waiting = self._waiting.setdefault(batch.arity, [])
-        waiting.append(rows)
-        if sum(part.num_rows for part in waiting) >= _STAGED_ROWS:
+        self._waiting.setdefault(batch.arity, []).append(rows)
+        self._waiting_rows[batch.arity] += rows.num_rows
+        if self._waiting_rows[batch.arity] >= _STAGED_ROWS:
             self._flush(batch.arity)
 
     def finish(self) -> None:
@@ -100,6 +101,7 @@ class _Staging:
             self._flush(arity)
 
     def _flush(self, arity: int) -> None:
+        self._waiting_rows[arity] = 0
         parts = self._waiting.pop(arity, [])
         if not parts:
             return
@@ -261,8 +263,8 @@ class _Bases:
         if answers:
             self._engine.run(sql.create_answers(answers))
         for kind, arity in self._each_stage():
-            self._engine.run(sql.drop_table(_base(kind, arity)))
-            self._engine.run(sql.drop_table(sql.raw_table(kind, arity)))
+            self._engine.run(drop(_base(kind, arity)))
+            self._engine.run(drop(sql.raw_table(kind, arity)))
 
     def _each_stage(self) -> Iterator[tuple[str, int]]:
         for kind, stage in self._stages.items():

@@ -349,9 +349,9 @@ def _unknown_predicates(program: Program, vocabulary: Vocabulary, declared: set[
         for predicate, span in named_predicates(statement):
             if predicate in asked or (predicate in known and _has_facts(vocabulary, predicate)):
                 continue
-            asked.add(predicate)
             close = None if predicate in known else closest(predicate, known)
             if close is not None:
+                asked.add(predicate)
                 yield Diagnostic(
                     "E205",
                     f"predicate `{predicate}` has no facts anywhere",
@@ -360,6 +360,7 @@ def _unknown_predicates(program: Program, vocabulary: Vocabulary, declared: set[
                     helps=(f"if the name is right, declare it: `predicate {predicate}/{_arity_of(program, predicate)}.`",),
                 )
             elif isinstance(statement, Rule):
+                asked.add(predicate)
                 yield Diagnostic(
                     "W203",
                     f"predicate `{predicate}` has no facts in the data or in any model's predictions",
@@ -406,28 +407,42 @@ def _slips(left: str, right: str, limit: int) -> int:
     return before[-1]
 
 
+def literal_positions(statement: Rule | Refute) -> Iterator[tuple[Atom, int, Constant]]:
+    """Constants of a statement with every position of an atom that they stand at, or that a variable compared with them does."""
+    atoms = list(used_atoms(statement))
+    for atom in atoms:
+        for position, term in enumerate(atom.terms):
+            if isinstance(term, Constant):
+                yield atom, position, term
+    for literal in statement.body.conditions:
+        match literal:
+            case Comparison(_, Variable(name), Constant() as constant) | Comparison(_, Constant() as constant, Variable(name)):
+                for atom in atoms:
+                    for position, term in enumerate(atom.terms):
+                        if isinstance(term, Variable) and term.name == name:
+                            yield atom, position, constant
+            case _:
+                pass
+
+
 def _constant_types(program: Program, types: TypesAt) -> Iterator[Diagnostic]:
-    if not types:
-        return
+    reported: set[int] = set()
     for statement in program.statements:
-        if not isinstance(statement, Rule | Refute):
-            continue
-        for atom in used_atoms(statement):
-            for position, term in enumerate(atom.terms):
-                if isinstance(term, Constant):
-                    yield from _constant_type(atom, position, term, types)
+        if types and isinstance(statement, Rule | Refute):
+            for atom, position, term in literal_positions(statement):
+                here = types.get((atom.predicate, position))
+                if here and type_of(key_of(term.value)) not in here and id(term) not in reported:
+                    reported.add(id(term))
+                    yield _wrong_type(atom, position, term, here)
 
 
-def _constant_type(atom: Atom, position: int, term: Constant, types: TypesAt) -> Iterator[Diagnostic]:
-    here = types.get((atom.predicate, position))
+def _wrong_type(atom: Atom, position: int, term: Constant, here: frozenset[ConstantType]) -> Diagnostic:
     own = type_of(key_of(term.value))
-    if not here or own in here:
-        return
     found = " or ".join(sorted(here))
     helps: tuple[str, ...] = ()
     if here == {ConstantType.STRING}:
-        helps = (f'write it as a string, "{term.value}", or declare the column\'s type when the data are read',)
-    yield Diagnostic(
+        helps = (f'write it as a string, "{print_term(term)}", or declare the column\'s type when the data are read',)
+    return Diagnostic(
         "E206",
         f"`{print_term(term)}` is a {own}, but argument {position + 1} of `{atom.predicate}` is a {found} in the data",
         term.span.place() if term.span else None,

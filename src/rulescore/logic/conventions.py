@@ -23,7 +23,7 @@ def roles(options: ScoringOptions) -> frozenset[Role]:
 
 
 def distinct_variables(options: ScoringOptions) -> bool:
-    """Whether two variables may have one constant."""
+    """Whether any two variables have to have different constants."""
     if options.distinct_variables is not None:
         return options.distinct_variables
     return options.convention is Convention.APPENDIX

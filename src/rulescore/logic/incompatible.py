@@ -29,7 +29,7 @@ def self_refuting(program: Program, names: Sequence[str], ways: Refutations) -> 
                     "W204",
                     f"rule `{name}` contradicts itself: its head is incompatible with `{print_atom(literal)}` in its body",
                     rule.span.place() if rule.span else None,
-                    notes=("its rate is 1 by construction",),
+                    notes=("every grounding of it is refuted, whatever the data",),
                     severity=Severity.WARNING,
                 )
                 break

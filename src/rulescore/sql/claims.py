@@ -34,6 +34,7 @@ from rulescore.sql.build import (
     select,
     table,
     tuple_table,
+    union_all,
 )
 
 
@@ -56,9 +57,12 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Where the prediction stands: at body atoms, or (none of them) on the head's tuple. No prediction at all is None."""
+    """Where the prediction stands: at body atoms, or (none of them) on the head's tuple. No prediction at all is None.
+
+    At the atoms `also` it may stand as well."""
 
     atoms: tuple[int, ...] = ()
+    also: tuple[int, ...] = ()
 
 
 def body_table(group: int) -> str:
@@ -82,15 +86,14 @@ def variable(index: int) -> str:
 
 
 def body_entries(group: Group) -> list[Entry]:
-    """Sets of body atoms that one prediction can fill together in some rule of the group."""
+    """One entry for each body atom: the first one that the prediction fills; later atoms may be the prediction too."""
     atoms = group.shape.atoms
-    predicates = [tuple(literal.predicate for literal in body.literals) for body in group.bodies]
-    found = [Entry((i,)) for i in range(len(atoms))]
-    for size in range(2, len(atoms) + 1):
-        for chosen in combinations(range(len(atoms)), size):
-            if len({atoms[i].arity for i in chosen}) == 1 and any(len({p[i] for i in chosen}) == 1 for p in predicates):
-                found.append(Entry(chosen))
-    return found
+    bodies = [tuple(literal.predicate for literal in body.literals) for body in group.bodies]
+
+    def together(i: int, j: int) -> bool:
+        return atoms[i].arity == atoms[j].arity and any(body[i] == body[j] for body in bodies)
+
+    return [Entry((i,), tuple(j for j in range(i + 1, len(atoms)) if together(i, j))) for i in range(len(atoms))]
 
 
 def flipped(literal: exp.Expr, stride: int) -> exp.Expr:
@@ -109,9 +112,11 @@ class _Join:
     columns: dict[int, exp.Expr] = field(default_factory=dict)
     started: bool = False
 
-    def add(self, source: str, alias: str, conditions: Iterable[exp.Expr]) -> None:
+    def add(self, source: str | exp.Query, alias: str, conditions: Iterable[exp.Expr]) -> None:
         found = list(conditions)
-        if self.started:
+        if not isinstance(source, str):
+            self.query = self.query.join(source.subquery(alias=alias, copy=False), on=all_of(found))
+        elif self.started:
             self.query = self.query.join(table(source, alias), on=all_of(found))
         else:
             self.query = self.query.from_(table(source, alias))
@@ -145,7 +150,24 @@ class _Join:
                 raise AssertionError("a free slot has no value")
 
 
-def _atom(join: _Join, index: int, source: str, *, with_body: bool) -> None:
+def facts_or_predictions(context: Context, arity: int) -> exp.Query:
+    """Facts, whose `prediction` is null, and predictions that are not facts."""
+    fields = ["literal", *arguments(arity)]
+    new = select(*(column("c", c) for c in fields), column("c", "prediction")).from_(table(candidate_table(arity), "c"))
+    new = new.where(equal(column("c", "observed"), number(0)))
+    if arity not in context.fact_arities:
+        return new
+    old = select(*(column("f", c) for c in fields), named(exp.cast(exp.null(), "INT"), "prediction"))
+    return union_all([old.from_(table(fact_table(arity), "f")), new])
+
+
+def fact_or_own(alias: str, prediction: exp.Expr) -> exp.Expr:
+    """Whether a row is a fact, or the one prediction that takes part."""
+    here = column(alias, "prediction")
+    return exp.Paren(this=any_of((exp.Is(this=here, expression=exp.null()), equal(here.copy(), prediction))))
+
+
+def _atom(join: _Join, index: int, source: str | exp.Query, *, with_body: bool) -> None:
     """Join a body atom; its literal and constants come from the body parameters once these are joined."""
     alias = f"f{index}"
     atom = join.shape.atoms[index]
@@ -236,7 +258,7 @@ def _filters(join: _Join, own: str | None, filled: Sequence[int], own_arity: int
 def possible(group: Group, context: Context, entry: Entry | None) -> bool:
     """Whether every table the statement needs exists; where one does not, there is nothing to find."""
     shape = group.shape
-    filled = entry.atoms if entry is not None else ()
+    filled = (*entry.atoms, *entry.also) if entry is not None else ()
     for index, atom in enumerate(shape.atoms):
         if atom.arity not in (context.candidate_arities if index in filled else context.fact_arities):
             return False
@@ -284,11 +306,14 @@ def body_groundings(group: Group, number_of_group: int, context: Context, entry:
         _atom(join, index, candidate_table(arity), with_body=not late)
         join.query = join.query.where(equal(column(f"f{index}", "prediction"), column(own, "prediction")))
     for index, atom in enumerate(group.shape.atoms):
-        if index not in entry.atoms:
+        if index in entry.also:
+            _atom(join, index, facts_or_predictions(context, arity), with_body=not late)
+            join.query = join.query.where(fact_or_own(f"f{index}", column(own, "prediction")))
+        elif index not in entry.atoms:
             _atom(join, index, fact_table(atom.arity), with_body=not late)
     if late:
         join.add(body_table(number_of_group), "b", _parameters_of(join, range(len(group.shape.atoms))))
-    join.query = join.query.where(*_filters(join, own, entry.atoms, arity))
+    join.query = join.query.where(*_filters(join, own, (*entry.atoms, *entry.also), arity))
     return Grounded(join, number_of_group, own, arity)
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product as cartesian
 
 from sqlglot import exp
 
@@ -34,8 +33,19 @@ from rulescore.sql.build import (
     table,
     union_all,
 )
-from rulescore.sql.claims import Context, body_table, dataset_groundings, head_argument, head_table, possible, rows, variable
-from rulescore.sql.evidence import OPPOSES, claim_readings, count_judged, is_head
+from rulescore.sql.claims import (
+    Context,
+    body_table,
+    dataset_groundings,
+    fact_or_own,
+    facts_or_predictions,
+    head_argument,
+    head_table,
+    possible,
+    rows,
+    variable,
+)
+from rulescore.sql.evidence import OPPOSES, claim_readings, count_judged, is_found, is_head
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,22 +79,23 @@ class Asked:
 
 
 def branches(source: ConditionSource, context: Context, asked: Asked, *, instances: bool = False) -> list[Select]:
-    """Queries that find refuted heads. `via` is 1 where the prediction is among the refuting atoms."""
+    """Queries that find refuted heads, one for facts alone and one for each atom that may be the first to be the prediction.
+
+    `via` is 1 where the prediction is among the refuting atoms."""
+    atoms = source.shape.atoms
     found = []
-    choices = (False, True) if asked.predictions or asked.free else (False,)
-    for filled in cartesian(choices, repeat=len(source.shape.atoms)):
-        if asked.free and not any(filled):
-            continue
-        arities = [
-            atom.arity in (context.candidate_arities if own else context.fact_arities)
-            for atom, own in zip(source.shape.atoms, filled, strict=True)
-        ]
-        if all(arities):
-            found.append(_branch(source, context, asked, filled, instances))
+    if not asked.free and all(atom.arity in context.fact_arities for atom in atoms):
+        found.append(_branch(source, context, asked, None, instances))
+    if asked.predictions or asked.free:
+        for first, own in enumerate(atoms):
+            facts = all(atom.arity in context.fact_arities for atom in atoms[:first])
+            known = context.fact_arities | context.candidate_arities
+            if facts and own.arity in context.candidate_arities and all(atom.arity in known for atom in atoms[first:]):
+                found.append(_branch(source, context, asked, first, instances))
     return found
 
 
-def _branch(source: ConditionSource, context: Context, asked: Asked, filled: tuple[bool, ...], instances: bool) -> Select:
+def _branch(source: ConditionSource, context: Context, asked: Asked, first: int | None, instances: bool) -> Select:
     shape = source.shape
     columns: dict[int, exp.Expr] = {i: column("q", head_argument(i)) for i in range(shape.arity)}
     query = select().from_(table(asked.source, "q"))
@@ -100,7 +111,7 @@ def _branch(source: ConditionSource, context: Context, asked: Asked, filled: tup
             case Free():
                 raise AssertionError("a free slot has no value")
 
-    for index, (atom, own) in enumerate(zip(shape.atoms, filled, strict=True)):
+    for index, atom in enumerate(shape.atoms):
         alias = f"g{index}"
         on = [equal(column(alias, "literal"), column("c", f"l{index}"))]
         for position, slot in enumerate(atom.slots):
@@ -109,12 +120,17 @@ def _branch(source: ConditionSource, context: Context, asked: Asked, filled: tup
                 columns[slot.index] = here
             else:
                 on.append(equal(here, value(slot)))
-        if own and prediction is None:
-            prediction = column(alias, "prediction")
-        elif own and prediction is not None:
-            on.append(equal(column(alias, "prediction"), prediction.copy()))
-        table_name = candidate_table(atom.arity) if own else fact_table(atom.arity)
-        query = query.join(table(table_name, alias), on=all_of(on))
+        joined: exp.Expr = table(fact_table(atom.arity), alias)
+        if index == first:
+            joined = table(candidate_table(atom.arity), alias)
+            if prediction is None:
+                prediction = column(alias, "prediction")
+            else:
+                on.append(equal(column(alias, "prediction"), prediction.copy()))
+        elif first is not None and index > first and prediction is not None and atom.arity in context.candidate_arities:
+            joined = facts_or_predictions(context, atom.arity).subquery(alias=alias, copy=False)
+            on.append(fact_or_own(alias, prediction.copy()))
+        query = query.join(joined, on=all_of(on))
     for test in shape.tests:
         compare = equal if test.equal else different
         query = query.where(compare(value(test.left), value(test.right)))
@@ -136,7 +152,7 @@ def _branch(source: ConditionSource, context: Context, asked: Asked, filled: tup
     selected += [named(column("q", extra), extra) for extra in asked.extra]
     if prediction is not None:
         selected.append(named(prediction.copy(), "prediction"))
-    selected.append(named(number(1 if any(filled) else 0), "via"))
+    selected.append(named(number(0 if first is None else 1), "via"))
     if instances:
         selected += [named(column("c", f"l{i}"), f"l{i}") for i in range(len(shape.atoms) + len(shape.negated))]
         selected += [named(columns[i].copy(), f"x{i}") for i in range(shape.arity, shape.variables)]
@@ -190,7 +206,7 @@ def judged_claims(
         on = [equal(column("f", "literal"), column("k", "head"))]
         on += [equal(column("f", argument(i)), column("k", head_argument(i))) for i in range(arity)]
         query = query.join(table(fact_table(arity), "f"), on=all_of(on), join_type="left")
-        confirmed.append(_found("f", "literal"))
+        confirmed.append(is_found("f", "literal"))
     if readings:
         confirmed.append(is_head(readings))
     roles: dict[str, exp.Expr] = {"head": is_head(readings), "refuter": exp.false()}
@@ -199,14 +215,10 @@ def judged_claims(
         query = query.with_step("refuted", refuted_query)
         on = [equal(column("r", key), column("k", key)) for key in keys]
         query = query.join(table("refuted", "r"), on=all_of(on), join_type="left")
-        refuted = _found("r", "head")
+        refuted = is_found("r", "head")
         roles["refuter"] = equal(column("r", "via"), number(1))
     query = query.select(named(one_if(any_of(confirmed)), "confirmed"), named(one_if(refuted), "refuted"))
     return query.where(any_of(roles[role] for role in keep)) if keep is not None else query
-
-
-def _found(alias: str, field: str) -> exp.Expr:
-    return negation(exp.Is(this=column(alias, field), expression=exp.null()))
 
 
 def condition_counts(

@@ -81,7 +81,7 @@ def with_verdicts(query: Select, context: Context) -> Select:
 
     The definition asks whether, the appendix how often."""
     pairs = select(column("l", "head"), column("l", "signature")).distinct().from_(table("located", "l"))
-    refutes = _is_found("o", "head")
+    refutes = is_found("o", "head")
     if context.ambiguous:
         refutes = all_of((refutes, negation(_read_before(context.stride))))
     opposed = all_of((equal(column("o", "head"), column("p", "head")), equal(column("o", "l0"), column("m", "literal"))))
@@ -111,7 +111,7 @@ def _is_one(value: exp.Expr) -> exp.Expr:
     return equal(value, number(1))
 
 
-def _is_found(alias: str, field: str) -> exp.Expr:
+def is_found(alias: str, field: str) -> exp.Expr:
     return negation(exp.Is(this=column(alias, field), expression=exp.null()))
 
 
@@ -169,7 +169,7 @@ def prediction_counts(located: Select, context: Context, readings: int, *, keep:
         alias = f"p{index}"
         on = (equal(column(alias, "head"), column("l", "head")), equal(column(alias, "l0"), column("l", f"reading{index}")))
         query = query.join(table(OPPOSES, alias), on=all_of(on), join_type="left")
-        opposed.append(_is_found(alias, "head"))
+        opposed.append(is_found(alias, "head"))
     itself = any_of(equal(column("l", f"reading{index}"), column("l", "head")) for index in range(readings))
     confirmed = any_of((equal(column("v", "confirmed"), number(1)), itself))
     refuted = any_of([equal(column("v", "refuted"), number(1)), *opposed])

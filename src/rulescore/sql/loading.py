@@ -17,7 +17,6 @@ from rulescore.sql.build import (
     column,
     count_rows,
     create,
-    drop,
     equal,
     exists,
     fact_table,
@@ -201,7 +200,3 @@ def constants_by_key(keys: str) -> Select:
 
 def row_count(source: str) -> Select:
     return select(named(count_rows(), "n")).from_(table(source, "t"))
-
-
-def drop_table(source: str) -> exp.Drop:
-    return drop(source)

@@ -27,16 +27,19 @@ from rulescore.sql.evidence import COUNTS
 from rulescore.sql.loading import ANSWER, CONSTANT
 
 CONTRIBUTION = name("contribution")
-PART = name("contribution_part")
+
+
+def part_table(index: int) -> str:
+    """Counts that one statement found; several statements may add to one contribution."""
+    return name(f"contribution_part_{index}")
 
 
 def create_part(index: int, query: Select) -> exp.Create:
-    """Counts that one statement found; several statements may add to one contribution."""
-    return create(f"{PART}_{index}", query)
+    return create(part_table(index), query)
 
 
 def create_contributions(parts: Sequence[int]) -> exp.Create:
-    rows = union_all([select("*").from_(table(f"{PART}_{index}", "p")) for index in parts])
+    rows = union_all([select("*").from_(table(part_table(index), "p")) for index in parts])
     sums = [named(big(total(column("u", c))), c) for c in COUNTS]
     query = select(column("u", "rule"), column("u", "prediction"), *sums).from_(rows.subquery(alias="u", copy=False))
     return create(CONTRIBUTION, query.group_by(column("u", "rule"), column("u", "prediction")))
@@ -85,7 +88,7 @@ def _is_marked(key: exp.Expr) -> exp.Expr:
 
 
 def constant_types(source: str, position: int) -> Select:
-    """The marks of types that occur at a position of each literal; null for strings."""
+    """The letters of types that occur at a position of each literal."""
     key = column("c", "key")
     letter = exp.If(this=_is_marked(key), true=exp.func("substr", key.copy(), number(2), number(1)))
     mark = exp.Case(ifs=[letter], default=exp.Literal.string("s"))

@@ -26,7 +26,6 @@ from rulescore.sql.build import (
     integer,
     name,
     named,
-    negation,
     number,
     one_if,
     select,
@@ -36,7 +35,7 @@ from rulescore.sql.build import (
     union_all,
 )
 from rulescore.sql.claims import Context, body_table, flipped, head_table
-from rulescore.sql.evidence import COUNTS, OPPOSES, count_judged, verdict_of, weighed, with_verdicts
+from rulescore.sql.evidence import COUNTS, OPPOSES, count_judged, is_found, verdict_of, weighed, with_verdicts
 from rulescore.sql.signatures import INVERSE, MEMBER
 
 WEDGE = Shape(
@@ -65,7 +64,7 @@ def create_ranks() -> exp.Create:
     degrees = degrees.where(_carries_fact("t")).group_by(column("t", "a0"))
     order = exp.Order(expressions=[exp.Ordered(this=column("d", "degree")), exp.Ordered(this=column("d", "a0"))])
     rank = named(integer(exp.Window(this=exp.RowNumber(), order=order)), "rank")
-    return create(RANK, select(column("d", "a0"), column("d", "degree"), rank).from_(degrees.subquery(alias="d", copy=False)))
+    return create(RANK, select(column("d", "a0"), rank).from_(degrees.subquery(alias="d", copy=False)))
 
 
 def create_edges() -> exp.Create:
@@ -323,8 +322,7 @@ def head_counts(group: int, context: Context) -> Select:
     query = query.from_(table("located", "l")).join(table("verdict", "v"), on=verdict_of("l"), join_type="left")
     asymmetric = all_of((equal(column("o", "head"), column("l", "head")), equal(column("o", "l0"), column("l", "reading"))))
     query = query.join(table(OPPOSES, "o"), on=asymmetric, join_type="left")
-    opposed = negation(exp.Is(this=column("o", "head"), expression=exp.null()))
-    refuted = any_of((equal(column("v", "refuted"), number(1)), opposed))
+    refuted = any_of((equal(column("v", "refuted"), number(1)), is_found("o", "head")))
     return count_judged(query.select(named(one_if(refuted), "refuted")), ("rule", "prediction"))
 
 

@@ -162,7 +162,6 @@ def test_ctrl_c_stops_a_query_and_leaves_the_connection_usable(engine: Engine, a
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX signal")
 @pytest.mark.usefixtures("ctrl_c")
-@pytest.mark.xfail(strict=True, reason="an interruption that comes while a statement is planned is lost: it is sent only once")
 def test_ctrl_c_before_the_database_has_begun_stops_the_query_too():
     """A query waits for its turn and is planned before it runs; an interruption in that time must not be lost."""
     from rulescore.engines.duckdb import DuckDBEngine

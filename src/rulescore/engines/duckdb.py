@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from pathlib import Path
 from typing import Any, TypeVar
 
 import duckdb
@@ -42,6 +43,8 @@ class DuckDBEngine:
             raise
 
     def _configure(self, options: EngineOptions) -> None:
+        if options.spill_folder is not None:
+            _make_folder(options.spill_folder)
         folder = str(options.spill_folder) if options.spill_folder else self._own_folder.name if self._own_folder else ""
         settings: dict[str, Any] = {
             "autoinstall_known_extensions": False,
@@ -113,8 +116,10 @@ class DuckDBEngine:
         try:
             return _wait(future)
         except KeyboardInterrupt:
-            self._connection.interrupt()
-            future.exception()
+            # A statement that is still being planned does not hear the first call.
+            while not future.done():
+                self._connection.interrupt()
+                wait([future], timeout=_POLL)
             raise
         except duckdb.Error as error:
             raise EngineError(str(error)) from error
@@ -125,6 +130,14 @@ def _wait(future: Future[_Result]) -> _Result:
     while not future.done():
         wait([future], timeout=_POLL)
     return future.result()
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError(Diagnostic("E901", f"the spill folder `{folder}` cannot be made", notes=(reason,))) from error
 
 
 def _first_line(error: Exception) -> str:

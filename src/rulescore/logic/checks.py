@@ -307,7 +307,7 @@ def _arity_clashes(program: Program, vocabulary: Vocabulary) -> Iterator[Diagnos
                 "E203",
                 f"`{predicate}` has {arity} argument{'s' if arity != 1 else ''} here and {known} in {where}",
                 span.place() if span else None,
-                f"{arity} arguments",
+                f"{arity} argument{'s' if arity != 1 else ''}",
                 helps=(f"write `{predicate}` with {known} argument{'s' if known != 1 else ''}",),
             )
 
@@ -379,8 +379,10 @@ def _arity_of(program: Program, predicate: str) -> int:
 
 
 def closest(word: str, known: Iterable[str]) -> str | None:
-    """A known name within one or two slips of the keyboard (one for names up to five letters), if there is one."""
-    allowed = 1 if len(word) <= 5 else 2
+    """A known name within one or two slips of the keyboard (one for names up to eight letters), if there is one.
+
+    It makes an error of an unknown name, so `brother` must not pass for a slip of `mother`."""
+    allowed = 1 if len(word) <= 8 else 2
     best: tuple[int, str] | None = None
     for other in known:
         if abs(len(other) - len(word)) <= allowed and len(word) > 2:

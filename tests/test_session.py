@@ -200,7 +200,22 @@ def test_listed_violations_of_one_prediction_are_its_own():
         found = session.violations(rule=None, model="model", prediction=parse_atom("q(c, d)"), limit=10)
         assert [(row.prediction, row.binding) for row in found.rows] == [("q(c, d)", {"X": "c", "Y": "d"})]
         for text in ("q(a, c)", "q(a)", "nobody(a, b)", "q(a, elsewhere)", "p(x, x)"):
-            assert session.violations(rule=None, model="model", prediction=parse_atom(text), limit=10).total == 0
+            with pytest.raises(InputError, match="E263"):
+                session.violations(rule=None, model="model", prediction=parse_atom(text), limit=10)
+
+
+def test_an_integer_column_beside_strings_is_said_aloud():
+    """Nothing would be equal, and scores would be about nothing."""
+    rules = "one: p(X, Y) <- q(X, Y). closed p."
+    with Session(make_setting({"p": [(1, 2)], "q": [(1, 2)]}, {"model": {"q": [("1", "3")]}}, rules)) as session:
+        assert [problem.code for problem in session.warnings] == ["W323", "W323"]
+    with Session(make_setting({"p": [(1, 2)], "q": [(1, 2)]}, {"model": {"q": [(1.0, 3)]}}, rules)) as session:
+        assert session.warnings == ()
+
+
+def test_rule_files_without_rules_are_said_aloud():
+    with Session(make_setting({"p": [("a", "b")]}, None, "# nothing yet")) as session:
+        assert [problem.code for problem in session.warnings] == ["W206"]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter as Tally
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from types import TracebackType
@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from rulescore.data.constants import ConstantType, key_of, type_of
 from rulescore.data.setting import Convention, Setting
-from rulescore.data.summary import DataSummary
+from rulescore.data.summary import DataSummary, PredictionCounts
 from rulescore.engines import counting
 from rulescore.engines.connect import connect
 from rulescore.engines.explaining import ShapeExplanation, explain, rule_statement
@@ -45,7 +45,10 @@ __all__ = ["PairCount", "Session", "ShapeExplanation", "Violation", "Violations"
 CODES = {
     "E261": "a rule or model that does not exist is asked for",
     "E262": "violations of a prediction are asked for without a model, or by an atom with variables",
+    "E263": "violations of a fact are asked for that no model predicts",
     "E325": "one model is given twice",
+    "W206": "the rule files hold no rule",
+    "W323": "constants of one position have one type in the facts and another in predictions",
     "W321": "negative facts that are observed facts too",
     "W322": "pairs of predicates taken to be incompatible because the data never have both",
 }
@@ -91,6 +94,7 @@ class Session:
             raise InputError([*problems, *error.problems]) from error
         problems += checks.meaning(self.program, self._loaded.vocabulary, self._types())
         problems += self._data_warnings()
+        problems += self._type_clashes()
         _raise_errors(problems)
         appendix = self.setting.scoring.convention is Convention.APPENDIX
         self._numbered = False
@@ -148,6 +152,11 @@ class Session:
             counting.number_evidence(self._engine, self._loaded, marked=appendix and marked)
             self._numbered = True
 
+    @property
+    def predictions(self) -> dict[str, PredictionCounts]:
+        """How many predictions each model brought."""
+        return self._loaded.predictions
+
     def evaluate(self) -> Evaluation:
         """Dataset rates and every model's scores."""
         dataset = self._dataset()
@@ -170,7 +179,7 @@ class Session:
                 raise InputError(_no_prediction(prediction))
             fact = self._prediction_number(prediction)
             if fact is None:
-                return Violations(0, [])
+                raise InputError(Diagnostic("E263", f"no model predicts `{print_atom(prediction)}`"))
         total = 0
         rows: list[Violation] = []
         for index in chosen:
@@ -286,32 +295,51 @@ class Session:
 
     def _types(self) -> dict[tuple[str, int], frozenset[ConstantType]]:
         """Types of constants at the positions that rules compare with one."""
-        positions: dict[int, set[int]] = {}
+        asked: dict[int, set[int]] = {}
         for statement in self.program.statements:
             if isinstance(statement, Rule | Refute):
                 for atom, position, _ in checks.literal_positions(statement):
-                    positions.setdefault(atom.arity, set()).add(position)
+                    asked.setdefault(atom.arity, set()).add(position)
+        facts = self._types_in(fact_table, self._loaded.fact_arities, asked)
+        candidates = self._types_in(candidate_table, self._loaded.candidate_arities, asked)
+        return {place: facts.get(place, frozenset()) | candidates.get(place, frozenset()) for place in facts.keys() | candidates}
+
+    def _types_in(
+        self, source: Callable[[int], str], arities: Collection[int], asked: Mapping[int, Iterable[int]]
+    ) -> dict[tuple[str, int], frozenset[ConstantType]]:
+        """Types of constants at the asked positions of tables of facts."""
         found: dict[tuple[str, int], set[ConstantType]] = {}
-        names = {number: name for name, number in self._loaded.predicate_ids.items()}
-        for arity, asked in positions.items():
-            sources = [
-                source(arity)
-                for source, arities in (
-                    (fact_table, self._loaded.fact_arities),
-                    (candidate_table, self._loaded.candidate_arities),
+        for arity, positions in asked.items():
+            for position in positions if arity in arities else ():
+                rows = self._engine.query(result_sql.constant_types(source(arity), position))
+                for literal, mark in zip(rows["literal"].to_pylist(), rows["mark"].to_pylist(), strict=True):
+                    if literal % self._loaded.stride == 0:
+                        place = (self._loaded.predicate_name(literal), position)
+                        found.setdefault(place, set()).add(type_of(f"\x01{mark}"))
+        return {place: frozenset(types) for place, types in found.items()}
+
+    def _type_clashes(self) -> Iterator[Diagnostic]:
+        """Positions that hold one type in the facts and another in predictions, so that nothing there can be equal."""
+        if self._engine.query(result_sql.types_in_use()).num_rows < 2:
+            return
+        both = sorted(self._loaded.fact_arities & self._loaded.candidate_arities)
+        asked = {arity: range(arity) for arity in both}
+        facts = self._types_in(fact_table, both, asked)
+        for place, types in sorted(self._types_in(candidate_table, both, asked).items()):
+            if place in facts and not facts[place] & types:
+                predicate, position = place
+                yield Diagnostic(
+                    "W323",
+                    f"argument {position + 1} of `{predicate}` is a {_types_text(facts[place])} in the facts "
+                    f"and a {_types_text(types)} in predictions",
+                    notes=("constants of different types are never equal, so these predictions meet no fact there",),
+                    helps=("declare the column's type, or convert it, where either is read",),
+                    severity=Severity.WARNING,
                 )
-                if arity in arities
-            ]
-            for source in sources:
-                for position in asked:
-                    rows = self._engine.query(result_sql.constant_types(source, position))
-                    for literal, mark in zip(rows["literal"].to_pylist(), rows["mark"].to_pylist(), strict=True):
-                        if literal % self._loaded.stride == 0:
-                            name = names[literal // self._loaded.stride % len(names)]
-                            found.setdefault((name, position), set()).add(type_of(f"\x01{mark}"))
-        return {position: frozenset(types) for position, types in found.items()}
 
     def _data_warnings(self) -> Iterator[Diagnostic]:
+        if self.setting.rules and not self.program.rules:
+            yield Diagnostic("W206", "there are no rules, so there is nothing to count", severity=Severity.WARNING)
         models = Tally(self._loaded.models)
         for model, times in models.items():
             if times > 1:
@@ -333,6 +361,10 @@ class Session:
                     close = suggestion(name, names)
                     helps = (f"did you mean `{close}`?",) if close else ()
                     yield Diagnostic("E209", f"a {what} is given for `{name}`, but no rule has that name", helps=helps)
+
+
+def _types_text(types: Iterable[ConstantType]) -> str:
+    return " or ".join(sorted(types))
 
 
 def _unknown(what: str, name: str, known: Sequence[str]) -> Diagnostic:

@@ -234,6 +234,13 @@ def test_w201_is_not_said_of_rules_that_differ(problems, other: str):
     assert problems(f"mother(X, Y) <- father(Y, X).\n{other}.", FACTS) == {}
 
 
+def test_w205_single_letters_in_lower_case_were_probably_meant_as_variables(problems):
+    found = problems("mother(x, y) <- father(y, x).", FACTS)["W205"]
+    assert (found.severity, place(found)) == (Severity.WARNING, "family.rules:1:1")
+    assert "begin with a capital letter" in found.notes[0]
+    assert "W205" not in problems("mother(alice, bob) <- father(bob, alice).", FACTS)
+
+
 @pytest.mark.parametrize(
     ("declaration", "words"),
     [

@@ -21,6 +21,11 @@ _Result = TypeVar("_Result")
 # The name under which a statement sees the Arrow rows it was given.
 _ARROW = "__rulescore__arrow"
 
+_OUT_OF_MEMORY = (
+    "the engine ran out of memory; raise its memory limit, give it fewer threads, or a spill folder with more room "
+    "(`memory_limit`, `threads` and `spill_folder` of the engine)"
+)
+
 # How often the waiting thread looks for Ctrl-C, in seconds.
 _POLL = 0.1
 
@@ -96,11 +101,15 @@ class DuckDBEngine:
     def _execute(self, work: Callable[[], _Result], as_written: bool) -> _Result:
         if not as_written:
             return self._interruptible(work)
-        self._connection.execute(self.text(_set("disabled_optimizers", "join_order")))
-        try:
-            return self._interruptible(work)
-        finally:
-            self._connection.execute(self.text(_set("disabled_optimizers", "")))
+
+        def keeping_order() -> _Result:
+            self._connection.execute(self.text(_set("disabled_optimizers", "join_order")))
+            try:
+                return work()
+            finally:
+                self._connection.execute(self.text(_set("disabled_optimizers", "")))
+
+        return self._interruptible(keeping_order)
 
     def text(self, statement: exp.Expr, *, pretty: bool = False) -> str:
         return text(statement, self.dialect, pretty=pretty)
@@ -121,6 +130,8 @@ class DuckDBEngine:
                 self._connection.interrupt()
                 wait([future], timeout=_POLL)
             raise
+        except duckdb.OutOfMemoryException as error:
+            raise EngineError(_OUT_OF_MEMORY) from error
         except duckdb.Error as error:
             raise EngineError(str(error)) from error
 

@@ -49,6 +49,7 @@ CODES = {
     "W202": "a declaration concerns no rule",
     "W203": "a predicate has no facts in the data or any predictions",
     "W204": "a rule's head is incompatible with one of its own body atoms",
+    "W205": "a rule of single letters in lower case, which are constants, has no variables",
 }
 
 TypesAt = Mapping[tuple[str, int], frozenset[ConstantType]]
@@ -127,6 +128,7 @@ def structure(program: Program, names: Iterable[str]) -> list[Diagnostic]:
                 problems += _group(statement, predicates)
             case Functional() | Closed() | ExtractIncompatible() | PredicateDeclaration():
                 pass
+    problems += _without_variables(program)
     problems += _duplicate_names(program, names)
     problems += _duplicate_rules(program, names)
     return problems
@@ -217,6 +219,20 @@ def _group(statement: IncompatibleGroup, predicates: tuple[str, ...]) -> Iterato
                 statement.span.place() if statement.span else None,
                 "named twice",
                 helps=("name each predicate once",),
+            )
+
+
+def _without_variables(program: Program) -> Iterator[Diagnostic]:
+    """A rule whose arguments are all short words in lower case probably meant variables."""
+    for rule in program.rules:
+        terms = [term for atom in used_atoms(rule) for term in atom.terms]
+        if all(isinstance(term, Constant) and isinstance(term.value, str) and len(term.value) == 1 for term in terms):
+            yield Diagnostic(
+                "W205",
+                "this rule has no variables",
+                rule.span.place() if rule.span else None,
+                notes=("variables begin with a capital letter or a question mark; anything else is a constant",),
+                severity=Severity.WARNING,
             )
 
 

@@ -89,8 +89,16 @@ def _is_marked(key: exp.Expr) -> exp.Expr:
 
 def constant_types(source: str, position: int) -> Select:
     """The letters of types that occur at a position of each literal."""
-    key = column("c", "key")
-    letter = exp.If(this=_is_marked(key), true=exp.func("substr", key.copy(), number(2), number(1)))
-    mark = exp.Case(ifs=[letter], default=exp.Literal.string("s"))
+    mark = _type_letter(column("c", "key"))
     query = select(column("f", "literal"), named(mark, "mark")).distinct().from_(table(source, "f"))
     return query.join(table(CONSTANT, "c"), on=equal(column("c", "id"), column("f", argument(position))))
+
+
+def types_in_use() -> Select:
+    """The letters of all types of constants."""
+    return select(named(_type_letter(column("c", "key")), "mark")).distinct().from_(table(CONSTANT, "c"))
+
+
+def _type_letter(key: exp.Expr) -> exp.Expr:
+    letter = exp.If(this=_is_marked(key), true=exp.func("substr", key.copy(), number(2), number(1)))
+    return exp.Case(ifs=[letter], default=exp.Literal.string("s"))

@@ -214,7 +214,7 @@ def test_an_integer_column_beside_strings_is_said_aloud():
 
 
 def test_rule_files_without_rules_are_said_aloud():
-    with Session(make_setting({"p": [("a", "b")]}, None, "# nothing yet")) as session:
+    with Session(make_setting({"p": [("a", "b")]}, None, "extract incompatible.")) as session:
         assert [problem.code for problem in session.warnings] == ["W206"]
 
 

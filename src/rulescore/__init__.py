@@ -1,10 +1,8 @@
 """Measure how far a predictive model's outputs respect logical rules."""
 
-from __future__ import annotations
+import typing as _typing
 
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
+if _typing.TYPE_CHECKING:
     from rulescore.api import audit, score
     from rulescore.errors import EngineError, InputError, RulescoreError
     from rulescore.scoring.evaluation import Evaluation
@@ -22,7 +20,11 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+def __getattr__(name: str) -> _typing.Any:
     """Names are imported when first used, so that `import rulescore` stays quick."""
     if name not in _HOMES:
         raise AttributeError(f"module 'rulescore' has no attribute {name!r}")

@@ -23,7 +23,7 @@ def make_setting(
     negatives: FactsLike | None = None,
     convention: str = "definition",
     distinct_variables: bool | None = None,
-    roles: Iterable[str] | None = None,
+    roles: str | Iterable[str] | None = None,
     weights: Mapping[str, float] | None = None,
     kinds: Mapping[str, str] | None = None,
     top_k: int | None = None,
@@ -42,7 +42,7 @@ def make_setting(
     scoring = {
         "convention": convention,
         "distinct_variables": distinct_variables,
-        "roles": None if roles is None else list(roles),
+        "roles": [roles] if isinstance(roles, str) else None if roles is None else list(roles),
         "weights": dict(weights or {}),
         "kinds": dict(kinds or {}),
     }

@@ -26,9 +26,11 @@ _LETTERS = {"s": ConstantType.STRING, "n": ConstantType.NUMBER, "b": ConstantTyp
 
 
 def key_of(value: Value) -> str:
-    """The key of a constant. NaN and infinity have none: ValueError."""
+    """The key of a constant. NaN, infinity, lone surrogates and integers of thousands of digits have none: ValueError."""
     match value:
         case str():
+            if has_lone_surrogate(value):
+                raise ValueError("a lone surrogate is not a character")
             return f"{MARKER}s{value}" if value.startswith(MARKER) else value
         case bool():
             return f"{MARKER}b{str(value).lower()}"
@@ -43,6 +45,11 @@ def key_of(value: Value) -> str:
         case datetime.date():
             return f"{MARKER}d{value.isoformat()}"
     raise TypeError(f"{type(value).__name__} is not a type of constants")
+
+
+def has_lone_surrogate(text: str) -> bool:
+    """Whether a text cannot be written as UTF-8."""
+    return not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def type_of(key: str) -> ConstantType:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from rulescore.data.batches import Answers, assemble, table_batch
-from rulescore.data.constants import key_of
+from rulescore.data.constants import has_lone_surrogate, key_of
 from rulescore.data.keys import decimal_value
 from rulescore.data.layout import column_problem, resolve
 from rulescore.data.request import Request
@@ -23,6 +24,7 @@ from rulescore.errors import Diagnostic, InputError, Place
 
 # Small enough that the strings of one batch stay far below the 2 GiB that a string column can address.
 _BATCH_ROWS = 1 << 17
+_GREATEST = sys.float_info.max
 
 
 def read_batches(schema: pa.Schema, batches: Iterable[pa.RecordBatch], request: Request) -> Iterator[FactBatch]:
@@ -51,7 +53,7 @@ def read_frame(frame: object, request: Request) -> Iterator[FactBatch]:
     """The facts of a frame."""
     try:
         table = pa.Table.from_pandas(frame, preserve_index=False) if _is_pandas(frame) else pa.table(frame)
-    except (pa.ArrowException, TypeError, ValueError) as error:
+    except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
         message = "the frame cannot be read as a table"
         raise InputError(Diagnostic("E322", message, Place(request.origin), notes=(str(error),))) from None
     yield from read_batches(table.schema, table.to_batches(), request)
@@ -86,19 +88,19 @@ def _shaped(number: int, row: object, request: Request) -> Sequence[Any]:
     """A row that has a shape facts can have."""
     if not isinstance(row, tuple | list) or not row:
         helps = ("write a fact of one argument as `(value,)`",) if isinstance(row, str) else ()
-        raise _row_problem(number, "E323", f"`{row!r}` is not a tuple of values", request, helps)
+        raise _row_problem(number, "E323", f"`{_shown(row)}` is not a tuple of values", request, helps)
     allowed = (3, 4, 5) if request.predictions else (3,)
     if request.file.predicate is None and len(row) not in allowed:
         expected = "(head, relation, tail[, score[, rank]])" if request.predictions else "(head, relation, tail)"
         helps = ("for facts of other arities give a mapping from predicate to rows",)
-        raise _row_problem(number, "E323", f"`{row!r}` is not `{expected}`", request, helps)
+        raise _row_problem(number, "E323", f"`{_shown(row)}` is not `{expected}`", request, helps)
     return row
 
 
 def _triples_batch(width: int, members: Sequence[tuple[int, Sequence[Any]]], request: Request) -> FactBatch:
     for number, row in members:
-        if not isinstance(row[1], str) or not row[1]:
-            raise _row_problem(number, "E323", f"the relation is `{row[1]!r}`, not a name", request)
+        if not isinstance(row[1], str) or not row[1] or has_lone_surrogate(row[1]):
+            raise _row_problem(number, "E323", f"the relation is `{_shown(row[1])}`, not a name", request)
     arguments = [_key_column(place, members, request) for place in (0, 2)]
     relation = pa.array([row[1] for _, row in members], pa.string())
     answers: Answers = (
@@ -116,7 +118,7 @@ def _key_column(place: int, members: Sequence[tuple[int, Sequence[Any]]], reques
             found.append(key_of(_plain(row[place])))
         except (TypeError, ValueError) as error:
             code = "E312" if row[place] is None else "E314"
-            raise _row_problem(number, code, f"value {place + 1} is `{row[place]!r}`: {error}", request) from None
+            raise _row_problem(number, code, f"value {place + 1} is `{_shown(row[place])}`: {error}", request) from None
     return pa.array(found, pa.string())
 
 
@@ -124,8 +126,9 @@ def _scores(members: Sequence[tuple[int, Sequence[Any]]], request: Request) -> p
     found = []
     for number, row in members:
         score = _plain(row[3])
-        if score is not None and (isinstance(score, bool) or not isinstance(score, int | float) or not abs(score) < float("inf")):
-            raise _row_problem(number, "E316", f"the score is `{row[3]!r}`, not a finite number", request)
+        # The greatest double bounds integers too, which may be too great to become one.
+        if score is not None and (isinstance(score, bool) or not isinstance(score, int | float) or not abs(score) <= _GREATEST):
+            raise _row_problem(number, "E316", f"the score is `{_shown(row[3])}`, not a finite number", request)
         found.append(score)
     return pa.array(found, pa.float64())
 
@@ -134,8 +137,8 @@ def _ranks(members: Sequence[tuple[int, Sequence[Any]]], request: Request) -> pa
     found = []
     for number, row in members:
         rank = _plain(row[4])
-        if rank is not None and (isinstance(rank, bool) or not isinstance(rank, int) or rank < 1):
-            raise _row_problem(number, "E316", f"the rank is `{row[4]!r}`, not a whole number from 1", request)
+        if rank is not None and (isinstance(rank, bool) or not isinstance(rank, int) or not 1 <= rank < 2**63):
+            raise _row_problem(number, "E316", f"the rank is `{_shown(row[4])}`, not a whole number from 1", request)
         found.append(rank)
     return pa.array(found, pa.int64())
 
@@ -149,6 +152,14 @@ def _plain(value: Any) -> Any:
     if isinstance(value, datetime.datetime) and value.time() == datetime.time():
         return value.date()
     return value
+
+
+def _shown(value: object) -> str:
+    """A value as Python writes it; an integer too long to be written is only named."""
+    try:
+        return repr(value)
+    except ValueError:
+        return f"a {type(value).__name__} too long to be shown"
 
 
 def _row_problem(number: int, code: str, reason: str, request: Request, helps: tuple[str, ...] = ()) -> InputError:

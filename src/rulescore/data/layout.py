@@ -11,7 +11,7 @@ from rulescore.errors import Diagnostic, InputError, Place, suggestion
 
 ALIASES: dict[str, tuple[str, ...]] = {
     "head": ("head", "subject", "s", "h", "source"),
-    "relation": ("relation", "predicate", "property", "p", "r"),
+    "relation": ("relation", "rel", "predicate", "property", "p", "r"),
     "tail": ("tail", "object", "o", "t", "target"),
     "score": ("score", "confidence", "probability"),
     "rank": ("rank", "position"),
@@ -53,6 +53,23 @@ def is_header(names: Sequence[str], request: Request) -> bool:
 def names_triples(names: Sequence[str]) -> bool:
     known = {_plain(name) for name in names}
     return all(known.intersection(ALIASES[part]) for part in TRIPLE)
+
+
+def half_header(names: Sequence[str], request: Request) -> tuple[str, ...]:
+    """The part of a triple that a first row fails to name while it names the other two, with the words that may be meant;
+    nothing for any other row.
+
+    Two single letters are as likely constants of a small example."""
+    file = request.file
+    if len(names) < 3 or file.predicate is not None or file.columns or file.layout is Arrangement.PREDICATE:
+        return ()
+    plain = [_plain(name) for name in names]
+    missing = [part for part in TRIPLE if not set(plain) & set(ALIASES[part])]
+    words = [name for part in TRIPLE for name in ALIASES[part]]
+    if len(missing) != 1 or all(len(name) == 1 for name in plain if name in words):
+        return ()
+    known = {name for aliases in ALIASES.values() for name in aliases}.union(_QUERY_PARTS)
+    return (missing[0], *(name for name, word in zip(names, plain, strict=True) if word not in known))
 
 
 def headerless_widths(request: Request) -> tuple[int, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import re
@@ -41,13 +42,25 @@ def open_lines(path: Path) -> Iterator[Iterator[str]]:
     try:
         with (
             gzip.open(path) if path.suffix == ".gz" else path.open("rb") as raw,
-            io.TextIOWrapper(raw, encoding="utf-8", errors="surrogateescape", newline="") as handle,
+            _text(raw, path) as handle,
         ):
             yield _lines(handle)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise damaged(str(path), str(error)) from None
     except OSError as error:
         raise InputError(Diagnostic("E302", f"`{path}` may not be read: {(error.strerror or str(error)).lower()}")) from None
+
+
+def _text(raw: gzip.GzipFile | io.BufferedReader, path: Path) -> io.TextIOWrapper:
+    """The text of a file, unless its first bytes tell that it holds none."""
+    beginning = raw.peek(1)
+    if beginning.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise InputError(Diagnostic("E305", "the file looks like UTF-16", Place(str(path)), helps=("convert it to UTF-8",)))
+    if b"\0" in beginning:
+        notes = ("files that can be read are delimited text, N-Triples and Parquet",)
+        helps = ("if the name has the wrong ending, rename the file or give its `format`",)
+        raise InputError(Diagnostic("E305", "the file looks like a binary file", Place(str(path)), notes=notes, helps=helps))
+    return io.TextIOWrapper(raw, encoding="utf-8", errors="surrogateescape", newline="")
 
 
 def damaged(origin: str, reason: str) -> InputError:

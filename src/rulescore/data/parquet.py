@@ -19,7 +19,8 @@ _BATCH_ROWS = 1 << 17
 def read_parquet(request: Request) -> Iterator[FactBatch]:
     """The facts of a Parquet file; its columns keep their types."""
     try:
-        with parquet.ParquetFile(request.path) as file:
+        # Python opens files of any name, Arrow only those whose name is UTF-8.
+        with request.path.open("rb") as handle, parquet.ParquetFile(handle) as file:
             if not file.metadata.num_rows:
                 raise no_facts(request)
             yield from read_batches(file.schema_arrow, file.iter_batches(batch_size=_BATCH_ROWS), request)

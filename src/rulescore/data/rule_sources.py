@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import get_args
 
+from rulescore.data.constants import has_lone_surrogate
 from rulescore.errors import Diagnostic, InputError, Place, Source, suggestion
 from rulescore.language.printer import print_program, print_statement
 from rulescore.language.syntax import Program, Statement
@@ -20,9 +21,18 @@ def rule_sources(rules: RulesLike) -> tuple[Source, ...]:
     """Sources in the order given; files that cannot be read are reported together."""
     problems: list[Diagnostic] = []
     sources = tuple(_sources(rules, problems))
+    problems.extend(problem for source in sources if (problem := _surrogate_problem(source)))
     if problems:
         raise InputError(problems)
     return sources
+
+
+def _surrogate_problem(source: Source) -> Diagnostic | None:
+    if not has_lone_surrogate(source.text):
+        return None
+    offset = next(i for i, character in enumerate(source.text) if has_lone_surrogate(character))
+    line, column = source.position(offset)
+    return Diagnostic("E406", "a lone surrogate is not a character", Place(source.name, line, column))
 
 
 def _read(path: Path) -> Source:

@@ -9,6 +9,7 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
+from rulescore.data.constants import has_lone_surrogate
 from rulescore.data.frames import is_frame, lasting, read_frame, read_rows
 from rulescore.data.layout import column_problem
 from rulescore.data.ntriples import read_ntriples
@@ -16,6 +17,7 @@ from rulescore.data.parquet import read_parquet
 from rulescore.data.request import DELIMITERS_ARE, FactFile, FileFormat, Request, is_delimiter
 from rulescore.data.setting import FactBatch, FactStream
 from rulescore.data.text import read_text
+from rulescore.data.text_problems import at_most
 from rulescore.errors import Diagnostic, InputError, Place, suggestion
 
 FORMATS_BY_ENDING = {
@@ -67,9 +69,32 @@ def named_source(text: str) -> str | dict[str, str]:
     return {name: path}
 
 
+def files_by_model(sources: Iterable[str]) -> dict[str, list[str]]:
+    """Files by model, each written `MODEL=PATH` or `PATH`. A name given to several files makes them one model's; a name that
+    is only taken from a file must be its own."""
+    files: dict[str, list[str]] = {}
+    derived: set[str] = set()
+    problems = []
+    for source in sources:
+        named = named_source(source)
+        if isinstance(named, str):
+            named = {stem(Path(source)): source}
+            derived.update(named)
+        for model, path in named.items():
+            files.setdefault(model, []).append(path)
+    for model in sorted(derived):
+        if len(files[model]) > 1:
+            paths = " and ".join(f"`{path}`" for path in files[model])
+            helps = ("name the models: `MODEL=PATH`; files under one name given so are one model",)
+            problems.append(Diagnostic("E326", f"{paths} would all be model `{model}`", helps=helps))
+    if problems:
+        raise InputError(problems)
+    return files
+
+
 def stem(path: Path) -> str:
-    """A file's name without the endings that say how it is written."""
-    name = path.name.removesuffix(".gz")
+    """A file's name without the endings that say how it is written; bytes that are not UTF-8 are spelt out."""
+    name = path.name.removesuffix(".gz").encode(errors="backslashreplace").decode()
     return name.removesuffix(Path(name).suffix) if Path(name).suffix in FORMATS_BY_ENDING else name
 
 
@@ -97,6 +122,8 @@ class _Collector:
             yield self._stream(f"<{_shown(what, predicate)}>", predicate, partial(read_frame, lasting(what)))
         elif isinstance(what, Mapping) and predicate is None:
             for name, source in what.items():
+                if has_lone_surrogate(str(name)):
+                    self._problems.append(Diagnostic("E322", f"`{name!r}` is not a name: a lone surrogate is not a character"))
                 yield from self._streams(source, str(name))
         elif isinstance(what, Iterable) and not isinstance(what, Mapping | bytes):
             yield from self._several(what, predicate)
@@ -121,6 +148,10 @@ class _Collector:
         self._problems.append(Diagnostic("E322", f"a {type(what).__name__} cannot be read as facts", notes=notes))
 
     def _file(self, file: FactFile) -> Iterator[FactStream]:
+        # An empty path would be the current folder.
+        if file.path == "":
+            self._problems.append(Diagnostic("E301", "the path is empty", helps=("name a file or a folder; `.` is this one",)))
+            return
         path = Path(file.path)
         file = replace(
             file,
@@ -144,15 +175,17 @@ class _Collector:
         members = sorted(Path(file.path).iterdir())
         if not members:
             self._problems.append(Diagnostic("E303", f"folder `{file.path}` is empty"))
+        strays: list[Diagnostic] = []
         for member in members:
             if member.is_dir():
-                self._problems.append(_stray(member, "is a folder within a folder of data"))
+                strays.append(_stray(member, "is a folder within a folder of data"))
             elif member.name.startswith("."):
-                self._problems.append(_stray(member, "is a hidden file in a folder of data"))
+                strays.append(_stray(member, "is a hidden file in a folder of data"))
             elif file.format is None and _ending(member) not in FORMATS_BY_ENDING:
-                self._problems.append(_stray(member, f"has the ending `{_ending(member)}`, which is not one of data files"))
+                strays.append(_stray(member, f"has the ending `{_ending(member)}`, which is not one of data files"))
             else:
                 yield from self._one_file(replace(file, path=member), in_folder=True)
+        self._problems.extend(at_most(iter(strays)))
 
     def _one_file(self, file: FactFile, *, in_folder: bool) -> Iterator[FactStream]:
         path = Path(file.path)

@@ -13,13 +13,13 @@ from pyarrow import csv
 
 from rulescore.data.batches import no_facts, text_batch
 from rulescore.data.keys import CellError
-from rulescore.data.layout import Layout, headerless_widths, is_header, resolve
+from rulescore.data.layout import Layout, half_header, headerless_widths, is_header, resolve
 from rulescore.data.lines import Record, damaged, open_lines, records
 from rulescore.data.quoting import QuoteCheckedStream
 from rulescore.data.request import Request
 from rulescore.data.setting import FactBatch
-from rulescore.data.text_problems import find_problems, form_problem
-from rulescore.errors import Diagnostic, InputError, Place
+from rulescore.data.text_problems import find_problems, form_problem, printable
+from rulescore.errors import Diagnostic, InputError, Place, suggestion
 
 _DELIMITERS = ("\t", ",", ";", "|", " ")
 _QUOTING_DELIMITERS = (",", ";")
@@ -70,9 +70,13 @@ def find_dialect(request: Request) -> Dialect:
         raise no_facts(request)
     delimiter = request.file.delimiter or _guess_delimiter(sample, request)
     rows = _sample_records(sample, delimiter)
+    if problem := _delimiter_problem(rows, delimiter, request):
+        raise InputError(problem)
     first = tuple(field.text for field in rows[0].fields)
     guessed = request.file.header is None and is_header(first, request)
     has_header = request.file.header if request.file.header is not None else guessed or _columns_by_name(request)
+    if request.file.header is None and not has_header and (problem := _half_header_problem(rows[0], request)):
+        raise InputError(problem)
     if not has_header:
         return Dialect(delimiter, None, False, _usual_width(rows, request))
     if problem := form_problem(rows[0], request):
@@ -80,6 +84,38 @@ def find_dialect(request: Request) -> Dialect:
     if len(rows) == 1:
         raise no_facts(request)
     return Dialect(delimiter, first, guessed, len(first))
+
+
+def _delimiter_problem(rows: list[Record], delimiter: str, request: Request) -> Diagnostic | None:
+    """Triples in one column, while every line has another usual delimiter."""
+    if not headerless_widths(request) or any(len(row.fields) > 1 or row.wrong_quote for row in rows):
+        return None
+    others = (other for other in _DELIMITERS if other != delimiter and all(other in row.text for row in rows if row.text))
+    if (other := next(others, None)) is None:
+        return None
+    place = Place(request.origin, rows[0].line, 1, text=printable(rows[0].text))
+    message = f"no line has the delimiter {_named(delimiter)}"
+    return Diagnostic("E310", message, place, helps=(f"every line has {_named(other)}: is that the delimiter?",))
+
+
+def _named(delimiter: str) -> str:
+    return {"\t": "tab", " ": "space"}.get(delimiter, f"`{delimiter}`")
+
+
+def _half_header_problem(row: Record, request: Request) -> Diagnostic | None:
+    names = tuple(field.text for field in row.fields)
+    part, *unknown = half_header(names, request) or ("",)
+    if not part or not unknown:
+        return None
+    meant = suggestion(part, unknown) or unknown[0]
+    field = row.fields[names.index(meant)]
+    helps = (
+        f"if it is a header, is `{meant}` the {part}? name the column `{part}`, or choose it with `columns.{part}`",
+        "if it is a fact, say so with `header = false` (`--no-header`)",
+    )
+    place = Place(request.origin, row.line, field.column, max(1, len(meant)), printable(row.text))
+    message = f"the first line is a header without {part}, or a fact"
+    return Diagnostic("E319", message, place, f"no name of a {part} column", helps=helps)
 
 
 def _sample_records(sample: list[str], delimiter: str) -> list[Record]:
@@ -121,7 +157,8 @@ class _QuotingError(Exception):
 def _stream(request: Request, dialect: Dialect) -> Iterator[pa.RecordBatch]:
     names = [f"c{i}" for i in range(dialect.width)]
     compression = "gzip" if request.path.suffix == ".gz" else None
-    with pa.input_stream(str(request.path), compression=compression) as stream:
+    # Python opens files of any name, Arrow only those whose name is UTF-8.
+    with request.path.open("rb") as file, pa.input_stream(file, compression=compression) as stream:
         checked = QuoteCheckedStream(stream, dialect.delimiter) if dialect.quoted else None
         reader = csv.open_csv(
             stream if checked is None else pa.PythonFile(checked, mode="r"),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import islice
 
 from rulescore.data.keys import parse_number, parse_rank, parse_value
-from rulescore.data.layout import Layout
+from rulescore.data.layout import Layout, headerless_widths
 from rulescore.data.lines import Field, Record, open_lines, records
 from rulescore.data.request import ColumnType, Request
 from rulescore.errors import Diagnostic, Place
@@ -86,9 +86,11 @@ def _width_problem(row: Record, request: Request, width: int, layout: Layout) ->
     found = len(row.fields)
     beyond = row.fields[width] if found > width else row.fields[-1]
     place = Place(request.origin, row.line, beyond.column, max(1, len(beyond.text)), row.text)
-    notes = (f"the columns are {', '.join(layout.names)}",)
+    optional = [name for name in ("score", "rank") if name not in layout.names] if width in headerless_widths(request) else []
+    more = f"; {' and '.join(optional)} may follow" if request.predictions and optional else ""
+    notes = (f"the columns are {', '.join(layout.names)}{more}",)
     helps: tuple[str, ...] = ()
-    if layout.relation is not None:
+    if layout.relation is not None and not request.predictions:
         helps = (f"for a file of one predicate give its name: `NAME={request.origin}`",)
     return Diagnostic("E310", f"expected {width} columns, found {found}", place, notes=notes, helps=helps)
 

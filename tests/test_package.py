@@ -6,7 +6,8 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from inspect import Parameter, signature
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -15,6 +16,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import rulescore
+from rulescore.data.api import make_setting
 
 ROOT = Path(__file__).parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -57,6 +59,26 @@ def test_importing_the_package_loads_no_library() -> None:
 def test_every_public_name_can_be_imported() -> None:
     for name in rulescore.__all__:
         assert getattr(rulescore, name) is not None
+
+
+def test_completion_shows_the_public_names_and_nothing_else() -> None:
+    assert dir(rulescore) == sorted(rulescore.__all__)
+    assert {"Any", "TYPE_CHECKING", "annotations"} & vars(rulescore).keys() == set()
+
+
+@pytest.mark.parametrize("name", ["score", "audit"])
+def test_a_misspelt_option_is_told_by_the_function_that_was_called(name: str) -> None:
+    arguments = [[]] * (3 if name == "score" else 2)
+    with pytest.raises(TypeError, match=rf"{name}\(\) got an unexpected keyword argument 'convetion'"):
+        getattr(rulescore, name)(*arguments, convetion="definition")
+
+
+def test_every_option_of_a_setting_is_one_of_both_functions() -> None:
+    def options(function: Callable[..., object]) -> dict[str, Parameter]:
+        found = signature(function).parameters.items()
+        return {name: parameter for name, parameter in found if parameter.kind is Parameter.KEYWORD_ONLY}
+
+    assert options(rulescore.score) == options(rulescore.audit) == options(make_setting)
 
 
 def test_every_dependency_has_a_lower_and_an_upper_bound() -> None:

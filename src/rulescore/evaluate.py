@@ -48,6 +48,7 @@ CODES = {
     "E263": "violations of a fact are asked for that no model predicts",
     "E325": "one model is given twice",
     "W206": "the rule files hold no rule",
+    "W324": "one model's predictions come from several sources",
     "W323": "constants of one position have one type in the facts and another in predictions",
     "W321": "negative facts that are observed facts too",
     "W322": "pairs of predicates taken to be incompatible because the data never have both",
@@ -344,6 +345,14 @@ class Session:
         for model, times in models.items():
             if times > 1:
                 yield Diagnostic("E325", f"model `{model}` is given {times} times", helps=("give its files as one list",))
+        for one in self.setting.predictions:
+            if len(one.streams) > 1:
+                yield Diagnostic(
+                    "W324",
+                    f"model `{one.model}` is the union of {len(one.streams)} sources",
+                    notes=(", ".join(f"`{stream.origin}`" for stream in one.streams),),
+                    severity=Severity.WARNING,
+                )
         if self.summary.negatives_observed:
             yield Diagnostic(
                 "W321",

@@ -166,7 +166,7 @@ def test_pairs_that_meet_are_comments_when_asked_for(run: Run) -> None:
     lines = run("incompatibilities", "--facts", "train.tsv", "--all").stdout.splitlines()
     (line,) = [line for line in lines if line.startswith("# incompatible") and "mother" in line]
     assert "parent" in line
-    assert "together 1 times" in line
+    assert "together 1 time;" in line
 
 
 def test_incompatibilities_can_be_written_and_used(run: Run) -> None:
@@ -254,3 +254,64 @@ def test_an_engine_that_fails_exits_with_three(run: Run) -> None:
     assert (result.exit_code, result.stdout) == (3, "")
     assert result.stderr.startswith(("error: ", "warning["))
     assert "memory" in result.stderr.lower()
+
+
+def test_check_tells_what_each_model_brought(run: Run) -> None:
+    rows = {row["what"]: row["number"] for row in document(run("check", "family.toml", "--format", "json"))["rows"]}
+    of_bad = {what.removeprefix("bad: "): number for what, number in rows.items() if what.startswith("bad: ")}
+    assert of_bad == {"rows": 3, "rows kept": 3, "predictions": 2, "duplicates": 1, "already observed": 1}
+
+
+def test_violations_of_what_nobody_predicts_are_refused(run: Run) -> None:
+    result = run("violations", "family.toml", "--model", "bad", "--prediction", "wife(daniel, alice)")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "`wife(daniel, alice)`" in result.stderr
+
+
+def test_a_rule_file_is_overwritten_only_when_told_to(run: Run) -> None:
+    Path("pairs.rules").write_text("# edited by hand\n")
+    refused = run("incompatibilities", "family.toml", "-o", "pairs.rules")
+    assert (refused.exit_code, Path("pairs.rules").read_text()) == (2, "# edited by hand\n")
+    assert "error[E603]: `pairs.rules` exists already" in refused.stderr
+    assert run("incompatibilities", "family.toml", "-o", "pairs.rules", "--force").exit_code == 0
+    assert "incompatible" in Path("pairs.rules").read_text()
+
+
+def test_a_rule_file_that_cannot_be_written_is_named(run: Run) -> None:
+    result = run("incompatibilities", "family.toml", "-o", "train.tsv/pairs.rules")
+    assert result.exit_code == 2
+    assert f"`{Path('train.tsv') / 'pairs.rules'}`" in result.stderr
+
+
+@pytest.mark.parametrize("name", ["score", "audit"])
+@pytest.mark.parametrize("choice", [("--format", "json"), ("--output", "results")])
+def test_explain_refuses_what_it_would_ignore(run: Run, name: str, choice: tuple[str, str]) -> None:
+    result = run(name, "family.toml", "--explain", *choice)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"cannot be combined with `{choice[0]}`" in result.stderr
+
+
+def test_one_thing_is_not_plural(run: Run) -> None:
+    Path("family.rules").write_text("false <- sister(X, Y), mother(Y, X).\n")
+    assert "  1 rule" in run("score", "family.toml", "--explain").stdout
+    assert "1 rules" not in run("score", "family.toml", "--explain").stdout
+    assert "1 rules" not in run("audit", "family.toml").stdout
+
+
+def test_quiet_leaves_errors_and_no_warnings(run: Run) -> None:
+    Path("negatives.tsv").write_text("alice\tmother\tbob\n")
+    Path("family.rules").write_text("aunt(X, Z) <- sister(X, Y).\n")
+    loud = run("check", *PLAIN, "--negatives", "negatives.tsv")
+    quiet = run("check", *PLAIN, "--negatives", "negatives.tsv", "-q")
+    assert (loud.exit_code, quiet.exit_code) == (2, 2)
+    assert "warning[" in loud.stderr
+    assert "warning[" not in quiet.stderr
+    assert "error[" in quiet.stderr
+
+
+def test_a_rule_file_cannot_steer_the_terminal(run: Run) -> None:
+    Path("family.rules").write_text("mother(X, Y) <- \x1b[2Jfather(X, Y) oops.\n")
+    result = run("check", *PLAIN)
+    assert result.exit_code == 2
+    assert "\x1b" not in result.stderr
+    assert "\N{REPLACEMENT CHARACTER}[2Jfather" in result.stderr

@@ -99,3 +99,81 @@ def test_a_reader_that_stops_early_causes_no_traceback(family: Path) -> None:
     assert b"Traceback" not in process.stderr.read()
     process.stderr.close()
     process.wait(timeout=60)
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "latin-1"])
+def test_an_encoding_without_lines_and_dashes_gets_hyphens(family: Path, encoding: str) -> None:
+    result = subprocess.run(
+        command("score", "family.toml", "-q"), capture_output=True, check=False, env={**ENVIRONMENT, "PYTHONIOENCODING": encoding}
+    )
+    assert (result.returncode, result.stderr) == (0, b"")
+    assert b"-----" in result.stdout
+    assert "\u2500" not in result.stdout.decode(encoding)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
+@pytest.mark.parametrize("arguments", [("score", "-q"), ("rules",)])
+def test_output_that_cannot_be_written_is_one_line_and_two(family: Path, arguments: tuple[str, ...]) -> None:
+    with Path("/dev/full").open("w") as full:
+        result = subprocess.run(
+            command(*arguments, "family.toml"), stdout=full, stderr=subprocess.PIPE, text=True, check=False, env=ENVIRONMENT
+        )
+    assert (result.returncode, result.stderr.count("\n")) == (2, 1)
+    assert "no space left" in result.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
+def test_a_closed_standard_output_is_one_line_and_two(family: Path) -> None:
+    result = subprocess.run(
+        ["sh", "-c", '"$@" >&-', "sh", *command("score", "family.toml")],
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+        env=ENVIRONMENT,
+    )
+    assert (result.returncode, result.stderr) == (2, "error: standard output is closed\n")
+
+
+# Runs the program, which is interrupted when the data are read and once more while it closes the database.
+INTERRUPTED_TWICE = """
+import os, signal
+from rulescore.evaluate import Session
+close = Session.close
+
+def interrupted_close(self):
+    os.kill(os.getpid(), signal.SIGINT)
+    close(self)
+
+Session.close = interrupted_close
+Session.summary = property(lambda self: os.kill(os.getpid(), signal.SIGINT))
+from rulescore.cli.main import main
+main()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX signal")
+def test_a_second_ctrl_c_lets_the_first_be_handled(family: Path) -> None:
+    result = subprocess.run(
+        command("check", "family.toml", start=INTERRUPTED_TWICE), capture_output=True, text=True, check=False, env=ENVIRONMENT
+    )
+    assert (result.returncode, result.stderr.strip()) == (130, "interrupted")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX pipe and signal")
+def test_a_request_to_terminate_exits_with_143_and_leaves_nothing(family: Path) -> None:
+    os.mkfifo("endless.tsv")
+    Path("temporary").mkdir()
+    process = subprocess.Popen(
+        command("score", "--facts", "train.tsv", "--rules", "family.rules", "--predictions", "endless.tsv", "--output", "out"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**ENVIRONMENT, "TMPDIR": str(family / "temporary")},
+    )
+    writer = opened_for_writing("endless.tsv", process)
+    process.send_signal(signal.SIGTERM)
+    stdout, stderr = process.communicate(timeout=60)
+    os.close(writer)
+    assert (process.returncode, stdout, stderr.strip()) == (143, "", "terminated")
+    assert list(Path("temporary").iterdir()) == []
+    assert not Path("out").exists()

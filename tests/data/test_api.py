@@ -119,3 +119,18 @@ def test_every_code_that_is_used_has_a_meaning_and_the_other_way_round():
 def test_what_cannot_be_rules_is_refused(problems_of, wrong):
     problems = problems_of(lambda: make_setting(FACTS, rules=wrong))
     assert {problem.code for problem in problems} == {"E406"}
+
+
+def test_names_of_models_are_text(problems_of):
+    (problem,) = problems_of(lambda: make_setting([], {"\ud800": []}))
+    assert problem.code == "E322"
+
+
+def test_one_role_needs_no_list():
+    assert make_setting([], roles="body").scoring == make_setting([], roles=["body"]).scoring
+
+
+@pytest.mark.parametrize("rules", ['p(X, "\ud800") <- q(X).', ["p(X) <- q(X).", "# \udc80\n"]])
+def test_rules_with_lone_surrogates_are_refused(problems_of, rules):
+    (problem,) = problems_of(lambda: make_setting([], rules=rules))
+    assert (problem.code, problem.place.line) == ("E406", 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import os
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from rulescore.data.request import Arrangement, ColumnType, FactFile, FileFormat
-from rulescore.data.sources import named_source, observed_streams, prediction_streams, stem
+from rulescore.data.sources import files_by_model, named_source, observed_streams, prediction_streams, stem
 
 KIN = [("mother", "alice", "bob"), ("sister", "alice", "daniel")]
 COLUMNS = {"head": ["alice", "alice"], "relation": ["mother", "sister"], "tail": ["bob", "daniel"]}
@@ -325,3 +326,65 @@ def test_a_named_source_is_a_predicate_and_a_path_unless_the_whole_is_a_file(wri
 def test_the_stem_of_a_file_has_no_endings():
     names = ["p.tsv", "p.tsv.gz", "a.b.parquet", "a.b", "p.nt.gz", "p"]
     assert [stem(Path(name)) for name in names] == ["p", "p", "a.b", "a.b", "p", "p"]
+
+
+def test_files_under_a_name_that_was_given_are_one_model():
+    assert files_by_model(["m=x/a.tsv", "m=b.tsv", "c.tsv"]) == {"m": ["x/a.tsv", "b.tsv"], "c": ["c.tsv"]}
+
+
+@pytest.mark.parametrize("sources", [["x/m.tsv", "y/m.tsv"], ["x/m.tsv", "m=b.tsv"], ["m=b.tsv", "m.csv.gz"]])
+def test_a_model_named_after_its_file_shares_its_name_with_no_other(problems_of, sources):
+    (problem,) = problems_of(lambda: files_by_model(sources))
+    assert problem.code == "E326"
+    assert "MODEL=PATH" in problem.helps[0]
+
+
+@pytest.mark.parametrize("ending", [".tsv", ".csv", ".tsv.gz", ".parquet"])
+def test_files_whose_names_are_not_utf_8_are_read(write, tmp_path, facts_of, ending):
+    written = tmp_path / f"facts{ending}"
+    if ending == ".parquet":
+        pq.write_table(pa.table(COLUMNS), written)
+    else:
+        mark = "," if ending == ".csv" else "\t"
+        write(written.name, "".join(mark.join(row) + "\n" for row in ROWS))
+    path = written.rename(tmp_path / os.fsdecode(b"caf\xe9" + ending.encode()))
+    assert facts_of(observed_streams(path)) == KIN
+    assert stem(path) == "caf\\udce9"
+
+
+@pytest.mark.parametrize(
+    "value", [10**5000, decimal.Decimal("1e5000"), "\ud800", "é\udfff"], ids=["integer", "decimal", "surrogate", "surrogate within"]
+)
+def test_values_that_cannot_be_written_are_refused(facts_of, problems_of, value):
+    for rows in ([(value, "p", "a")], {"p": [("a", value)]}):
+        (problem,) = problems_of(lambda rows=rows: facts_of(observed_streams(rows)))
+        assert problem.code == "E314"
+        assert len(problem.message) < 200
+        assert problem.message.encode()
+
+
+@pytest.mark.parametrize("row", [("a", "p", "b", 10**5000), ("a", "p", "b", 0.5, 10**5000), ("a", "p", "b", 0.5, 2**63)])
+def test_scores_and_ranks_too_great_to_be_stored_are_refused(answers_of, problems_of, row):
+    (problem,) = problems_of(lambda: answers_of(prediction_streams([row])))
+    assert problem.code == "E316"
+
+
+def test_names_of_predicates_are_text(facts_of, problems_of):
+    (problem,) = problems_of(lambda: facts_of(observed_streams([("a", "\ud800", "b")])))
+    assert problem.code == "E323"
+    (problem,) = problems_of(lambda: observed_streams({"\ud800": [("a",)]}))
+    assert problem.code == "E322"
+
+
+def test_an_empty_path_is_not_the_current_folder(problems_of):
+    for source in ("", {"p": ""}):
+        (problem,) = problems_of(lambda source=source: observed_streams(source))
+        assert (problem.code, problem.message) == ("E301", "the path is empty")
+
+
+def test_a_folder_of_other_things_is_told_in_few_problems(write, tmp_path, problems_of):
+    for number in range(30):
+        write(f"{number}.py", "")
+    problems = problems_of(lambda: observed_streams(tmp_path))
+    assert [problem.code for problem in problems] == ["E303"] * 20
+    assert "only the first 20 problems are shown" in problems[-1].notes

@@ -273,3 +273,61 @@ def test_a_score_or_rank_that_is_none_is_an_error_with_its_line(write, answers_o
 def test_a_stream_can_be_read_again(write, facts_of):
     streams = observed_streams(write("facts.tsv", "alice\tmother\tbob\nalice\tsister\tdaniel\n"))
     assert facts_of(streams) == facts_of(streams) == KIN
+
+
+@pytest.mark.parametrize("first", ["head,relatoin,tail", "subject,verb,object", "relation,tail,from", "Head,Relation,End"])
+def test_a_first_line_that_names_two_parts_of_a_triple_is_neither_header_nor_fact(write, facts_of, problems_of, first):
+    path = write("facts.csv", f"{first}\nalice,mother,bob\n")
+    (problem,) = problems_of(lambda: facts_of(observed_streams(path)))
+    assert (problem.code, problem.place.line) == ("E319", 1)
+    assert facts_of(observed_streams(path, header=False))[1:] == [("mother", "alice", "bob")]
+
+
+def test_the_word_that_is_no_column_name_is_pointed_at(write, answers_of, problems_of):
+    path = write("facts.csv", "head,relatoin,tail,score\nalice,mother,bob,1\n")
+    (problem,) = problems_of(lambda: answers_of(prediction_streams(path)))
+    assert (problem.place.column, problem.place.length) == (6, len("relatoin"))
+    assert "`relatoin` the relation" in problem.helps[0]
+
+
+def test_single_letters_that_are_column_names_may_be_constants(write, facts_of):
+    assert facts_of(observed_streams(write("facts.tsv", "s\tp\tx\n"))) == [("p", "s", "x")]
+
+
+def test_rel_names_the_relation(write, facts_of):
+    assert facts_of(observed_streams(write("facts.csv", "tail,rel,head\nbob,mother,alice\n"))) == KIN[:1]
+
+
+@pytest.mark.parametrize("header", [None, True])
+def test_a_wrong_delimiter_is_one_problem_that_names_the_right_one(write, facts_of, problems_of, header):
+    path = write("facts.txt", "head\trelation\ttail\n" + "a\tp\tb\n" * 30)
+    (problem,) = problems_of(lambda: facts_of(observed_streams(path, delimiter=",", header=header)))
+    assert (problem.code, problem.message) == ("E310", "no line has the delimiter `,`")
+    assert "tab" in problem.helps[0]
+
+
+def test_facts_of_one_argument_may_hold_any_delimiter(write, facts_of):
+    path = write("city.txt", "New York\nLos Angeles\n")
+    assert facts_of(observed_streams({"city": path}, delimiter="\t")) == [("city", "New York"), ("city", "Los Angeles")]
+
+
+def test_a_short_row_of_predictions_is_told_what_may_follow_and_no_name_of_a_predicate(write, answers_of, problems_of):
+    path = write("m.tsv", "a\tp\tb\na\tp\n")
+    (problem,) = problems_of(lambda: answers_of(prediction_streams(path)))
+    assert problem.notes == ("the columns are head, relation, tail; score and rank may follow",)
+    assert problem.helps == ()
+
+
+@pytest.mark.parametrize("name", ["facts.tsv", "facts.tsv.gz", "facts.nt"])
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"PAR1\x15\x04\x00\x00\n" * 30, "the file looks like a binary file"),
+        ("a\tp\tb\n".encode("utf-16"), "the file looks like UTF-16"),
+        (b"\xfe\xff" + "a\tp\tb\n".encode("utf-16-be"), "the file looks like UTF-16"),
+    ],
+)
+def test_a_file_that_is_no_text_is_one_problem(write, facts_of, problems_of, name, content, message):
+    path = write(name, content)
+    (problem,) = problems_of(lambda: facts_of(observed_streams(path)))
+    assert (problem.code, problem.message) == ("E305", message)

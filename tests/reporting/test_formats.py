@@ -21,6 +21,7 @@ from rulescore.reporting.listing import CellKind, Column, Listing
 from rulescore.reporting.render import render
 from rulescore.reporting.terminal import Appearance
 from rulescore.scoring.evaluation import Evaluation
+from rulescore.scoring.results import PredictionCounts
 
 
 def test_json_follows_its_schema(evaluation: Evaluation, audit: Evaluation) -> None:
@@ -60,7 +61,11 @@ def test_json_has_full_precision_and_null_for_undefined(evaluation: Evaluation) 
 def test_listings_follow_their_schema(audit: Evaluation) -> None:
     jsonschema.Draft202012Validator.check_schema(listing_schema())
     infos = [result.info for result in audit.rule_results]
-    for listing in (audit_listing(audit.rule_results), rules_listing(infos), check_listing(audit.summary, 3, 1)):
+    for listing in (
+        audit_listing(audit.rule_results),
+        rules_listing(infos),
+        check_listing(audit.summary, 3, {"m": PredictionCounts(9, 8, 7, 1, 2)}),
+    ):
         jsonschema.validate(json.loads(render(listing, Format.JSON)), listing_schema())
 
 
@@ -149,3 +154,26 @@ def test_the_dash_of_undefined_numbers_is_plain_latex(evaluation: Evaluation) ->
 
 def test_every_printed_format_can_be_written_too() -> None:
     assert {*Format, "parquet"} == {*FileFormat}
+
+
+@pytest.mark.parametrize("form", [Format.TABLE, Format.MARKDOWN])
+def test_rows_that_top_k_left_out_are_told(evaluation: Evaluation, form: Format) -> None:
+    text = render(evaluation, form).replace("\\", "")
+    assert "compgcn: 23,999 of 24,000 rows kept (top_k)" in text.splitlines()
+
+
+def test_names_are_not_broken_and_texts_fold_at_spaces() -> None:
+    columns = (Column("rule", "rule"), *(Column(f"n{number}", f"number {number}", CellKind.COUNT) for number in range(6)))
+    name = "a_rather_long_name_of_a_rule_or_model"
+    text = "mother(X, Y) <- stepmother(X, Y), father(Z, Y)"
+    listing = Listing("rules", "Rules", columns, ((name, *[1_234_567] * 6), (f"r: {text}", *[7] * 6)))
+    shown = render(listing, Format.TABLE, appearance=Appearance(80))
+    assert {name, *text.split()} <= set(shown.split())
+
+
+def test_a_dumb_terminal_does_not_break_figures(evaluation: Evaluation, monkeypatch: pytest.MonkeyPatch) -> None:
+    wide = render(evaluation, Format.TABLE, appearance=Appearance(200, colour=True))
+    monkeypatch.setenv("TERM", "dumb")
+    dumb = render(evaluation, Format.TABLE, appearance=Appearance(200, colour=True))
+    assert max(map(cell_len, dumb.splitlines())) > 80
+    assert re.sub(r"\x1b\[[0-9;]*m", "", wide).splitlines() == re.sub(r"\x1b\[[0-9;]*m", "", dumb).splitlines()

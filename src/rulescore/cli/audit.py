@@ -13,6 +13,7 @@ from rulescore.cli.options import (
     format_option,
     output_option,
     quiet_option,
+    refuse_output_choices,
     setting_options,
 )
 from rulescore.cli.output import show, show_explanations, show_warnings, show_written
@@ -34,6 +35,8 @@ def audit(choice: SettingChoice, explain: bool, form: str, output: Path | None, 
     from rulescore.reporting.files import write_listing
     from rulescore.reporting.findings import audit_listing
 
+    if explain:
+        refuse_output_choices("--explain")
     chosen = load(choice)
     with Session(chosen.setting) as session:
         if explain:

@@ -20,6 +20,6 @@ def check(choice: SettingChoice, form: str, quiet: bool) -> None:
 
     setting = load(choice).setting
     with Session(setting) as session:
-        listing = check_listing(session.summary, len(session.rules), len(setting.predictions))
+        listing = check_listing(session.summary, len(session.rules), session.predictions)
         show_warnings(session.warnings, quiet=quiet)
     show(listing, form)

@@ -23,17 +23,20 @@ from rulescore.reporting.format import Format
     help="A rule file, or how the pairs are printed.",
 )
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write the rule file here.")
+@click.option("--force", is_flag=True, help="Overwrite the file that `--output` names.")
 @quiet_option
-def incompatibilities(choice: SettingChoice, with_meeting: bool, form: str, output: Path | None, quiet: bool) -> None:
+def incompatibilities(choice: SettingChoice, with_meeting: bool, form: str, output: Path | None, force: bool, quiet: bool) -> None:
     """Write the pairs of predicates that share no tuple of the observed facts, as an editable rule file."""
     from rulescore.cli.setting import load_facts
     from rulescore.evaluate import Session
-    from rulescore.reporting.files import write_files
+    from rulescore.reporting.files import require_absent, write_files
     from rulescore.reporting.findings import incompatibilities_listing
     from rulescore.reporting.rulefile import incompatibilities_text
 
     if output is not None and form != "rules":
         raise click.UsageError("`--output` takes a rule file: it cannot be combined with another `--format`")
+    if output is not None and not force:
+        require_absent(output)
     with Session(load_facts(choice)) as session:
         pairs = session.incompatibilities()
     if form != "rules":

@@ -1,10 +1,12 @@
 """The entry: the group of commands, and what errors become there.
 
-Exit codes: 0 done, 1 a gate the user asked for was not met, 2 wrong use or wrong input, 3 an engine failed, 130 interrupted.
+Exit codes: 0 done, 1 a gate the user asked for was not met, 2 wrong use, wrong input or no place for the output, 3 an engine
+failed, 130 interrupted, 143 terminated.
 """
 
 from __future__ import annotations
 
+import sys
 from typing import IO, Any
 
 import click
@@ -13,11 +15,15 @@ from rulescore.cli.audit import audit
 from rulescore.cli.check import check
 from rulescore.cli.demo import demo
 from rulescore.cli.incompatibilities import incompatibilities
+from rulescore.cli.options import is_quiet
+from rulescore.cli.output import harmless
 from rulescore.cli.rules import rules
 from rulescore.cli.score import score
 from rulescore.cli.sql import sql
+from rulescore.cli.stopping import Terminated, stop_on_signals
+from rulescore.cli.streams import abandon_stdout, prepare_stdout
 from rulescore.cli.violations import violations
-from rulescore.errors import EngineError, RulescoreError
+from rulescore.errors import EngineError, InputError, RulescoreError, Severity, render
 
 
 class Failure(click.ClickException):
@@ -26,7 +32,7 @@ class Failure(click.ClickException):
     exit_code = 2
 
     def show(self, file: IO[Any] | None = None) -> None:
-        click.echo(self.message, file=file, err=file is None)
+        click.echo(harmless(self.message), file=file, err=file is None)
 
 
 class EngineFailure(Failure):
@@ -37,14 +43,22 @@ class Interruption(Failure):
     exit_code = 130
 
 
+class Termination(Failure):
+    exit_code = 143
+
+
 class Program(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
         except EngineError as error:
             raise EngineFailure(f"error: {error}") from error
+        except InputError as error:
+            raise Failure(_told(error, quiet=is_quiet(ctx))) from error
         except RulescoreError as error:
             raise Failure(str(error)) from error
+        except Terminated as error:
+            raise Termination("terminated") from error
         except KeyboardInterrupt as error:
             raise Interruption("interrupted") from error
 
@@ -64,4 +78,18 @@ for command in (demo, score, audit, check, sql, incompatibilities, rules, violat
 
 
 def main() -> None:
-    program(prog_name="rulescore")
+    if sys.stdout is None:
+        click.echo("error: standard output is closed", err=True)
+        sys.exit(2)
+    stop_on_signals()
+    prepare_stdout()
+    try:
+        program(prog_name="rulescore")
+    except OSError as error:
+        abandon_stdout()
+        click.echo(f"error: input or output failed: {(error.strerror or str(error)).lower()}", err=True)
+        sys.exit(2)
+
+
+def _told(error: InputError, *, quiet: bool) -> str:
+    return "\n\n".join(render(problem) for problem in error.problems if not quiet or problem.severity is Severity.ERROR)

@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from rulescore.reporting.format import Format
 
 CONVENTIONS = ("definition", "appendix")
+_QUIET = "rulescore.quiet"
 
 Function = Callable[..., None]
 Decorator = Callable[[Function], Function]
@@ -113,4 +115,24 @@ output_option = click.option("--output", type=_PATH, metavar="FOLDER", help="Als
 explain_option = click.option(
     "--explain", is_flag=True, help="Print shapes, estimated groundings and statements instead of counting."
 )
-quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print no warnings.")
+
+
+def is_quiet(context: click.Context) -> bool:
+    """Whether the command that ran in this context, or in one within it, was asked to print no warnings."""
+    return bool(context.meta.get(_QUIET))
+
+
+def _remember_quiet(context: click.Context, parameter: click.Parameter, quiet: bool) -> bool:
+    context.meta[_QUIET] = quiet
+    return quiet
+
+
+quiet_option = click.option("-q", "--quiet", is_flag=True, callback=_remember_quiet, help="Print no warnings.")
+
+
+def refuse_output_choices(option: str) -> None:
+    """Refuses `--format` and `--output` beside an option that prints something else than results."""
+    context = click.get_current_context()
+    for name, other in (("form", "--format"), ("output", "--output")):
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"`{option}` prints no results: it cannot be combined with `{other}`")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rulescore.errors import Diagnostic, render
+from rulescore.reporting.cells import counted
 from rulescore.reporting.format import Format
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ def show(result: Evaluation | Listing, form: str) -> None:
     from rulescore.reporting.render import render as render_result
     from rulescore.reporting.terminal import Appearance
 
-    colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     appearance = Appearance(width=shutil.get_terminal_size().columns, colour=colour)
     click.echo(render_result(result, Format(form), appearance=appearance), nl=False, color=colour)
 
@@ -42,9 +44,14 @@ def show_warnings(warnings: Iterable[Diagnostic], *, quiet: bool) -> None:
         by_code[warning.code].append(warning)
     for code, problems in by_code.items():
         for problem in problems[:_MOST_OF_ONE_CODE]:
-            click.echo(render(problem) + "\n", err=True)
+            click.echo(harmless(render(problem)) + "\n", err=True)
         if len(problems) > _MOST_OF_ONE_CODE:
             click.echo(f"… and {len(problems) - _MOST_OF_ONE_CODE:,} more of {code}\n", err=True)
+
+
+def harmless(text: str) -> str:
+    """Text of several lines that cannot steer a terminal. A character takes the place of one, so that carets stay in place."""
+    return "".join("\N{REPLACEMENT CHARACTER}" if unicodedata.category(c) == "Cc" and c not in "\n\t" else c for c in text)
 
 
 def show_written(paths: Sequence[Path], *, quiet: bool) -> None:
@@ -55,7 +62,7 @@ def show_written(paths: Sequence[Path], *, quiet: bool) -> None:
 def show_explanations(explanations: Iterable[ShapeExplanation]) -> None:
     for explanation in explanations:
         groundings = explanation.estimated_groundings
-        estimate = "" if groundings is None else f", about {groundings:,} groundings"
-        click.echo(f"{explanation.title}\n  {explanation.rules:,} rules{estimate}\n")
+        estimate = "" if groundings is None else f", about {counted(groundings, 'grounding')}"
+        click.echo(f"{explanation.title}\n  {counted(explanation.rules, 'rule')}{estimate}\n")
         for statement in explanation.statements:
             click.echo(f"{statement}\n")

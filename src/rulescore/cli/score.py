@@ -13,6 +13,7 @@ from rulescore.cli.options import (
     format_option,
     output_option,
     quiet_option,
+    refuse_output_choices,
     setting_options,
 )
 from rulescore.cli.output import show, show_explanations, show_warnings, show_written
@@ -30,6 +31,8 @@ def score(choice: SettingChoice, explain: bool, form: str, output: Path | None, 
     from rulescore.evaluate import Session
     from rulescore.reporting.files import write_outputs
 
+    if explain:
+        refuse_output_choices("--explain")
     chosen = load(choice)
     require_predictions(chosen.setting)
     folder = output or chosen.output_folder

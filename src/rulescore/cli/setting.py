@@ -11,7 +11,7 @@ from rulescore.cli.options import SettingChoice
 from rulescore.data.api import make_setting
 from rulescore.data.project import load_project
 from rulescore.data.setting import Convention, EngineOptions, ModelPredictions, ScoringOptions, Setting
-from rulescore.data.sources import named_source, stem
+from rulescore.data.sources import files_by_model, named_source
 from rulescore.errors import Diagnostic, InputError, Source, suggestion
 from rulescore.reporting.format import DEFAULT_FILE_FORMATS
 
@@ -117,7 +117,7 @@ def _made(choice: SettingChoice) -> Setting:
     delimiter = choice.delimiter
     return make_setting(
         [named_source(source) for source in choice.facts],
-        _files_by_model(choice.predictions),
+        files_by_model(choice.predictions),
         choice.rules,
         negatives=[named_source(source) for source in choice.negatives] or None,
         convention=choice.convention or Convention.DEFINITION,
@@ -129,19 +129,6 @@ def _made(choice: SettingChoice) -> Setting:
         delimiter=None if delimiter is None else _DELIMITERS.get(delimiter, delimiter),
         header=choice.header,
     )
-
-
-def _files_by_model(sources: Sequence[str]) -> dict[str, list[str]]:
-    """`MODEL=PATH`, or a path whose file names the model; one model named twice is the union of its files."""
-    files: dict[str, list[str]] = {}
-    for source in sources:
-        match named_source(source):
-            case str() as path:
-                files.setdefault(stem(Path(path)), []).append(path)
-            case named:
-                for model, path in named.items():
-                    files.setdefault(model, []).append(path)
-    return files
 
 
 def _predictions(given: tuple[ModelPredictions, ...], top_k: int | None) -> tuple[ModelPredictions, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
+from rulescore.data.constants import has_lone_surrogate
 from rulescore.data.options import CallOptions, EngineSection, ScoringSection, checked
 from rulescore.data.rule_sources import RulesLike, rule_sources
 from rulescore.data.setting import EngineOptions, FactStream, ModelPredictions, ScoringOptions, Setting
@@ -78,6 +79,8 @@ def _models(
     if predictions is None:
         return ()
     named = predictions if isinstance(predictions, Mapping) else {_model_name(predictions): predictions}
+    wrong = (name for name in named if has_lone_surrogate(str(name)))
+    problems.extend(Diagnostic("E322", f"`{name!r}` is not a name: a lone surrogate is not a character") for name in wrong)
     return tuple(ModelPredictions(str(name), _answers(what, call, problems), call.top_k) for name, what in named.items())
 
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import datetime
 import math
+import re
 from enum import StrEnum
 
 from rulescore.language.syntax import Value
 
 MARKER = "\x01"
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class ConstantType(StrEnum):
@@ -49,7 +51,7 @@ def key_of(value: Value) -> str:
 
 def has_lone_surrogate(text: str) -> bool:
     """Whether a text cannot be written as UTF-8."""
-    return not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text)
+    return not text.isascii() and _SURROGATE.search(text) is not None
 
 
 def type_of(key: str) -> ConstantType:

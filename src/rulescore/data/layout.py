@@ -55,21 +55,21 @@ def names_triples(names: Sequence[str]) -> bool:
     return all(known.intersection(ALIASES[part]) for part in TRIPLE)
 
 
-def half_header(names: Sequence[str], request: Request) -> tuple[str, ...]:
-    """The part of a triple that a first row fails to name while it names the other two, with the words that may be meant;
-    nothing for any other row.
+def half_header(names: Sequence[str], request: Request) -> tuple[str, list[str]] | None:
+    """The part of a triple that a first row fails to name while it names the other two, with the words that may be meant.
 
     Two single letters are as likely constants of a small example."""
     file = request.file
     if len(names) < 3 or file.predicate is not None or file.columns or file.layout is Arrangement.PREDICATE:
-        return ()
+        return None
     plain = [_plain(name) for name in names]
     missing = [part for part in TRIPLE if not set(plain) & set(ALIASES[part])]
     words = [name for part in TRIPLE for name in ALIASES[part]]
     if len(missing) != 1 or all(len(name) == 1 for name in plain if name in words):
-        return ()
+        return None
     known = {name for aliases in ALIASES.values() for name in aliases}.union(_QUERY_PARTS)
-    return (missing[0], *(name for name, word in zip(names, plain, strict=True) if word not in known))
+    unknown = [name for name, word in zip(names, plain, strict=True) if word not in known]
+    return (missing[0], unknown) if unknown else None
 
 
 def headerless_widths(request: Request) -> tuple[int, ...]:

@@ -104,13 +104,13 @@ def _named(delimiter: str) -> str:
 
 def _half_header_problem(row: Record, request: Request) -> Diagnostic | None:
     names = tuple(field.text for field in row.fields)
-    part, *unknown = half_header(names, request) or ("",)
-    if not part or not unknown:
+    if (half := half_header(names, request)) is None:
         return None
+    part, unknown = half
     meant = suggestion(part, unknown) or unknown[0]
     field = row.fields[names.index(meant)]
     helps = (
-        f"if it is a header, is `{meant}` the {part}? name the column `{part}`, or choose it with `columns.{part}`",
+        f"if it is a header, is `{printable(meant)}` the {part}? name the column `{part}`, or choose it with `columns.{part}`",
         "if it is a fact, say so with `header = false` (`--no-header`)",
     )
     place = Place(request.origin, row.line, field.column, max(1, len(meant)), printable(row.text))

@@ -28,6 +28,11 @@ def shown(value: Cell, kind: CellKind) -> str:
             return visible(", ".join(f"{name} = {text}" for name, text in value.items()))
 
 
+def counted(number: int, noun: str) -> str:
+    """A number of things: 1 rule, 2 rules."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 def visible(text: str) -> str:
     """Text in which control characters are spelt out, so that a constant can neither break a table nor steer a terminal."""
     return "".join(repr(c)[1:-1] if unicodedata.category(c) in {"Cc", "Zl", "Zp"} else c for c in text)

@@ -22,6 +22,7 @@ from rulescore.scoring.evaluation import Evaluation
 CODES: dict[str, str] = {
     "E601": "the output folder or a file in it cannot be written",
     "E602": "results cannot be written in that format",
+    "E603": "the file to be written exists already",
 }
 
 _ENDINGS = {Format.TABLE: "txt", Format.JSON: "json", Format.CSV: "csv", Format.MARKDOWN: "md", Format.LATEX: "tex"}
@@ -48,6 +49,12 @@ def file_formats(names: Iterable[str]) -> tuple[FileFormat, ...]:
     return tuple(FileFormat(name) for name in names)
 
 
+def require_absent(path: Path) -> None:
+    if path.exists():
+        helps = ("choose another name, or give `--force` to overwrite it",)
+        raise InputError(Diagnostic("E603", f"`{path}` exists already", helps=helps))
+
+
 def write_files(folder: Path, contents: Mapping[str, str | Any]) -> tuple[Path, ...]:
     """Texts and Arrow tables by file name. Renaming begins when every one of them is written."""
     finished: list[tuple[Path, Path]] = []
@@ -59,7 +66,8 @@ def write_files(folder: Path, contents: Mapping[str, str | Any]) -> tuple[Path, 
         for temporary, final in finished:
             temporary.replace(final)
     except OSError as error:
-        raise InputError(_not_writable(folder, error)) from error
+        target = folder / next(iter(contents)) if len(contents) == 1 else folder
+        raise InputError(_not_writable(target, error)) from error
     finally:
         for temporary, _ in finished:
             temporary.unlink(missing_ok=True)
@@ -102,8 +110,8 @@ def _umask() -> int:
     return current
 
 
-def _not_writable(folder: Path, error: OSError) -> Diagnostic:
-    return Diagnostic("E601", f"cannot write to `{folder}`", notes=(str(error.strerror or error).lower(),))
+def _not_writable(target: Path, error: OSError) -> Diagnostic:
+    return Diagnostic("E601", f"cannot write to `{target}`", notes=(str(error.strerror or error).lower(),))
 
 
 def _unknown_format(name: str) -> Diagnostic:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from rulescore.reporting.cells import counted
 from rulescore.reporting.listing import Audience, CellKind, Column, Layout, Listing
 from rulescore.reporting.tables import titled
-from rulescore.scoring.results import Counts, DataSummary, RuleInfo, RuleResult
+from rulescore.scoring.results import Counts, DataSummary, PredictionCounts, RuleInfo, RuleResult
 
 if TYPE_CHECKING:
     # Listing rules or an audit does not need the engine that these come from.
@@ -62,7 +63,7 @@ def audit_listing(rules: Sequence[RuleResult]) -> Listing:
         for rule in ordered
     )
     flagged = sum(1 for rule in rules if flags(rule.dataset))
-    note = f"{flagged:,} of {len(rules):,} rules flagged"
+    note = f"{flagged:,} of {counted(len(rules), 'rule')} flagged"
     return Listing("audit", "Audit of the rules over the observed facts", columns, rows, notes=(note,))
 
 
@@ -113,24 +114,33 @@ def rules_listing(rules: Iterable[RuleInfo]) -> Listing:
         Column("place", "place", audience=Audience.PROGRAMS),
     )
     rows = tuple((*_title_cells(rule), rule.declared_kind, rule.weight, rule.description, rule.tags, rule.place) for rule in rules)
-    number = len(rows)
-    note = f"{number:,} {'rule' if number == 1 else 'rules'}"
-    return Listing("rules", "Rules", columns, rows, notes=(note,))
+    return Listing("rules", "Rules", columns, rows, notes=(counted(len(rows), "rule"),))
 
 
-def check_listing(summary: DataSummary, rules: int, models: int) -> Listing:
+def check_listing(summary: DataSummary, rules: int, models: Mapping[str, PredictionCounts]) -> Listing:
     columns = (Column("what", "what"), Column("number", "number", CellKind.COUNT))
     rows = (
         ("rules", rules),
-        ("models", models),
+        ("models", len(models)),
         ("observed facts", summary.facts),
         ("repeated rows of observed facts", summary.fact_duplicates),
         ("negative facts", summary.negatives),
         ("negative facts that are observed too", summary.negatives_observed),
         ("predicates", summary.predicates),
         ("constants", summary.constants),
+        *(row for model, counts in models.items() for row in _prediction_rows(model, counts)),
     )
     return Listing("check", "Checked", columns, rows)
+
+
+def _prediction_rows(model: str, counts: PredictionCounts) -> tuple[tuple[str, int], ...]:
+    return (
+        (f"{model}: rows", counts.rows),
+        (f"{model}: rows kept", counts.kept),
+        (f"{model}: predictions", counts.distinct),
+        (f"{model}: duplicates", counts.duplicates),
+        (f"{model}: already observed", counts.already_observed),
+    )
 
 
 def _title_cells(rule: RuleInfo) -> tuple[str, str, str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rulescore.language.printer import print_statement
 from rulescore.language.syntax import IncompatibleGroup
+from rulescore.reporting.cells import counted
 
 if TYPE_CHECKING:
     from rulescore.evaluate import PairCount
@@ -25,7 +26,7 @@ def incompatibilities_text(pairs: Sequence[PairCount], *, with_meeting: bool) ->
     ]
     if with_meeting and meeting:
         lines += ["", "# Pairs that do meet:"]
-        lines += [f"# {_statement(pair)}  # together {pair.together:,} times; {_facts(pair)}" for pair in meeting]
+        lines += [f"# {_statement(pair)}  # together {counted(pair.together, 'time')}; {_facts(pair)}" for pair in meeting]
     return "\n".join(lines) + "\n"
 
 
@@ -34,4 +35,4 @@ def _statement(pair: PairCount) -> str:
 
 
 def _facts(pair: PairCount) -> str:
-    return f"{pair.left_facts:,} and {pair.right_facts:,} facts"
+    return f"{pair.left_facts:,} and {counted(pair.right_facts, 'fact')}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from rulescore.reporting.cells import UNDEFINED
+from rulescore.reporting.cells import UNDEFINED, counted
 from rulescore.reporting.listing import Cell, CellKind, Column, Listing
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.results import ModelResult, ModelRuleResult, RuleInfo, RuleKind, RuleResult
@@ -50,7 +50,7 @@ def models_listing(models: tuple[ModelResult, ...]) -> Listing:
         )
         for model in models
     )
-    return Listing("models", "Models", columns, rows, notes=tuple(_undefined_measures(models)))
+    return Listing("models", "Models", columns, rows, notes=(*_rows_left_out(models), *_undefined_measures(models)))
 
 
 def dataset_listing(evaluation: Evaluation) -> Listing:
@@ -72,8 +72,8 @@ def dataset_listing(evaluation: Evaluation) -> Listing:
         for rule in rules
     )
     summary = evaluation.summary
-    read = f"{summary.facts:,} observed facts, {summary.predicates:,} predicates, {summary.constants:,} constants"
-    note = f"{read}; convention: {evaluation.convention}"
+    read = ((summary.facts, "observed fact"), (summary.predicates, "predicate"), (summary.constants, "constant"))
+    note = f"{', '.join(counted(number, noun) for number, noun in read)}; convention: {evaluation.convention}"
     return Listing("dataset", "Rules over the observed facts", columns, rows, notes=(note,))
 
 
@@ -113,6 +113,11 @@ def _worst_first(found: ModelRuleResult) -> tuple[bool, float, int]:
     return score is None, 0.0 if score is None else -score, -found.counts.evaluable
 
 
+def _rows_left_out(models: tuple[ModelResult, ...]) -> list[str]:
+    counts = [(model.name, model.predictions) for model in models]
+    return [f"{name}: {found.kept:,} of {found.rows:,} rows kept (top_k)" for name, found in counts if found.kept < found.rows]
+
+
 def _undefined_measures(models: tuple[ModelResult, ...]) -> list[str]:
     measures = [
         (model.name, name, measure)
@@ -130,7 +135,4 @@ def _undefined_measures(models: tuple[ModelResult, ...]) -> list[str]:
 def _undefined_scores(rules: tuple[RuleResult, ...], model: str) -> list[str]:
     """Each reason once, with the number of rules it is true of."""
     reasons = Counter(found.score.reason for rule in rules if (found := rule.models[model]).score.value is None)
-    return [
-        f"{UNDEFINED} score undefined for {number:,} {'rule' if number == 1 else 'rules'}: {reason}"
-        for reason, number in reasons.items()
-    ]
+    return [f"{UNDEFINED} score undefined for {counted(number, 'rule')}: {reason}" for reason, number in reasons.items()]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rich.box import SIMPLE_HEAD
@@ -17,7 +17,9 @@ from rulescore.reporting.listing import Cell, Column, Layout, Listing
 
 _GAP = 2
 _NARROWEST_TEXT = 12
+_LONGEST_NAME = 40
 _MOST_ROWS = 200
+_HEIGHT = 25
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,8 @@ def _render(listing: Listing, appearance: Appearance) -> str:
     console = Console(
         file=target,
         width=width,
+        # Without a height, rich would take a dumb terminal to have 80 columns whatever the width.
+        height=_HEIGHT,
         force_terminal=appearance.colour,
         color_system="standard" if appearance.colour else None,
         legacy_windows=False,
@@ -54,7 +58,7 @@ def _render(listing: Listing, appearance: Appearance) -> str:
     console.print(Text(visible(listing.title), style="bold"))
     console.print(body)
     left = len(listing.rows) - len(kept)
-    more = [f"… and {left:,} more rows: other formats, and `--output`, have all of them"] if left else []
+    more = [f"… and {left:,} more rows: other formats have all of them"] if left else []
     for note in (*more, *listing.notes):
         console.print(Text(visible(note), style="dim"))
     return "\n".join(line.rstrip() for line in target.getvalue().split("\n"))
@@ -87,23 +91,46 @@ def column_widths(columns: Sequence[Column], cells: Sequence[Sequence[str]], wid
     contents = [[row[index] for row in cells] for index in range(len(columns))]
     widest = [max(map(cell_len, (column.heading, *content))) for column, content in zip(columns, contents, strict=True)]
     least = [_least_width(column, content) for column, content in zip(columns, contents, strict=True)]
-    left = max(0, width - _GAP * (len(columns) - 1) - sum(least))
+    room = width - _GAP * (len(columns) - 1)
     texts = sorted((index for index, column in enumerate(columns) if not is_number(column.kind)), key=widest.__getitem__)
+    words = {index: _longest_word(contents[index]) for index in texts}
+    shared = _shared(least, widest, texts, room)
+    if all(words[index] <= shared[index] for index in texts):
+        return shared
+    # A word would be broken, so words come first, and before them the names of models or rules, which begin the first column.
+    least[0] = max(least[0], min(_longest_word(_first_words(contents[0])), _LONGEST_NAME))
+    for index in texts:
+        least[index] += max(0, min(words[index] - least[index], room - sum(least)))
+    return _shared(least, widest, texts, room)
+
+
+def _shared(least: Sequence[int], widest: Sequence[int], texts: Sequence[int], room: int) -> list[int]:
+    """The least widths, and what they leave of the room shared out."""
+    widths = list(least)
+    left = max(0, room - sum(least))
     # The narrowest text first, so that few have to fold; headings of figures unfold with what the texts leave.
     for served, index in enumerate(texts):
-        given = min(widest[index] - least[index], left // (len(texts) - served))
-        least[index] += given
+        given = min(widest[index] - widths[index], left // (len(texts) - served))
+        widths[index] += given
         left -= given
-    for index in set(range(len(columns))) - set(texts):
-        given = widest[index] - least[index]
+    for index in set(range(len(widths))) - set(texts):
+        given = widest[index] - widths[index]
         if given <= left:
-            least[index] += given
+            widths[index] += given
             left -= given
-    return least
+    return widths
 
 
 def _least_width(column: Column, texts: Sequence[str]) -> int:
-    """Headings fold at spaces, texts anywhere, figures nowhere."""
+    """Headings fold at spaces, figures nowhere, texts anywhere if they must."""
     heading = max(cell_len(word) for word in column.heading.split())
     content = max(map(cell_len, texts), default=0)
     return max(heading, content if is_number(column.kind) else min(content, _NARROWEST_TEXT))
+
+
+def _first_words(texts: Iterable[str]) -> list[str]:
+    return [word for text in texts for word in text.split(maxsplit=1)[:1]]
+
+
+def _longest_word(texts: Iterable[str]) -> int:
+    return max((cell_len(word) for text in texts for word in text.split()), default=0)

@@ -53,10 +53,13 @@ def main() -> None:
         if options.growth:
             contenders = [name for name in options.contenders if name != "published"]
             grown = growth.measure_growth(graph, folder / "growth", contenders, options.growth_rounds)
+            targets += _show_growth(grown)
+            _show_targets(targets)
             if graph.learned and "ours" in contenders:
                 learned = growth.measure_learned(graph, folder, 1)
-            targets += _show_growth(grown, learned, len(graph.learned))
-    _show_targets(targets)
+                _show_learned(learned, len(graph.learned))
+        else:
+            _show_targets(targets)
     if options.save:
         RESULTS.write_text(json.dumps(_results(graph, runs, grown, learned, targets), indent=1) + "\n")
 
@@ -129,14 +132,19 @@ def _comparison_targets(runs: Runs, times: dict[str, list[float]]) -> list[Targe
     return targets
 
 
-def _show_growth(grown: Sequence[Measurement], learned: Sequence[Report], learned_rules: int) -> list[Target]:
-    table: Table = [("", "rules", "bodies", "copies of the facts", "loading s", "counts s", "peak MiB")]
+_GROWTH_HEADER = ("", "rules", "bodies", "copies of the facts", "loading s", "counts s", "peak MiB")
+
+
+def _show_growth(grown: Sequence[Measurement]) -> list[Target]:
+    table: Table = [_GROWTH_HEADER]
     for m in grown:
         table.append((m.contender, f"{m.size.rules:,}", f"{m.bodies:,}", f"{m.size.copies}", *_times_text(m.reports)))
-    if learned:
-        table.append(("ours, AnyBURL's rules", f"{learned_rules:,}", "–", "1", *_times_text(learned)))
     _show(table)
     return _growth_targets({m.size: m.reports for m in grown if m.contender == "ours"})
+
+
+def _show_learned(learned: Sequence[Report], rules: int) -> None:
+    _show([_GROWTH_HEADER, ("ours, AnyBURL's rules", f"{rules:,}", "–", "1", *_times_text(learned))])
 
 
 def _times_text(reports: Sequence[Report]) -> tuple[str, str, str]:

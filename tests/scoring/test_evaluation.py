@@ -93,7 +93,8 @@ def test_a_count_that_no_table_holds_is_an_error() -> None:
 
 
 def test_pandas_frames_have_nullable_types() -> None:
-    pandas = pytest.importorskip("pandas")
+    import pandas
+
     frame = evaluation().to_pandas()
     assert str(frame.dtypes["confirmed"]) == "Int64"
     assert str(frame.dtypes["score"]) == "Float64"
@@ -104,7 +105,8 @@ def test_pandas_frames_have_nullable_types() -> None:
 
 
 def test_polars_frames_have_nulls() -> None:
-    polars = pytest.importorskip("polars")
+    import polars
+
     frame = evaluation().to_polars("rules")
     assert frame["score"].to_list() == [2.0, 2.0, None, None]
     assert frame.schema["confirmed"] == polars.Int64

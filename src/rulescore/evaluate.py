@@ -264,8 +264,8 @@ class Session:
         rules = pa.array([rule.name for rule in self.rules], pa.string())
         return pa.table(
             [
-                models.take(rows["model"]),
-                rules.take(rows["rule"]),
+                _dictionary(rows["model"], models),
+                _dictionary(rows["rule"], rules),
                 predicates.take(rows["prediction"]),
                 arguments.take(rows["prediction"]),
                 *(rows[field] for field in ("score", "rank", "confirmed", "refuted", "evaluable")),
@@ -281,7 +281,7 @@ class Session:
             for arity in sorted(self._loaded.candidate_arities)
         ]
         rows = pa.concat_tables(parts)
-        predicates = names.take(pc.divide(rows["literal"], self._loaded.stride).combine_chunks())
+        predicates = _dictionary(pc.divide(rows["literal"], self._loaded.stride), names)
         return predicates, rows["arguments"].combine_chunks()
 
     @property
@@ -370,6 +370,10 @@ class Session:
                     close = suggestion(name, names)
                     helps = (f"did you mean `{close}`?",) if close else ()
                     yield Diagnostic("E209", f"a {what} is given for `{name}`, but no rule has that name", helps=helps)
+
+
+def _dictionary(numbers: pa.ChunkedArray, names: pa.Array) -> pa.DictionaryArray:
+    return pa.DictionaryArray.from_arrays(numbers.combine_chunks().cast(pa.int32()), names)
 
 
 def _types_text(types: Iterable[ConstantType]) -> str:

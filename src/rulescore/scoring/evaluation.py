@@ -28,11 +28,14 @@ CODES: dict[str, str] = {
     "E501": "an evaluation has no table of that name",
 }
 
+# Names repeat in every row, and a rule's may be its whole text.
+_NAME = pa.dictionary(pa.int32(), pa.string())
+
 CONTRIBUTIONS_SCHEMA = pa.schema(
     [
-        ("model", pa.string()),
-        ("rule", pa.string()),
-        ("predicate", pa.string()),
+        ("model", _NAME),
+        ("rule", _NAME),
+        ("predicate", _NAME),
         ("arguments", pa.list_(pa.string())),
         ("score", pa.float64()),
         ("rank", pa.int64()),
@@ -72,7 +75,9 @@ class Evaluation:
         except ImportError as error:
             raise MissingExtraError("`to_pandas`", "pandas") from error
         nullable = {pa.int64(): pandas.Int64Dtype(), pa.float64(): pandas.Float64Dtype(), pa.string(): pandas.StringDtype()}
-        return self._table(which).to_pandas(types_mapper=lambda kind: nullable.get(kind, pandas.ArrowDtype(kind)))
+        return _with_plain_strings(self._table(which)).to_pandas(
+            types_mapper=lambda kind: nullable.get(kind, pandas.ArrowDtype(kind))
+        )
 
     def to_polars(self, which: str = Which.RULES) -> Any:
         """A table as a Polars frame."""
@@ -80,7 +85,7 @@ class Evaluation:
             import polars
         except ImportError as error:
             raise MissingExtraError("`to_polars`", "polars") from error
-        return polars.from_arrow(self._table(which))
+        return polars.from_arrow(_with_plain_strings(self._table(which)))
 
     def _table(self, which: str) -> Any:
         if which not in set(Which):
@@ -92,6 +97,12 @@ class Evaluation:
                 return self.models
             case Which.CONTRIBUTIONS:
                 return self.contributions
+
+
+def _with_plain_strings(table: Any) -> Any:
+    """Frames get strings: few people expect categories."""
+    fields = [field.with_type(pa.string()) if pa.types.is_dictionary(field.type) else field for field in table.schema]
+    return table.cast(pa.schema(fields))
 
 
 def _unknown_table(which: str) -> Diagnostic:

@@ -17,10 +17,10 @@ def main(contender: str, folder: Path) -> None:
             tell(_published(folder))
         case "kernel":
             tell(_kernel(folder))
-        case "ours":
-            from ours import ours
+        case "ours" | "ours, dataset":
+            from ours import ours, ours_dataset
 
-            outcome = ours(folder)
+            outcome = ours(folder) if contender == "ours" else ours_dataset(folder)
             seconds = {"loading": outcome.loading_seconds, "counting": outcome.counting_seconds}
             tell(Report(seconds, peak_memory(), dict(enumerate(outcome.rows))))
         case _:

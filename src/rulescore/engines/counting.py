@@ -23,7 +23,7 @@ from rulescore.sql import evidence as evidence_sql
 from rulescore.sql import results as result_sql
 from rulescore.sql import signatures as signature_sql
 from rulescore.sql import wedges as wedge_sql
-from rulescore.sql.build import Select, drop
+from rulescore.sql.build import Select, drop, keeping_order, keeps_order
 from rulescore.sql.claims import Context, Entry
 
 CountRows = dict[int, tuple[int, int, int]]
@@ -199,7 +199,7 @@ def dataset_statement(counter: Counter, number: int, *, one_rule: bool = False) 
             if arity not in context.fact_arities:
                 return None
             if _is_wedge(group) and not one_rule:
-                return wedge_sql.dataset_counts(number, context)
+                return keeping_order(wedge_sql.dataset_counts(number, context))
             return evidence_sql.observed_counts(claim_sql.located(found, readings=False), context, ["rule"])
         case Judge.CONDITIONS:
             sources = condition_sources(number, group)
@@ -214,7 +214,7 @@ def dataset_counts(counter: Counter) -> CountRows:
         statement = dataset_statement(counter, number)
         if statement is not None:
             with _named_in_errors(counter, number, "over the data"):
-                found.update(_count_rows(counter.engine.query(statement)))
+                found.update(_count_rows(counter.engine.query(statement, as_written=keeps_order(statement))))
     return found
 
 
@@ -259,10 +259,10 @@ def _binary_predictions(context: Context) -> bool:
 def _wedge_statements(counter: Counter, number: int) -> Iterator[tuple[str, Select]]:
     """Groundings of a wedge whose corner opposite the prediction is neither of the prediction's ends."""
     for index in (0, 1):
-        yield f"prediction at body atom {index + 1}", wedge_sql.body_counts(number, index, counter.context)
-    yield "prediction is the head", wedge_sql.head_counts(number, counter.context)
+        yield f"prediction at body atom {index + 1}", keeping_order(wedge_sql.body_counts(number, index, counter.context))
+    yield "prediction is the head", keeping_order(wedge_sql.head_counts(number, counter.context))
     if counter.context.appendix:
-        yield "prediction is the incompatible fact", wedge_sql.refuter_counts(number)
+        yield "prediction is the incompatible fact", keeping_order(wedge_sql.refuter_counts(number))
 
 
 def _coincidences(counter: Counter, number: int) -> Iterator[tuple[str, Select]]:
@@ -373,7 +373,8 @@ def count_contributions(counter: Counter) -> None:
     for number in range(len(counter.plan.groups)):
         for title, statement in prediction_statements(counter, number):
             with _named_in_errors(counter, number, title):
-                engine.run(result_sql.create_part(len(parts), statement))
+                ordered = keeps_order(statement)
+                engine.run(result_sql.create_part(len(parts), statement), as_written=ordered)
             parts.append(len(parts))
     if parts:
         engine.run(result_sql.create_contributions(parts))

@@ -40,7 +40,8 @@ class Wildcard:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A typed value. `1` and `1.0` are one value; `true` is not `1`."""
+    """A typed value. Python takes `True`, `1` and `1.0` for equal; where it matters, compare the keys of `data.constants`: by them
+    `1` and `1.0` are one constant and `true` is another."""
 
     value: Value
     span: Span | None = field(default=None, compare=False, repr=False)

@@ -1,7 +1,7 @@
 """Signatures: the set of literals that hold of a tuple gets a number.
 
-There are few of them: on FB15k-237, 423,056 ordered pairs of constants have 2,650 signatures. A tuple of which one literal holds,
-as of most, has that literal's number plus one; other sets are numbered beyond all literals; 0 is the empty set.
+There are few of them beside the tuples. A tuple of which one literal holds, as of most, has that literal's number plus one; other
+sets are numbered beyond all literals; 0 is the empty set.
 """
 
 from __future__ import annotations

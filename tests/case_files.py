@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 import oracle
+from formula_cases import FUNCTIONS, read_table
+from formula_text import FormulaProgram, FormulaReader, read_formulas, tokenise
+from formula_tree import FormulaSetting, Table, atoms_in
 from oracle import Counts, Fact, Setting
-from rule_text import Program, Reader, RuleTextError, arities_of, read_program
+from rule_text import Program, RuleTextError, arities_of, read_program
 
 FOLDER = Path(__file__).parent / "cases"
-SECTIONS = ("facts", "negatives", "rules", "predictions", "expect")
+SECTIONS = ("facts", "negatives", "table", "functions", "rules", "formulas", "predictions", "expect")
 UNDEFINED = "–"
 
 
@@ -49,11 +53,13 @@ class Run:
 class Case:
     path: Path
     rule_text: str = ""
-    program: Program = field(default_factory=Program)
+    program: Program | FormulaProgram = field(default_factory=Program)
     facts: list[Fact] = field(default_factory=list)
     negatives: list[Fact] = field(default_factory=list)
     predictions: dict[str, list[Fact]] = field(default_factory=dict)
     runs: list[Run] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
+    functions: list[str] = field(default_factory=list)
 
     @property
     def name(self) -> str:
@@ -62,9 +68,9 @@ class Case:
     def setting(self, run: Run) -> Setting:
         """The case as the oracle sees it, under the convention and options of one run."""
         program = self.program
-        return Setting(
+        return self.kind_of_setting()(
             observed=frozenset(self.facts),
-            rules=tuple(adjusted(rule, run) for rule in program.rules),
+            rules=tuple(adjusted(rule, run) for rule in program.rules),  # type: ignore[arg-type]
             predictions={model: frozenset(facts) for model, facts in self.predictions.items()},
             negatives=frozenset(self.negatives),
             closed=frozenset(program.closed),
@@ -78,15 +84,27 @@ class Case:
             roles=run.roles,
         )
 
+    def kind_of_setting(self) -> Callable[..., Setting]:
+        """`formulas` are for the oracle of every rule, `rules` for the one that knows both conventions."""
+        if isinstance(self.program, Program):
+            return Setting
+        functions = {name: FUNCTIONS[name] for name in self.functions}
+        return partial(FormulaSetting, tables=tuple(self.tables), functions=functions)
+
     def pairs_of_groups(self) -> Iterable[oracle.Incompatible]:
         for group in self.program.groups:
             yield from oracle.incompatible_group(self.arities()[group[0]], *group)
 
     def arities(self) -> dict[str, int]:
         facts = [*self.facts, *self.negatives, *(one for facts in self.predictions.values() for one in facts)]
+        return {**arities_of(self.atoms()), **self.program.declared, **{one[0]: len(one) - 1 for one in facts}}
+
+    def atoms(self) -> list[oracle.Atom]:
+        if isinstance(self.program, FormulaProgram):
+            conditions = [one for rule in self.program.rules for one in (rule.head, rule.body) if one is not None]
+            return [atom for condition in conditions for atom in atoms_in(condition)]
         heads = [rule.head for rule in self.program.rules if rule.head is not None]
-        bodies = [atom for rule in self.program.rules for atom in oracle.positive(rule.body)]
-        return {**arities_of([*heads, *bodies]), **self.program.declared, **{one[0]: len(one) - 1 for one in facts}}
+        return [*heads, *(atom for rule in self.program.rules for atom in oracle.positive(rule.body))]
 
 
 def adjusted(rule: oracle.Rule, run: Run) -> oracle.Rule:
@@ -108,6 +126,8 @@ def read_case(path: Path) -> Case:
             raise CaseError(f"{path}:{line}: {error}") from error
     if not case.program.rules or not case.runs:
         raise CaseError(f"{path}: a case has rules and at least one `expect`")
+    if isinstance(case.program, Program) and (case.tables or case.functions):
+        raise CaseError(f"{path}: rules over tables and functions stand under `formulas`")
     check_words(case)
     return case
 
@@ -138,6 +158,13 @@ def read_section(case: Case, header: list[str], line: int, lines: list[str]) -> 
         case ["rules"]:
             case.rule_text = text
             case.program = read_program(text)
+        case ["formulas"]:
+            case.rule_text = text
+            case.program = read_formulas(text)
+        case ["table", name, *words]:
+            case.tables.append(read_table(name, words, lines))
+        case ["functions", *names] if set(names) <= FUNCTIONS.keys():
+            case.functions += names
         case ["predictions"]:
             case.predictions["model"] = read_facts(text)
         case ["predictions", model]:
@@ -151,7 +178,7 @@ def read_section(case: Case, header: list[str], line: int, lines: list[str]) -> 
 
 
 def read_facts(text: str) -> list[Fact]:
-    reader, facts = Reader(text), []
+    reader, facts = FormulaReader(tokenise(text)), []
     while reader.position < len(reader.tokens):
         facts.append(oracle.ground(reader.atom(), {}))
     return facts

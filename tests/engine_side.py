@@ -8,7 +8,12 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+import pyarrow as pa
+
+import formulas
 import oracle
+from formula_tree import FormulaSetting, Table
+from formula_writing import write_expression
 from oracle import Constant, Counts, Fact, Setting
 from rule_text import write_atom, write_value
 
@@ -80,21 +85,27 @@ def rows_of(setting: Setting, rows: Rows | None) -> Rows:
     return rows if rows is not None else {model: tuple(facts) for model, facts in setting.predictions.items()}
 
 
+def meaning(setting: Setting) -> Any:
+    """The oracle of a setting: one for plain rules and both conventions, one for every rule by the definition."""
+    return formulas if isinstance(setting, FormulaSetting) else oracle
+
+
 def expected(setting: Setting, rows: Rows | None = None) -> Outcome:
     """What the oracle says. Facts that are shown alike (`1` and `"1"`) are added up."""
     outcome = Outcome()
+    oracle_of_setting = meaning(setting)
     for rule in setting.rules:
-        outcome.dataset[rule.name] = oracle.dataset_counts(setting, rule)
-        outcome.kinds[rule.name] = oracle.kind_of(rule, outcome.dataset[rule.name])
+        outcome.dataset[rule.name] = oracle_of_setting.dataset_counts(setting, rule)
+        outcome.kinds[rule.name] = oracle_of_setting.kind_of(rule, outcome.dataset[rule.name])
     for model, facts in setting.predictions.items():
-        score = oracle.model_score(setting, model)
+        score = oracle_of_setting.model_score(setting, model)
         for rule in setting.rules:
             found = score.rules[rule.name]
             outcome.totals[model, rule.name] = found.counts
             outcome.scores[model, rule.name] = rounded(found.score)
             outcome.shares[model, rule.name] = rounded(found.share)
             for one in facts:
-                add(outcome, (model, rule.name, shown_fact(one)), oracle.contribution(setting, rule, one))
+                add(outcome, (model, rule.name, shown_fact(one)), oracle_of_setting.contribution(setting, rule, one))
         for which in AGGREGATES:
             outcome.aggregates[model, which] = rounded(getattr(score, which))
         duplicates = len(rows_of(setting, rows)[model]) - len(facts)
@@ -116,14 +127,68 @@ def options(setting: Setting) -> dict[str, Any]:
         "roles": None if setting.roles is None else sorted(setting.roles),
         "weights": {rule.name: float(rule.weight) for rule in setting.rules},
         "kinds": {rule.name: rule.kind for rule in setting.rules if rule.kind is not None},
+        **(formula_options(setting) if isinstance(setting, FormulaSetting) else {}),
     }
+
+
+# Tables with keys
+
+ARROW_TYPES = {"string": pa.string(), "integer": pa.int64(), "float": pa.float64(), "boolean": pa.bool_(), "date": pa.date32()}
+
+
+def formula_options(setting: FormulaSetting) -> dict[str, Any]:
+    return {"tables": {table.name: keyed_table(table) for table in setting.tables}, "functions": dict(setting.functions)}
+
+
+def keyed_table(table: Table) -> Any:
+    import rulescore
+
+    schema = pa.schema([(name, ARROW_TYPES[kind]) for name, kind in table.columns])
+    columns = [[row[i] for row in table.rows] for i in range(len(schema))]
+    return rulescore.Table(
+        rows=pa.table(columns, schema=schema),
+        key=table.key[0] if len(table.key) == 1 else list(table.key),
+        target=table.target,
+        hidden=None if table.hidden is None else {"column": table.hidden, "values": [True]},
+        derived={name: write_expression(value) for name, value in table.derived},
+    )
+
+
+def predictions_of(setting: Setting, facts: Sequence[Fact] | oracle.Facts) -> Any:
+    """One model's predictions: facts, or ids and values for the target of a table."""
+    for table in setting.tables if isinstance(setting, FormulaSetting) else ():
+        if table.target is not None and facts and all(one[0] == table.predicate(table.target) for one in facts):
+            return {table.name: prediction_rows(table, facts)}
+    return tables(facts)
+
+
+def prediction_rows(table: Table, facts: Sequence[Fact] | oracle.Facts) -> pa.Table:
+    types = dict(table.columns)
+    names = [*table.key, str(table.target)]
+    columns = {
+        ("prediction" if name == table.target else name): pa.array(
+            [python_value(one[1 + place]) for one in sorted(facts, key=str)], ARROW_TYPES[types[name]]
+        )
+        for place, name in enumerate(names)
+    }
+    return pa.table(columns)
+
+
+def observed_of(setting: Setting) -> Any:
+    """None where a setting has tables alone: then its models predict the table's target."""
+    return tables(setting.observed) or (None if isinstance(setting, FormulaSetting) and only_tables(setting) else {})
+
+
+def only_tables(setting: FormulaSetting) -> bool:
+    targets = {table.predicate(table.target) for table in setting.tables if table.target is not None}
+    return bool(setting.tables) and all(one[0] in targets for facts in setting.predictions.values() for one in facts)
 
 
 def run(setting: Setting, text: str, rows: Rows | None = None) -> Outcome:
     import rulescore
 
-    predictions = {model: tables(facts) for model, facts in rows_of(setting, rows).items()}
-    evaluation = rulescore.score(tables(setting.observed), predictions, text, **options(setting))
+    predictions = {model: predictions_of(setting, facts) for model, facts in rows_of(setting, rows).items()}
+    evaluation = rulescore.score(observed_of(setting), predictions, text, **options(setting))
     outcome = Outcome()
     for result in evaluation.rule_results:
         name = result.info.name
@@ -166,8 +231,8 @@ def expected_violations(setting: Setting) -> dict[tuple[str, Fact], tuple[int, V
     """For each rule and prediction, how many refuted groundings count and which they are, by the oracle."""
     return {
         (rule.name, one): (
-            oracle.contribution(setting, rule, one).refuted,
-            shown_violations(oracle.violations(setting, rule, one)),
+            meaning(setting).contribution(setting, rule, one).refuted,
+            shown_violations(meaning(setting).violations(setting, rule, one)),
         )
         for rule in setting.rules
         for facts in setting.predictions.values()
@@ -181,9 +246,9 @@ def violations(setting: Setting, text: str) -> dict[tuple[str, Fact], tuple[int,
     from rulescore.evaluate import Session
     from rulescore.language.parser import parse_atom
 
-    predictions = {model: tables(facts) for model, facts in setting.predictions.items()}
+    predictions = {model: predictions_of(setting, facts) for model, facts in setting.predictions.items()}
     found: dict[tuple[str, Fact], tuple[int, Violations]] = {}
-    with Session(make_setting(tables(setting.observed), predictions, text, **options(setting))) as session:
+    with Session(make_setting(observed_of(setting), predictions, text, **options(setting))) as session:
         for model, facts in setting.predictions.items():
             for one in facts:
                 atom = parse_atom(write_atom(oracle.Atom(one[0], one[1:])))

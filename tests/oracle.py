@@ -529,9 +529,13 @@ def model_score(setting: Setting, model: str) -> ModelScore:
     predictions = setting.predictions[model]
     datasets = {rule.name: dataset_counts(setting, rule) for rule in setting.rules}
     totals = {rule.name: total([contribution(setting, rule, a) for a in predictions]) for rule in setting.rules}
+    return score_of_counts(setting.rules, datasets, totals)
+
+
+def score_of_counts(rules: tuple[Rule, ...], datasets: Mapping[str, Counts], totals: Mapping[str, Counts]) -> ModelScore:
     evaluable = sum(counts.evaluable for counts in totals.values())
-    scores = {rule.name: rule_score(rule, datasets[rule.name], totals[rule.name], evaluable) for rule in setting.rules}
-    hard = [(rule.weight, scores[rule.name]) for rule in setting.rules if scores[rule.name].kind == "hard"]
+    scores = {rule.name: rule_score(rule, datasets[rule.name], totals[rule.name], evaluable) for rule in rules}
+    hard = [(rule.weight, scores[rule.name]) for rule in rules if scores[rule.name].kind == "hard"]
     soft = [(s.share, s.score) for s in scores.values() if s.kind == "soft" and s.score is not None and s.share is not None]
     return ModelScore(
         rules=scores,

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 import engine_side
-import oracle
 from case_files import FOLDER, Case, CaseError, Expectation, Run, all_cases, counts, number, read_case
-from oracle import Setting
+from oracle import Setting, ratio
 
 CASES = all_cases()
 RUNS = [(case, run) for case in CASES for run in case.runs]
@@ -29,6 +28,7 @@ def by_oracle(setting: Setting, case: Case, expectation: Expectation) -> object:
     """What the oracle says where the case states an expectation."""
     rules = {rule.name: rule for rule in setting.rules}
     subject = expectation.subject
+    oracle = engine_side.meaning(setting)
     match expectation.keyword:
         case "dataset":
             return oracle.dataset_counts(setting, rules[subject[0]])
@@ -41,7 +41,7 @@ def by_oracle(setting: Setting, case: Case, expectation: Expectation) -> object:
             return oracle.kind_of(rules[subject[0]], oracle.dataset_counts(setting, rules[subject[0]]))
         case "rate":
             dataset = oracle.dataset_counts(setting, rules[subject[0]])
-            return oracle.ratio(dataset.refuted, dataset.evaluable)
+            return ratio(dataset.refuted, dataset.evaluable)
         case "score" | "share" as which:
             return getattr(oracle.model_score(setting, subject[0]).rules[subject[1]], which)
         case "hard_score" | "soft_score" | "hard_mean" | "soft_mean" as which:
@@ -77,7 +77,7 @@ def stated(expectation: Expectation) -> object:
 def test_oracle_gives_the_expected_numbers(case: Case, run: Run) -> None:
     setting = case.setting(run)
     if (names := refused(run)) is not None:
-        assert set(oracle.appendix_refuses(setting)) == names
+        assert set(engine_side.meaning(setting).appendix_refuses(setting)) == names
         return
     for expectation in run.expectations:
         found, expected = by_oracle(setting, case, expectation), stated(expectation)

@@ -4,17 +4,33 @@ import typing as _typing
 
 if _typing.TYPE_CHECKING:
     from rulescore.api import audit, score
+    from rulescore.data.setting import Function, SqlRule
+    from rulescore.data.tables import Table
     from rulescore.errors import EngineError, InputError, RulescoreError
     from rulescore.scoring.evaluation import Evaluation
 
-__all__ = ["EngineError", "Evaluation", "InputError", "RulescoreError", "__version__", "audit", "score"]
+__all__ = [
+    "EngineError",
+    "Evaluation",
+    "Function",
+    "InputError",
+    "RulescoreError",
+    "SqlRule",
+    "Table",
+    "__version__",
+    "audit",
+    "score",
+]
 __version__ = "0.1.0"
 
 _HOMES = {
     "EngineError": "rulescore.errors",
     "Evaluation": "rulescore.scoring.evaluation",
+    "Function": "rulescore.data.setting",
     "InputError": "rulescore.errors",
     "RulescoreError": "rulescore.errors",
+    "SqlRule": "rulescore.data.setting",
+    "Table": "rulescore.data.tables",
     "audit": "rulescore.api",
     "score": "rulescore.api",
 }

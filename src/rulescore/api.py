@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from rulescore.data.api import make_setting
 from rulescore.data.rule_sources import RulesLike
+from rulescore.data.setting import Function, SqlRule
 from rulescore.data.sources import FactsLike
+from rulescore.data.tables import Table
 from rulescore.evaluate import Session
 from rulescore.scoring.evaluation import Evaluation
 
 
 def score(
-    observed: FactsLike,
+    observed: FactsLike | None,
     predictions: Mapping[str, FactsLike] | FactsLike | None,
     rules: RulesLike,
     *,
     negatives: FactsLike | None = None,
+    tables: Mapping[str, Table] | None = None,
+    functions: Mapping[str, Callable[..., object] | Function] | None = None,
+    sql_rules: Iterable[SqlRule] = (),
     convention: str = "definition",
     distinct_variables: bool | None = None,
     roles: str | Iterable[str] | None = None,
@@ -34,12 +39,16 @@ def score(
     """Score models' predictions against rules.
 
     `observed`: facts as a path, a list of paths, a frame, an iterable of (head, relation, tail), or a mapping from predicate to
-    rows. `predictions`: a mapping from model to any of these. `rules`: a path, rule text, or a list of them."""
+    rows; None where there are only `tables`. `predictions`: a mapping from model to any of these, or to ids and values of a table's
+    target. `rules`: a path, rule text, or a list of them."""
     setting = make_setting(
         observed,
         predictions,
         rules,
         negatives=negatives,
+        tables=tables,
+        functions=functions,
+        sql_rules=sql_rules,
         convention=convention,
         distinct_variables=distinct_variables,
         roles=roles,
@@ -58,10 +67,13 @@ def score(
 
 
 def audit(
-    observed: FactsLike,
+    observed: FactsLike | None,
     rules: RulesLike,
     *,
     negatives: FactsLike | None = None,
+    tables: Mapping[str, Table] | None = None,
+    functions: Mapping[str, Callable[..., object] | Function] | None = None,
+    sql_rules: Iterable[SqlRule] = (),
     convention: str = "definition",
     distinct_variables: bool | None = None,
     roles: str | Iterable[str] | None = None,
@@ -81,6 +93,9 @@ def audit(
         None,
         rules,
         negatives=negatives,
+        tables=tables,
+        functions=functions,
+        sql_rules=sql_rules,
         convention=convention,
         distinct_variables=distinct_variables,
         roles=roles,

@@ -13,32 +13,45 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rulescore.data.constants import ConstantType, key_of, type_of
+from rulescore.data.relations import Schema
 from rulescore.data.setting import Convention, Setting
 from rulescore.data.summary import DataSummary, PredictionCounts
 from rulescore.engines import counting
 from rulescore.engines.connect import connect
-from rulescore.engines.explaining import ShapeExplanation, explain, rule_statement
+from rulescore.engines.explaining import ShapeExplanation, explain, explain_formulas, formula_statement, rule_statement
+from rulescore.engines.formula_listing import FormulaListing
+from rulescore.engines.formulas import Formulas
+from rulescore.engines.functions import Answers
 from rulescore.engines.listing import RuleListing, Violation, Violations
 from rulescore.engines.loading import load
+from rulescore.engines.relations import fact_relations, table_relations
+from rulescore.engines.sql_rules import SqlRules, refuse_clashes
+from rulescore.engines.tables import load_tables, predicted_tables
 from rulescore.errors import Diagnostic, InputError, Severity, suggestion
+from rulescore.language.names import rule_names
 from rulescore.language.parser import parse_all
 from rulescore.language.printer import print_atom
-from rulescore.language.syntax import Atom, Constant, ExtractIncompatible, Refute, Rule
+from rulescore.language.syntax import Atom, Constant, ExtractIncompatible, Program, Refute, Rule
 from rulescore.logic import checks, conventions
+from rulescore.logic.horn import horn_program
 from rulescore.logic.incompatible import self_refuting
+from rulescore.logic.judgement import Declared, formula_predicates, formula_rules
 from rulescore.logic.normal import normal_rule
 from rulescore.logic.plan import LiteralName, Plan
 from rulescore.logic.planner import plan
 from rulescore.logic.refutation import identity, opposed_both_ways, orders_in_use, refutations
+from rulescore.logic.resolve import DECIDABLE
+from rulescore.logic.usage import attribute_table, constant_keys, used_arities, used_attributes
 from rulescore.scoring.described import described_rules
 from rulescore.scoring.evaluation import CONTRIBUTIONS_SCHEMA, Evaluation
 from rulescore.scoring.results import Counts
 from rulescore.scoring.score import score, violated_denials
 from rulescore.sql import results as result_sql
-from rulescore.sql.build import candidate_table, drop, fact_table
+from rulescore.sql.build import Select, candidate_table, drop, fact_table
 from rulescore.sql.listing import WANTED as KEYS
 from rulescore.sql.listing import prediction_number
 from rulescore.sql.loading import constants_by_key
+from rulescore.sql.sql_rules import relations_named, words
 
 __all__ = ["PairCount", "Session", "ShapeExplanation", "Violation", "Violations"]
 
@@ -67,50 +80,120 @@ class PairCount:
 
 
 class Session:
-    """A setting that is loaded and checked. Use as a context manager: it holds a database connection."""
+    """A setting that is loaded and checked. Use as a context manager: it holds a database connection. Without `sorted_plans` pairs
+    within a distance are joined like those of any other rule, which gives the same counts, slowly."""
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, setting: Setting, *, sorted_plans: bool = True) -> None:
         self.setting = setting
+        self._sorted_plans = sorted_plans
         self.program = parse_all(setting.rules)
-        self.rules = described_rules(self.program, setting.scoring)
-        names = [rule.name for rule in self.rules]
-        problems = checks.structure(self.program, names)
+        self.rules = described_rules(self.program, setting.scoring, setting.sql_rules)
         self._engine = connect(setting.engine)
         try:
-            self._open(names, problems)
+            self._open(rule_names(self.program))
         except BaseException:
             self._engine.close()
             raise
 
-    def _open(self, names: Sequence[str], problems: list[Diagnostic]) -> None:
+    def _open(self, names: Sequence[str]) -> None:
+        refuse_clashes(self.setting.sql_rules, names)
+        self._load(names)
+        self._horn, self._fast = horn_program(self.program, lambda name: not self._is_elsewhere(name))
+        fast_names = [names[i] for i in sorted(self._fast)]
+        horn = self._horn
+        problems = checks.structure(self.program, names, horn)
+        problems += checks.meaning(self.program, self._loaded.vocabulary, self._types(horn), horn, self._is_elsewhere)
+        problems += self._data_warnings()
+        problems += self._type_clashes()
+        _raise_errors(problems)
+        self._numbered = False
+        extracted = self._extracted()
+        self.ways = refutations(horn, self._loaded.vocabulary, extracted)
+        problems += _shown_pairs(extracted)
+        problems += self._option_problems()
+        problems += self_refuting(horn, fast_names, self.ways)
+        problems += conventions.unsuitable(
+            self.setting.scoring, list(zip(names, self.program.rules, strict=True)), self.ways, self._fast
+        )
+        _raise_errors(problems)
+        self._formulas = self._resolved(extracted, problems)
+        self._sql_rules = SqlRules(self._engine, self.setting.sql_rules, len(self.program.rules))
+        problems += self._sql_rules.prepare(self._formulas.schema)
+        _raise_errors(problems)
+        self.warnings = tuple(problems)
+        self.plan: Plan = plan(((i, normal_rule(self.program.rules[i])) for i in sorted(self._fast)), self.ways)
+        self._prepared: counting.Counter | None = None
+
+    def _load(self, names: Sequence[str]) -> None:
+        """Load the data. Problems of the rules that need no data are told together with those of loading."""
+        guess, _ = horn_program(self.program, lambda name: not self._may_be_elsewhere(name))
         try:
+            tables = load_tables(self._engine, self.setting, self._used_attributes())
             self._loaded = load(
                 self._engine,
                 self.setting,
                 orders_in_use(self.program),
-                checks.constant_keys(self.program),
-                checks.used_arities(self.program),
+                constant_keys(self.program),
+                {p: n for p, n in used_arities(self.program).items() if not self._may_be_elsewhere(p)},
+                tables,
             )
+            self._tables = predicted_tables(self._engine, tables, self._loaded.literal)
         except InputError as error:
-            raise InputError([*problems, *error.problems]) from error
-        problems += checks.meaning(self.program, self._loaded.vocabulary, self._types())
-        problems += self._data_warnings()
-        problems += self._type_clashes()
-        _raise_errors(problems)
-        appendix = self.setting.scoring.convention is Convention.APPENDIX
-        self._numbered = False
-        extracted = self._extracted()
-        self.ways = refutations(self.program, self._loaded.vocabulary, extracted)
-        problems += _shown_pairs(extracted)
-        problems += self._option_problems()
-        problems += self_refuting(self.program, names, self.ways)
-        if appendix:
-            unsuitable = conventions.unsuitable(zip(names, self.program.rules, strict=True), self.ways)
-            problems += [unsuitable] if unsuitable else []
-        _raise_errors(problems)
-        self.warnings = tuple(problems)
-        self.plan: Plan = plan(((i, normal_rule(rule)) for i, rule in enumerate(self.program.rules)), self.ways)
-        self._prepared: counting.Counter | None = None
+            raise InputError([*checks.structure(self.program, names, guess), *error.problems]) from error
+
+    def _used_attributes(self) -> dict[str, set[str]]:
+        """The attributes that rules name; of a rule in SQL, every word may be one."""
+        used = used_attributes(self.program, self._table_names)
+        for rule in self.setting.sql_rules:
+            for table in relations_named(rule.statement) & used.keys():
+                used[table] |= words(rule.statement)
+        return used
+
+    def _may_be_elsewhere(self, name: str) -> bool:
+        """Whether a name is an attribute of a table, or that of a test unless the data have such a predicate."""
+        return self._is_of_table(name) or name in DECIDABLE or name in self._function_names
+
+    def _is_elsewhere(self, name: str) -> bool:
+        known = self._loaded.vocabulary.predicates.get(name)
+        occurs = known is not None and known.occurs
+        return self._is_of_table(name) or (self._may_be_elsewhere(name) and not occurs)
+
+    def _is_of_table(self, name: str) -> bool:
+        return name in self._table_names or attribute_table(name, self._table_names) is not None
+
+    @property
+    def _table_names(self) -> list[str]:
+        return [table.name for table in self.setting.tables]
+
+    @property
+    def _function_names(self) -> frozenset[str]:
+        return frozenset(one.name for one in self.setting.functions)
+
+    def _resolved(self, extracted: Sequence[tuple[str, str]], problems: list[Diagnostic]) -> Formulas:
+        """The rules outside the fast family, with the relations that they read."""
+        others = [rule for i, rule in enumerate(self.program.rules) if i not in self._fast]
+        wanted = formula_predicates(others, self.program.declarations, extracted)
+        wanted |= {name for rule in self.setting.sql_rules for name in relations_named(rule.statement)}
+        relations = fact_relations(self._engine, self._loaded, wanted)
+        schema = Schema(relations | table_relations(self._tables))
+        declared = Declared(self.program.declarations, tuple(extracted), self._function_names)
+        rules, found = formula_rules(self.program, self._fast, schema, declared)
+        problems += found
+        options = self.setting.scoring
+        return Formulas(
+            self._engine,
+            schema,
+            rules,
+            Answers(self._engine, self.setting.functions),
+            titles=self._titles,
+            distinct_variables=conventions.distinct_variables(options),
+            roles=conventions.roles(options),
+            sorting=self._sorted_plans,
+        )
+
+    @property
+    def _titles(self) -> list[str]:
+        return [f"rule `{rule.name}` ({rule.place})" for rule in self.rules]
 
     def __enter__(self) -> Self:
         return self
@@ -139,7 +222,7 @@ class Session:
                 appendix=options.convention is Convention.APPENDIX,
                 distinct_variables=conventions.distinct_variables(options),
                 roles=conventions.roles(options),
-                titles=[f"rule `{rule.name}` ({rule.place})" for rule in self.rules],
+                titles=self._titles,
             )
         return self._prepared
 
@@ -147,7 +230,7 @@ class Session:
         """Number the sets of literals that hold of tuples, when first needed."""
         if not self._numbered:
             # Extracted pairs are not known before evidence is numbered; any of them may oppose a head that a reversed pair opposes.
-            declared = refutations(self.program, self._loaded.vocabulary)
+            declared = refutations(self._horn, self._loaded.vocabulary)
             marked = opposed_both_ways(declared) or (self._extracts and bool(declared.oppositions))
             appendix = self.setting.scoring.convention is Convention.APPENDIX
             counting.number_evidence(self._engine, self._loaded, marked=appendix and marked)
@@ -161,10 +244,15 @@ class Session:
     def evaluate(self) -> Evaluation:
         """Dataset rates and every model's scores."""
         dataset = self._dataset()
-        counting.count_contributions(self.counter)
+        counting.count_contributions(self.counter, self._further_statements())
         totals = counting.model_totals(self.counter) if self._loaded.candidate_arities else {}
         models = {model: _in_order(totals.get(number, {}), len(self.rules)) for number, model in enumerate(self._loaded.models)}
         return self._evaluation(dataset, models, self._contributions())
+
+    def _further_statements(self) -> Iterator[tuple[str, Select]]:
+        if self._loaded.candidate_arities:
+            yield from self._formulas.prediction_statements()
+            yield from self._sql_rules.prediction_statements()
 
     def audit(self) -> Evaluation:
         """Dataset rates only."""
@@ -184,23 +272,36 @@ class Session:
         total = 0
         rows: list[Violation] = []
         for index in chosen:
-            listing = RuleListing(self.counter, self.ways, self.rules[index].name, normal_rule(self.program.rules[index]))
-            try:
-                found, listed = listing.find(model=number, prediction=fact, limit=limit - len(rows))
-            finally:
-                listing.close()
+            found, listed = self._listed(index, number, fact, limit - len(rows))
             total += found
             rows += listed
         return Violations(total, rows)
 
+    def _listed(self, index: int, model: int | None, prediction: int | None, limit: int) -> tuple[int, list[Violation]]:
+        if index >= len(self.program.rules):
+            return self._sql_rules.violations(index, self._loaded, model=model, prediction=prediction, limit=limit)
+        name, rule = self.rules[index].name, self.program.rules[index]
+        if index not in self._fast:
+            formula = FormulaListing(self._formulas, self._loaded, index, name, rule)
+            return formula.find(model=model, prediction=prediction, limit=limit)
+        listing = RuleListing(self.counter, self.ways, name, normal_rule(rule))
+        try:
+            return listing.find(model=model, prediction=prediction, limit=limit)
+        finally:
+            listing.close()
+
     def explain(self) -> list[ShapeExplanation]:
         """Shapes, statements and estimated groundings; nothing is counted."""
-        return explain(self.counter)
+        return [*explain(self.counter), *explain_formulas(self._formulas, [rule.text for rule in self.rules])]
 
     def statement(self, rule_name: str) -> str:
         """The statement that counts one rule over the data, alone and readable."""
-        rule = self.program.rules[self._rule_number(rule_name)]
-        return rule_statement(self.counter, self.ways, normal_rule(rule))
+        number = self._rule_number(rule_name)
+        if number >= len(self.program.rules):
+            return self._sql_rules.statement(number)
+        if number not in self._fast:
+            return formula_statement(self._formulas, number)
+        return rule_statement(self.counter, self.ways, normal_rule(self.program.rules[number]))
 
     def _rule_number(self, name: str) -> int:
         names = [rule.name for rule in self.rules]
@@ -241,7 +342,8 @@ class Session:
         ]
 
     def _dataset(self) -> list[Counts]:
-        return _in_order(counting.dataset_counts(self.counter), len(self.rules))
+        found = counting.dataset_counts(self.counter) | self._formulas.dataset_counts() | self._sql_rules.dataset_counts()
+        return _in_order(found, len(self.rules))
 
     def _evaluation(self, dataset: list[Counts], models: dict[str, list[Counts]], contributions: pa.Table) -> Evaluation:
         rule_results, model_results = score(self.rules, dataset, models, self._loaded.predictions)
@@ -294,10 +396,10 @@ class Session:
         self._number_evidence()
         return counting.never_together(self._engine, self._loaded)
 
-    def _types(self) -> dict[tuple[str, int], frozenset[ConstantType]]:
+    def _types(self, horn: Program) -> dict[tuple[str, int], frozenset[ConstantType]]:
         """Types of constants at the positions that rules compare with one."""
         asked: dict[int, set[int]] = {}
-        for statement in self.program.statements:
+        for statement in horn.statements:
             if isinstance(statement, Rule | Refute):
                 for atom, position, _ in checks.literal_positions(statement):
                     asked.setdefault(atom.arity, set()).add(position)
@@ -339,7 +441,7 @@ class Session:
                 )
 
     def _data_warnings(self) -> Iterator[Diagnostic]:
-        if self.setting.rules and not self.program.rules:
+        if self.setting.rules and not self.rules:
             yield Diagnostic("W206", "there are no rules, so there is nothing to count", severity=Severity.WARNING)
         models = Tally(self._loaded.models)
         for model, times in models.items():

@@ -39,6 +39,11 @@ def folder(write, tmp_path):
         write(name, "ann\tparis\n")
     write("family.rules", "aunt_by_father: aunt(X, Z) <- sister(X, Y), father(Y, Z).\n")
     pq.write_table(pa.table({"head": ["a"], "relation": ["p"], "tail": ["b"]}), tmp_path / "denied.parquet")
+    write("sales.rules", "P > 0 <- sale(price: P).\n")
+    write("address.csv", "id,code\n1,44000\n")
+    write("ridge.csv", "id,prediction\n1,250\n")
+    write("housing.duckdb", b"")
+    write("checks.py", "def plausible(x): return True\ndef ordered(x): return x\n")
     return tmp_path
 
 
@@ -55,7 +60,7 @@ def project(folder):
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_every_documented_example_loads_and_its_data_and_rules_are_read(project, facts_of, example):
     setting = project(example).setting
-    assert facts_of(setting.observed)
+    assert facts_of(setting.observed) or setting.tables
     facts_of([*setting.negatives, *(stream for model in setting.predictions for stream in model.streams)])
     assert len(parse_all(setting.rules).statements) >= len(setting.rules)
 

@@ -1,8 +1,9 @@
 """What the documents show is what happens: their sessions are run again and have to come out the same.
 
-In a `console` block, `$ rulescore …` is run and the lines below are its output. `$ cat NAME` shows a file; the first time, it
-makes it. A `python` block is run as well, and a `text` block right behind it is what it prints. The blocks of one document share
-a folder and one set of Python names. `RULESCORE_UPDATE_DOCS=1` writes what really happened into the documents.
+In a `console` block, `$ rulescore …` or `$ python examples/…` is run and the lines below are its output. `$ cat NAME` shows a
+file; the first time, it makes it. A `python` block is run as well, and a `text` block right behind it is what it prints. The
+blocks of one document share a folder and one set of Python names. `RULESCORE_UPDATE_DOCS=1` writes what really happened into the
+documents.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import io
 import os
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -27,6 +30,9 @@ DOCUMENTS = (
     "docs/conventions.md",
     "docs/python-api.md",
     "docs/architecture.md",
+    "docs/examples/real-estate.md",
+    "docs/examples/flights.md",
+    "docs/examples/classification.md",
 )
 FENCES = {"console", "python", "text", "sh", "rules"}
 
@@ -72,6 +78,8 @@ class Replay:
                 return self._file(Path(arguments[0]), shown)
             case "rulescore":
                 return abridged(self._rulescore(arguments), shown)
+            case "python":
+                return abridged(self._script(arguments), shown)
             case _:
                 raise AssertionError(f"a session cannot run `{name}`")
 
@@ -85,6 +93,12 @@ class Replay:
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception
         return result.output
+
+    def _script(self, arguments: list[str]) -> str:
+        script, *options = arguments
+        result = subprocess.run([sys.executable, ROOT / script, *options], capture_output=True, text=True, encoding="utf-8")
+        assert result.returncode == 0, result.stderr
+        return result.stdout
 
 
 def abridged(printed: str, shown: str | None) -> str:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from rulescore.errors import Source
+from rulescore.errors import InputError, Source
+from rulescore.language.functions import AGGREGATES, FUNCTIONS, TESTS, TOLERANCES
 from rulescore.language.parser import CODES, parse
 from rulescore.language.tokens import DECLARATION_WORDS, RESERVED
 
@@ -36,3 +37,23 @@ def test_every_code_is_in_the_reference_with_its_meaning():
 @pytest.mark.parametrize("word", sorted(RESERVED | DECLARATION_WORDS))
 def test_every_word_with_a_meaning_is_in_the_reference(word):
     assert f"`{word}`" in TEXT
+
+
+@pytest.mark.parametrize("name", sorted({*FUNCTIONS, *AGGREGATES, *TESTS, *TOLERANCES} - {"percent"}))
+def test_everything_built_in_is_in_the_reference(name):
+    assert f"`{name}(" in TEXT or f"`{name}`" in TEXT
+
+
+@pytest.mark.parametrize(("code", "example"), re.findall(r"^\| (E1\d\d) \| .*? \| `(.*)` \|$", TEXT, re.MULTILINE))
+def test_every_example_of_a_problem_shows_that_problem(code, example):
+    with pytest.raises(InputError) as caught:
+        parse(Source("example.rules", example))
+    assert [problem.code for problem in caught.value.problems] == [code]
+
+
+def test_the_problem_that_the_reference_shows_is_shown_so():
+    (shown,) = re.findall(r"^```text\n(error.*?)```", TEXT, re.MULTILINE | re.DOTALL)
+    (line,) = re.findall(r"^3 \| (.*)$", shown, re.MULTILINE)
+    with pytest.raises(InputError) as caught:
+        parse(Source("family.rules", f"\n\n{line}"))
+    assert f"{caught.value}\n" == shown

@@ -10,8 +10,9 @@ from typing import TypeVar
 from rulescore.cli.options import SettingChoice
 from rulescore.data.api import make_setting
 from rulescore.data.project import load_project
-from rulescore.data.setting import Convention, EngineOptions, ModelPredictions, ScoringOptions, Setting
+from rulescore.data.setting import Convention, EngineOptions, KeyedTable, ModelPredictions, ScoringOptions, Setting
 from rulescore.data.sources import files_by_model, named_source
+from rulescore.data.tables import table_predictions, the_target_table
 from rulescore.errors import Diagnostic, InputError, Source, suggestion
 from rulescore.reporting.format import DEFAULT_FILE_FORMATS
 
@@ -40,7 +41,8 @@ class Chosen:
 def load(choice: SettingChoice) -> Chosen:
     """A setting with facts and rules."""
     chosen = _load(choice)
-    problems = [*_facts_problems(chosen.setting), *_rules_problems(chosen.setting)]
+    data = [] if chosen.setting.tables else _facts_problems(chosen.setting)
+    problems = [*data, *_rules_problems(chosen.setting)]
     if problems:
         raise InputError(problems)
     return chosen
@@ -101,7 +103,10 @@ def _load(choice: SettingChoice) -> Chosen:
 
 
 def _replaced(setting: Setting, choice: SettingChoice) -> Setting:
-    made = _made(choice)
+    table = None if choice.facts or setting.observed else the_target_table(setting.tables)
+    made = _made(choice if table is None else replace(choice, predictions=()))
+    if table is not None:
+        made = replace(made, predictions=_of_table(table, choice))
     return Setting(
         observed=made.observed if choice.facts else setting.observed,
         rules=made.rules or setting.rules,
@@ -109,12 +114,27 @@ def _replaced(setting: Setting, choice: SettingChoice) -> Setting:
         negatives=made.negatives or setting.negatives,
         scoring=_scoring(setting.scoring, made.scoring, choice),
         engine=_engine(setting.engine, choice),
+        tables=setting.tables,
+        functions=setting.functions,
+        sql_rules=setting.sql_rules,
     )
+
+
+def _of_table(table: KeyedTable, choice: SettingChoice) -> tuple[ModelPredictions, ...]:
+    """Files of predictions where there are no facts: values of the target of the one table that has one."""
+    delimiter = _delimiter(choice)
+    return tuple(
+        ModelPredictions(model, (), None, tuple(table_predictions(table, path, path, delimiter) for path in paths))
+        for model, paths in files_by_model(choice.predictions).items()
+    )
+
+
+def _delimiter(choice: SettingChoice) -> str | None:
+    return None if choice.delimiter is None else _DELIMITERS.get(choice.delimiter, choice.delimiter)
 
 
 def _made(choice: SettingChoice) -> Setting:
     """A setting of the options alone: they are checked there, and all their problems are raised together."""
-    delimiter = choice.delimiter
     return make_setting(
         [named_source(source) for source in choice.facts],
         files_by_model(choice.predictions),
@@ -126,7 +146,7 @@ def _made(choice: SettingChoice) -> Setting:
         memory_limit=choice.memory_limit,
         threads=choice.threads,
         spill_folder=choice.spill_folder,
-        delimiter=None if delimiter is None else _DELIMITERS.get(delimiter, delimiter),
+        delimiter=_delimiter(choice),
         header=choice.header,
     )
 
@@ -166,7 +186,7 @@ def _facts_problems(setting: Setting) -> list[Diagnostic]:
 
 
 def _rules_problems(setting: Setting) -> list[Diagnostic]:
-    return [] if setting.rules else [Diagnostic("E702", "no rules are given", helps=("give `--rules FILE`",))]
+    return [] if setting.rules or setting.sql_rules else [Diagnostic("E702", "no rules are given", helps=("give `--rules FILE`",))]
 
 
 def _meant(name: str, known: Sequence[str]) -> tuple[str, ...]:

@@ -3,25 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 from rulescore.data.constants import has_lone_surrogate
+from rulescore.data.frames import is_frame
+from rulescore.data.functions import registered
 from rulescore.data.options import CallOptions, EngineSection, ScoringSection, checked
 from rulescore.data.rule_sources import RulesLike, rule_sources
-from rulescore.data.setting import EngineOptions, FactStream, ModelPredictions, ScoringOptions, Setting
+from rulescore.data.setting import (
+    EngineOptions,
+    FactStream,
+    Function,
+    KeyedTable,
+    ModelPredictions,
+    ScoringOptions,
+    Setting,
+    SqlRule,
+    TablePredictions,
+)
 from rulescore.data.sources import FactsLike, observed_streams, prediction_streams, stem
+from rulescore.data.tables import Table, keyed_tables, table_predictions, the_target_table
 from rulescore.errors import Diagnostic, InputError
 
 Found = TypeVar("Found")
 
 
 def make_setting(
-    observed: FactsLike,
+    observed: FactsLike | None,
     predictions: Mapping[str, FactsLike] | FactsLike | None = None,
     rules: RulesLike = (),
     *,
     negatives: FactsLike | None = None,
+    tables: Mapping[str, Table] | None = None,
+    functions: Mapping[str, Callable[..., object] | Function] | None = None,
+    sql_rules: Iterable[SqlRule] = (),
     convention: str = "definition",
     distinct_variables: bool | None = None,
     roles: str | Iterable[str] | None = None,
@@ -38,6 +55,8 @@ def make_setting(
     """A setting of these facts, rules and options; everything wrong with them is raised together.
 
     `predictions` maps each model's name to its predictions. Predictions without a name are one model's, named after their file.
+    Where there are no observed facts and one table with a target, they are predictions of that target; else a mapping from the
+    table's name to them says so.
     """
     problems: list[Diagnostic] = []
     scoring = {
@@ -60,32 +79,71 @@ def make_setting(
     def facts(what: FactsLike) -> tuple[FactStream, ...]:
         return _attempt(problems, lambda: observed_streams(what, delimiter=call.delimiter, header=call.header))
 
+    keyed = _attempt(problems, lambda: keyed_tables(tables or {}))
+    models = _Models(keyed, call, problems, facts=observed is not None)
     setting = Setting(
-        observed=facts(observed),
+        observed=() if observed is None and tables else facts(observed),
         rules=_attempt(problems, lambda: rule_sources(rules)),
-        predictions=tuple(_models(predictions, call, problems)),
+        predictions=models.read(predictions),
         negatives=() if negatives is None else facts(negatives),
         scoring=ScoringOptions() if scoring_section is None else scoring_section.options(),
         engine=EngineOptions() if engine_section is None else engine_section.options(Path()),
+        tables=keyed,
+        functions=_attempt(problems, lambda: registered(functions or {})),
+        sql_rules=tuple(sql_rules),
     )
     if problems:
         raise InputError(problems)
     return setting
 
 
-def _models(
-    predictions: Mapping[str, FactsLike] | FactsLike | None, call: CallOptions, problems: list[Diagnostic]
-) -> tuple[ModelPredictions, ...]:
-    if predictions is None:
-        return ()
-    named = predictions if isinstance(predictions, Mapping) else {_model_name(predictions): predictions}
-    wrong = (name for name in named if has_lone_surrogate(str(name)))
-    problems.extend(Diagnostic("E322", f"`{name!r}` is not a name: a lone surrogate is not a character") for name in wrong)
-    return tuple(ModelPredictions(str(name), _answers(what, call, problems), call.top_k) for name, what in named.items())
+class _Models:
+    """Reads predictions: of facts, or of the target of a table."""
+
+    def __init__(self, tables: tuple[KeyedTable, ...], call: CallOptions, problems: list[Diagnostic], *, facts: bool) -> None:
+        self._tables, self._call, self._problems = tables, call, problems
+        self._only_table = None if facts else the_target_table(tables)
+
+    def read(self, predictions: Mapping[str, FactsLike] | FactsLike | None) -> tuple[ModelPredictions, ...]:
+        if predictions is None:
+            return ()
+        named = predictions if isinstance(predictions, Mapping) else {_model_name(predictions): predictions}
+        wrong = (name for name in named if has_lone_surrogate(str(name)))
+        self._problems.extend(
+            Diagnostic("E322", f"`{name!r}` is not a name: a lone surrogate is not a character") for name in wrong
+        )
+        return tuple(self._model(str(name), what) for name, what in named.items())
+
+    def _model(self, model: str, what: FactsLike) -> ModelPredictions:
+        by_table = self._by_table(what)
+        if by_table is None:
+            return ModelPredictions(model, self._answers(what), self._call.top_k)
+        found = tuple(one for table, rows in by_table for one in self._table_answers(model, table, rows))
+        return ModelPredictions(model, (), self._call.top_k, found)
+
+    def _by_table(self, what: FactsLike) -> list[tuple[KeyedTable, FactsLike]] | None:
+        """Predictions with the tables they are for; None for predicted facts."""
+        targets = {table.name: table for table in self._tables if table.target is not None}
+        if isinstance(what, Mapping) and what and set(what) <= targets.keys():
+            return [(targets[name], rows) for name, rows in what.items()]
+        return None if self._only_table is None else [(self._only_table, what)]
+
+    def _table_answers(self, model: str, table: KeyedTable, what: FactsLike) -> tuple[TablePredictions, ...]:
+        """A list of paths or frames is a union, as it is for facts."""
+        sources = what if isinstance(what, list | tuple) and _are_sources(what) else (what,)
+        origin = f"<predictions of {model}>"
+
+        def read(one: FactsLike) -> tuple[TablePredictions]:
+            return (table_predictions(table, one, origin, self._call.delimiter),)
+
+        return tuple(found for one in sources for found in _attempt(self._problems, partial(read, one)))
+
+    def _answers(self, what: FactsLike) -> tuple[FactStream, ...]:
+        return _attempt(self._problems, lambda: prediction_streams(what, delimiter=self._call.delimiter, header=self._call.header))
 
 
-def _answers(what: FactsLike, call: CallOptions, problems: list[Diagnostic]) -> tuple[FactStream, ...]:
-    return _attempt(problems, lambda: prediction_streams(what, delimiter=call.delimiter, header=call.header))
+def _are_sources(what: list[FactsLike] | tuple[FactsLike, ...]) -> bool:
+    return all(isinstance(one, str | Path) or is_frame(one) for one in what)
 
 
 def _model_name(what: FactsLike) -> str:

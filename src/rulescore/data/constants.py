@@ -46,7 +46,8 @@ def key_of(value: Value) -> str:
             raise TypeError("a date with a time of day is not a constant")
         case datetime.date():
             return f"{MARKER}d{value.isoformat()}"
-    raise TypeError(f"{type(value).__name__} is not a type of constants")
+        case _:
+            raise TypeError(f"{type(value).__name__} is not a type of constants")
 
 
 def has_lone_surrogate(text: str) -> bool:

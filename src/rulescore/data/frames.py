@@ -51,12 +51,17 @@ def lasting(frame: object) -> object:
 
 def read_frame(frame: object, request: Request) -> Iterator[FactBatch]:
     """The facts of a frame."""
+    table = arrow_table(frame, request.origin)
+    yield from read_batches(table.schema, table.to_batches(), request)
+
+
+def arrow_table(frame: object, origin: str) -> pa.Table:
+    """A frame as an Arrow table. What pandas writes as NaN becomes null: it has no other missing value for floats."""
     try:
-        table = pa.Table.from_pandas(frame, preserve_index=False) if _is_pandas(frame) else pa.table(frame)
+        return pa.Table.from_pandas(frame, preserve_index=False) if _is_pandas(frame) else pa.table(frame)
     except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
         message = "the frame cannot be read as a table"
-        raise InputError(Diagnostic("E322", message, Place(request.origin), notes=(str(error),))) from None
-    yield from read_batches(table.schema, table.to_batches(), request)
+        raise InputError(Diagnostic("E322", message, Place(origin), notes=(str(error),))) from None
 
 
 def _is_pandas(what: object) -> bool:

@@ -92,8 +92,10 @@ def keys(column: pa.Array) -> pa.Array:
     if pa.types.is_boolean(kind):
         return pc.if_else(column, key_of(True), key_of(False))
     if pa.types.is_timestamp(kind):
-        return _by_distinct(_dates(column), key_of)
-    if pa.types.is_floating(kind) or pa.types.is_date(kind):
+        return _by_distinct(midnights(column), key_of)
+    if pa.types.is_floating(kind):
+        return _float_keys(column.cast(pa.float64()))
+    if pa.types.is_date(kind):
         return _by_distinct(column, key_of)
     if pa.types.is_decimal(kind):
         return _by_distinct(column, _decimal_key)
@@ -122,13 +124,26 @@ def _decimal_key(number: decimal.Decimal) -> str:
     return key_of(decimal_value(number))
 
 
-def _dates(column: pa.Array) -> pa.Array:
-    """Midnights as dates."""
+def midnights(column: pa.Array) -> pa.Array:
+    """Timestamps that are all midnights, as dates."""
     local = pc.local_timestamp(column) if column.type.tz else column
     whole = pc.equal(local, pc.floor_temporal(local, unit="day"))
     if not pc.all(whole, min_count=0).as_py():
         raise CellError(pc.index(whole, False).as_py(), "E314", "has a time of day, and only dates are constants")
     return local.cast(pa.date32())
+
+
+def _float_keys(column: pa.Array) -> pa.Array:
+    """Arrow writes whole numbers, and others that need no exponent, as Python does: these need no Python."""
+    if not pc.all(pc.is_finite(column), min_count=0).as_py():
+        return _by_distinct(column, key_of)
+    size = pc.abs(column)
+    whole = pc.and_(pc.equal(column, pc.floor(column)), pc.less(size, 1e15))
+    plain = pc.and_(pc.greater_equal(size, 1e-4), pc.less(size, 1e9))
+    texts = pc.if_else(whole, pc.if_else(whole, column, 0.0).cast(pa.int64()).cast(pa.string()), column.cast(pa.string()))
+    keyed = pc.binary_join_element_wise(f"{MARKER}n", texts, "")
+    rest = pc.invert(pc.or_(whole, plain))
+    return pc.replace_with_mask(keyed, rest, _by_distinct(column.filter(rest), key_of))
 
 
 def _by_distinct(column: pa.Array, convert: Callable[..., str]) -> pa.Array:

@@ -30,7 +30,8 @@ Parts = dict[str, tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Column numbers, counted from 0. A table of triples has a `relation` column, any other a `predicate`."""
+    """Column numbers, counted from 0. A table of triples has a `relation` column, any other a `predicate`. `may_be_empty`: an
+    empty argument is a missing value, which attributes may have and facts may not."""
 
     names: tuple[str, ...]
     arguments: tuple[int, ...]
@@ -40,6 +41,7 @@ class Layout:
     score: int | None = None
     rank: int | None = None
     query: tuple[int, ...] = ()
+    may_be_empty: bool = False
 
 
 def is_header(names: Sequence[str], request: Request) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 from collections.abc import Callable, Mapping
 from enum import StrEnum
@@ -13,7 +14,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic_core import ErrorDetails
 
 from rulescore.data.request import DELIMITERS_ARE, Arrangement, ColumnType, FactFile, FileFormat, is_delimiter
-from rulescore.data.setting import Convention, EngineOptions, Role, ScoringOptions
+from rulescore.data.setting import Convention, EngineOptions, Role, ScoringOptions, SqlRule
+from rulescore.data.tables import Table
 from rulescore.errors import Diagnostic, Place, suggestion
 from rulescore.language.syntax import Kind
 
@@ -64,6 +66,17 @@ def _as_tables(value: object) -> object:
     if isinstance(value, list) and any(isinstance(one, dict) for one in value):
         return [_as_table(one) for one in value]
     return [_as_table(value)]
+
+
+def _as_call(value: object) -> object:
+    """`"module:function"` is short for a table with nothing but `call`."""
+    return {"call": value} if isinstance(value, str) else value
+
+
+def _constant(value: object) -> object:
+    if isinstance(value, datetime.datetime) or not isinstance(value, str | int | float | datetime.date):
+        raise ValueError("expected a text, a number, true or false, or a date")
+    return value
 
 
 def _group(value: object) -> object:
@@ -117,7 +130,79 @@ class SourceSection(Section):
 
 
 class PredictionsSection(SourceSection):
+    """`table`: these are predictions of that table's target, rows of ids and values."""
+
     top_k: AtLeastOne | None = None
+    table: str | None = None
+
+
+class HiddenSection(Section):
+    """Which rows of a table have a hidden target: by a column's values, by a condition, or listed in a file or a table."""
+
+    column: str | None = None
+    values: Annotated[list[Annotated[Any, BeforeValidator(_constant)]], BeforeValidator(_listed), Field(min_length=1)] | None = None
+    where: str | None = None
+    path: str | None = None
+    database: str | None = None
+    table: str | None = None
+
+    def given(self, folder: Path) -> dict[str, object]:
+        """What is said, with paths that begin at a folder."""
+        said: dict[str, object] = {key: value for key, value in self if value is not None}
+        return said | {key: folder / str(said[key]) for key in ("path", "database") if key in said}
+
+
+class TableSection(Section):
+    """A table with a key: where its rows are and what its columns mean."""
+
+    path: Annotated[str, Field(min_length=1)] | None = None
+    database: Annotated[str, Field(min_length=1)] | None = None
+    table: str | None = None
+    key: Annotated[list[str], BeforeValidator(_listed)] = []
+    target: str | None = None
+    hidden: HiddenSection | None = None
+    types: dict[str, TypeWord] = {}
+    derived: dict[str, str] = {}
+    reached: dict[str, str] = {}
+    delimiter: Delimiter | None = None
+    format: FormatWord | None = None
+
+    def described(self, folder: Path) -> Table:
+        return Table(
+            rows=None if self.path is None else folder / self.path,
+            key=tuple(self.key),
+            target=self.target,
+            hidden=None if self.hidden is None else self.hidden.given(folder),
+            derived=self.derived,
+            reached=self.reached,
+            types=self.types,
+            database=None if self.database is None else folder / self.database,
+            table=self.table,
+            delimiter=self.delimiter,
+            format=self.format,
+        )
+
+
+class FunctionSection(Section):
+    """A registered predicate: `module:function`, and whether it takes Arrow arrays."""
+
+    call: str
+    arrow: bool = False
+
+
+class SqlRuleSection(Section):
+    """A rule in SQL, which runs only where it is trusted."""
+
+    name: Annotated[str, Field(min_length=1)]
+    statement: Annotated[str, Field(min_length=1)]
+    trusted: bool = False
+    kind: KindWord | None = None
+    weight: Weight = 1.0
+    description: str | None = None
+    tags: list[str] = []
+
+    def rule(self, place: Place | None) -> SqlRule:
+        return SqlRule(self.name, self.statement, self.kind, self.weight, self.description, tuple(self.tags), place)
 
 
 class RulesSection(Section):
@@ -167,10 +252,13 @@ Tables = Annotated[list[SourceSection], BeforeValidator(_as_tables)]
 
 
 class ProjectSections(Section):
-    facts: Tables
+    facts: Tables = []
     negatives: Tables = []
     predictions: dict[str, Annotated[PredictionsSection, BeforeValidator(_as_table)]] = {}
+    tables: dict[str, TableSection] = {}
+    functions: dict[str, Annotated[FunctionSection, BeforeValidator(_as_call)]] = {}
     rules: Annotated[RulesSection, BeforeValidator(_as_table)] = RulesSection()
+    sql_rules: list[SqlRuleSection] = []
     refutation: RefutationSection = RefutationSection()
     scoring: ScoringSection = ScoringSection()
     engine: EngineSection = EngineSection()

@@ -10,7 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+from rulescore.data.functions import imported
 from rulescore.data.options import (
+    FunctionSection,
     Location,
     OutputFormat,
     Placer,
@@ -21,8 +23,18 @@ from rulescore.data.options import (
     checked,
 )
 from rulescore.data.rule_sources import rule_sources
-from rulescore.data.setting import FactStream, ModelPredictions, Setting
+from rulescore.data.setting import (
+    FactStream,
+    Function,
+    KeyedTable,
+    ModelPredictions,
+    Setting,
+    SqlRule,
+    TablePredictions,
+)
 from rulescore.data.sources import observed_streams, prediction_streams
+from rulescore.data.table_rows import file_rows
+from rulescore.data.tables import keyed_tables, target_table, the_target_table
 from rulescore.data.toml_places import TomlPlaces
 from rulescore.errors import Diagnostic, InputError, Place, Source
 from rulescore.language.printer import print_statement
@@ -88,6 +100,10 @@ class _Builder:
 
     def build(self) -> Project:
         sections = self._sections
+        if not sections.facts and not sections.tables:
+            helps = ("give `facts`, or `tables`",)
+            self._problems.append(Diagnostic("E404", "`facts` is missing", self._place(()), helps=helps))
+        self._tables = self._attempt(("tables",), self._keyed_tables)
         setting = Setting(
             observed=self._streams("facts", sections.facts),
             rules=(*self._rules(), *self._refutation()),
@@ -95,6 +111,9 @@ class _Builder:
             negatives=self._streams("negatives", sections.negatives),
             scoring=sections.scoring.options(),
             engine=sections.engine.options(self._folder),
+            tables=self._tables,
+            functions=tuple(self._functions()),
+            sql_rules=tuple(self._sql_rules()),
         )
         if self._problems:
             raise InputError(self._problems)
@@ -105,11 +124,58 @@ class _Builder:
         files = [file for number, section in enumerate(sections) for file in self._files((key, number), section)]
         return self._attempt((key,), partial(observed_streams, files)) if files else ()
 
+    def _keyed_tables(self) -> tuple[KeyedTable, ...]:
+        described = {name: section.described(self._folder) for name, section in self._sections.tables.items()}
+        return keyed_tables(described, lambda location: self._place(location) or Place(str(self._path)))
+
+    def _functions(self) -> Iterator[Function]:
+        for name, section in self._sections.functions.items():
+            yield from self._attempt(("functions", name), partial(self._function, name, section))
+
+    def _function(self, name: str, section: FunctionSection) -> tuple[Function]:
+        return (imported(name, section.call, section.arrow, self._folder),)
+
+    def _sql_rules(self) -> Iterator[SqlRule]:
+        for number, section in enumerate(self._sections.sql_rules):
+            place = self._place(("sql_rules", number, "name"))
+            if not section.trusted:
+                self._problems.append(_untrusted(section.name, place))
+            yield section.rule(place)
+
     def _model(self, name: str, section: PredictionsSection) -> ModelPredictions:
         location = ("predictions", name)
+        if (table := self._table_of(location, section)) is not None:
+            return self._table_model(name, section, table)
         files = self._files(location, section)
         streams = self._attempt(location, partial(prediction_streams, files))
         return ModelPredictions(name, streams, section.top_k)
+
+    def _table_of(self, location: Location, section: PredictionsSection) -> KeyedTable | None:
+        """The table whose target a model predicts: the one it names, or the only one where there are no facts to predict."""
+        if section.table is not None:
+            name = section.table
+            return next(iter(self._attempt((*location, "table"), lambda: (target_table(name, self._tables),))), None)
+        return None if self._sections.facts else the_target_table(self._tables)
+
+    def _table_model(self, name: str, section: PredictionsSection, table: KeyedTable) -> ModelPredictions:
+        location = ("predictions", name)
+        for key in ("predicates", "layout", "header", "types", "columns"):
+            if key in section.model_fields_set:
+                message = f"`{key}` says nothing of predictions for a table"
+                notes = ("they have the columns of its key, and `prediction`",)
+                self._problems.append(Diagnostic("E402", message, self._place((*location, key)), notes=notes))
+        if section.path is None:
+            self._problems.append(Diagnostic("E404", "`predictions` names no file", self._place(location), helps=("give `path`",)))
+        streams = tuple(
+            stream
+            for path in section.path or ()
+            for stream in self._attempt(location, partial(self._table_predictions, table, self._folder / path, section))
+        )
+        return ModelPredictions(name, (), section.top_k, streams)
+
+    def _table_predictions(self, table: KeyedTable, path: Path, section: PredictionsSection) -> tuple[TablePredictions]:
+        rows = file_rows(path, delimiter=section.delimiter, form=section.format, predictions=True)
+        return (TablePredictions(table.name, rows),)
 
     def _files(self, location: Location, section: SourceSection) -> list[object]:
         files = section.files(self._folder)
@@ -149,6 +215,14 @@ class _Builder:
                 for problem in error.problems
             )
             return ()
+
+
+def _untrusted(name: str, place: Place | None) -> Diagnostic:
+    notes = (
+        "a rule in SQL runs as it is written: it can read whatever the database can read, files too, and its counts are believed",
+    )
+    helps = ("say `trusted = true` once you have read the statement",)
+    return Diagnostic("E361", f"the rule `{name}` is SQL, and nothing says that it is trusted", place, notes=notes, helps=helps)
 
 
 def _refutation_statements(section: RefutationSection) -> Iterator[str]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
 import pyarrow as pa
 
-from rulescore.errors import Source
-from rulescore.language.syntax import Kind
+from rulescore.errors import Place, Source
+from rulescore.language.syntax import And, Expression, Kind, Value
 
 
 class Convention(StrEnum):
@@ -45,6 +45,131 @@ class FactStream:
     open: Callable[[], Iterator[FactBatch]]
 
 
+class ValueType(StrEnum):
+    """Types of values. A duration is a value of expressions only."""
+
+    STRING = "string"
+    INTEGER = "integer"
+    FLOAT = "float"
+    BOOLEAN = "boolean"
+    DATE = "date"
+    DURATION = "duration"
+
+
+@dataclass(frozen=True, slots=True)
+class RowStream:
+    """Rows of a table. `schema` names its columns, with the types they have where they come from. `open` reads those it is asked
+    for as string, int64, float64, bool or date32, null where a value is missing; both may be called more than once. `text`: what
+    is not declared is text, and takes the type of what it is compared with."""
+
+    origin: str
+    schema: Callable[[], pa.Schema]
+    open: Callable[[Sequence[str]], Iterator[pa.RecordBatch]]
+    text: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseTable:
+    """A table of an existing database, read in place. `table` may be qualified: `main.sales`."""
+
+    database: Path
+    table: str
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenColumn:
+    """The rows whose column has one of these values are hidden."""
+
+    column: str
+    values: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenWhere:
+    """The rows of which a condition on their attributes is true are hidden."""
+
+    condition: And
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenIds:
+    """The rows whose keys a table lists are hidden."""
+
+    ids: RowStream | DatabaseTable
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """One join of a path to another table: a column here equals a column there."""
+
+    column: str
+    table: str
+    other: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """An attribute that lies in another table: the joins that lead there, and its column at their end."""
+
+    attribute: str
+    hops: tuple[Hop, ...]
+    column: str
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """An attribute computed from others of its row."""
+
+    attribute: str
+    value: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class KeyedTable:
+    """A table whose rows are sets of attribute facts. Without a key it only serves to reach attributes through."""
+
+    name: str
+    rows: RowStream | DatabaseTable
+    key: tuple[str, ...] = ()
+    target: str | None = None
+    hidden: HiddenColumn | HiddenWhere | HiddenIds | None = None
+    reached: tuple[Reached, ...] = ()
+    derived: tuple[Derived, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TablePredictions:
+    """One model's values for the target of a table: the table's key columns, then `prediction`. Columns of text files are
+    strings and take the types of the table's columns when they are loaded."""
+
+    table: str
+    rows: RowStream
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A registered predicate: a Python function of values that answers True, False or None. `arrow`: it takes one Arrow array
+    for each argument and answers with an array."""
+
+    name: str
+    call: Callable[..., object]
+    arrow: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SqlRule:
+    """A rule given as a statement that returns one row for each grounding: `prediction` (null over the data), `confirmed`,
+    `refuted`. Run as it is, on the word of the user."""
+
+    name: str
+    statement: str
+    kind: Kind | None = None
+    weight: float = 1.0
+    description: str | None = None
+    tags: tuple[str, ...] = ()
+    place: Place | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class ModelPredictions:
     """One model's answers. `top_k` keeps the best answers of each query; streams without query and rank are kept whole."""
@@ -52,6 +177,7 @@ class ModelPredictions:
     model: str
     streams: tuple[FactStream, ...]
     top_k: int | None = None
+    tables: tuple[TablePredictions, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,3 +207,6 @@ class Setting:
     negatives: tuple[FactStream, ...] = ()
     scoring: ScoringOptions = ScoringOptions()
     engine: EngineOptions = EngineOptions()
+    tables: tuple[KeyedTable, ...] = ()
+    functions: tuple[Function, ...] = ()
+    sql_rules: tuple[SqlRule, ...] = ()

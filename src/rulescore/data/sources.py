@@ -212,6 +212,20 @@ def _read(kind: FileFormat, request: Request) -> Iterator[FactBatch]:
             return read_ntriples(request)
 
 
+def file_format(path: Path, given: FileFormat | None) -> FileFormat:
+    """How the one file at a path is written: as it is said, or as its ending tells. InputError where it cannot be read."""
+    try:
+        mode = path.stat().st_mode
+    except OSError as error:
+        raise InputError(_missing(path) if isinstance(error, FileNotFoundError) else _unreadable(path, error)) from None
+    if stat.S_ISDIR(mode):
+        raise InputError(Diagnostic("E302", f"`{path}` is a folder", helps=("name one file",)))
+    ending = _ending(path)
+    if given is None and ending in _UNREADABLE:
+        raise InputError(_unknown_kind(path, ending))
+    return given or FORMATS_BY_ENDING.get(ending, FileFormat.TEXT)
+
+
 def _ending(path: Path) -> str:
     return Path(path.name.removesuffix(".gz")).suffix
 

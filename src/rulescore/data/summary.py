@@ -8,13 +8,16 @@ from dataclasses import dataclass
 @dataclass(frozen=True, slots=True)
 class PredictionCounts:
     """How many predictions a model brought: rows read, rows within top_k, distinct facts among them, repeated rows, and those
-    of the distinct facts that are observed already."""
+    of the distinct facts that are observed already. `hidden` and `covered` are None where it predicts no table's target: how many
+    targets are hidden in the tables it predicts, and how many of those it predicts."""
 
     rows: int
     kept: int
     distinct: int
     duplicates: int
     already_observed: int
+    hidden: int | None = None
+    covered: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -48,12 +48,12 @@ def read_text(request: Request) -> Iterator[FactBatch]:
     layout = resolve(dialect.header, dialect.width, request)
     rows_read = 0
     try:
-        for rows in _stream(request, dialect):
+        for rows in stream(request, dialect):
             _check_header_is_none_of(rows, dialect, layout, request)
             rows_read += rows.num_rows
             if rows.num_rows:
                 yield text_batch(rows, layout, request)
-    except (pa.ArrowInvalid, CellError, _QuotingError) as error:
+    except (pa.ArrowInvalid, CellError, QuotingError) as error:
         problems = find_problems(request, dialect.delimiter, dialect.quoted, dialect.header is not None, dialect.width, layout)
         raise InputError(problems) if problems else damaged(request.origin, str(error)) from None
     except OSError as error:
@@ -150,18 +150,19 @@ def _usual_width(rows: list[Record], request: Request) -> int:
     return usual[0] if usual else min(allowed, default=1)
 
 
-class _QuotingError(Exception):
-    pass
+class QuotingError(Exception):
+    """A quote stands where none may."""
 
 
-def _stream(request: Request, dialect: Dialect) -> Iterator[pa.RecordBatch]:
+def stream(request: Request, dialect: Dialect, columns: Sequence[int] | None = None) -> Iterator[pa.RecordBatch]:
+    """Rows of a text file as strings: all of its columns, or those of these numbers."""
     names = [f"c{i}" for i in range(dialect.width)]
     compression = "gzip" if request.path.suffix == ".gz" else None
     # Python opens files of any name, Arrow only those whose name is UTF-8.
-    with request.path.open("rb") as file, pa.input_stream(file, compression=compression) as stream:
-        checked = QuoteCheckedStream(stream, dialect.delimiter) if dialect.quoted else None
+    with request.path.open("rb") as file, pa.input_stream(file, compression=compression) as raw:
+        checked = QuoteCheckedStream(raw, dialect.delimiter) if dialect.quoted else None
         reader = csv.open_csv(
-            stream if checked is None else pa.PythonFile(checked, mode="r"),
+            raw if checked is None else pa.PythonFile(checked, mode="r"),
             read_options=csv.ReadOptions(
                 column_names=names, skip_rows_after_names=0 if dialect.header is None else 1, block_size=_BLOCK_BYTES
             ),
@@ -173,12 +174,15 @@ def _stream(request: Request, dialect: Dialect) -> Iterator[pa.RecordBatch]:
                 ignore_empty_lines=False,
             ),
             convert_options=csv.ConvertOptions(
-                column_types=dict.fromkeys(names, pa.string()), null_values=[], strings_can_be_null=False
+                column_types=dict.fromkeys(names, pa.string()),
+                include_columns=None if columns is None else [names[index] for index in columns],
+                null_values=[],
+                strings_can_be_null=False,
             ),
         )
         yield from reader
         if checked is not None and checked.malformed:
-            raise _QuotingError
+            raise QuotingError
 
 
 def _check_header_is_none_of(rows: pa.RecordBatch, dialect: Dialect, layout: Layout, request: Request) -> None:

@@ -119,7 +119,8 @@ def _number_problems(
 def _argument_problems(row: Record, index: int, column_type: ColumnType, request: Request, layout: Layout) -> Iterator[Diagnostic]:
     field, name = row.fields[index], layout.names[index]
     if field.text == "":
-        yield Diagnostic("E312", f"`{name}` is empty", _place(row, field, request))
+        if not layout.may_be_empty:
+            yield Diagnostic("E312", f"`{name}` is empty", _place(row, field, request))
         return
     try:
         parse_value(field.text, column_type)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Protocol
 
 import pyarrow as pa
@@ -18,6 +19,9 @@ class Engine(Protocol):
 
     def append(self, name: str, rows: pa.Table) -> None:
         """Add Arrow rows to a table made by `load`."""
+
+    def attach(self, database: Path, name: str) -> None:
+        """Open a database file under a name, for reading only."""
 
     def run(self, statement: exp.Expr, *, as_written: bool = False) -> None:
         """Run a statement that returns nothing. `as_written` keeps the order of its joins."""

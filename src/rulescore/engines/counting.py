@@ -221,13 +221,11 @@ def dataset_counts(counter: Counter) -> CountRows:
 @contextmanager
 def _named_in_errors(counter: Counter, number: int, title: str) -> Iterator[None]:
     """Say of a database error which rules were being counted."""
-    try:
+    group = counter.plan.groups[number]
+    others = f" and {len(group.heads) - 1:,} more" if len(group.heads) > 1 else ""
+    first = counter.titles[group.heads[0].rule]
+    with named_in_errors(f"{first}{others}, of shape {shape_text(group.shape)}, {title}"):
         yield
-    except EngineError as error:
-        group = counter.plan.groups[number]
-        first = counter.titles[group.heads[0].rule]
-        others = f" and {len(group.heads) - 1:,} more" if len(group.heads) > 1 else ""
-        raise EngineError(f"{error}\nwhile counting {first}{others}, of shape {shape_text(group.shape)}, {title}") from error
 
 
 def _count_rows(rows: pa.Table) -> Iterator[tuple[int, tuple[int, int, int]]]:
@@ -365,23 +363,35 @@ def _judge_refuter(counter: Counter, number: int, claims: Select) -> Select:
     return condition_sql.condition_counts(claims, sources, context, arity, predictions=True, own=False)
 
 
-def count_contributions(counter: Counter) -> None:
-    """Create the table of contributions."""
+def count_contributions(counter: Counter, further: Iterable[tuple[str, Select]] = ()) -> None:
+    """Fill the table of contributions. `further` statements come from rules outside the plan, with titles."""
     engine = counter.engine
     engine.run(drop(result_sql.CONTRIBUTION))
-    parts: list[int] = []
+    parts = 0
     for number in range(len(counter.plan.groups)):
         for title, statement in prediction_statements(counter, number):
             with _named_in_errors(counter, number, title):
-                ordered = keeps_order(statement)
-                engine.run(result_sql.create_part(len(parts), statement), as_written=ordered)
-            parts.append(len(parts))
+                engine.run(result_sql.create_part(parts, statement), as_written=keeps_order(statement))
+            parts += 1
+    for title, statement in further:
+        with named_in_errors(title):
+            engine.run(result_sql.create_part(parts, statement))
+        parts += 1
     if parts:
-        engine.run(result_sql.create_contributions(parts))
-        for index in parts:
+        engine.run(result_sql.create_contributions(range(parts)))
+        for index in range(parts):
             engine.run(drop(result_sql.part_table(index)))
     else:
         engine.load(result_sql.CONTRIBUTION, _empty("rule", "prediction", *evidence_sql.COUNTS))
+
+
+@contextmanager
+def named_in_errors(what: str) -> Iterator[None]:
+    """Say of a database error what was being counted."""
+    try:
+        yield
+    except EngineError as error:
+        raise EngineError(f"{error}\nwhile counting {what}") from error
 
 
 def model_totals(counter: Counter) -> dict[int, CountRows]:

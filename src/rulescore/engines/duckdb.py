@@ -77,6 +77,10 @@ class DuckDBEngine:
     def append(self, name: str, rows: pa.Table) -> None:
         self._take(rows, exp.Insert(this=_table(name), expression=_all(_ARROW)))
 
+    def attach(self, database: Path, name: str) -> None:
+        source = exp.alias_(exp.Literal.string(str(database)), exp.to_identifier(name, quoted=True))
+        self.run(exp.Attach(this=source, expressions=[exp.AttachOption(this=exp.var("READ_ONLY"))]))
+
     def _take(self, rows: pa.Table, statement: exp.Expr) -> None:
         """Run a statement that reads Arrow rows."""
         sql = self.text(statement)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -14,6 +15,7 @@ from rulescore.engines.counting import (
     load_group,
     prediction_statements,
 )
+from rulescore.engines.formulas import Formulas
 from rulescore.logic.estimates import RelationSize, estimated_groundings, shape_text
 from rulescore.logic.normal import NormalRule
 from rulescore.logic.plan import Group, LiteralName, Plan
@@ -22,6 +24,7 @@ from rulescore.logic.refutation import Refutations
 from rulescore.sql import claims as claim_sql
 from rulescore.sql import conditions as condition_sql
 from rulescore.sql import evidence as evidence_sql
+from rulescore.sql import formula as formula_sql
 from rulescore.sql.build import Select, drop
 from rulescore.sql.explaining import alone, relation_sizes
 
@@ -102,3 +105,38 @@ def _literals(counter: Counter, group: Group) -> set[int]:
 def _shown(literal: int, counter: Counter) -> str:
     name = counter.loaded.predicate_name(literal)
     return f"{name}, reversed" if literal % counter.loaded.stride == 1 else name
+
+
+def formula_statement(formulas: Formulas, number: int) -> str:
+    """The statement that counts one formula over the data."""
+    statement = formula_sql.counts(formulas.context(number, predictions=False), number, predictions=False)
+    assert statement is not None
+    text = f"{_legend(formulas, statement)}{formulas.engine.text(statement, pretty=True)}"
+    if formulas.sorted_form(number) is None:
+        return text
+    return f"-- the pairs of this rule are counted by sorting; this statement, which joins, counts the same\n{text}"
+
+
+def _legend(formulas: Formulas, statement: Select) -> str:
+    """What the tables of a statement hold."""
+    used = {table.name for table in statement.find_all(exp.Table)}
+    lines = [
+        f"-- {stored} holds {what} {relation.name}\n"
+        for relation in formulas.schema.relations.values()
+        for stored, what in ((relation.observed, "the observed rows of"), (relation.predicted, "the predicted rows of"))
+        if stored in used
+    ]
+    return "".join(lines)
+
+
+def explain_formulas(formulas: Formulas, texts: Sequence[str]) -> list[ShapeExplanation]:
+    """Every formula, a statement each."""
+    found = []
+    for number in formulas.rules:
+        statements = [f"-- over the data\n{formula_statement(formulas, number)}"]
+        context = formulas.context(number, predictions=True)
+        statement = formula_sql.counts(context, number, predictions=True)
+        if statement is not None:
+            statements.append(f"-- predictions\n{formulas.engine.text(statement, pretty=True)}")
+        found.append(ShapeExplanation(texts[number], 1, None, statements))
+    return found

@@ -9,7 +9,9 @@ import pyarrow as pa
 
 from rulescore.data.constants import text_of, value_of
 from rulescore.data.setting import Role
+from rulescore.engines.base import Engine
 from rulescore.engines.counting import Counter, condition_sources, load_group
+from rulescore.engines.loading import Loaded
 from rulescore.language.printer import print_atom
 from rulescore.language.syntax import Atom, Constant, Term, Wildcard
 from rulescore.logic.normal import Bound, Fixed, Free, NormalRule, PatternAtom, Slot
@@ -179,19 +181,10 @@ class RuleListing:
         return _Fact(atom.predicate, tuple(value(slot) for slot in atom.slots))
 
     def _fact(self, literal: int, values: Sequence[int | None]) -> _Fact:
-        """The fact that a literal on a tuple stands for."""
-        name = self._counter.loaded.literal_name(literal, len(values))
-        return _Fact(name.predicate, tuple(values[position] for position in name.order), name.negative)
+        return _fact(self._counter.loaded, literal, values)
 
     def _predictions(self, numbers: set[int]) -> dict[int, _Fact]:
-        loaded = self._counter.loaded
-        found: dict[int, _Fact] = {}
-        self._counter.engine.load(sql.WANTED, pa.table({"id": pa.array(sorted(numbers), pa.int32())}))
-        for arity in sorted(loaded.candidate_arities):
-            for row in self._counter.engine.query(sql.predictions_by_number(arity, loaded.stride)).to_pylist():
-                found[row["prediction"]] = self._fact(row["literal"], [row[argument(i)] for i in range(arity)])
-        self._counter.engine.run(drop(sql.WANTED))
-        return found
+        return _predicted(self._counter.engine, self._counter.loaded, numbers)
 
     def _refuters(self, found: pa.Table, rows: list[dict[str, int]]) -> dict[int, list[_Refuter]]:
         """What refutes the head of each listed row."""
@@ -233,12 +226,38 @@ class RuleListing:
         wanted = {value for row in rows for field, value in row.items() if field[0] in "vt" and field[1:].isdigit()}
         facts = [fact for found in refuters.values() for one in found for fact in (*one.facts, *one.absent)]
         wanted |= {value for fact in (*facts, *predictions.values()) for value in fact.values if value is not None}
-        engine = self._counter.engine
-        engine.load(sql.WANTED, pa.table({"id": pa.array(sorted(wanted), pa.int32())}))
-        keys = engine.query(sql.constants_by_id())
-        engine.run(drop(sql.WANTED))
-        known = {number: key for key, number in self._counter.loaded.constant_ids.items()}
-        return _Texts(known | dict(zip(keys["id"].to_pylist(), keys["key"].to_pylist(), strict=True)))
+        return _texts(self._counter.engine, self._counter.loaded, wanted)
+
+
+def _fact(loaded: Loaded, literal: int, values: Sequence[int | None]) -> _Fact:
+    """The fact that a literal on a tuple stands for."""
+    name = loaded.literal_name(literal, len(values))
+    return _Fact(name.predicate, tuple(values[position] for position in name.order), name.negative)
+
+
+def _predicted(engine: Engine, loaded: Loaded, numbers: set[int]) -> dict[int, _Fact]:
+    found: dict[int, _Fact] = {}
+    engine.load(sql.WANTED, pa.table({"id": pa.array(sorted(numbers), pa.int32())}))
+    for arity in sorted(loaded.candidate_arities):
+        for row in engine.query(sql.predictions_by_number(arity, loaded.stride)).to_pylist():
+            found[row["prediction"]] = _fact(loaded, row["literal"], [row[argument(i)] for i in range(arity)])
+    engine.run(drop(sql.WANTED))
+    return found
+
+
+def predictions_in_words(engine: Engine, loaded: Loaded, numbers: set[int]) -> dict[int, str]:
+    """Predicted facts as they are written in rules, by their numbers."""
+    facts = _predicted(engine, loaded, numbers)
+    texts = _texts(engine, loaded, {value for fact in facts.values() for value in fact.values if value is not None})
+    return {number: texts.fact(fact) for number, fact in facts.items()}
+
+
+def _texts(engine: Engine, loaded: Loaded, wanted: set[int]) -> _Texts:
+    engine.load(sql.WANTED, pa.table({"id": pa.array(sorted(wanted), pa.int32())}))
+    keys = engine.query(sql.constants_by_id())
+    engine.run(drop(sql.WANTED))
+    known = {number: key for key, number in loaded.constant_ids.items()}
+    return _Texts(known | dict(zip(keys["id"].to_pylist(), keys["key"].to_pylist(), strict=True)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from rulescore.data.setting import FactBatch, FactStream, Setting
 from rulescore.data.summary import DataSummary, PredictionCounts
 from rulescore.data.vocabulary import Predicate, Vocabulary
 from rulescore.engines.base import Engine
+from rulescore.engines.tables import LoadedTable, prediction_batches
 from rulescore.errors import Diagnostic, InputError
 from rulescore.logic.plan import LiteralName
 from rulescore.logic.refutation import Order, identity
@@ -120,13 +121,17 @@ def load(
     orders: dict[int, tuple[Order, ...]],
     constants: Iterable[str],
     declared: Mapping[str, int],
+    tables: Mapping[str, LoadedTable] | None = None,
 ) -> Loaded:
-    """Load every fact of a setting. `constants` are keys that rules mention, `declared` predicates with their arity."""
+    """Load every fact of a setting. `constants` are keys that rules mention, `declared` predicates with their arity. Predictions
+    of the targets of `tables` are facts among the others."""
+    tables = tables or {}
     observed = _stage(engine, "observed", setting.observed)
     negative = _stage(engine, "negative", setting.negatives)
-    predicted, read, kept = _stage_predictions(engine, setting)
+    predicted, read, kept = _stage_predictions(engine, setting, tables)
     stages = {"observed": observed, "negative": negative, "predicted": predicted}
     arities = _predicate_arities(engine, stages)
+    _refuse_clashes(arities, tables)
     names = sorted({**declared, **arities})
     ids = {predicate: i for i, predicate in enumerate(names)}
     engine.load(sql.PREDICATE, pa.table({"name": pa.array(names, pa.string()), "id": pa.array(range(len(names)), pa.int32())}))
@@ -149,7 +154,7 @@ def load(
     models = tuple(one.model for one in setting.predictions)
     totals = {row["model"]: row for row in engine.query(sql.model_counts()).to_pylist()} if predicted.arities else {}
     predictions = {
-        model: _prediction_counts(read[i], kept[i], totals.get(i, {"distinct": 0, "already_observed": 0}))
+        model: _prediction_counts(read[i], kept[i], totals.get(i, {"distinct": 0, "already_observed": 0}), _coverage(i, tables))
         for i, model in enumerate(models)
     }
     facts = sum(loaded.counts["observed"].values())
@@ -177,8 +182,31 @@ def load(
     )
 
 
-def _prediction_counts(read: int, kept: int, row: Mapping[str, int]) -> PredictionCounts:
-    return PredictionCounts(read, kept, row["distinct"], kept - row["distinct"], row["already_observed"])
+def _prediction_counts(read: int, kept: int, row: Mapping[str, int], coverage: tuple[int | None, int | None]) -> PredictionCounts:
+    return PredictionCounts(read, kept, row["distinct"], kept - row["distinct"], row["already_observed"], *coverage)
+
+
+def _coverage(model: int, tables: Mapping[str, LoadedTable]) -> tuple[int | None, int | None]:
+    """Hidden rows of the tables that a model predicts, and how many of them it predicts."""
+    answered = [table for table in tables.values() if model in table.covered]
+    if not answered:
+        return None, None
+    return sum(table.hidden for table in answered), sum(table.covered[model] for table in answered)
+
+
+def _refuse_clashes(predicates: Iterable[str], tables: Mapping[str, LoadedTable]) -> None:
+    """A name of a rule means a table or a predicate of facts, never both."""
+    predicted = {table.predicate for table in tables.values() if table.covered}
+    attributes = {f"{name}.{one}" for name, table in tables.items() for one in table.attributes} - predicted
+    problems = [
+        Diagnostic(
+            "E336", f"`{one}` is a predicate of the facts, and a table or an attribute", helps=("give the table another name",)
+        )
+        for one in sorted(predicates)
+        if one in tables or one in attributes
+    ]
+    if problems:
+        raise InputError(problems)
 
 
 def _stage(engine: Engine, kind: str, streams: Iterable[FactStream]) -> _Staging:
@@ -190,7 +218,9 @@ def _stage(engine: Engine, kind: str, streams: Iterable[FactStream]) -> _Staging
     return staging
 
 
-def _stage_predictions(engine: Engine, setting: Setting) -> tuple[_Staging, list[int], list[int]]:
+def _stage_predictions(
+    engine: Engine, setting: Setting, tables: Mapping[str, LoadedTable]
+) -> tuple[_Staging, list[int], list[int]]:
     staging = _Staging(engine, "predicted", ("model", "score", "rank"))
     read: list[int] = []
     kept: list[int] = []
@@ -199,7 +229,11 @@ def _stage_predictions(engine: Engine, setting: Setting) -> tuple[_Staging, list
         reader = PredictionReader(one)
         for batch in reader:
             staging.add(batch, number)
-        read.append(reader.rows_read)
+        rows_read = reader.rows_read
+        for batch in prediction_batches(engine, tables, number):
+            staging.add(batch, number)
+            rows_read += batch.rows.num_rows
+        read.append(rows_read)
         kept.append(staging.rows - before)
     staging.finish()
     return staging, read, kept

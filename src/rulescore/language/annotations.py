@@ -6,9 +6,9 @@ import sys
 from dataclasses import dataclass, replace
 
 from rulescore.errors import Span, suggestion
-from rulescore.language.conditions import read_term
 from rulescore.language.cursor import Cursor
 from rulescore.language.syntax import Constant, Kind, Term, Variable
+from rulescore.language.terms import read_term
 
 _LARGEST = sys.float_info.max
 _FORMS = {

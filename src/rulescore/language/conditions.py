@@ -1,90 +1,64 @@
-"""Terms, atoms, literals and bodies: each function reads one of them and leaves the cursor behind it."""
+"""Atoms, expressions and conditions: each function reads one of them and leaves the cursor behind it.
+
+Conditions and expressions look alike until an operator or its absence tells them apart: `(f(X))` may be either. So they are read
+as one, loosest joint first (`or`, `and`, `not`, comparisons, sums, products), and each place says which of the two it takes.
+"""
 
 from __future__ import annotations
 
-import datetime
-import math
-
 from rulescore.errors import Span
-from rulescore.language.cursor import NAME_KINDS, Cursor, StatementError
-from rulescore.language.literals import EscapeError, unquote
-from rulescore.language.syntax import And, Atom, Comparison, Constant, Literal, Not, Operator, Term, Variable, Wildcard
+from rulescore.language.cursor import NAME_KINDS, Cursor
+from rulescore.language.functions import (
+    AGGREGATES,
+    FUNCTIONS,
+    TOLERANCES,
+    Node,
+    condition_of,
+    expression_of,
+    tolerance,
+    without_arguments,
+    without_colon,
+)
+from rulescore.language.rows import at_argument_name, mixed_arguments, read_row
+from rulescore.language.syntax import (
+    Aggregate,
+    Aggregation,
+    And,
+    Arithmetic,
+    Atom,
+    Attribute,
+    Comparison,
+    Condition,
+    Constant,
+    Expression,
+    Let,
+    Membership,
+    Negative,
+    Not,
+    Operation,
+    Operator,
+    Or,
+    RowAtom,
+    Term,
+    Test,
+    Variable,
+    Wildcard,
+)
+from rulescore.language.terms import PLAIN_KINDS, plain_term, read_constant, read_predicate, read_term
 from rulescore.language.tokens import Token, is_variable_word
 
-_OPERATORS = {"=": Operator.EQUAL, "!=": Operator.DIFFERENT}
-_CONJUNCTIONS = frozenset({",", "and"})
-_SIGNS = frozenset({"-", "+"})
-
-
-def read_name(cursor: Cursor, expected: str) -> str:
-    """A word or a quoted text, whatever it means elsewhere."""
-    token = cursor.token
-    if token.kind not in NAME_KINDS or token.text == "_":
-        raise cursor.unexpected(expected, operand=True)
-    cursor.advance()
-    return token.text if token.kind == "word" else _unquoted(cursor, token)
-
-
-def read_term(cursor: Cursor) -> Term:
-    token = cursor.token
-    span = Span(cursor.source, token.start, token.start + len(token.text))
-    match token.kind:
-        case "word":
-            cursor.advance()
-            word = token.text
-            if is_variable_word(word):
-                return Variable(word, span)
-            return Wildcard(span) if word == "_" else Constant(word, span)
-        case "quoted":
-            cursor.advance()
-            return Constant(_unquoted(cursor, token), span)
-        case "variable":
-            cursor.advance()
-            return Variable(token.text[1:], span)
-        case "number" | "+" | "-":
-            return _read_number(cursor)
-        case "date":
-            cursor.advance()
-            return Constant(_date(cursor, token), span)
-        case "true" | "false" if cursor.following.kind != "(":
-            cursor.advance()
-            return Constant(token.kind == "true", span)
-    raise cursor.unexpected("a variable or a constant", operand=True)
-
-
-def read_atom(cursor: Cursor) -> Atom:
-    start = cursor.token.start
-    predicate = read_name(cursor, "an atom")
-    if cursor.token.kind != "(":
-        raise _not_an_atom(cursor)
-    cursor.advance()
-    if cursor.token.kind == ")":
-        raise _without_arguments(cursor)
-    terms = [read_term(cursor)]
-    while cursor.token.kind == ",":
-        cursor.advance()
-        terms.append(read_term(cursor))
-    cursor.expect(")", "`,` or `)`")
-    return Atom(predicate, tuple(terms), cursor.span_from(start))
-
-
-def read_literal(cursor: Cursor) -> Literal:
-    token = cursor.token
-    if token.kind == "not":
-        return _read_negation(cursor)
-    if token.kind in NAME_KINDS:
-        following = cursor.following.kind
-        if following == "(":
-            return read_atom(cursor)
-        if following == ":" and cursor.at_statement():
-            raise cursor.missing_full_stop(cursor.index)
-        if (following in _CONJUNCTIONS or following in {".", "end", "<-"}) and not is_variable_word(token.text):
-            return read_atom(cursor)
-    return _read_comparison(cursor)
+_COMPARISONS = {operator.value: operator for operator in Operator}
+_ARITHMETIC = {operator.value: operator for operator in Arithmetic if operator is not Arithmetic.MODULO}
+_POWERS = {Arithmetic.ADD: 1, Arithmetic.SUBTRACT: 1, Arithmetic.MULTIPLY: 2, Arithmetic.DIVIDE: 2, Arithmetic.MODULO: 2}
+_JOINTS = frozenset({",", "and", "or"})
+_ENDS = frozenset({",", ")"})
+_PREDICATE_KINDS = NAME_KINDS | {"dotted"}
+# `not` may be that of `not in`, a word may be `mod`.
+_AFTER_VALUES = frozenset({*_COMPARISONS, *_ARITHMETIC, "in", "not", "word"})
 
 
 def read_body(cursor: Cursor) -> And:
-    """One literal or more. Claims nothing about what follows, except that a further arrow means a forgotten full stop."""
+    """One condition or more. Claims nothing about what follows, except that a further arrow means a forgotten full stop."""
     if cursor.token.kind in {".", "end"}:
         raise cursor.failure(
             "E107",
@@ -94,105 +68,323 @@ def read_body(cursor: Cursor) -> And:
             note="a rule says what follows from its body: `head <- body.`",
             help="facts belong into the data, not among the rules",
         )
+    body = _read_conjunction(cursor)
+    if cursor.token.kind == "<-" and cursor.begin:
+        raise cursor.missing_full_stop(cursor.begin)
+    return body
+
+
+def _read_conjunction(cursor: Cursor) -> And:
+    """A condition as a conjunction, of one part unless it is one already."""
     start = cursor.token.start
-    begin = cursor.index
-    literals = [read_literal(cursor)]
-    while cursor.token.kind in _CONJUNCTIONS:
-        cursor.advance()
-        begin = cursor.index
-        literals.append(read_literal(cursor))
-    if cursor.token.kind == "<-" and len(literals) > 1:
-        raise cursor.missing_full_stop(begin)
-    return And(tuple(literals), cursor.span_from(start))
+    match condition_of(cursor, read_formula(cursor)):
+        case And(conditions=conditions):
+            return And(conditions, cursor.span_from(start))
+        case condition:
+            return And((condition,), cursor.span_from(start))
+
+
+def read_atom(cursor: Cursor) -> Atom:
+    """An atom of plain terms, nothing else."""
+    if cursor.token.kind in _PREDICATE_KINDS and cursor.following.kind == "(":
+        atom = _read_application(cursor)
+        if isinstance(atom, Atom):
+            return atom
+        advice = "an attribute of a table is written as an atom like this: `sale.price(A, P)`" if isinstance(atom, RowAtom) else ""
+        message = "expected an atom of variables and constants"
+        raise cursor.failure("E101", message, atom.span or cursor.token_span(cursor.token), help=advice)
+    token = cursor.token
+    name = read_predicate(cursor, "an atom")
+    if cursor.token.kind in _JOINTS or cursor.token.kind in {".", "end", "<-"}:
+        raise without_arguments(cursor, name, cursor.token_span(token))
+    raise cursor.unexpected("`(`", help="a name of other characters than letters, digits and underscores is quoted")
+
+
+def read_formula(cursor: Cursor) -> Node:
+    """Conditions joined by `,`, `and` and `or`; or one that is joined to nothing, which may be a value as well."""
+    start = cursor.token.start
+    begin = 0
+    node = _read_part(cursor)
+    if cursor.token.kind in _JOINTS:
+        parts = [condition_of(cursor, node)]
+        alternatives: list[Condition] = []
+        joints: dict[str, Token] = {}
+        while (joint := cursor.token).kind in _JOINTS:
+            _check_joint(cursor, joints)
+            if joint.kind == "or":
+                alternatives.append(_joined(parts))
+                parts = []
+            cursor.advance()
+            begin = cursor.index
+            parts.append(condition_of(cursor, _read_part(cursor)))
+        span = cursor.span_from(start)
+        node = Or((*alternatives, _joined(parts)), span) if alternatives else And(tuple(parts), span)
+    cursor.begin = begin
+    return node
+
+
+def _joined(parts: list[Condition]) -> Condition:
+    """The parts between two `or`."""
+    if len(parts) == 1:
+        return parts[0]
+    first, last = parts[0].span, parts[-1].span
+    return And(tuple(parts), Span(first.source, first.start, last.end) if first and last else None)
+
+
+def _check_joint(cursor: Cursor, joints: dict[str, Token]) -> None:
+    """Raises where a joint does not go with the ones before it in the same list."""
+    joint = cursor.token
+    if joint.kind == "," and cursor.in_head:
+        raise cursor.failure(
+            "E109",
+            "a comma cannot stand between the conditions of a head",
+            cursor.token_span(joint),
+            note="some languages read it as `and`, others as `or`",
+            help="write `and` or `or`, or a rule of its own for each of them",
+        )
+    joints[joint.kind] = joint
+    if "," in joints and "or" in joints:
+        raise cursor.failure(
+            "E118",
+            "`,` and `or` stand side by side without parentheses",
+            cursor.token_span(joint),
+            note="`a, b or c` could mean `(a and b) or c` as well as `a and (b or c)`",
+            help="put the alternatives into parentheses, or write `and` for `,`",
+        )
+
+
+def _read_part(cursor: Cursor) -> Node:
+    """A condition without joints, or a value."""
+    token = cursor.token
+    kind = token.kind
+    # A name is never the last token.
+    if kind in _PREDICATE_KINDS and cursor.tokens[cursor.index + 1].kind == "(":
+        node: Node = _read_application(cursor)
+        if cursor.token.kind not in _AFTER_VALUES:
+            return node
+        node = _continue_operation(cursor, node, token.start, 0)
+    elif kind == "not":
+        return _read_negation(cursor)
+    elif kind == "let":
+        return _read_definition(cursor)
+    else:
+        if cursor.following.kind == ":" and kind in NAME_KINDS and cursor.at_statement():
+            raise cursor.missing_full_stop(cursor.index)
+        node = _read_operation(cursor, 0, "an atom or a comparison")
+    return _read_comparison(cursor, node, token.start)
 
 
 def _read_negation(cursor: Cursor) -> Not:
-    negation = cursor.advance()
-    token = cursor.token
-    if token.kind == "not":
-        raise _foreign_negation(cursor, "a negation of a negation", "leave out both")
-    is_atom = token.kind in NAME_KINDS and cursor.following.kind not in _OPERATORS
-    if is_atom or token.kind not in {"word", "quoted", "variable", "number", "date", "true", "false"}:
-        atom = read_atom(cursor)
-        return Not(atom, cursor.span_from(negation.start))
-    raise _foreign_negation(cursor, "a negation of a comparison", "write `X != Y` for `not X = Y`")
-
-
-def _foreign_negation(cursor: Cursor, what: str, advice: str) -> StatementError:
-    message = f"{what} is not part of the rule language"
-    return cursor.failure("E110", message, cursor.token_span(cursor.token), label="expected an atom", help=advice)
-
-
-def _read_comparison(cursor: Cursor) -> Comparison:
     start = cursor.token.start
-    if cursor.token.kind not in {"word", "quoted", "variable", "number", "date", "true", "false", "+", "-"}:
-        raise cursor.unexpected("an atom or a comparison", operand=True)
-    left = read_term(cursor)
-    operator = _OPERATORS.get(cursor.token.kind)
-    if operator is None:
-        raise cursor.unexpected("`=` or `!=`")
+    cursor.enter()
     cursor.advance()
-    right = read_term(cursor)
-    return Comparison(operator, left, right, cursor.span_from(start))
+    if cursor.token.kind == "let" and cursor.following.kind != "(":
+        raise cursor.unexpected("a condition", help="`let` gives a value a name, and has no opposite")
+    condition = condition_of(cursor, _read_part(cursor))
+    cursor.leave()
+    return Not(condition, cursor.span_from(start))
 
 
-def _not_an_atom(cursor: Cursor) -> StatementError:
-    """What is wrong with a name that no parenthesis follows."""
-    if cursor.token.kind in _CONJUNCTIONS or cursor.token.kind in {".", "end", "<-"}:
-        return _without_arguments(cursor)
-    return cursor.unexpected("`(`", help="a name of other characters than letters, digits and underscores is quoted")
+def _read_definition(cursor: Cursor) -> Let:
+    if cursor.following.kind in {"(", *_ENDS}:
+        raise cursor.unexpected("an atom or a comparison", operand=True)
+    if cursor.in_head:
+        message = "a definition with `let` cannot stand in a head"
+        raise cursor.failure("E109", message, cursor.token_span(cursor.token), help="write it in the body; the head can use it")
+    start = cursor.advance().start
+    variable_token = cursor.token
+    is_variable = variable_token.kind == "variable" or (variable_token.kind == "word" and is_variable_word(variable_token.text))
+    if not is_variable:
+        raise cursor.unexpected("a variable", operand=True)
+    variable = read_term(cursor)
+    assert isinstance(variable, Variable)
+    cursor.expect("=", "`=`")
+    return Let(variable, read_expression(cursor), cursor.span_from(start))
 
 
-def _without_arguments(cursor: Cursor) -> StatementError:
-    index = cursor.index - (2 if cursor.token.kind == ")" else 1)
-    name = cursor.tokens[index]
-    shown = name.text.strip('`"')
-    return cursor.failure(
-        "E108",
-        f"`{shown}` has no arguments",
-        cursor.token_span(name),
-        note="a predicate has one argument or more",
-        help=f"name the arguments, as in `{shown}(X)`",
-    )
+def _read_comparison(cursor: Cursor, left: Node, start: int) -> Node:
+    """What follows a value: an operator and another value, a set, or nothing."""
+    kind = cursor.token.kind
+    operator = _COMPARISONS.get(kind)
+    if operator is not None:
+        _check_arrow(cursor, left)
+        value = expression_of(cursor, left)
+        cursor.advance()
+        comparison = Comparison(operator, value, read_expression(cursor), cursor.span_from(start))
+        if cursor.token.kind in _COMPARISONS:
+            raise cursor.unexpected("`,` or `.`", help="write two comparisons: `1 < X and X < 9`")
+        return comparison
+    if kind == "in":
+        return _read_membership(cursor, expression_of(cursor, left), start)
+    if kind == "not" and cursor.following.kind == "in":
+        value = expression_of(cursor, left)
+        cursor.advance()
+        membership = _read_membership(cursor, value, start)
+        return Not(membership, membership.span)
+    return left
 
 
-def _read_number(cursor: Cursor) -> Constant:
+def _check_arrow(cursor: Cursor, left: Node) -> None:
+    """Raises where what looks like a comparison in a head is meant as an arrow: `p(X) <= q(X).`"""
+    if cursor.in_head and isinstance(left, Atom) and left.predicate not in FUNCTIONS and not cursor.has_arrow():
+        raise cursor.unexpected("`<-`", help="the arrow between head and body is `<-`, with the head on its left")
+
+
+def _read_membership(cursor: Cursor, value: Expression, start: int) -> Membership:
+    cursor.advance()
+    cursor.expect("{", "a set of constants, such as `{a, b}`")
+    constants = [read_constant(cursor)]
+    while cursor.token.kind == ",":
+        cursor.advance()
+        constants.append(read_constant(cursor))
+    cursor.expect("}", "`,` or `}`")
+    return Membership(value, tuple(constants), cursor.span_from(start))
+
+
+def read_expression(cursor: Cursor) -> Expression:
+    return expression_of(cursor, _read_operation(cursor, 0, "a value"))
+
+
+def _read_operation(cursor: Cursor, power: int, expected: str) -> Node:
+    """Operands joined by operators that bind more tightly than `power`; or one operand, which may be a condition as well."""
     start = cursor.token.start
-    sign = cursor.advance().kind if cursor.token.kind in _SIGNS else ""
-    token = cursor.expect("number", "a number")
-    span = cursor.span_from(start)
-    try:
-        value = float(sign + token.text) if any(c in token.text for c in ".eE") else int(sign + token.text)
-    except ValueError:  # more digits than the interpreter converts
-        value = math.inf
-    if abs(value) == math.inf:
-        cursor.report("E105", "the number is too large", span, note="infinity is not a constant")
-    return Constant(value, span)
+    return _continue_operation(cursor, _read_operand(cursor, expected), start, power)
 
 
-def _date(cursor: Cursor, token: Token) -> datetime.date:
-    try:
-        return datetime.date.fromisoformat(token.text)
-    except ValueError:
-        cursor.report(
-            "E105",
-            f"there is no day `{token.text}`",
-            cursor.token_span(token),
-            note="a date is written as year, month and day: `2020-01-31`",
-            help=f'to use it as text, quote it: `"{token.text}"`',
-        )
-        return datetime.date.min
+def _continue_operation(cursor: Cursor, node: Node, start: int, power: int) -> Node:
+    while (operator := _operator(cursor.token)) is not None and _POWERS[operator] > power:
+        left, height = expression_of(cursor, node), cursor.height
+        cursor.advance()
+        right = expression_of(cursor, _read_operation(cursor, _POWERS[operator], "a value"))
+        node = Operation(operator, left, right, cursor.span_from(start))
+        cursor.grow(max(height, cursor.height) + 1)
+    return node
 
 
-def _unquoted(cursor: Cursor, token: Token) -> str:
-    try:
-        return unquote(token.text)
-    except EscapeError as error:
-        cursor.report(
-            "E104",
-            f"`{token.text[error.start : error.end]}` is not an escape",
-            Span(cursor.source, token.start + error.start, token.start + error.end),
-            note='the escapes are \\" \\` \\\\ \\n \\t \\r and \\u with four hexadecimal digits, such as \\u00e9',
-            help="a backslash itself is written `\\\\`",
-        )
-        return token.text
+def _operator(token: Token) -> Arithmetic | None:
+    if token.kind == "word":
+        return Arithmetic.MODULO if token.text == "mod" else None
+    return _ARITHMETIC.get(token.kind)
+
+
+def _read_operand(cursor: Cursor, expected: str) -> Node:
+    token = cursor.token
+    following = cursor.following.kind
+    if token.kind in _PREDICATE_KINDS and following == "(":
+        return _read_application(cursor)
+    if token.kind == "(":
+        return _read_parentheses(cursor)
+    if token.kind == "-" and following != "number":
+        return _read_negative(cursor)
+    cursor.height = 0
+    if token.kind == "attribute":
+        cursor.advance()
+        return Attribute(token.text, cursor.token_span(token))
+    term = read_term(cursor, expected)
+    return expression_of(cursor, term)
+
+
+def _read_parentheses(cursor: Cursor) -> Node:
+    cursor.enter()
+    cursor.advance()
+    node = read_formula(cursor)
+    cursor.expect(")", "`)`")
+    cursor.leave()
+    return node
+
+
+def _read_negative(cursor: Cursor) -> Negative:
+    start = cursor.token.start
+    cursor.enter()
+    cursor.advance()
+    token = cursor.token
+    operand = expression_of(cursor, _read_operand(cursor, "a number"))
+    if isinstance(operand, Constant) and isinstance(operand.value, str | bool):
+        message = f"expected a number, found `{token.text}`"
+        raise cursor.failure("E101", message, cursor.token_span(token), label="expected a number")
+    cursor.leave()
+    cursor.grow(cursor.height + 1)
+    return Negative(operand, cursor.span_from(start))
+
+
+def _read_application(cursor: Cursor) -> Atom | RowAtom | Test | Aggregate:
+    """A name and what stands in parentheses behind it. The cursor stands at the name, and a parenthesis follows."""
+    token, tokens = cursor.token, cursor.tokens
+    name = read_predicate(cursor, "an atom")
+    terms: list[Term] = []
+    index = cursor.index + 1
+    # The plain case, as fast as can be: rule miners write millions of such arguments.
+    while tokens[index].kind in PLAIN_KINDS and (end := tokens[index + 1].kind) in _ENDS:
+        terms.append(plain_term(cursor, tokens[index]))
+        index += 2
+        if end == ")":
+            cursor.jump(index)
+            cursor.height = 1
+            return Atom(name, tuple(terms), cursor.span_from(token.start))
+    cursor.jump(index)
+    if cursor.token.kind == ")" and not terms:
+        raise without_arguments(cursor, name, cursor.token_span(token))
+    aggregates = token.kind == "word" and name in AGGREGATES
+    if not terms and at_argument_name(cursor) and not aggregates:
+        return read_row(cursor, name, token.start)
+    cursor.enter()
+    arguments, height = _read_arguments(cursor, name, terms)
+    if cursor.token.kind == ":" and aggregates and len(arguments) == 1:
+        aggregate = _read_aggregate(cursor, Aggregation(name), expression_of(cursor, arguments[0]), token.start)
+        cursor.leave()
+        return aggregate
+    if aggregates and name not in FUNCTIONS and not all(isinstance(one, Variable | Constant | Wildcard) for one in arguments):
+        raise without_colon(cursor, name, cursor.token_span(token))
+    if cursor.token.kind == ":":
+        raise mixed_arguments(cursor, cursor.token_span(cursor.tokens[cursor.index - 1]))
+    cursor.expect(")", "`,` or `)`")
+    cursor.leave()
+    cursor.grow(height + 1)
+    return _applied(cursor, name, arguments, cursor.span_from(token.start))
+
+
+def _read_arguments(cursor: Cursor, name: str, before: list[Term]) -> tuple[list[Node | Wildcard], int]:
+    """The arguments of which `before` are read already, and the height of the highest one."""
+    arguments: list[Node | Wildcard] = [*before]
+    highest = 0
+    while True:
+        arguments.append(_read_argument(cursor, name))
+        highest = max(highest, cursor.height)
+        if cursor.token.kind != ",":
+            return arguments, highest
+        cursor.advance()
+
+
+def _read_argument(cursor: Cursor, name: str) -> Node | Wildcard:
+    if cursor.token.text == "_" and cursor.following.kind in _ENDS:
+        cursor.height = 0
+        return read_term(cursor)
+    start = cursor.token.start
+    node = _read_operation(cursor, 0, "a variable or a constant")
+    if name == "within":
+        if cursor.token.kind == "%":
+            cursor.advance()
+            return tolerance(cursor, "percent", (expression_of(cursor, node),), cursor.span_from(start))
+        if isinstance(node, Atom) and node.predicate in TOLERANCES:
+            arguments = tuple(expression_of(cursor, term) for term in node.terms)
+            return tolerance(cursor, node.predicate, arguments, cursor.span_from(start))
+    return node
+
+
+def _applied(cursor: Cursor, name: str, arguments: list[Node | Wildcard], span: Span) -> Atom | Test:
+    terms = tuple(one for one in arguments if isinstance(one, Variable | Constant | Wildcard))
+    if len(terms) == len(arguments):
+        return Atom(name, terms, span)
+    return Test(name, tuple(expression_of(cursor, one) for one in arguments), span)
+
+
+def _read_aggregate(cursor: Cursor, function: Aggregation, value: Expression, start: int) -> Aggregate:
+    """The condition of an aggregate, behind its colon. In a head, its commas are those of a body."""
+    in_head = cursor.in_head
+    cursor.in_head = False
+    cursor.advance()
+    condition = _read_conjunction(cursor)
+    cursor.in_head = in_head
+    cursor.expect(")", "`,` or `)`")
+    cursor.grow(cursor.peak + 1)
+    return Aggregate(function, value, condition, cursor.span_from(start))

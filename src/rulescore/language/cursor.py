@@ -2,52 +2,16 @@
 
 from __future__ import annotations
 
-from rulescore.errors import Diagnostic, Source, Span
+from rulescore.errors import Diagnostic, Source, Span, suggestion
+from rulescore.language.advice import FOREIGN, SYMBOLS, WORDS
 from rulescore.language.tokens import DECLARATION_WORDS, RESERVED, Token
 
 NAME_KINDS = frozenset({"word", "quoted"})
+_HEAD_OPENERS = NAME_KINDS | {"dotted", "variable", "parameter", "number", "false", "⊥", "not", "("}
 
-_DISJUNCTION = ("a disjunction", "write a rule of its own for each alternative")
-_ORDER = ("a comparison of order", "terms are compared by `=` and `!=` only")
-_ARITHMETIC = ("arithmetic", "put the computed value into the data, as a fact of its own")
-_SET = ("a set or list", "write a rule of its own for each value, or put the values into the data as facts of a predicate")
-_NOT_OPERANDS = {
-    "{": _SET,
-    "[": _SET,
-    "let": ("a definition with `let`", "write the term itself where it is used"),
-}
-_NOT_OPERATORS = {
-    "or": _DISJUNCTION,
-    "<": _ORDER,
-    ">": _ORDER,
-    "<=": _ORDER,
-    ">=": _ORDER,
-    "+": _ARITHMETIC,
-    "-": _ARITHMETIC,
-    "*": _ARITHMETIC,
-    "/": _ARITHMETIC,
-    "**": _ARITHMETIC,
-    "^": _ARITHMETIC,
-    "in": _SET,
-    "<->": ("an equivalence", "write one rule for each direction"),
-    "<=>": ("an equivalence", "write one rule for each direction"),
-}
-_FUNCTION = (
-    "a function or an aggregate",
-    "an argument is a variable or a constant; a constant with other characters is quoted",
-)
-_PARENTHESES = ("a condition in parentheses", "a body is a list of atoms and comparisons, joined by `,`")
-_NAMED_ARGUMENT = ("an argument with a name", "give the arguments in order, as in `p(X, Y)`")
-_ADVICE = {
-    "!": "negation is written `not`, as in `not p(X)`",
-    "~": "negation is written `not`, as in `not p(X)`",
-    "==": "equality is written `=`",
-    "&&": "conditions are joined by `,` or `and`",
-    "%": "a comment begins with `#`",
-    "//": "a comment begins with `#`",
-    "->": "a rule is written with its head first: `head <- body`",
-    "=>": "a rule is written with its head first: `head <- body`",
-}
+DEEPEST = 100
+"""How far a condition may be nested, so that no stage after this one runs out of stack."""
+
 _CURLY_QUOTES = frozenset("“”„‟«»‘’‚‛'´′″＂")
 
 
@@ -63,7 +27,7 @@ class StatementError(Exception):
 class Cursor:
     """The last of the tokens is never passed: it is a full stop or cannot be part of a statement."""
 
-    __slots__ = ("index", "problems", "source", "token", "tokens")
+    __slots__ = ("begin", "depth", "height", "in_head", "index", "parameters", "peak", "problems", "source", "token", "tokens")
 
     def __init__(self, source: Source, tokens: list[Token], problems: list[Diagnostic]) -> None:
         self.source = source
@@ -71,10 +35,24 @@ class Cursor:
         self.problems = problems
         self.index = 0
         self.token = tokens[0]
+        # Where the last part of the list of conditions that was read last begins.
+        self.begin = 0
+        # In a head a comma joins nothing.
+        self.in_head = False
+        self.parameters: tuple[str, ...] = ()
+        # How many brackets are open; how high the tree of the expression read last is, and the highest one so far.
+        self.depth = self.height = self.peak = 0
 
-    def move(self, index: int) -> None:
+    def jump(self, index: int) -> None:
         self.index = index
         self.token = self.tokens[index]
+
+    def move(self, index: int) -> None:
+        """To the beginning of a statement."""
+        self.jump(index)
+        self.in_head = False
+        self.parameters = ()
+        self.depth = 0
 
     def advance(self) -> Token:
         """Passes the token and returns it."""
@@ -96,10 +74,31 @@ class Cursor:
     def span_from(self, start: int) -> Span:
         """From an offset to the end of the token passed last."""
         last = self.tokens[self.index - 1]
-        return Span(self.source, start, last.start + len(last.text))
+        return Span(self.source, start, last.end)
 
     def token_span(self, token: Token) -> Span:
-        return Span(self.source, token.start, token.start + len(token.text))
+        return Span(self.source, token.start, token.end)
+
+    def enter(self) -> None:
+        """Something opens here that `leave` closes."""
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise self._too_deep()
+
+    def leave(self) -> None:
+        self.depth -= 1
+
+    def grow(self, height: int) -> None:
+        """The expression read last is a tree of this height."""
+        self.height = height
+        self.peak = max(self.peak, height)
+        if height > DEEPEST:
+            raise self._too_deep()
+
+    def _too_deep(self) -> StatementError:
+        message = f"the condition is nested more than {DEEPEST} deep"
+        advice = "name a part of it with `let`, or write several rules"
+        return self.failure("E122", message, self.token_span(self.token), help=advice)
 
     def report(self, code: str, message: str, span: Span, *, label: str = "", note: str = "", help: str = "") -> None:
         """Records a problem that does not keep the rest of the statement from being read."""
@@ -122,12 +121,19 @@ class Cursor:
         token = self.token
         return token.kind == "word" and token.text in DECLARATION_WORDS and self.following.kind not in {"(", ":", "<-"}
 
+    def at_template(self) -> bool:
+        return self.token.text == "for" and self.token.kind == "word" and self.following.kind == "parameter"
+
     def at_statement(self) -> bool:
-        """Whether a new statement seems to begin here: an annotation, a declaration, or a name with an arrow further on."""
-        if self.token.kind == "@" or self.at_declaration():
+        """Whether a new statement seems to begin here: an annotation, a declaration, a template, or what may open a head with an
+        arrow further on."""
+        if self.token.kind == "@" or self.at_declaration() or self.at_template():
             return True
-        is_head = self.token.kind in NAME_KINDS or self.token.kind in {"false", "⊥"}
-        return is_head and any(token.kind == "<-" for token in self.tokens[self.index + 1 :])
+        return self.token.kind in _HEAD_OPENERS and self.has_arrow()
+
+    def has_arrow(self) -> bool:
+        """Whether an arrow stands further on in the statement."""
+        return any(token.kind == "<-" for token in self.tokens[self.index + 1 :])
 
     def missing_full_stop(self, index: int) -> StatementError:
         """The statement should have ended before the token at `index`, which is where reading resumes."""
@@ -152,25 +158,19 @@ class Cursor:
             return mistake
         if token.kind == "@" and self.index:
             return self.missing_full_stop(self.index)
-        if operand and token.kind in RESERVED and (token.kind != "let" or self.following.kind in {"(", ",", ")"}):
+        if operand and token.kind in RESERVED:
             return self._must_be_quoted(token, f"`{token.text}` is a reserved word")
-        foreign = self._foreign(token, operand)
+        foreign = FOREIGN.get(token.kind)
         if foreign is not None and not help:
             what, advice = foreign
             message = f"{what} is not part of the rule language"
             return self.failure("E110", message, self.token_span(token), label=f"expected {expected}", help=advice)
-        advice = help or _ADVICE.get(token.kind, "")
-        if token.kind == "word" and token.text.lower() in RESERVED:
-            advice = f"did you mean `{token.text.lower()}`?"
+        advice = help or SYMBOLS.get(token.kind, "")
+        if token.kind == "word" and not help:
+            word = token.text.lower()
+            advice = f"did you mean `{word}`?" if word in RESERVED else WORDS.get(word, "")
         span = self.token_span(token)
         return self.failure("E101", f"expected {expected}, found {_found(token)}", span, label=f"expected {expected}", help=advice)
-
-    def _foreign(self, token: Token, operand: bool) -> tuple[str, str] | None:
-        if operand:
-            return _PARENTHESES if token.kind == "(" else _NOT_OPERANDS.get(token.kind)
-        if token.kind == "(" and self.tokens[self.index - 1].kind in NAME_KINDS:
-            return _FUNCTION
-        return _NAMED_ARGUMENT if token.kind == ":" else _NOT_OPERATORS.get(token.kind)
 
     def _mistake(self, token: Token) -> StatementError | None:
         match token.kind:
@@ -194,8 +194,10 @@ class Cursor:
                     note="numbers are written `12`, `-0.5` or `1e9`, dates `2020-01-31`; a name does not begin with a digit",
                     help=f'to use it as text, quote it: `"{token.text}"`',
                 )
-            case "dotted":
+            case "dotted" if "$" not in token.text:
                 return self._must_be_quoted(token, f"`{token.text}` contains a full stop")
+            case "parameter" | "dotted" if token.text not in self.parameters:
+                return self._unknown_parameter(token)
             case _:
                 return None
 
@@ -209,6 +211,15 @@ class Cursor:
             self.token_span(token),
             help=advice,
         )
+
+    def _unknown_parameter(self, token: Token) -> StatementError:
+        if not self.parameters:
+            message, advice = f"`{token.text}` is a parameter, but this is no template", "a template begins `for $p in {a, b}:`"
+        else:
+            meant = suggestion(token.text, self.parameters)
+            message, advice = f"the template has no parameter `{token.text}`", f"did you mean `{meant}`?" if meant else ""
+        note = f"its parameters are {', '.join(f'`{name}`' for name in self.parameters)}" if self.parameters else ""
+        return self.failure("E123", message, self.token_span(token), note=note, help=advice)
 
     def _must_be_quoted(self, token: Token, why: str) -> StatementError:
         dotted = token.kind == "dotted"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rulescore.errors import Span
-from rulescore.language.conditions import read_atom, read_body, read_name, read_term
+from rulescore.language.conditions import read_atom, read_body
 from rulescore.language.cursor import Cursor, StatementError
 from rulescore.language.syntax import (
     Atom,
@@ -22,6 +22,7 @@ from rulescore.language.syntax import (
     Variable,
     Wildcard,
 )
+from rulescore.language.terms import read_predicate, read_term
 
 
 def read_declaration(cursor: Cursor) -> tuple[Declaration, ...]:
@@ -53,9 +54,9 @@ def _read_incompatible(cursor: Cursor, start: int) -> tuple[Declaration, ...]:
 
 
 def _read_predicate_or_atom(cursor: Cursor) -> str | Atom:
-    if cursor.token.kind in {"word", "quoted"} and cursor.following.kind == "(":
+    if cursor.token.kind in {"word", "quoted", "dotted"} and cursor.following.kind == "(":
         return read_atom(cursor)
-    return read_name(cursor, "a predicate")
+    return read_predicate(cursor, "a predicate")
 
 
 def _check_group(cursor: Cursor, names: tuple[str, ...], span: Span) -> None:
@@ -78,7 +79,7 @@ def _check_pair(cursor: Cursor, left: Atom, right: Atom, span: Span) -> None:
 
 
 def _read_functional(cursor: Cursor, start: int) -> tuple[Declaration, ...]:
-    predicate = read_name(cursor, "a predicate")
+    predicate = read_predicate(cursor, "a predicate")
     if cursor.token.kind != "(":
         raise _not_functional(cursor, "`functional` does not say what determines what", cursor.span_from(start))
     cursor.advance()
@@ -162,7 +163,7 @@ def _read_closed(cursor: Cursor, start: int) -> tuple[Declaration, ...]:
 
 def _read_closed_predicate(cursor: Cursor, expected: str) -> Closed:
     start = cursor.token.start
-    return Closed(read_name(cursor, expected), cursor.span_from(start))
+    return Closed(read_predicate(cursor, expected), cursor.span_from(start))
 
 
 def _read_refute(cursor: Cursor, start: int) -> tuple[Declaration, ...]:
@@ -184,7 +185,7 @@ def _read_extract(cursor: Cursor, start: int) -> tuple[Declaration, ...]:
 
 
 def _read_predicate(cursor: Cursor, start: int) -> tuple[Declaration, ...]:
-    name = read_name(cursor, "a predicate")
+    name = read_predicate(cursor, "a predicate")
     cursor.expect("/", "`/` and the number of arguments")
     arity = _read_arity(cursor)
     cursor.finish("`.`")

@@ -6,7 +6,7 @@ import datetime
 import re
 
 from rulescore.language.syntax import Value
-from rulescore.language.tokens import is_variable_word, is_word
+from rulescore.language.tokens import is_dotted, is_variable_word, is_word
 
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _ESCAPED = {'"': '"', "`": "`", "\\": "\\", "n": "\n", "t": "\t", "r": "\r"}
@@ -56,8 +56,13 @@ def _write_character(character: str, mark: str) -> str:
 
 
 def write_name(name: str) -> str:
-    """A predicate's or a rule's name: in backticks unless it is a word."""
+    """The name of a rule, a table or an attribute: in backticks unless it is a word."""
     return name if is_word(name) else quote(name, "`")
+
+
+def write_predicate(name: str) -> str:
+    """A name, or a table and its attribute: `sale.price`."""
+    return name if is_word(name) or is_dotted(name) else quote(name, "`")
 
 
 def write_value(value: Value) -> str:
@@ -71,6 +76,8 @@ def write_value(value: Value) -> str:
             return value.isoformat()
         case int() | float():
             return repr(value)
+        case datetime.timedelta():
+            return f"{value.days} day{'' if abs(value.days) == 1 else 's'}"
 
 
 def write_variable(name: str) -> str:

@@ -6,11 +6,15 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from rulescore.errors import Diagnostic, InputError, Source, Span, suggestion
+from rulescore.language.advice import WORDS
 from rulescore.language.annotations import NO_ANNOTATIONS, Annotations, read_annotations
-from rulescore.language.conditions import read_atom, read_body, read_name
+from rulescore.language.conditions import read_atom, read_body, read_formula
 from rulescore.language.cursor import Cursor, StatementError
 from rulescore.language.declarations import read_declaration
-from rulescore.language.syntax import Atom, Falsity, Head, Program, Rule, Statement
+from rulescore.language.functions import condition_of
+from rulescore.language.syntax import Atom, Falsity, Head, Let, Program, Rule, Statement
+from rulescore.language.templates import Template, filled, in_expansion, read_template
+from rulescore.language.terms import read_name
 from rulescore.language.tokens import DECLARATION_WORDS, Token, statements
 
 CODES: dict[str, str] = {
@@ -22,7 +26,7 @@ CODES: dict[str, str] = {
     "E106": "a full stop is missing",
     "E107": "a rule has no body",
     "E108": "a predicate has no arguments",
-    "E109": "a head is not one atom or `false`",
+    "E109": "something cannot stand in a head",
     "E110": "something is not part of the rule language",
     "E111": "a name has to be quoted",
     "E112": "an annotation is unknown",
@@ -31,10 +35,20 @@ CODES: dict[str, str] = {
     "E115": "an annotation is repeated, or contradicts another",
     "E116": "`incompatible` is given what cannot be incompatible",
     "E117": "`functional` does not say which arguments determine which",
+    "E118": "`,` and `or` stand side by side without parentheses",
+    "E119": "a function or an aggregate is unknown, or is given what it does not take",
+    "E120": "arguments with names are mixed with others, repeated or computed",
+    "E121": "something that has no value stands where a value is needed",
+    "E122": "a condition is nested too deeply",
+    "E123": "a template or its parameters are not written as they should be",
+    "E124": "the table of a template's values cannot be used",
 }
 
 _Read = TypeVar("_Read")
-_COMPARISONS = frozenset({"=", "!=", "<", ">", ">=", "=="})
+# Behind these `false` is a constant, not a head.
+_AFTER_CONSTANTS = frozenset({"=", "!=", "<", "<=", ">", ">=", "==", "+", "-", "*", "/", "in", "not", "("})
+# Behind these a word is no part of a head.
+_AFTER_KEYWORDS = frozenset({"word", "quoted", "dotted", "variable", "."})
 
 
 def parse(source: Source) -> Program:
@@ -69,7 +83,7 @@ def _parse_alone(source: Source, read: Callable[[Cursor], _Read]) -> _Read:
     problems: list[Diagnostic] = []
     first, *others = statements(source)
     if first[-1].kind == "end":
-        first[-1] = Token(".", "", first[-1].start)
+        first[-1] = Token(".", "", first[-1].start, first[-1].start)
     cursor = Cursor(source, first, problems)
     try:
         result = read(cursor)
@@ -99,6 +113,12 @@ def _read_statements(cursor: Cursor, read: list[Statement]) -> None:
 
 def _read_statement(cursor: Cursor) -> tuple[Statement, ...]:
     annotations = read_annotations(cursor) if cursor.token.kind == "@" else NO_ANNOTATIONS
+    if cursor.at_template():
+        return _read_expansions(cursor, read_template(cursor), annotations)
+    return _read_plain_statement(cursor, annotations)
+
+
+def _read_plain_statement(cursor: Cursor, annotations: Annotations) -> tuple[Statement, ...]:
     if not cursor.at_declaration():
         return (_read_rule(cursor, annotations),)
     if annotations.span is not None:
@@ -108,8 +128,30 @@ def _read_statement(cursor: Cursor) -> tuple[Statement, ...]:
     return read_declaration(cursor)
 
 
+def _read_expansions(cursor: Cursor, template: Template, annotations: Annotations) -> tuple[Statement, ...]:
+    """The statements of a template, one for each row. The first expansion with problems is the last one read: others would
+    mostly repeat them."""
+    read: list[Statement] = []
+    for row in template.rows:
+        tokens, origins = filled(template, row)
+        inner = Cursor(cursor.source, tokens, [])
+        inner.parameters = template.parameters
+        try:
+            read.extend(_read_plain_statement(inner, annotations))
+        except StatementError as error:
+            cursor.problems.extend(in_expansion(problem, template, row) for problem in inner.problems)
+            resume = None if error.resume is None else origins[error.resume]
+            raise StatementError(in_expansion(error.problem, template, row), resume) from None
+        if inner.problems:
+            cursor.problems.extend(in_expansion(problem, template, row) for problem in inner.problems)
+            break
+    return tuple(read)
+
+
 def _read_annotated_rule(cursor: Cursor) -> Rule:
     annotations = read_annotations(cursor) if cursor.token.kind == "@" else NO_ANNOTATIONS
+    if cursor.at_template():
+        raise cursor.failure("E123", "a template is not one rule", cursor.token_span(cursor.token))
     return _read_rule(cursor, annotations)
 
 
@@ -138,24 +180,34 @@ def _read_head(cursor: Cursor) -> Head:
     token = cursor.token
     if token.kind in {".", "end"}:
         raise cursor.unexpected("a rule or a declaration")
-    if token.kind in {"false", "⊥"} and cursor.following.kind not in _COMPARISONS | {"("}:
+    if token.kind in {"false", "⊥"} and cursor.following.kind not in _AFTER_CONSTANTS and cursor.following.text != "mod":
         cursor.advance()
         return Falsity(cursor.token_span(token))
-    if token.kind == "not":
-        raise _not_a_head(cursor, "a negated atom", "to forbid that `p` follows, write `false <- p(X), body.`")
-    if cursor.following.kind in _COMPARISONS:
-        raise _not_a_head(cursor, "a comparison", "to forbid that it fails, write `false <- body, X != Y.`")
-    if token.kind == "word" and cursor.following.kind != "(":
+    if token.kind == "word" and cursor.following.kind in _AFTER_KEYWORDS:
         _check_keyword(cursor)
-    return read_atom(cursor)
+    cursor.in_head = True
+    node = read_formula(cursor)
+    if cursor.token.kind == ":":
+        advice = "a rule's name stands first and is quoted unless it is a word"
+        raise cursor.unexpected("`<-`", help=advice)
+    head = condition_of(cursor, node)
+    cursor.in_head = False
+    assert not isinstance(head, Let)
+    return head
 
 
 def _check_keyword(cursor: Cursor) -> None:
-    """A word that no parenthesis follows is no head; it may be a misspelt declaration."""
-    meant = suggestion(cursor.token.text, DECLARATION_WORDS)
-    if meant is not None and meant != cursor.token.text:
-        message = f"expected a rule or a declaration, found `{cursor.token.text}`"
-        raise cursor.failure("E101", message, cursor.token_span(cursor.token), help=f"did you mean `{meant}`?")
+    """Raises where a word that no head can begin with is a misspelt declaration, or begins a rule in another language."""
+    word = cursor.token.text
+    meant = suggestion(word, DECLARATION_WORDS)
+    advice = WORDS.get(word.lower(), "")
+    if meant is not None and meant != word:
+        advice = f"did you mean `{meant}`?"
+    if word == "for":
+        advice = "the parameters of a template begin with a dollar sign: `for $p in {a, b}: …`"
+    if advice:
+        message = f"expected a rule or a declaration, found `{word}`"
+        raise cursor.failure("E101", message, cursor.token_span(cursor.token), help=advice)
 
 
 def _read_arrow(cursor: Cursor) -> None:
@@ -163,8 +215,6 @@ def _read_arrow(cursor: Cursor) -> None:
     if token.kind == "<-":
         cursor.advance()
         return
-    if token.kind in {",", "and", "or"}:
-        raise _not_a_head(cursor, "more than one atom", "write a rule of its own for each of them")
     if token.kind in {".", "end"} or cursor.at_statement():
         raise cursor.failure(
             "E107",
@@ -175,16 +225,6 @@ def _read_arrow(cursor: Cursor) -> None:
             help="facts belong into the data, not among the rules",
             resume=cursor.index if cursor.at_statement() else None,
         )
-    if token.kind in {"<=", "=>", "->", "=", ":"}:
+    if token.kind in {"=>", "->"}:
         raise cursor.unexpected("`<-`", help="the arrow between head and body is `<-`, with the head on its left")
     raise cursor.unexpected("`<-`")
-
-
-def _not_a_head(cursor: Cursor, what: str, advice: str) -> StatementError:
-    return cursor.failure(
-        "E109",
-        f"{what} cannot be the head of a rule",
-        cursor.token_span(cursor.token),
-        note="a head is one atom or `false`",
-        help=advice,
-    )

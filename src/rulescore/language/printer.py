@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-from rulescore.language.literals import quote, write_name, write_value, write_variable
+from rulescore.language.formulas import print_atom, print_body, print_condition, print_term
+from rulescore.language.literals import quote, write_name, write_predicate, write_value
 from rulescore.language.syntax import (
-    And,
-    Atom,
     Closed,
-    Comparison,
-    Constant,
     ExtractIncompatible,
     Falsity,
     Functional,
     Head,
     IncompatibleGroup,
     IncompatiblePair,
-    Literal,
-    Not,
     PredicateDeclaration,
     Program,
     Refute,
     Rule,
     Statement,
-    Term,
-    Variable,
-    Wildcard,
 )
+
+__all__ = ["print_atom", "print_program", "print_rule", "print_statement", "print_term"]
 
 
 def print_program(program: Program) -> str:
@@ -40,60 +34,32 @@ def print_statement(statement: Statement) -> str:
             name = "" if statement.name is None else f"{write_name(statement.name)}: "
             return f"{_print_annotations(statement)}{name}{print_rule(statement)}."
         case IncompatibleGroup():
-            return f"incompatible {', '.join(map(write_name, statement.predicates))}."
+            return f"incompatible {', '.join(map(write_predicate, statement.predicates))}."
         case IncompatiblePair():
             return f"incompatible {print_atom(statement.left)}, {print_atom(statement.right)}."
         case Functional():
             return f"functional {_print_dependency(statement)}."
         case Closed():
-            return f"closed {'*' if statement.predicate is None else write_name(statement.predicate)}."
+            return f"closed {'*' if statement.predicate is None else write_predicate(statement.predicate)}."
         case Refute():
-            return f"refute {print_atom(statement.head)} <- {_print_body(statement.body)}."
+            return f"refute {print_atom(statement.head)} <- {print_body(statement.body)}."
         case ExtractIncompatible():
             return "extract incompatible."
         case PredicateDeclaration():
-            return f"predicate {write_name(statement.predicate)}/{statement.arity}."
+            return f"predicate {write_predicate(statement.predicate)}/{statement.arity}."
 
 
 def print_rule(rule: Rule) -> str:
     """The canonical text: head and body alone. It names a rule that has no name of its own."""
-    return f"{_print_head(rule.head)} <- {_print_body(rule.body)}"
-
-
-def print_atom(atom: Atom) -> str:
-    return f"{write_name(atom.predicate)}({', '.join(map(print_term, atom.terms))})"
-
-
-def print_term(term: Term) -> str:
-    match term:
-        case Variable():
-            return write_variable(term.name)
-        case Wildcard():
-            return "_"
-        case Constant():
-            return write_value(term.value)
+    return f"{_print_head(rule.head)} <- {print_body(rule.body)}"
 
 
 def _print_head(head: Head) -> str:
     match head:
-        case Atom():
-            return print_atom(head)
         case Falsity():
             return "false"
-
-
-def _print_body(body: And) -> str:
-    return ", ".join(map(_print_literal, body.conditions))
-
-
-def _print_literal(literal: Literal) -> str:
-    match literal:
-        case Atom():
-            return print_atom(literal)
-        case Not():
-            return f"not {print_atom(literal.condition)}"
-        case Comparison():
-            return f"{print_term(literal.left)} {literal.operator} {print_term(literal.right)}"
+        case _:
+            return print_condition(head)
 
 
 def _print_annotations(rule: Rule) -> str:
@@ -116,5 +82,5 @@ def _print_dependency(functional: Functional) -> str:
     keys = ", ".join(names[position] for position in functional.keys)
     values = ", ".join(names[position] for position in functional.values)
     if functional.keys + functional.values == tuple(range(functional.arity)):
-        return f"{write_name(functional.predicate)}({keys} -> {values})"
-    return f"{write_name(functional.predicate)}({', '.join(names[: functional.arity])}) on {keys} -> {values}"
+        return f"{write_predicate(functional.predicate)}({keys} -> {values})"
+    return f"{write_predicate(functional.predicate)}({', '.join(names[: functional.arity])}) on {keys} -> {values}"

@@ -1,7 +1,6 @@
 """What a rule file says, as data. Nothing here computes; spans take no part in equality.
 
-A condition is a tree, so that formulas, arithmetic and aggregates can become further nodes of `Condition` and `Term` without
-changing the nodes that exist.
+Three layers: terms stand in atoms, expressions are computed from terms, conditions are true, false or unknown.
 """
 
 from __future__ import annotations
@@ -12,7 +11,8 @@ from enum import StrEnum
 
 from rulescore.errors import Span
 
-Value = str | int | float | bool | datetime.date
+Value = str | int | float | bool | datetime.date | datetime.timedelta
+"""A duration (`30 days`) is a value of expressions only: no fact holds one."""
 
 
 class Kind(StrEnum):
@@ -23,6 +23,27 @@ class Kind(StrEnum):
 class Operator(StrEnum):
     EQUAL = "="
     DIFFERENT = "!="
+    LESS = "<"
+    AT_MOST = "<="
+    GREATER = ">"
+    AT_LEAST = ">="
+
+
+class Arithmetic(StrEnum):
+    ADD = "+"
+    SUBTRACT = "-"
+    MULTIPLY = "*"
+    DIVIDE = "/"
+    MODULO = "mod"
+
+
+class Aggregation(StrEnum):
+    COUNT = "count"
+    SUM = "sum"
+    AVERAGE = "avg"
+    LEAST = "min"
+    GREATEST = "max"
+    COUNT_DISTINCT = "count_distinct"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +72,55 @@ Term = Variable | Wildcard | Constant
 
 
 @dataclass(frozen=True, slots=True)
+class Attribute:
+    """An attribute of the row at hand, by name: only in derived attributes and in conditions on hidden rows, never in rules."""
+
+    name: str
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    operator: Arithmetic
+    left: Expression
+    right: Expression
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Negative:
+    """`-X`. A minus before a number is part of the number."""
+
+    operand: Expression
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function of values: `abs(P - Q)`."""
+
+    function: str
+    arguments: tuple[Expression, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """`avg(Q : sale(zip: Z, price: Q))`: over the groundings of the variables that occur in it alone."""
+
+    function: Aggregation
+    value: Expression
+    condition: And
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+Expression = Variable | Constant | Attribute | Operation | Negative | Call | Aggregate
+
+
+@dataclass(frozen=True, slots=True)
 class Atom:
+    """`predicate(terms)`. Until names are resolved this may also be a test written with plain terms, `starts_with(X, "A")`."""
+
     predicate: str
     terms: tuple[Term, ...]
     span: Span | None = field(default=None, compare=False, repr=False)
@@ -62,16 +131,52 @@ class Atom:
 
 
 @dataclass(frozen=True, slots=True)
+class RowAtom:
+    """`sale(id: A, zip: Z, price: P)`: attributes of one row of a table with a key, in the order written, each once."""
+
+    table: str
+    arguments: tuple[tuple[str, Term], ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """A decidable predicate of values, built in or registered: `within(P, Q, 500)`, `plausible(P / S)`."""
+
+    predicate: str
+    arguments: tuple[Expression, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     operator: Operator
-    left: Term
-    right: Term
+    left: Expression
+    right: Expression
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    """`X in {a, b, c}`."""
+
+    value: Expression
+    constants: tuple[Constant, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Let:
+    """`let M = P / S`: the variable abbreviates the expression."""
+
+    variable: Variable
+    value: Expression
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    condition: Atom
+    condition: Condition
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
@@ -79,7 +184,15 @@ class Not:
 class And:
     """A conjunction, in the order written; at least one part."""
 
-    conditions: tuple[Literal, ...]
+    conditions: tuple[Condition, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    """A disjunction, in the order written; two parts or more."""
+
+    conditions: tuple[Condition, ...]
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
@@ -90,8 +203,8 @@ class Falsity:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-Literal = Atom | Not | Comparison
-Head = Atom | Falsity
+Condition = Atom | RowAtom | Test | Comparison | Membership | Let | Not | And | Or
+Head = Atom | RowAtom | Test | Comparison | Membership | Not | And | Or | Falsity
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,16 +24,14 @@ DECLARATION_WORDS = frozenset({"incompatible", "functional", "closed", "refute",
 
 class Token(NamedTuple):
     """`kind` is the symbol or reserved word itself, one spelling for all (`:-` is `<-`), or the kind of what can vary: `word`,
-    `quoted`, `variable` (with a question mark), `number`, `date`, `end`; or of a mistake: `dotted`, `unterminated`,
-    `malformed`, `unknown`."""
+    `dotted` (`sale.price`), `quoted`, `variable` (with a question mark), `parameter` (with a dollar sign), `number`, `date`,
+    `end`; or of a mistake: `unterminated`, `malformed`, `unknown`. A token that fills in a template's parameter stands where the
+    parameter does, so that `start` and `end` need not have the distance of the text."""
 
     kind: str
     text: str
     start: int
-
-    @property
-    def end(self) -> int:
-        return self.start + len(self.text)
+    end: int
 
 
 def _combining_marks() -> str:
@@ -47,19 +45,16 @@ _LETTERS = rf"[\w{_combining_marks()}]"
 _WORD = rf"{_LETTER}{_LETTERS}*+"
 _DATE_LIKE = r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
 # The common ones first: the order of alternatives is what a large file's reading time hangs on.
-_SYMBOL = r"[(),]|\.(?!\d)|<->|<=>|<[-=>]|:-|->|=[>=]|>=|!=|&&|\|\||//|\*\*|[←→⇐⇒⊥∧∨¬≠≤≥:;\[\]{}@*/+\-=<>!&|^~%]"
+_SYMBOL = r"[(),]|\.(?!\d)|<->|<=>|<[-=>]|:-|->|=[<=>]|>=|!=|&&|\|\||//|\*\*|[←→⇐⇒⊥∧∨¬≠≤≥:;\[\]{}@*/+\-=<>!&|^~%]"
 _SPELLINGS = {
     ":-": "<-",
     "←": "<-",
     "→": "->",
-    "⇐": "<=",
     "⇒": "=>",
     "∧": "and",
     "&": "and",
     "∨": "or",
     "|": "or",
-    "||": "or",
-    ";": "or",
     "¬": "not",
     "≠": "!=",
     "<>": "!=",
@@ -69,15 +64,18 @@ _SPELLINGS = {
 _KINDS = {word: word for word in RESERVED} | _SPELLINGS
 
 _IDENTIFIER = re.compile(_WORD)
-# The full stop of `a.b` is no end of a statement: such a name has to be quoted.
+PARAMETER = re.compile(rf"\${_WORD}")
+_DOTTED = re.compile(rf"{_WORD}\.{_WORD}")
+# The full stop of `a.b` is no end of a statement.
 _TOKEN = re.compile(
     rf"""{_BLANK}*(?:\#[^\n]*{_BLANK}*)*(?:
       (?P<symbol>{_SYMBOL})
-    | (?P<word>{_WORD})(?!\.{_LETTER})
-    | (?P<dotted>{_WORD}(?:\.{_WORD})+)
+    | (?P<word>{_WORD})(?!\.\$?{_LETTER})
+    | (?P<dotted>\$?{_WORD}(?:\.\$?{_WORD})+)
     | (?P<quoted>"[^"\\\r\n]*(?:\\[^\r\n][^"\\\r\n]*)*" | `[^`\\\r\n]*(?:\\[^\r\n][^`\\\r\n]*)*`)
     | (?P<unterminated>["`][^\r\n]*)
     | (?P<variable>\?{_LETTERS}+)
+    | (?P<parameter>\${_WORD})
     | (?P<date>[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}})(?!\w)
     | (?P<number>(?!{_DATE_LIKE})[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)(?!\w|\.[0-9])
     | (?P<malformed>{_DATE_LIKE}\w* | \.?\d+(?:\.\d+)?\w*)
@@ -97,7 +95,8 @@ def statements(source: Source) -> Iterator[list[Token]]:
         text = match[group]
         kind = _KINDS.get(text) or (text if group == "symbol" else group)
         # Not by Token(…): its constructor costs a fifth of the reading of a large file.
-        tokens.append(tuple.__new__(Token, (kind, intern(text), match.start(group))))
+        start, end = match.span(group)
+        tokens.append(tuple.__new__(Token, (kind, intern(text), start, end)))
         if kind == "." or (kind == "unterminated" and text.rstrip().endswith(".")):
             yield tokens
             tokens = []
@@ -109,6 +108,11 @@ def statements(source: Source) -> Iterator[list[Token]]:
 def is_word(name: str) -> bool:
     """Whether a name can be written without quotes wherever only names are expected."""
     return _IDENTIFIER.fullmatch(name) is not None and name not in RESERVED and name != "_"
+
+
+def is_dotted(name: str) -> bool:
+    """Whether a name is a table and an attribute, `sale.price`, which a predicate may be without quotes."""
+    return _DOTTED.fullmatch(name) is not None
 
 
 def is_variable_word(word: str) -> bool:

@@ -5,35 +5,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import datetime
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from rulescore.data.constants import ConstantType, key_of, type_of
 from rulescore.data.vocabulary import Vocabulary
-from rulescore.errors import Diagnostic, Severity, Span
+from rulescore.errors import Diagnostic, Severity
 from rulescore.language.printer import print_term
 from rulescore.language.syntax import (
+    Aggregate,
     And,
     Atom,
+    Call,
     Closed,
     Comparison,
     Constant,
     ExtractIncompatible,
-    Falsity,
     Functional,
     IncompatibleGroup,
     IncompatiblePair,
-    Literal,
     Not,
+    Operation,
     PredicateDeclaration,
     Program,
     Refute,
+    RowAtom,
     Rule,
-    Statement,
-    Term,
+    Test,
     Variable,
     Wildcard,
 )
+from rulescore.language.trees import Node, nodes_in, parts, variables_in
 from rulescore.logic.normal import abbreviations, positive_variables
+from rulescore.logic.usage import conditions_of, named_predicates, used_arities, used_atoms, uses
 
 CODES = {
     "E201": "a head variable is not bound by the body",
@@ -55,78 +59,21 @@ CODES = {
 TypesAt = Mapping[tuple[str, int], frozenset[ConstantType]]
 
 
-def used_atoms(statement: Statement) -> Iterator[Atom]:
-    """Atoms that a statement mentions, heads first."""
-    match statement:
-        case Rule(head=head, body=body):
-            if isinstance(head, Atom):
-                yield head
-            yield from body_atoms(body)
-        case Refute(head, body):
-            yield head
-            yield from body_atoms(body)
-        case IncompatiblePair(left, right):
-            yield left
-            yield right
-        case IncompatibleGroup() | Functional() | Closed() | ExtractIncompatible() | PredicateDeclaration():
-            return
-
-
-def body_atoms(body: And) -> Iterator[Atom]:
-    for literal in body.conditions:
-        match literal:
-            case Atom():
-                yield literal
-            case Not(atom):
-                yield atom
-            case Comparison():
-                pass
-
-
-def uses(program: Program) -> Iterator[tuple[str, int, Span | None]]:
-    """Every use of a predicate with a number of arguments."""
-    for statement in program.statements:
-        for atom in used_atoms(statement):
-            yield atom.predicate, atom.arity, atom.span
-        if isinstance(statement, Functional | PredicateDeclaration):
-            yield statement.predicate, statement.arity, statement.span
-
-
-def used_arities(program: Program) -> dict[str, int]:
-    """Predicates that rules and declarations use, with the arity of their first use."""
-    found: dict[str, int] = {}
-    for predicate, arity, _ in uses(program):
-        found.setdefault(predicate, arity)
-    return found
-
-
-def constant_keys(program: Program) -> set[str]:
-    """Keys of all constants in rules and refutations."""
-    found: set[str] = set()
-    for statement in program.statements:
-        if isinstance(statement, Rule | Refute):
-            terms: list[Term] = [term for atom in used_atoms(statement) for term in atom.terms]
-            for literal in statement.body.conditions:
-                if isinstance(literal, Comparison):
-                    terms += [literal.left, literal.right]
-            found.update(key_of(term.value) for term in terms if isinstance(term, Constant))
-    return found
-
-
-def structure(program: Program, names: Iterable[str]) -> list[Diagnostic]:
-    """Problems that need no data."""
+def structure(program: Program, names: Iterable[str], horn: Program) -> list[Diagnostic]:
+    """Problems that need no data; variables are looked at in the statements of the fast family only."""
     problems: list[Diagnostic] = []
+    fast = {id(statement) for statement in horn.statements}
     for statement in program.statements:
         match statement:
-            case Rule():
-                problems += _safety(statement.head, statement.body)
-            case Refute():
+            case Rule() if id(statement) in fast:
+                problems += _safety(statement)
+            case Refute() if id(statement) in fast:
                 problems += _refute_safety(statement)
             case IncompatiblePair(left, right):
                 problems += _pair(statement, left, right)
             case IncompatibleGroup(predicates):
                 problems += _group(statement, predicates)
-            case Functional() | Closed() | ExtractIncompatible() | PredicateDeclaration():
+            case Rule() | Refute() | Functional() | Closed() | ExtractIncompatible() | PredicateDeclaration():
                 pass
     problems += _without_variables(program)
     problems += _duplicate_names(program, names)
@@ -145,7 +92,8 @@ def _unsafe(term: Variable, where: str) -> Diagnostic:
     )
 
 
-def _safety(head: Atom | Falsity, body: And) -> Iterator[Diagnostic]:
+def _safety(rule: Rule) -> Iterator[Diagnostic]:
+    head, body = rule.head, rule.body
     positive = positive_variables(body)
     bound = positive | set(abbreviations(body, positive))
     if isinstance(head, Atom):
@@ -174,25 +122,12 @@ def _safety(head: Atom | Falsity, body: And) -> Iterator[Diagnostic]:
 
 
 def _unsafe_in_body(body: And, bound: set[str]) -> Iterator[Diagnostic]:
-    for literal in body.conditions:
-        match literal:
-            case Atom():
-                continue
-            case Not(atom):
-                terms, where = atom.terms, "`not`"
-            case Comparison(_, left, right):
-                terms, where = (left, right), "a comparison"
-        for term in terms:
-            if isinstance(term, Variable) and term.name not in bound:
-                yield _unsafe(term, where)
-            if isinstance(term, Wildcard) and isinstance(literal, Comparison):
-                yield Diagnostic(
-                    "E202",
-                    "`_` in a comparison is unsafe: it is bound by nothing",
-                    term.span.place() if term.span else None,
-                    "not bound",
-                    helps=("name the variable and bind it with an atom",),
-                )
+    for condition in body.conditions:
+        if not isinstance(condition, Atom):
+            where = "`not`" if isinstance(condition, Not) else "a comparison"
+            for variable in variables_in(condition):
+                if variable.name not in bound:
+                    yield _unsafe(variable, where)
 
 
 def _refute_safety(statement: Refute) -> Iterator[Diagnostic]:
@@ -226,7 +161,7 @@ def _without_variables(program: Program) -> Iterator[Diagnostic]:
     """A rule whose arguments are all short words in lower case probably meant variables."""
     for rule in program.rules:
         terms = [term for atom in used_atoms(rule) for term in atom.terms]
-        if all(isinstance(term, Constant) and isinstance(term.value, str) and len(term.value) == 1 for term in terms):
+        if terms and all(isinstance(term, Constant) and isinstance(term.value, str) and len(term.value) == 1 for term in terms):
             yield Diagnostic(
                 "W205",
                 "this rule has no variables",
@@ -259,29 +194,29 @@ def meaning_key(rule: Rule) -> _Key:
     """What a rule says, whatever its variables are called: equal for rules that say the same in the same order."""
     numbers: dict[str, int] = {}
 
-    def term(one: Term) -> object:
-        match one:
+    def key(node: Node) -> _Key:
+        match node:
             case Variable(name):
-                return numbers.setdefault(name, len(numbers))
+                return ("variable", numbers.setdefault(name, len(numbers)))
+            case Constant(datetime.timedelta() as value):
+                return ("duration", value.days)
             case Constant(value):
-                return key_of(value)
-            case Wildcard():
-                return None
+                return ("constant", key_of(value))
+            case Atom(predicate):
+                own: object = predicate
+            case RowAtom(table, arguments):
+                own = (table, *(attribute for attribute, _ in arguments))
+            case Test(name) | Call(name):
+                own = name
+            case Comparison(operator) | Operation(operator):
+                own = operator.value
+            case Aggregate(function):
+                own = function.value
+            case _:
+                own = None
+        return (type(node).__name__, own, *(key(part) for part in parts(node)))
 
-    def atom(one: Atom) -> _Key:
-        return (one.predicate, *(term(t) for t in one.terms))
-
-    def literal(one: Literal) -> _Key:
-        match one:
-            case Atom():
-                return ("", *atom(one))
-            case Not(negated):
-                return ("not", *atom(negated))
-            case Comparison(operator, left, right):
-                return (operator.value, term(left), term(right))
-
-    head = atom(rule.head) if isinstance(rule.head, Atom) else None
-    return (head, *(literal(one) for one in rule.body.conditions))
+    return tuple(key(condition) for condition in conditions_of(rule))
 
 
 def _duplicate_rules(program: Program, names: Iterable[str]) -> Iterator[Diagnostic]:
@@ -299,23 +234,28 @@ def _duplicate_rules(program: Program, names: Iterable[str]) -> Iterator[Diagnos
         first.setdefault(said, name)
 
 
-def meaning(program: Program, vocabulary: Vocabulary, types: TypesAt) -> list[Diagnostic]:
-    """Problems that show only beside the data."""
-    problems = list(_arity_clashes(program, vocabulary))
+def meaning(
+    program: Program, vocabulary: Vocabulary, types: TypesAt, horn: Program, elsewhere: Callable[[str], bool]
+) -> list[Diagnostic]:
+    """Problems that show only beside the data. `elsewhere` says of names that they are no predicates of facts: they are tests,
+    or attributes of tables."""
+    problems = list(_arity_clashes(program, vocabulary, elsewhere))
     declared = {s.predicate for s in program.statements if isinstance(s, PredicateDeclaration)}
-    problems += _unknown_predicates(program, vocabulary, declared)
-    problems += _constant_types(program, types)
+    problems += _unknown_predicates(program, vocabulary, declared, elsewhere)
+    problems += _constant_types(horn, types)
     problems += _group_arities(program, vocabulary)
     problems += _unused(program)
     return problems
 
 
-def _arity_clashes(program: Program, vocabulary: Vocabulary) -> Iterator[Diagnostic]:
+def _arity_clashes(program: Program, vocabulary: Vocabulary, elsewhere: Callable[[str], bool]) -> Iterator[Diagnostic]:
     first: dict[str, tuple[int, str]] = {
         known.name: (known.arity, "the data") for known in vocabulary.predicates.values() if known.occurs
     }
     reported: set[tuple[str, int]] = set()
     for predicate, arity, span in uses(program):
+        if elsewhere(predicate):
+            continue
         known, where = first.setdefault(predicate, (arity, str(span.place()) if span else "another rule"))
         if arity != known and (predicate, arity) not in reported:
             reported.add((predicate, arity))
@@ -345,25 +285,14 @@ def _group_arities(program: Program, vocabulary: Vocabulary) -> Iterator[Diagnos
             )
 
 
-def named_predicates(statement: Statement) -> Iterator[tuple[str, Span | None]]:
-    for atom in used_atoms(statement):
-        yield atom.predicate, atom.span
-    match statement:
-        case IncompatibleGroup(predicates):
-            for predicate in predicates:
-                yield predicate, statement.span
-        case Functional(predicate=predicate) | Closed(predicate=str(predicate)):
-            yield predicate, statement.span
-        case _:
-            return
-
-
-def _unknown_predicates(program: Program, vocabulary: Vocabulary, declared: set[str]) -> Iterator[Diagnostic]:
+def _unknown_predicates(
+    program: Program, vocabulary: Vocabulary, declared: set[str], elsewhere: Callable[[str], bool]
+) -> Iterator[Diagnostic]:
     known = {p.name for p in vocabulary.predicates.values() if p.occurs} | declared
     asked: set[str] = set()
     for statement in program.statements:
         for predicate, span in named_predicates(statement):
-            if predicate in asked or (predicate in known and _has_facts(vocabulary, predicate)):
+            if predicate in asked or elsewhere(predicate) or (predicate in known and _has_facts(vocabulary, predicate)):
                 continue
             close = None if predicate in known else closest(predicate, known)
             if close is not None:
@@ -470,7 +399,7 @@ def _wrong_type(atom: Atom, position: int, term: Constant, here: frozenset[Const
 
 
 def _unused(program: Program) -> Iterator[Diagnostic]:
-    heads = {rule.head.predicate for rule in program.rules if isinstance(rule.head, Atom)}
+    heads = {name for rule in program.rules for name in _head_predicates(rule)}
     anywhere = {atom.predicate for s in program.statements for atom in used_atoms(s)}
     for statement in program.declarations:
         concerned = heads
@@ -496,3 +425,15 @@ def _unused(program: Program) -> Iterator[Diagnostic]:
                 statement.span.place() if statement.span else None,
                 severity=Severity.WARNING,
             )
+
+
+def _head_predicates(rule: Rule) -> Iterator[str]:
+    """Predicates that the head of a rule names; a row's attributes are predicates too."""
+    for node in nodes_in(rule.head):
+        match node:
+            case Atom(predicate):
+                yield predicate
+            case RowAtom(table, arguments):
+                yield from (f"{table}.{attribute}" for attribute, _ in arguments)
+            case _:
+                pass

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from rulescore.data.setting import Convention, Role, ScoringOptions
 from rulescore.errors import Diagnostic
-from rulescore.language.syntax import Atom, Rule
+from rulescore.language.syntax import Atom, Falsity, Rule
 from rulescore.logic.refutation import Refutations
 
-CODES = {"E251": "rules or refutations that the appendix convention cannot count"}
+CODES = {
+    "E251": "rules or refutations that the appendix convention cannot count",
+    "E252": "rules that cannot be counted with predictions in the role of refuters",
+}
 
 _ROLES = {
     Convention.DEFINITION: frozenset({Role.BODY, Role.HEAD}),
@@ -29,26 +32,34 @@ def distinct_variables(options: ScoringOptions) -> bool:
     return options.convention is Convention.APPENDIX
 
 
-def unsuitable(rules: Iterable[tuple[str, Rule]], ways: Refutations) -> Diagnostic | None:
-    """The one problem that lists every rule the appendix convention has no SQL for."""
-    reasons = {name: reason for name, rule in rules if (reason := _reason(rule, ways))}
-    if not reasons:
-        return None
-    return Diagnostic(
-        "E251",
-        f"the appendix convention cannot count {len(reasons)} rule{'s' if len(reasons) != 1 else ''}",
-        notes=tuple(f"`{name}`: {reason}" for name, reason in reasons.items()),
-        helps=(
+def unsuitable(
+    options: ScoringOptions, rules: Sequence[tuple[str, Rule]], ways: Refutations, fast: Collection[int]
+) -> Iterator[Diagnostic]:
+    """Problems that list every rule which the convention or the roles in use cannot count. `fast`: the rules of Horn form."""
+    if options.convention is Convention.APPENDIX:
+        reasons = {name: reason for i, (name, rule) in enumerate(rules) if (reason := _reason(rule, ways, horn=i in fast))}
+        helps = (
             "it needs a head of one atom, a body of positive atoms, and refutation by incompatible predicates only; "
             'use convention "definition" for the others',
-        ),
-    )
+        )
+        yield from _listed("E251", "the appendix convention", reasons, helps)
+    elif Role.REFUTER in roles(options):
+        reasons = {name: "its refutations are not of Horn form" for i, (name, _) in enumerate(rules) if i not in fast}
+        helps = ("leave `refuter` out of the roles, or score these rules apart",)
+        yield from _listed("E252", "the role `refuter`", reasons, helps)
 
 
-def _reason(rule: Rule, ways: Refutations) -> str | None:
+def _listed(code: str, what: str, reasons: Mapping[str, str], helps: tuple[str, ...]) -> Iterator[Diagnostic]:
+    if reasons:
+        message = f"{what} cannot count {len(reasons)} rule{'s' if len(reasons) != 1 else ''}"
+        notes = tuple(f"`{name}`: {reason}" for name, reason in reasons.items())
+        yield Diagnostic(code, message, notes=notes, helps=helps)
+
+
+def _reason(rule: Rule, ways: Refutations, *, horn: bool) -> str | None:
     if not isinstance(rule.head, Atom):
-        return "its head is `false`"
-    if not all(isinstance(literal, Atom) for literal in rule.body.conditions):
+        return "its head is `false`" if isinstance(rule.head, Falsity) else "its head is not one atom"
+    if not horn or not all(isinstance(literal, Atom) for literal in rule.body.conditions):
         return "its body has more than positive atoms"
     if ways.general(rule.head.predicate):
         return f"`{rule.head.predicate}` is refuted by more than incompatible predicates"

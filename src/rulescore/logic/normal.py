@@ -15,6 +15,7 @@ from rulescore.language.syntax import (
     Atom,
     Comparison,
     Constant,
+    Expression,
     Falsity,
     Not,
     Operator,
@@ -164,14 +165,20 @@ class _Numbering:
 
 def _pattern(body: And, numbering: _Numbering, extra: tuple[Test, ...] = ()) -> Pattern:
     atoms = tuple(numbering.atom(c) for c in body.conditions if isinstance(c, Atom))
-    negated = tuple(numbering.negated(c.condition) for c in body.conditions if isinstance(c, Not))
+    negated = tuple(numbering.negated(c.condition) for c in body.conditions if isinstance(c, Not) and isinstance(c.condition, Atom))
     tests = tuple(
-        Test(c.operator is Operator.EQUAL, numbering.slot(c.left), numbering.slot(c.right))
+        Test(c.operator is Operator.EQUAL, numbering.slot(_term(c.left)), numbering.slot(_term(c.right)))
         for c in body.conditions
         if isinstance(c, Comparison)
     )
     kept = tuple(test for test in (*extra, *tests) if not (test.equal and test.left == test.right))
     return Pattern(atoms, negated, kept, tuple(numbering.names))
+
+
+def _term(expression: Expression) -> Term:
+    """Rules of this family compare nothing but terms."""
+    assert isinstance(expression, Variable | Constant)
+    return expression
 
 
 def normal_rule(rule: Rule) -> NormalRule:
@@ -183,6 +190,8 @@ def normal_rule(rule: Rule) -> NormalRule:
             return NormalRule(pattern, None)
         case Atom() as head:
             return NormalRule(pattern, numbering.atom(head))
+        case _:
+            raise AssertionError("not a rule of this family")
 
 
 def normal_refutation(statement: Refute) -> Refutation:

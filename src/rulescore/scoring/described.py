@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
-from rulescore.data.setting import ScoringOptions
+from collections.abc import Sequence
+
+from rulescore.data.setting import ScoringOptions, SqlRule
 from rulescore.language.names import rule_names
 from rulescore.language.printer import print_rule
 from rulescore.language.syntax import Falsity, Program, Rule
 from rulescore.scoring.results import RuleInfo
 
 
-def described_rules(program: Program, options: ScoringOptions) -> tuple[RuleInfo, ...]:
-    """The rules of a program, in order, with the names, weights and kinds that hold for them."""
-    return tuple(_described(rule, name, options) for rule, name in zip(program.rules, rule_names(program), strict=True))
+def described_rules(program: Program, options: ScoringOptions, further: Sequence[SqlRule] = ()) -> tuple[RuleInfo, ...]:
+    """The rules of a program, in order, with the names, weights and kinds that hold for them; then those in SQL."""
+    found = [_described(rule, name, options) for rule, name in zip(program.rules, rule_names(program), strict=True)]
+    return (*found, *(_described_sql(rule, options) for rule in further))
+
+
+def _described_sql(rule: SqlRule, options: ScoringOptions) -> RuleInfo:
+    kind = options.kinds.get(rule.name, rule.kind)
+    return RuleInfo(
+        name=rule.name,
+        text=" ".join(rule.statement.split()),
+        declared_kind=kind.value if kind is not None else None,
+        weight=options.weights.get(rule.name, rule.weight),
+        description=rule.description,
+        tags=rule.tags,
+        place=str(rule.place) if rule.place else None,
+    )
 
 
 def _described(rule: Rule, name: str, options: ScoringOptions) -> RuleInfo:

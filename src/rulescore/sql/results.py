@@ -71,13 +71,13 @@ def predictions(arity: int, stride: int) -> Select:
     for i in range(arity):
         alias = f"c{i}"
         query = query.join(table(CONSTANT, alias), on=equal(column(alias, "id"), column("p", argument(i))))
-        words.append(_word(column(alias, "key")))
+        words.append(word(column(alias, "key")))
     query = query.select(named(exp.Array(expressions=words), "arguments"))
     query = query.where(equal(exp.Mod(this=column("p", "literal"), expression=number(stride)), number(0)))
     return query.order_by(column("p", "prediction"))
 
 
-def _word(key: exp.Expr) -> exp.Expr:
+def word(key: exp.Expr) -> exp.Expr:
     """A constant as it is shown: its key without the mark of its type."""
     marked = exp.If(this=_is_marked(key), true=exp.func("substr", key.copy(), number(3)))
     return exp.Case(ifs=[marked], default=key.copy())
@@ -89,16 +89,16 @@ def _is_marked(key: exp.Expr) -> exp.Expr:
 
 def constant_types(source: str, position: int) -> Select:
     """The letters of types that occur at a position of each literal."""
-    mark = _type_letter(column("c", "key"))
+    mark = type_letter(column("c", "key"))
     query = select(column("f", "literal"), named(mark, "mark")).distinct().from_(table(source, "f"))
     return query.join(table(CONSTANT, "c"), on=equal(column("c", "id"), column("f", argument(position))))
 
 
 def types_in_use() -> Select:
     """The letters of all types of constants."""
-    return select(named(_type_letter(column("c", "key")), "mark")).distinct().from_(table(CONSTANT, "c"))
+    return select(named(type_letter(column("c", "key")), "mark")).distinct().from_(table(CONSTANT, "c"))
 
 
-def _type_letter(key: exp.Expr) -> exp.Expr:
+def type_letter(key: exp.Expr) -> exp.Expr:
     letter = exp.If(this=_is_marked(key), true=exp.func("substr", key.copy(), number(2), number(1)))
     return exp.Case(ifs=[letter], default=exp.Literal.string("s"))

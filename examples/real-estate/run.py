@@ -1,0 +1,155 @@
+"""Prices of property sales: four proximity rules, two regressors, and what accuracy does not say about them.
+
+Makes up sales in the tables of DVF+, or takes those of a file, hides the prices of some, predicts them, and scores the predictions.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import shutil
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import numpy as np
+
+from dvf import make_register, write_database, write_parquet
+from market import SIZES
+from regressors import Prices, group_median, neighbours, ridge, truth
+from rulescore.accuracy.measure import measure_accuracy
+from rulescore.accuracy.metrics import REGRESSION
+from rulescore.cli.output import show, show_warnings
+from rulescore.data.project import load_project
+from rulescore.evaluate import Session
+from rulescore.reporting.accuracy import accuracy_listing, rule_scores_listing
+from rulescore.reporting.format import Format
+from sales import Sales, read_slice, write_view
+
+MODELS: dict[str, Callable[[Sales], Prices]] = {
+    "ridge": ridge,
+    "neighbours": neighbours,
+    "group-median": group_median,
+    "truth": truth,
+}
+RULES = Path(__file__).with_name("proximity.rules")
+
+# The register's own tables, joined as it links them. `sale` is a row of `mutation` with what is reached from it.
+REGISTER_PROJECT = """\
+rules = "proximity.rules"
+
+[tables.sale]
+{mutation}
+key = "idmutation"
+target = "valeurfonc"
+hidden = {{ path = "hidden.csv" }}
+
+[tables.sale.reached]
+libtyploc = "idmutation = local.idmutation, libtyploc"
+surface = "idmutation = local.idmutation, sbati"
+codepostal = "idmutation = local.idmutation, iddispoloc = adresse_local.iddispoloc, idadresse = adresse.idadresse, codepostal"
+
+[tables.sale.derived]
+price_per_m2 = "valeurfonc / surface"
+price_per_unit = "valeurfonc / nblocdep"
+
+[tables.local]
+{local}
+
+[tables.adresse_local]
+{adresse_local}
+
+[tables.adresse]
+{adresse}
+"""
+
+# A slice with columns of its own: a view gives them the register's names.
+SLICE_PROJECT = """\
+rules = "proximity.rules"
+
+[tables.sale]
+database = "slice.duckdb"
+table = "sale"
+key = "idmutation"
+target = "valeurfonc"
+hidden = { path = "hidden.csv" }
+
+[tables.sale.derived]
+price_per_m2 = "valeurfonc / surface"
+price_per_unit = "valeurfonc / nblocdep"
+"""
+
+
+def main() -> None:
+    options = _options()
+    folder: Path = options.out
+    folder.mkdir(parents=True, exist_ok=True)
+    random = np.random.default_rng(options.seed)
+    if options.sales:
+        sales, project = _lay_out_slice(folder, options.sales, random)
+    else:
+        sales, project = _lay_out_register(folder, options, random)
+    print(f"{len(sales.ids):,} sales, {len(sales.labels):,} of them with a hidden price\n")
+    predictions = {name: model(sales) for name, model in MODELS.items()}
+    _write(folder, sales, predictions, project)
+    _score(folder, sales, predictions)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=Path("real-estate"), help="where data and project file are written")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--size", choices=SIZES, default="small", help="how many sales are made up")
+    parser.add_argument("--database", action="store_true", help="write one DuckDB database, not Parquet files")
+    parser.add_argument(
+        "--sales", type=Path, help="a Parquet file of real sales: id, type, postal_code, year, price, surface, n_outbuildings"
+    )
+    options = parser.parse_args()
+    if options.sales and not options.sales.is_file():
+        parser.error(f"there is no file `{options.sales}`")
+    return options
+
+
+def _lay_out_register(folder: Path, options: argparse.Namespace, random: np.random.Generator) -> tuple[Sales, str]:
+    register = make_register(SIZES[options.size], random)
+    print(f"{len(register.tables)} tables, {register.tuples:,} rows")
+    tables = ("mutation", "local", "adresse_local", "adresse")
+    if options.database:
+        write_database(register, folder / "dvf.duckdb")
+        sources = {name: f'database = "dvf.duckdb"\ntable = "{name}"' for name in tables}
+    else:
+        write_parquet(register, folder / "tables")
+        sources = {name: f'path = "tables/{name}.parquet"' for name in tables}
+    return register.sales, REGISTER_PROJECT.format(**sources)
+
+
+def _lay_out_slice(folder: Path, path: Path, random: np.random.Generator) -> tuple[Sales, str]:
+    write_view(path, folder / "slice.duckdb")
+    return read_slice(path, random), SLICE_PROJECT
+
+
+def _write(folder: Path, sales: Sales, predictions: dict[str, Prices], project: str) -> None:
+    shutil.copyfile(RULES, folder / RULES.name)
+    _write_csv(folder / "hidden.csv", ("idmutation",), ((number,) for number in sales.labels))
+    for model, prices in predictions.items():
+        _write_csv(folder / f"{model}.csv", ("idmutation", "prediction"), prices.items())
+    models = "\n".join(f'[predictions.{model}]\ntable = "sale"\npath = "{model}.csv"\n' for model in predictions)
+    (folder / "rulescore.toml").write_text(f"{project}\n{models}", encoding="utf-8")
+
+
+def _write_csv(path: Path, header: tuple[str, ...], rows: Iterable[tuple[object, ...]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([header, *rows])
+
+
+def _score(folder: Path, sales: Sales, predictions: dict[str, Prices]) -> None:
+    with Session(load_project(folder / "rulescore.toml").setting) as session:
+        evaluation = session.evaluate()
+    show_warnings(evaluation.warnings, quiet=False)
+    accuracies = {model: measure_accuracy(REGRESSION, sales.labels, prices) for model, prices in predictions.items()}
+    show(accuracy_listing(evaluation, REGRESSION, accuracies), Format.TABLE)
+    print()
+    show(rule_scores_listing(evaluation), Format.TABLE)
+
+
+if __name__ == "__main__":
+    main()

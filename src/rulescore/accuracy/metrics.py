@@ -1,0 +1,70 @@
+"""Metrics of accuracy: what each measures, its range, and which way is better. Undefined is None with a reason."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Generic, TypeVar
+
+from rulescore.scoring.results import Measure
+
+Label = TypeVar("Label")
+
+_NO_PREDICTION = "no label has a prediction"
+
+
+class Direction(StrEnum):
+    """Which way a metric goes as a model gets better."""
+
+    UP = "up"
+    DOWN = "down"
+
+
+@dataclass(frozen=True, slots=True)
+class Metric(Generic[Label]):
+    """`measure` compares labels with predictions, one by one, in the same order. Its values lie between `least` and `greatest`,
+    where None is no bound."""
+
+    name: str
+    title: str
+    direction: Direction
+    least: float | None
+    greatest: float | None
+    measure: Callable[[Sequence[Label], Sequence[Label]], Measure] = field(compare=False, repr=False)
+
+
+def mean_absolute_error(labels: Sequence[float], predictions: Sequence[float]) -> Measure:
+    if not labels:
+        return Measure(None, _NO_PREDICTION)
+    errors = (abs(prediction - label) for label, prediction in zip(labels, predictions, strict=True))
+    return Measure(math.fsum(errors) / len(labels))
+
+
+def r_squared(labels: Sequence[float], predictions: Sequence[float]) -> Measure:
+    """One minus the squared errors over those of always answering the mean of these labels; below 0 when that does better."""
+    if not labels:
+        return Measure(None, _NO_PREDICTION)
+    mean = math.fsum(labels) / len(labels)
+    spread = math.fsum((label - mean) ** 2 for label in labels)
+    if min(labels) == max(labels):
+        return Measure(None, "all labels are equal")
+    errors = math.fsum((prediction - label) ** 2 for label, prediction in zip(labels, predictions, strict=True))
+    return Measure(1 - errors / spread)
+
+
+def accuracy(labels: Sequence[Hashable], predictions: Sequence[Hashable]) -> Measure:
+    """The share of predictions that are the label."""
+    if not labels:
+        return Measure(None, _NO_PREDICTION)
+    right = sum(label == prediction for label, prediction in zip(labels, predictions, strict=True))
+    return Measure(right / len(labels))
+
+
+MEAN_ABSOLUTE_ERROR = Metric("mean_absolute_error", "MAE", Direction.DOWN, 0, None, mean_absolute_error)
+R_SQUARED = Metric("r_squared", "R²", Direction.UP, None, 1, r_squared)
+ACCURACY = Metric("accuracy", "accuracy", Direction.UP, 0, 1, accuracy)
+
+REGRESSION = (MEAN_ABSOLUTE_ERROR, R_SQUARED)
+CLASSIFICATION = (ACCURACY,)

@@ -1,0 +1,78 @@
+"""Registered predicates: Python functions, given as they are or by the name of the module that holds them."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+
+from rulescore.data.setting import Function
+from rulescore.errors import Diagnostic, InputError, suggestion
+
+
+def registered(functions: Mapping[str, object]) -> tuple[Function, ...]:
+    """Functions from Python: callables, or `Function`s for those that take Arrow arrays."""
+    return tuple(_registered(name, one) for name, one in functions.items())
+
+
+def _registered(name: str, one: object) -> Function:
+    if isinstance(one, Function):
+        if one.name != name:
+            message = f"the function `{one.name}` is registered as `{name}`"
+            raise InputError(Diagnostic("E360", message, helps=("give both the same name",)))
+        return one
+    if not callable(one):
+        raise InputError(Diagnostic("E360", f"`{name}` is a {type(one).__name__}, which cannot be called"))
+    return Function(name, one)
+
+
+def imported(name: str, path: str, arrow: bool, folder: Path) -> Function:
+    """The function that `module:function` names, imported with the project's folder on the path."""
+    module_name, colon, attribute = path.partition(":")
+    if not colon or not attribute.isidentifier() or not all(part.isidentifier() for part in module_name.split(".")):
+        helps = ('write `module:function`, such as `"checks:plausible"` for the function `plausible` of `checks.py`',)
+        raise InputError(Diagnostic("E360", f"`{path}` does not name a function", helps=helps))
+    module = _module(module_name, folder.resolve())
+    found = getattr(module, attribute, None)
+    if found is None:
+        close = suggestion(attribute, vars(module))
+        meant = (f"did you mean `{close}`?",) if close else ()
+        raise InputError(Diagnostic("E360", f"module `{module_name}` has no function `{attribute}`", helps=meant))
+    if not callable(found):
+        raise InputError(Diagnostic("E360", f"`{path}` is a {type(found).__name__}, which cannot be called"))
+    return Function(name, found, arrow)
+
+
+def _module(name: str, folder: Path) -> ModuleType:
+    _forget_namesake(name, folder)
+    try:
+        with _first_on_path(folder):
+            return importlib.import_module(name)
+    # Anything can happen in a user's module.
+    except Exception as error:
+        missing = isinstance(error, ModuleNotFoundError) and error.name is not None and name.startswith(error.name)
+        message = f"there is no module `{name}`" if missing else f"module `{name}` cannot be imported"
+        helps = (f"put `{name.replace('.', '/')}.py` beside the project file, or install the module",) if missing else ()
+        notes = () if missing else (f"{type(error).__name__}: {error}",)
+        raise InputError(Diagnostic("E360", message, notes=notes, helps=helps)) from error
+
+
+def _forget_namesake(name: str, folder: Path) -> None:
+    """A module of another project may have been imported under the same name."""
+    own = folder / f"{name.replace('.', '/')}.py"
+    known = sys.modules.get(name)
+    if known is not None and own.exists() and getattr(known, "__file__", None) != str(own):
+        del sys.modules[name]
+
+
+@contextmanager
+def _first_on_path(folder: Path) -> Iterator[None]:
+    sys.path.insert(0, str(folder))
+    importlib.invalidate_caches()
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))

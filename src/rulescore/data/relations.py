@@ -1,0 +1,66 @@
+"""What formulas read: relations with typed columns, each stored as a table of observed rows and one of predicted rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rulescore.data.setting import ValueType
+
+
+@dataclass(frozen=True, slots=True)
+class RelationColumn:
+    """A column in the database, and its type; None where the relation has no rows to tell."""
+
+    column: str
+    type: ValueType | None
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A predicate of facts, with columns `a0`, `a1`, …, or a table with a key.
+
+    `predicted` has the columns of `observed` and the number of the `prediction`; for facts also `observed`, whether the fact is
+    observed already. A prediction takes part in an atom that names one of the columns `from_prediction`. `attributes`: all that a
+    table has, those among them that nothing asks for too."""
+
+    name: str
+    columns: Mapping[str, RelationColumn]
+    observed: str
+    predicted: str | None = None
+    from_prediction: frozenset[str] = frozenset()
+    key: tuple[str, ...] = ()
+    attributes: tuple[str, ...] = ()
+
+    @property
+    def is_table(self) -> bool:
+        return bool(self.key)
+
+
+NEGATIVE = "negative "
+"""What the name of the relation of a predicate's negative facts begins with; no predicate a rule can name is called so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """Every relation that formulas read, by name."""
+
+    relations: Mapping[str, Relation]
+
+    def attribute(self, predicate: str) -> tuple[Relation, str] | None:
+        """The table and attribute that a predicate `table.attribute` names."""
+        for name, relation in self.relations.items():
+            if relation.is_table and predicate.startswith(f"{name}."):
+                attribute = predicate[len(name) + 1 :]
+                if attribute in relation.columns:
+                    return relation, attribute
+        return None
+
+    def positions(self, predicate: str) -> tuple[Relation, tuple[str, ...]] | None:
+        """The relation that holds a predicate's facts, and its columns in the order of the predicate's arguments."""
+        found = self.attribute(predicate)
+        if found is not None:
+            relation, attribute = found
+            return relation, (*relation.key, attribute)
+        known = self.relations.get(predicate)
+        return None if known is None or known.is_table else (known, tuple(known.columns))

@@ -1,0 +1,255 @@
+"""Rows of tables with keys, from files and frames, in the few types that values have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial, reduce
+from pathlib import Path
+from typing import cast
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import parquet
+
+from rulescore.data.batches import no_facts
+from rulescore.data.frames import arrow_table, is_frame, lasting
+from rulescore.data.keys import CellError, decoded, is_text, midnights, parse_value
+from rulescore.data.layout import Layout
+from rulescore.data.lines import damaged
+from rulescore.data.request import ColumnType, FactFile, FileFormat, Request
+from rulescore.data.setting import RowStream, ValueType
+from rulescore.data.sources import file_format
+from rulescore.data.text import Dialect, QuotingError, find_dialect, stream
+from rulescore.data.text_problems import find_problems
+from rulescore.errors import Diagnostic, InputError, Place, suggestion
+from rulescore.language.syntax import Value
+
+ARROW_TYPES: dict[ValueType, pa.DataType] = {
+    ValueType.STRING: pa.string(),
+    ValueType.INTEGER: pa.int64(),
+    ValueType.FLOAT: pa.float64(),
+    ValueType.BOOLEAN: pa.bool_(),
+    ValueType.DATE: pa.date32(),
+}
+"""How values of each type arrive."""
+
+# Small enough that the strings of one batch stay far below the 2 GiB that a string column can address.
+_BATCH_ROWS = 1 << 17
+
+_NOT_FINITE = frozenset({"nan", "inf", "infinity"})
+
+
+def value_type(kind: pa.DataType) -> ValueType | None:
+    """The type of the values of an Arrow column; None where values cannot be of it. A column of nothing but nulls could hold
+    anything, and is taken for text."""
+    if pa.types.is_dictionary(kind):
+        return value_type(kind.value_type)
+    if is_text(kind) or pa.types.is_null(kind):
+        return ValueType.STRING
+    if pa.types.is_integer(kind):
+        return ValueType.INTEGER
+    if pa.types.is_decimal(kind):
+        return ValueType.INTEGER if kind.scale <= 0 else ValueType.FLOAT
+    if pa.types.is_floating(kind):
+        return ValueType.FLOAT
+    if pa.types.is_boolean(kind):
+        return ValueType.BOOLEAN
+    return ValueType.DATE if pa.types.is_date(kind) or pa.types.is_timestamp(kind) else None
+
+
+def file_rows(
+    path: Path,
+    *,
+    types: Mapping[str, ColumnType] | None = None,
+    delimiter: str | None = None,
+    form: FileFormat | None = None,
+    predictions: bool = False,
+) -> RowStream:
+    """The rows of a text or Parquet file. Files that do not exist are reported now, what is in them when they are read."""
+    file = FactFile(path, form, delimiter=delimiter, header=True, predicate="rows")
+    request = Request(str(path), file, predictions)
+    match file_format(path, form):
+        case FileFormat.TEXT:
+            text = _TextRows(request, types or {})
+            return RowStream(str(path), text.schema, text.read, text=True)
+        case FileFormat.PARQUET:
+            if types:
+                note = "the columns of this file have types of their own"
+                raise InputError(Diagnostic("E320", "`types` is for text files", Place(str(path)), notes=(note,)))
+            return RowStream(str(path), partial(_parquet_schema, request), partial(_read_parquet, request))
+        case FileFormat.NTRIPLES:
+            notes = ("files of tables are delimited text and Parquet",)
+            raise InputError(Diagnostic("E305", "an N-Triples file is no table", Place(str(path)), notes=notes))
+
+
+def frame_rows(frame: object, origin: str) -> RowStream:
+    """The rows of a frame, of a mapping from names to columns, or of a list of mappings."""
+    table = arrow_table(lasting(frame), origin) if is_frame(frame) else _python_table(frame, origin)
+    return RowStream(origin, lambda: table.schema, lambda names: _normal_batches(table.select(list(names)).to_batches(), origin))
+
+
+def _python_table(what: object, origin: str) -> pa.Table:
+    notes = ("rows come from a path, a frame, a mapping from names to columns, or a list of mappings",)
+    try:
+        if isinstance(what, Mapping):
+            return pa.table({str(name): pa.array(list(values)) for name, values in what.items()})
+        if isinstance(what, Sequence) and all(isinstance(row, Mapping) for row in what):
+            return pa.Table.from_pylist([dict(row) for row in what])
+    except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
+        notes = (str(error),)
+    raise InputError(Diagnostic("E322", f"a {type(what).__name__} cannot be read as rows", Place(origin), notes=notes))
+
+
+def fitted(column: pa.Array, wanted: ValueType) -> pa.Array:
+    """A column of text as values of a type: null where a text is not written like one. Words for NaN and infinity give those, so
+    that they can be told apart from a slip of the keyboard."""
+    column = pc.if_else(pc.equal(column, ""), pa.scalar(None, pa.string()), column)
+    if wanted is ValueType.STRING:
+        return column
+    if wanted is ValueType.BOOLEAN:
+        word = pc.utf8_lower(column)
+        return pc.if_else(pc.is_in(word, pa.array(["true", "false"])), pc.equal(word, "true"), pa.scalar(None, pa.bool_()))
+    try:
+        # Arrow reads hexadecimal numbers too.
+        if wanted is not ValueType.INTEGER or not any(_occurs(mark, column) for mark in "xX"):
+            return column.cast(ARROW_TYPES[wanted])
+    except pa.ArrowInvalid:
+        pass
+    # Arrow does not say which text it could not convert; one pass in Python does.
+    return pa.array([_value_or_none(text, wanted) for text in column.to_pylist()], ARROW_TYPES[wanted])
+
+
+def _occurs(mark: str, column: pa.Array) -> bool:
+    return bool(pc.any(pc.match_substring(column, mark), min_count=0).as_py())
+
+
+def _value_or_none(text: str | None, wanted: ValueType) -> Value | None:
+    if text is None:
+        return None
+    if wanted is ValueType.FLOAT and text.lower().lstrip("+-") in _NOT_FINITE:
+        return float(text)
+    try:
+        value = parse_value(text, ColumnType(wanted.value))
+    except ValueError:
+        return None
+    return None if isinstance(value, int) and not -(2**63) <= value < 2**63 else value
+
+
+class _TextRows:
+    """A text file whose first line names its columns. How it is written is found out once."""
+
+    def __init__(self, request: Request, types: Mapping[str, ColumnType]) -> None:
+        self._request, self._types = request, types
+        self._dialect: Dialect | None = None
+
+    def _found(self) -> tuple[Dialect, tuple[str, ...]]:
+        if self._dialect is None:
+            self._dialect = find_dialect(self._request)
+        return self._dialect, cast(tuple[str, ...], self._dialect.header)
+
+    def schema(self) -> pa.Schema:
+        _, names = self._found()
+        for name in self._types:
+            if name not in names:
+                close = suggestion(name, names)
+                raise InputError(
+                    Diagnostic(
+                        "E320",
+                        f"`types` speaks of `{name}`, which is no column",
+                        Place(self._request.origin),
+                        notes=(f"the columns are {', '.join(f'`{known}`' for known in names)}",),
+                        helps=(f"did you mean `{close}`?",) if close else (),
+                    )
+                )
+        return pa.schema([(name, ARROW_TYPES[self._type(name)]) for name in names])
+
+    def _type(self, name: str) -> ValueType:
+        return ValueType(self._types.get(name, ColumnType.STRING).value)
+
+    def read(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        dialect, names = self._found()
+        indices = tuple(names.index(name) for name in columns)
+        blank = False
+        try:
+            for rows in stream(self._request, dialect, indices):
+                blank = blank or _has_blank_row(rows)
+                yield pa.RecordBatch.from_arrays(
+                    [self._typed(rows.column(place), name) for place, name in enumerate(columns)], list(columns)
+                )
+        except (pa.ArrowInvalid, CellError, QuotingError) as error:
+            problems = self._problems(columns)
+            raise InputError(problems) if problems else damaged(self._request.origin, str(error)) from None
+        except OSError as error:
+            raise damaged(self._request.origin, str(error)) from None
+        # An empty line looks like a row in which everything that was asked for is missing.
+        if blank and (problems := self._problems(columns)):
+            raise InputError(problems)
+
+    def _problems(self, columns: Sequence[str]) -> tuple[Diagnostic, ...]:
+        dialect, names = self._found()
+        types = tuple(ColumnType(self._type(name).value) for name in columns)
+        layout = Layout(names, tuple(names.index(name) for name in columns), types, predicate="rows", may_be_empty=True)
+        return find_problems(self._request, dialect.delimiter, dialect.quoted, True, dialect.width, layout)
+
+    def _typed(self, column: pa.Array, name: str) -> pa.Array:
+        """An empty field is a missing value; any other has to be written like one of its column's type."""
+        values = fitted(column, self._type(name))
+        lost = pc.and_(pc.is_null(values), pc.not_equal(column, ""))
+        wrong = pc.or_kleene(lost, pc.invert(pc.is_finite(values))) if self._type(name) is ValueType.FLOAT else lost
+        if (row := pc.index(wrong, True).as_py()) >= 0:
+            raise CellError(row, "E314", f"is `{column[row].as_py()}` in column `{name}`")
+        return values
+
+
+def _has_blank_row(rows: pa.RecordBatch) -> bool:
+    empty = [pc.equal(column, "") for column in rows.columns]
+    return bool(pc.any(reduce(pc.and_, empty), min_count=0).as_py())
+
+
+def _parquet_schema(request: Request) -> pa.Schema:
+    try:
+        with request.path.open("rb") as handle, parquet.ParquetFile(handle) as file:
+            if not file.metadata.num_rows:
+                raise no_facts(request)
+            return file.schema_arrow
+    except (pa.ArrowInvalid, OSError) as error:
+        raise damaged(request.origin, str(error)) from None
+
+
+def _read_parquet(request: Request, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    try:
+        with request.path.open("rb") as handle, parquet.ParquetFile(handle) as file:
+            batches = file.iter_batches(batch_size=_BATCH_ROWS, columns=list(columns))
+            for batch in _normal_batches(batches, request.origin):
+                yield batch.select(list(columns))
+    except (pa.ArrowInvalid, OSError) as error:
+        raise damaged(request.origin, str(error)) from None
+
+
+def _normal_batches(batches: Iterable[pa.RecordBatch], origin: str) -> Iterator[pa.RecordBatch]:
+    first_row = 0
+    for batch in batches:
+        for start in range(0, batch.num_rows, _BATCH_ROWS):
+            rows = batch.slice(start, _BATCH_ROWS)
+            columns = [
+                _normal(column, name, origin, first_row) for name, column in zip(rows.schema.names, rows.columns, strict=True)
+            ]
+            yield pa.RecordBatch.from_arrays(columns, rows.schema.names)
+            first_row += rows.num_rows
+
+
+def _normal(column: pa.Array, name: str, origin: str, first_row: int) -> pa.Array:
+    """A column whose type has values, in the one form they have."""
+    plain = decoded(column)
+    wanted = value_type(plain.type)
+    assert wanted is not None
+    try:
+        return midnights(plain) if pa.types.is_timestamp(plain.type) else plain.cast(ARROW_TYPES[wanted])
+    except CellError as problem:
+        row, reason = problem.row, problem.reason
+    except pa.ArrowInvalid:
+        # Only whole numbers can be too great: row by row there is one that is.
+        row = next(i for i, one in enumerate(plain.to_pylist()) if one is not None and not -(2**63) <= one < 2**63)
+        reason = f"is `{plain[row].as_py()}`, which does not fit into 64 bits"
+    message = f"`{name}` {reason} in row {first_row + row:,}"
+    raise InputError(Diagnostic("E314", message, Place(origin), notes=("rows are counted from 0",)))

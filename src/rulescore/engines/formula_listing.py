@@ -1,0 +1,100 @@
+"""The groundings behind a formula's counts, as people read them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from rulescore.data.constants import key_of, text_of
+from rulescore.data.setting import Role
+from rulescore.engines.formulas import Formulas
+from rulescore.engines.listing import Violation, predictions_in_words
+from rulescore.engines.loading import Loaded
+from rulescore.language.formulas import print_condition
+from rulescore.language.syntax import Atom, Constant, Expression, Falsity, RowAtom, Rule, Value, Variable
+from rulescore.language.trees import replace_variables
+from rulescore.logic.formula import Exists, FormulaRule, Judgement, Leaf, Opposite
+from rulescore.sql import formula as formula_sql
+from rulescore.sql import formula_listing as sql
+from rulescore.sql.build import Select, create, drop, name
+from rulescore.sql.listing import counted, limited, restricted
+
+_LISTED = name("listed_groundings")
+
+
+class FormulaListing:
+    """Lists violations of one formula rule."""
+
+    def __init__(self, formulas: Formulas, loaded: Loaded, number: int, rule_name: str, rule: Rule) -> None:
+        self._formulas, self._loaded, self._number = formulas, loaded, number
+        self._name, self._rule = rule_name, rule
+
+    def find(self, *, model: int | None, prediction: int | None, limit: int) -> tuple[int, list[Violation]]:
+        """How many violations there are, and the first of them. Model None: those of the data alone."""
+        predictions = model is not None
+        context = self._formulas.context(self._number, predictions=predictions)
+        engine = self._formulas.engine
+        rows, again = (self._rows(context, model, prediction) for _ in range(2))
+        if rows is None or again is None:
+            return 0, []
+        total = int(engine.query(counted(rows))["n"][0].as_py())
+        if not total or not limit:
+            return total, []
+        columns = sql.columns(context, predictions=predictions)
+        if not columns:  # a rule without variables
+            return total, [self._violation(context.rule, {}, None, None)]
+        engine.run(create(_LISTED, limited(again, columns, limit)))
+        try:
+            found = engine.query(sql.explained(context, _LISTED, predictions=predictions)).to_pylist()
+        finally:
+            engine.run(drop(_LISTED))
+        words = predictions_in_words(engine, self._loaded, {row["prediction"] for row in found if "prediction" in row})
+        model_name = self._loaded.models[model] if model is not None else None
+        return total, [self._violation(context.rule, row, model_name, words.get(row.get("prediction", -1))) for row in found]
+
+    def _rows(self, context: formula_sql.Context, model: int | None, prediction: int | None) -> Select | None:
+        rows = sql.violations(context, predictions=model is not None)
+        return rows if rows is None or model is None else restricted(rows, model=model, prediction=prediction)
+
+    def _violation(self, rule: FormulaRule, row: Mapping[str, Value], model: str | None, prediction: str | None) -> Violation:
+        values = {one: row[formula_sql.variable(i)] for i, one in enumerate(rule.variables)}
+        ground: dict[Variable, Expression] = {Variable(one): Constant(value) for one, value in values.items()}
+        head = self._rule.head
+        return Violation(
+            rule=self._name,
+            binding={one: text_of(key_of(value)) for one, value in values.items()},
+            model=model,
+            prediction=prediction,
+            roles=() if prediction is None else _roles(rule, row),
+            body=tuple(print_condition(replace_variables(one, ground)) for one in self._rule.body.conditions),
+            head="false" if isinstance(head, Falsity) else print_condition(replace_variables(head, ground)),
+            refuted_by=tuple(self._reasons(rule, row, ground)),
+        )
+
+    def _reasons(self, rule: FormulaRule, row: Mapping[str, Value], ground: Mapping[Variable, Expression]) -> Iterator[str]:
+        for index, reason in enumerate(sql.reasons(rule.refuted)):
+            if row.get(f"r{index}"):
+                yield self._reason(reason, ground)
+
+    def _reason(self, reason: Judgement, ground: Mapping[Variable, Expression]) -> str:
+        match reason:
+            case Leaf(RowAtom() as atom):
+                return self._fact(replace_variables(atom, ground))
+            case Opposite(Leaf(RowAtom() as atom)):
+                return f"not {self._fact(replace_variables(atom, ground))}"
+            case Exists(title=title):
+                return title
+            case _:
+                raise AssertionError("not a reason")
+
+    def _fact(self, atom: RowAtom) -> str:
+        relation = self._formulas.schema.relations[atom.table]
+        if relation.is_table:
+            return print_condition(atom)
+        return print_condition(Atom(atom.table, tuple(term for _, term in atom.arguments)))
+
+
+def _roles(rule: FormulaRule, row: Mapping[str, Value]) -> tuple[str, ...]:
+    played = [role.value for role in (Role.BODY, Role.HEAD, Role.REFUTER) if row[role.value]]
+    if Role.BODY.value not in played and Role.HEAD.value not in played:  # then it takes part in an aggregate
+        played.insert(0, (Role.BODY if rule.body_measures else Role.HEAD).value)
+    return tuple(played)

@@ -1,0 +1,106 @@
+"""Runs formula rules on an engine: one statement a rule over the data, one for all predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rulescore.data.relations import Schema
+from rulescore.data.setting import Role
+from rulescore.engines.base import Engine
+from rulescore.engines.counting import named_in_errors
+from rulescore.engines.functions import Answers
+from rulescore.engines.proximity import PairCounts, dataset_pairs, prediction_pairs
+from rulescore.logic.formula import FormulaRule
+from rulescore.logic.proximity import Proximity, proximity
+from rulescore.sql import formula as sql
+from rulescore.sql.build import Select, drop, name, select, table, union_all
+
+_PAIRS = name("pair_contributions")
+
+CountRows = dict[int, tuple[int, int, int]]
+
+
+@dataclass
+class Formulas:
+    """The rules outside the fast family, by number, and what counting them needs."""
+
+    engine: Engine
+    schema: Schema
+    rules: Mapping[int, FormulaRule]
+    answers: Answers
+    titles: Sequence[str]
+    distinct_variables: bool = False
+    roles: frozenset[Role] = frozenset({Role.BODY, Role.HEAD})
+    sorting: bool = True
+    largest_groups: dict[int, int] = field(default_factory=dict)
+    _calls: dict[tuple[int, bool], dict[str, str]] = field(default_factory=dict)
+
+    def dataset_counts(self) -> CountRows:
+        found: CountRows = {}
+        for number in self.rules:
+            counts = self._dataset_pairs(number)
+            if counts is not None:
+                found[number] = (counts.confirmed, counts.refuted, counts.evaluable)
+                self.largest_groups[number] = counts.largest_group
+                continue
+            statement = sql.counts(self.context(number, predictions=False), number, predictions=False)
+            if statement is not None:
+                found[number] = self._row(number, statement)
+        return found
+
+    def sorted_form(self, number: int) -> Proximity | None:
+        """The rule as one whose pairs are counted by sorting, if it is one."""
+        if not self.sorting or self.distinct_variables or not {Role.BODY, Role.HEAD} <= self.roles:
+            return None
+        return proximity(self.rules[number], self.schema)
+
+    def _dataset_pairs(self, number: int) -> PairCounts | None:
+        form = self.sorted_form(number)
+        if form is None:
+            return None
+        with named_in_errors(self.titles[number]):
+            return dataset_pairs(self.engine, self.context(number, predictions=False), form)
+
+    def prediction_statements(self) -> Iterator[tuple[str, Select]]:
+        """Each rule's statement for the contributions of predictions, with the rule in words."""
+        for number in self.rules:
+            statement = self._sorted_contributions(number)
+            if statement is None:
+                statement = sql.counts(self.context(number, predictions=True), number, predictions=True)
+            if statement is not None:
+                yield self.titles[number], statement
+
+    def _sorted_contributions(self, number: int) -> Select | None:
+        form = self.sorted_form(number)
+        context = self.context(number, predictions=True)
+        if form is None or not context.predictable(form.row):
+            return None
+        with named_in_errors(self.titles[number]):
+            rows = prediction_pairs(self.engine, context, form, number)
+            if rows is None:
+                return None
+            self.engine.run(drop(_PAIRS))
+            self.engine.load(_PAIRS, rows)
+        return select("*").from_(table(_PAIRS))
+
+    def context(self, number: int, *, predictions: bool) -> sql.Context:
+        """What a rule's statements need; registered predicates have been asked all they can be asked."""
+        rule = self.rules[number]
+        bare = sql.Context(rule, self.schema, {}, self.distinct_variables, self.roles)
+        key = (number, predictions)
+        if key not in self._calls:
+            self._calls[key] = dict(self._ask(number, bare, predictions=predictions))
+        return sql.Context(rule, self.schema, self._calls[key], self.distinct_variables, self.roles)
+
+    def _ask(self, number: int, context: sql.Context, *, predictions: bool) -> Iterator[tuple[str, str]]:
+        for function in sorted(sql.asked_functions(context.rule)):
+            queries = list(sql.asked_arguments(context, function, predictions=predictions))
+            if queries:
+                rows = self.engine.query(sql.distinct_rows(union_all(queries)))
+                yield function, self.answers.load(function, rows, self.titles[number])
+
+    def _row(self, number: int, statement: Select) -> tuple[int, int, int]:
+        with named_in_errors(self.titles[number]):
+            row = self.engine.query(statement).to_pylist()[0]
+        return row["confirmed"], row["refuted"], row["evaluable"]

@@ -1,0 +1,198 @@
+"""Pairs within a distance, counted by two binary searches a value instead of by pairs.
+
+The difference of two doubles is rounded, but rounding keeps their order: going up from a value, the computed distance never
+falls. So the rows that are close to a value are neighbours of it in the sorted group, and where they end is found by asking the
+rule's own expression, exactly as a join would.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import pyarrow as pa
+
+from rulescore.engines.base import Engine
+from rulescore.language.syntax import Operator
+from rulescore.logic.proximity import Proximity
+from rulescore.sql import proximity as sql
+from rulescore.sql.build import drop
+from rulescore.sql.formula import Context
+
+Array = np.ndarray
+Close = Callable[[Array], Array]
+
+# Beyond this a difference of two integers may not fit 64 bits, or one of two doubles may be infinite: then a join is asked.
+_LARGEST = {"i": 2**62, "f": 1e307}
+
+# So many searches at a time that what they need stays in a processor's cache.
+_BLOCK = 1 << 15
+
+
+@dataclass(frozen=True, slots=True)
+class PairCounts:
+    """Groundings over the data, and those of the group that has most."""
+
+    confirmed: int
+    refuted: int
+    evaluable: int
+    largest_group: int
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """Values in order within each group, and how many rows have each."""
+
+    groups: Array
+    values: Array
+    rows: Array
+
+    @property
+    def fits(self) -> bool:
+        """Whether every difference can be computed."""
+        kind = self.values.dtype.kind
+        return not len(self.values) or bool(max(-float(self.values.min()), float(self.values.max())) < _LARGEST[kind])
+
+
+def dataset_pairs(engine: Engine, context: Context, form: Proximity) -> PairCounts | None:
+    """Counts over the data; None where values are too large to be subtracted."""
+    with _numbered_groups(engine, context, form, predictions=False):
+        values = ordered(engine.query(sql.ordered_values(context, form)))
+    return counted(values, form) if values.fits else None
+
+
+def prediction_pairs(engine: Engine, context: Context, form: Proximity, rule: int) -> pa.Table | None:
+    """The contribution of every prediction; None where values are too large to be subtracted."""
+    with _numbered_groups(engine, context, form, predictions=True):
+        values = ordered(engine.query(sql.ordered_values(context, form)))
+        asked = engine.query(sql.predicted_values(context, form))
+    groups, points = asked["id"].to_numpy(), asked["value"].to_numpy()
+    if not values.fits or not Values(groups, points, groups).fits:
+        return None
+    confirmed, evaluable = contributed(values, groups, points, form)
+    some = evaluable > 0
+    return pa.table(
+        {
+            "rule": pa.array(np.full(int(some.sum()), rule, np.int32)),
+            "prediction": asked["prediction"].filter(pa.array(some)),
+            "confirmed": pa.array(confirmed[some]),
+            "refuted": pa.array((evaluable - confirmed)[some]),
+            "evaluable": pa.array(evaluable[some]),
+        }
+    )
+
+
+@contextmanager
+def _numbered_groups(engine: Engine, context: Context, form: Proximity, *, predictions: bool) -> Iterator[None]:
+    if not form.groups:
+        yield
+        return
+    engine.run(sql.create_groups(context, form, predictions=predictions))
+    try:
+        yield
+    finally:
+        engine.run(drop(sql.GROUPS))
+
+
+def ordered(rows: pa.Table) -> Values:
+    """Values from rows in the order of `id` and `value`."""
+    groups, values = rows["id"].to_numpy(), rows["value"].to_numpy()
+    other = np.ones(len(values) + 1, np.bool_)
+    other[1:-1] = (groups[1:] != groups[:-1]) | (values[1:] != values[:-1])
+    starts = np.flatnonzero(other)
+    return Values(groups[starts[:-1]], values[starts[:-1]], np.diff(starts))
+
+
+def counted(values: Values, form: Proximity) -> PairCounts:
+    """Ordered pairs of rows of one group, by whether they are close."""
+    starts, ends = _bounds(values.groups)
+    below = np.concatenate(([0], np.cumsum(values.rows)))
+    sizes = below[ends] - below[starts]
+    close = _close(form)
+    near = 0
+    if len(values.values) and bool(close(np.zeros(1, values.values.dtype))[0]):
+        own = np.arange(len(values.values))
+        last = _last(own, np.repeat(ends, ends - starts) - 1, lambda part, at: close(values.values[at] - values.values[part]))
+        above = below[last + 1] - below[own + 1]
+        near = _sum(values.rows * (2 * above + values.rows))
+        if form.distinct:
+            near -= int(below[-1])
+    pairs = sizes * (sizes - 1) if form.distinct else sizes * sizes
+    total = _sum(pairs)
+    confirmed = near if form.operator in {Operator.LESS, Operator.AT_MOST} else total - near
+    return PairCounts(confirmed, total - confirmed, total, int(pairs.max()) if len(pairs) else 0)
+
+
+def contributed(values: Values, groups: Array, points: Array, form: Proximity) -> tuple[Array, Array]:
+    """Confirmed and evaluable groundings of predicted values: each is compared with its group in both orders, and with itself
+    unless the rule excludes that."""
+    starts, ends = _bounds(values.groups)
+    known = values.groups[starts] if len(starts) else np.zeros(0, np.int64)
+    index = np.searchsorted(known, groups)
+    present = index < len(known)
+    present[present] = known[index[present]] == groups[present]
+    index = np.where(present, index, 0)
+    start = np.where(present, starts[index], 0) if len(starts) else np.zeros(len(groups), np.int64)
+    end = np.where(present, ends[index], 0) if len(starts) else np.zeros(len(groups), np.int64)
+    below = np.concatenate(([0], np.cumsum(values.rows)))
+    close = _close(form)
+    evaluable = 2 * (below[end] - below[start])
+    near = np.zeros(len(points), np.int64)
+    if len(points) and len(values.values):
+        ordered = values.values
+        split = _last(start - 1, end - 1, lambda part, at: ordered[at] < points[part]) + 1
+        last = _last(split - 1, end - 1, lambda part, at: close(ordered[at] - points[part]))
+        first = _last(start - 1, split - 1, lambda part, at: ~close(points[part] - ordered[at])) + 1
+        near = 2 * (below[last + 1] - below[first])
+    if not form.distinct:
+        evaluable = evaluable + 1
+        near = near + close(np.zeros(len(points), points.dtype)).astype(np.int64)
+    confirmed = near if form.operator in {Operator.LESS, Operator.AT_MOST} else evaluable - near
+    return confirmed, evaluable
+
+
+def _close(form: Proximity) -> Close:
+    """Whether distances are below the limit, as the database computes it."""
+    limit = form.limit
+    strict = form.operator in {Operator.LESS, Operator.AT_LEAST}
+
+    def close(distance: Array) -> Array:
+        compared = distance.astype(np.float64) if isinstance(limit, float) else distance
+        found: Array = compared < limit if strict else compared <= limit
+        return found
+
+    return close
+
+
+def _bounds(groups: Array) -> tuple[Array, Array]:
+    """Where each group begins and ends."""
+    changes = np.flatnonzero(groups[1:] != groups[:-1]) + 1
+    if not len(groups):
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    return np.concatenate(([0], changes)), np.concatenate((changes, [len(groups)]))
+
+
+def _last(low: Array, high: Array, holds: Callable[[slice, Array], Array]) -> Array:
+    """The last place of each range (low, high] up to which a condition holds from its beginning on; `low` where it never does.
+    The condition is asked of some of the ranges, one place in each."""
+    found = low.copy()
+    for start in range(0, len(low), _BLOCK):
+        part = slice(start, start + _BLOCK)
+        found[part] = _search(low[part], high[part], partial(holds, part))
+    return found
+
+
+def _search(low: Array, high: Array, holds: Callable[[Array], Array]) -> Array:
+    while (low < high).any():
+        middle = (low + high + 1) >> 1
+        good = (low < high) & holds(middle)
+        low, high = np.where(good, middle, low), np.where(good, high, middle - 1)
+    return low
+
+
+def _sum(numbers: Array) -> int:
+    """A sum that cannot overflow."""
+    return int(sum(int(part.sum()) for part in np.array_split(numbers, max(1, len(numbers) // 1_000_000))))

@@ -1,0 +1,123 @@
+"""The relations that formulas read: facts of the predicates they name, with their constants as typed values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import pyarrow as pa
+
+from rulescore.data.relations import NEGATIVE, Relation, RelationColumn
+from rulescore.data.setting import ValueType
+from rulescore.engines.base import Engine
+from rulescore.engines.loading import Loaded
+from rulescore.engines.tables import LoadedTable
+from rulescore.logic.plan import LiteralName
+from rulescore.logic.refutation import identity
+from rulescore.sql import relations as sql
+from rulescore.sql.build import argument, arguments, candidate_table, fact_table
+
+_ARROW = {
+    ValueType.STRING: pa.string(),
+    ValueType.INTEGER: pa.int64(),
+    ValueType.FLOAT: pa.float64(),
+    ValueType.BOOLEAN: pa.bool_(),
+    ValueType.DATE: pa.date32(),
+}
+
+
+def fact_relations(engine: Engine, loaded: Loaded, predicates: Iterable[str]) -> dict[str, Relation]:
+    """A relation for each predicate, and one for its negative facts where it has any."""
+    wanted = sorted(set(predicates) & loaded.vocabulary.predicates.keys())
+    builder = _Builder(engine, loaded)
+    found: dict[str, Relation] = {}
+    for name in wanted:
+        known = loaded.vocabulary.predicates[name]
+        types = builder.types(name)
+        found[name] = builder.observed(name, types, predicted=bool(known.predicted))
+        if known.negative:
+            found[f"{NEGATIVE}{name}"] = builder.negative(name, types)
+    return found
+
+
+def table_relations(tables: Mapping[str, LoadedTable]) -> dict[str, Relation]:
+    return {
+        name: Relation(
+            name,
+            {attribute: RelationColumn(one.name, one.type) for attribute, one in table.columns.items()},
+            table.observed,
+            table.predicted,
+            table.from_target if table.predicted is not None else frozenset(),
+            table.key,
+            tuple(table.attributes),
+        )
+        for name, table in tables.items()
+    }
+
+
+class _Builder:
+    def __init__(self, engine: Engine, loaded: Loaded) -> None:
+        self._engine, self._loaded = engine, loaded
+        self._made = 0
+
+    def types(self, predicate: str) -> list[tuple[ValueType | None, bool]]:
+        """The type of each argument, and whether it has one: where types are mixed, constants are known by their keys."""
+        arity = self._loaded.vocabulary.predicates[predicate].arity
+        facts = [self._literal(predicate), self._literal(predicate, negative=True)]
+        sources = []
+        if arity in self._loaded.fact_arities:
+            sources.append((fact_table(arity), facts))
+        if arity in self._loaded.candidate_arities:
+            sources.append((candidate_table(arity), facts[:1]))
+        found = []
+        for position in range(arity):
+            marks: dict[str, bool] = {}
+            for source, literals in sources:
+                for row in self._engine.query(sql.position_types(source, position, literals)).to_pylist():
+                    marks[row["mark"]] = marks.get(row["mark"], False) or bool(row["float"])
+            found.append(_type(marks))
+        return found
+
+    def observed(self, name: str, types: list[tuple[ValueType | None, bool]], *, predicted: bool) -> Relation:
+        arity = len(types)
+        observed = self._create("observed", fact_table(arity), name, types, there=arity in self._loaded.fact_arities)
+        answers = None
+        if predicted:
+            answers = self._create("predicted", candidate_table(arity), name, types, there=True)
+        columns = _columns(types)
+        return Relation(name, columns, observed, answers, frozenset(columns) if predicted else frozenset())
+
+    def negative(self, name: str, types: list[tuple[ValueType | None, bool]]) -> Relation:
+        table = self._create("negative", fact_table(len(types)), name, types, there=True)
+        return Relation(f"{NEGATIVE}{name}", _columns(types), table)
+
+    def _create(self, kind: str, source: str, name: str, types: list[tuple[ValueType | None, bool]], *, there: bool) -> str:
+        self._made += 1
+        target = sql.relation_table(kind, self._made)
+        if there:
+            extra = ("prediction", "observed") if kind == "predicted" else ()
+            wanted = [None if mixed else (found or ValueType.STRING) for found, mixed in types]
+            literal = self._literal(name, negative=kind == "negative")
+            self._engine.run(sql.create_relation(target, source, literal, wanted, extra))
+        else:
+            fields = zip(arguments(len(types)), types, strict=True)
+            self._engine.load(target, pa.table({c: pa.array([], _ARROW[t or ValueType.STRING]) for c, (t, _) in fields}))
+        return target
+
+    def _literal(self, predicate: str, *, negative: bool = False) -> int:
+        arity = self._loaded.vocabulary.predicates[predicate].arity
+        return self._loaded.literal(LiteralName(predicate, identity(arity), negative))
+
+
+def _type(marks: Mapping[str, bool]) -> tuple[ValueType | None, bool]:
+    if not marks:
+        return None, False
+    if len(marks) > 1:
+        return ValueType.STRING, True
+    mark, is_float = next(iter(marks.items()))
+    if mark == "n":
+        return (ValueType.FLOAT if is_float else ValueType.INTEGER), False
+    return sql.LETTERS[mark], False
+
+
+def _columns(types: list[tuple[ValueType | None, bool]]) -> dict[str, RelationColumn]:
+    return {argument(i): RelationColumn(argument(i), found) for i, (found, _) in enumerate(types)}

@@ -1,0 +1,292 @@
+"""Rows of tables with keys read into an engine and checked, with the hidden ones told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pyarrow as pa
+
+from rulescore.data.setting import (
+    DatabaseTable,
+    HiddenColumn,
+    HiddenIds,
+    KeyedTable,
+    RowStream,
+    Setting,
+    ValueType,
+)
+from rulescore.data.table_rows import ARROW_TYPES
+from rulescore.engines.base import Engine
+from rulescore.engines.offenders import Offenders, counted, offenders
+from rulescore.engines.table_ids import id_columns
+from rulescore.errors import Diagnostic, EngineError, InputError, Place, suggestion
+from rulescore.language.syntax import Attribute
+from rulescore.logic.tables import Need, TableShape, needs, table_shapes
+from rulescore.sql import tables as sql
+from rulescore.sql.build import drop, name
+
+CODES = {
+    "E337": "a database, or a table of one, cannot be read in place",
+    "E345": "rows of a table have no key, or the same one",
+    "E346": "a reached attribute has different values in one row",
+}
+
+# Rows handed over at a time.
+_LOADED_ROWS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class TableRows:
+    """A table whose rows are checked: `fields` hold its base attributes."""
+
+    shape: TableShape
+    need: Need
+    stem: str
+    fields: Mapping[str, str]
+    rows: int
+    hidden: int
+
+    @property
+    def table(self) -> str:
+        return f"{self.stem}_rows"
+
+    @property
+    def staged(self) -> str:
+        """The predictions of its target, once they are read."""
+        return f"{self.stem}_staged"
+
+    @property
+    def keys(self) -> list[str]:
+        return [self.fields[one] for one in self.shape.table.key]
+
+    def key_types(self) -> list[ValueType]:
+        return [_known(self.shape.attributes[one]) for one in self.shape.table.key]
+
+
+def _known(kind: ValueType | None) -> ValueType:
+    assert kind is not None
+    return kind
+
+
+class TableLoader:
+    """Reads the tables of a setting into an engine. `used` are the attributes that rules name."""
+
+    def __init__(self, engine: Engine, setting: Setting, used: Mapping[str, Collection[str]]) -> None:
+        self._engine, self._tables, self._used = engine, setting.tables, used
+        self._databases: dict[Path, str] = {}
+        self._stored: dict[str, sql.StoredTable] = {}
+        self._problems: list[Diagnostic] = []
+
+    def load(self) -> dict[str, TableRows]:
+        """Every table with a key, checked. The tables it is made from are dropped."""
+        schemas = {table.name: schema for table in self._tables if (schema := self._schema(table)) is not None}
+        self._raise_problems()
+        shapes, problems = table_shapes(self._tables, schemas)
+        self._problems += problems
+        self._raise_problems()
+        wanted = needs(shapes, self._used)
+        self._problems += _unusable(shapes, wanted)
+        self._raise_problems()
+        for number, (table, need) in enumerate(wanted.items()):
+            self._store(number, shapes[table], need)
+        self._raise_problems()
+        numbered = [(number, shape) for number, shape in enumerate(shapes.values()) if shape.table.key]
+        found = {shape.table.name: self._rows(number, shape, wanted[shape.table.name]) for number, shape in numbered}
+        self._raise_problems()
+        for stored in self._stored.values():
+            if len(stored.path) == 1:
+                self._engine.run(drop(stored.path[0]))
+        return found
+
+    def _raise_problems(self) -> None:
+        if self._problems:
+            raise InputError(self._problems)
+
+    def _problem(self, code: str, message: str, *helps: str, place: Place | None = None, notes: tuple[str, ...] = ()) -> None:
+        self._problems.append(Diagnostic(code, message, place, notes=notes, helps=helps))
+
+    def _schema(self, table: KeyedTable) -> pa.Schema | None:
+        """The columns of a table as they are where it comes from."""
+        try:
+            if isinstance(table.rows, RowStream):
+                return table.rows.schema()
+            return self._engine.query(sql.stored_columns(self._in_place(table.rows))).schema
+        except InputError as error:
+            self._problems += error.problems
+            return None
+
+    def _in_place(self, table: DatabaseTable) -> sql.StoredTable:
+        """A table of a database file, which is attached when it is first met."""
+        database = self._databases.get(table.database)
+        if database is None:
+            database = name(f"database_{len(self._databases)}")
+            try:
+                self._engine.attach(table.database, database)
+            except EngineError as error:
+                notes = (str(error).splitlines()[0],)
+                helps = ("a database that is being written to can be opened by one program only",)
+                message = f"`{table.database}` cannot be read as a database"
+                raise InputError(Diagnostic("E337", message, notes=notes, helps=helps)) from error
+            self._databases[table.database] = database
+        found = self._engine.query(sql.schema_tables(database)).to_pylist()
+        known = {f"{row['table_schema']}.{row['table_name']}": (row["table_schema"], row["table_name"]) for row in found}
+        full = table.table if table.table in known else f"main.{table.table}"
+        if full not in known:
+            shown = [one.removeprefix("main.") for one in known]
+            close = suggestion(table.table, [*known, *shown])
+            listed = ", ".join(f"`{one}`" for one in sorted(shown)[:20]) or "none"
+            meant = (f"did you mean `{close}`?",) if close else ()
+            message = f"`{table.database}` has no table `{table.table}`"
+            raise InputError(Diagnostic("E337", message, notes=(f"its tables are {listed}",), helps=meant))
+        return sql.StoredTable((database, *known[full]), {})
+
+    def _store(self, number: int, shape: TableShape, need: Need) -> None:
+        """Makes the columns that are needed readable by statements: read into a table of ours, or where they are."""
+        table = shape.table
+        if isinstance(table.rows, RowStream):
+            stored = sql.StoredTable((name(f"table_{number}_source"),), {one: f"s{i}" for i, one in enumerate(need.columns)})
+            try:
+                self._read(table.rows, stored, need.columns)
+            except InputError as error:
+                self._problems += error.problems
+        else:
+            path = self._in_place(table.rows).path
+            kinds = {one: shape.stored[one] for one in need.columns}
+            stored = sql.StoredTable(path, {one: one for one in need.columns}, kinds)
+            for column in need.columns:
+                if stored.may_lose(column) and (found := offenders(self._engine, sql.lost_values(stored, column))):
+                    message = f"`{column}` of table `{table.name}` does not fit into 64 bits, or has a time of day: {found}"
+                    self._problem("E314", message, notes=("whole numbers have 64 bits, and only dates are values",))
+        self._stored[table.name] = stored
+
+    def _read(self, stream: RowStream, stored: sql.StoredTable, columns: Sequence[str]) -> None:
+        target, waiting, rows, made = stored.path[0], list[pa.RecordBatch](), 0, False
+        fields = list(stored.fields.values())
+        for batch in stream.open(columns):
+            waiting.append(batch.rename_columns(fields))
+            rows += batch.num_rows
+            if rows >= _LOADED_ROWS:
+                self._hand_over(target, waiting, made)
+                waiting, rows, made = [], 0, True
+        if waiting or not made:
+            empty = pa.schema([(field, pa.string()) for field in fields]).empty_table().to_batches()
+            self._hand_over(target, waiting or empty, made)
+
+    def _hand_over(self, target: str, batches: Sequence[pa.RecordBatch], made: bool) -> None:
+        rows = pa.Table.from_batches(batches)
+        if made:
+            self._engine.append(target, rows)
+        else:
+            self._engine.load(target, rows)
+
+    def _rows(self, number: int, shape: TableShape, need: Need) -> TableRows:
+        stem = name(f"table_{number}")
+        stored = self._stored[shape.table.name]
+        fields = {one: f"b{i}" for i, one in enumerate(need.base)}
+        reached = {one: f"{stem}_reached_{fields[one]}" for one in need.base if one in shape.reached}
+        for attribute, target in reached.items():
+            self._engine.run(sql.create_reached(target, shape.reached[attribute], self._stored))
+        ids = self._hidden_ids(shape, stem)
+        rows = TableRows(shape, need, stem, fields, 0, 0)
+        self._engine.run(sql.create_rows(rows.table, shape, stored, sql.RowFields(fields, reached), ids))
+        counts = self._engine.query(sql.row_counts(rows.table)).to_pylist()[0]
+        rows = replace(rows, rows=counts["rows"], hidden=counts["hidden"])
+        self._check_keys(rows)
+        self._check_finite(rows)
+        for attribute, target in reached.items():
+            self._check_reached(rows, attribute, target)
+            self._engine.run(drop(target))
+        self._check_hidden(rows, ids)
+        if ids is not None:
+            self._engine.run(drop(ids))
+        return rows
+
+    def _hidden_ids(self, shape: TableShape, stem: str) -> str | None:
+        hidden = shape.table.hidden
+        if not isinstance(hidden, HiddenIds):
+            return None
+        stream = hidden.ids if isinstance(hidden.ids, RowStream) else self._database_rows(hidden.ids)
+        types = [_known(shape.attributes[one]) for one in shape.table.key]
+        ids = f"{stem}_ids"
+        try:
+            found, problems = id_columns(stream, shape.table, types)
+        except InputError as error:
+            found, problems = None, list(error.problems)
+        self._problems += problems
+        self._engine.load(ids, found if found is not None else _no_ids(types))
+        return ids
+
+    def _database_rows(self, table: DatabaseTable) -> RowStream:
+        stored = self._in_place(table)
+        schema = self._engine.query(sql.stored_columns(stored)).schema
+        stored = replace(
+            stored, fields={one: one for one in schema.names}, kinds=dict(zip(schema.names, schema.types, strict=True))
+        )
+
+        def read(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+            yield from self._engine.query(sql.selected(stored, columns)).to_batches()
+
+        return RowStream(f"{table.database} ({table.table})", lambda: schema, read)
+
+    def _check_keys(self, rows: TableRows) -> None:
+        table = rows.shape.table
+        missing = self._engine.query(sql.missing_keys(rows.table, rows.keys))["n"][0].as_py()
+        columns = " and ".join(f"`{one}`" for one in table.key)
+        if missing:
+            self._problem("E345", f"{_rows_of(missing, table)} without a value for {columns}, the key")
+        if found := offenders(self._engine, sql.repeated_keys(rows.table, rows.keys)):
+            message = f"{counted(found.total, 'repeated key')} in table `{table.name}`: {found}"
+            self._problem("E345", message, "name all the columns that tell rows apart", notes=(f"the key is {columns}",))
+
+    def _check_finite(self, rows: TableRows) -> None:
+        for attribute, part in rows.fields.items():
+            if rows.shape.attributes[attribute] is ValueType.FLOAT:
+                found = offenders(self._engine, sql.not_finite(rows.table, part, rows.keys))
+                if found:
+                    message = f"`{attribute}` of table `{rows.shape.table.name}` is NaN or infinite in {_of(found)}"
+                    self._problem("E314", message, "write a missing value as null, or leave the field of a text file empty")
+
+    def _check_reached(self, rows: TableRows, attribute: str, target: str) -> None:
+        table = rows.shape.table
+        start = rows.shape.reached[attribute].hops[0].column
+        query = sql.several_values(target, self._stored[table.name], start, table.key)
+        if found := offenders(self._engine, query):
+            message = f"`{attribute}` of table `{table.name}` has different values in {_of(found)}"
+            self._problem("E346", message, "an attribute has one value: choose a path that leads to one row, or to equal values")
+
+    def _check_hidden(self, rows: TableRows, ids: str | None) -> None:
+        table = rows.shape.table
+        if ids is not None and (found := offenders(self._engine, sql.unknown_ids(ids, rows.table, rows.keys))):
+            message = f"{counted(found.total, 'hidden id')} that table `{table.name}` does not have: {found}"
+            self._problem("E344", message)
+        if isinstance(table.hidden, HiddenColumn) and not rows.hidden:
+            value = sql.Attributes(rows.shape, rows.fields).column(Attribute(table.hidden.column))
+            wanted = ", ".join(f"`{one}`" for one in table.hidden.values)
+            known = offenders(self._engine, sql.values_of(rows.table, value))
+            notes = (f"it has the values {known}",) if known else ("it has no values",)
+            message = f"no row of table `{table.name}` is hidden: `{table.hidden.column}` is nowhere {wanted}"
+            self._problem("E344", message, notes=notes)
+
+
+def _unusable(shapes: Mapping[str, TableShape], wanted: Mapping[str, Need]) -> Iterator[Diagnostic]:
+    """Columns that rules name and that hold what cannot be a value."""
+    for table, need in wanted.items():
+        for column in need.columns:
+            if shapes[table].attributes[column] is None:
+                kind = shapes[table].stored[column]
+                notes = ("columns of text, whole numbers, floats, booleans and dates can be used",)
+                yield Diagnostic("E321", f"column `{column}` of table `{table}` is of type {kind}", notes=notes)
+
+
+def _no_ids(types: Sequence[ValueType]) -> pa.Table:
+    return pa.schema([(f"k{i}", ARROW_TYPES[kind]) for i, kind in enumerate(types)]).empty_table()
+
+
+def _rows_of(count: int, table: KeyedTable) -> str:
+    return f"table `{table.name}` has {counted(count, 'row')}"
+
+
+def _of(found: Offenders) -> str:
+    return f"{counted(found.total, 'row')}: {found}"

@@ -1,0 +1,144 @@
+"""Tables with keys in an engine: what is observed of them and what is predicted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from rulescore.data.batches import assemble
+from rulescore.data.keys import keys
+from rulescore.data.setting import FactBatch, Setting, ValueType
+from rulescore.engines.base import Engine
+from rulescore.engines.table_predictions import Staged, stage_predictions
+from rulescore.engines.table_rows import TableLoader, TableRows
+from rulescore.language.syntax import Attribute
+from rulescore.logic.plan import LiteralName
+from rulescore.logic.refutation import identity
+from rulescore.sql import tables as sql
+from rulescore.sql.build import drop
+from rulescore.sql.table_predictions import predictions_of
+
+# Small enough that the strings of one batch stay far below the 2 GiB that a string column can address.
+_BATCH_ROWS = 1 << 17
+
+
+@dataclass(frozen=True, slots=True)
+class TableColumn:
+    """An attribute in the database: the field that holds it, and its type."""
+
+    name: str
+    type: ValueType
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedTable:
+    """A table in the database. `columns`: the attributes that were loaded, `attributes` all that it has (None: of a type that
+    has no values). `observed`: its rows, targets and what is computed from them NULL where hidden. `predicted`: one row a
+    prediction, numbered as it is as a fact. `from_target`: the attributes that change with the target. `covered`: how many
+    hidden rows each model predicts, by the model's number; empty where nothing predicts the target."""
+
+    name: str
+    key: tuple[str, ...]
+    target: str | None
+    columns: Mapping[str, TableColumn]
+    rows: int
+    hidden: int
+    observed: str
+    from_target: frozenset[str]
+    attributes: Mapping[str, ValueType | None]
+    made_from: TableRows
+    predicted: str | None = None
+    covered: Mapping[int, int] = field(default_factory=dict)
+
+    @property
+    def predicate(self) -> str:
+        """The predicate of its predictions."""
+        return f"{self.name}.{self.target}"
+
+    @property
+    def floats(self) -> bool:
+        """Whether a target of whole numbers has got others from predictions."""
+        return self.target is not None and self.columns[self.target].type is not self.attributes[self.target]
+
+
+def load_tables(engine: Engine, setting: Setting, used: Mapping[str, Collection[str]]) -> dict[str, LoadedTable]:
+    """Every table with a key, and the predictions of its target, read and checked. `used` are the attributes that rules name;
+    those, the key and the target are loaded. An attribute that a table does not have is left to the rule's own checks."""
+    if not setting.tables:
+        return {}
+    rows = TableLoader(engine, setting, used).load()
+    staged = stage_predictions(engine, setting, rows)
+    return {name: _loaded(engine, table, staged.get(name)) for name, table in rows.items()}
+
+
+def _loaded(engine: Engine, rows: TableRows, staged: Staged | None) -> LoadedTable:
+    shape = rows.shape
+    target = shape.table.target
+    floats = staged is not None and staged.floats
+    attributes = sql.Attributes(
+        shape, rows.fields, None if target is None else lambda: sql.unless_hidden(rows.fields[target]), floats=floats
+    )
+    columns = {name: TableColumn(f"c{i}", _type(attributes, name)) for i, name in enumerate(rows.need.kept)}
+    observed = f"{rows.stem}_observed"
+    engine.run(sql.create_observed(observed, rows.table, _fields(columns), attributes))
+    engine.run(sql.create_hidden(_hidden(rows), rows.table, list(rows.fields.values())))
+    engine.run(drop(rows.table))
+    return LoadedTable(
+        name=shape.table.name,
+        key=shape.table.key,
+        target=target,
+        columns=columns,
+        rows=rows.rows,
+        hidden=rows.hidden,
+        observed=observed,
+        from_target=shape.from_target,
+        attributes=shape.attributes,
+        made_from=rows,
+        covered={} if staged is None else staged.covered,
+    )
+
+
+def _type(attributes: sql.Attributes, name: str) -> ValueType:
+    found = attributes.type(Attribute(name))
+    assert found is not None
+    return found
+
+
+def _hidden(rows: TableRows) -> str:
+    return f"{rows.stem}_hidden"
+
+
+def _fields(columns: Mapping[str, TableColumn]) -> dict[str, str]:
+    return {name: column.name for name, column in columns.items()}
+
+
+def prediction_batches(engine: Engine, tables: Mapping[str, LoadedTable], model: int) -> Iterator[FactBatch]:
+    """The predictions of a model, by its number, as facts `table.target(key, value)`. Repeated ones are repeated."""
+    for table in tables.values():
+        if model in table.covered:
+            width = len(table.key)
+            rows = engine.query(predictions_of(table.made_from.staged, width, model))
+            for batch in rows.to_batches(max_chunksize=_BATCH_ROWS):
+                yield assemble([keys(column) for column in batch.columns], None, table.predicate, (None, None, None))
+
+
+def predicted_tables(
+    engine: Engine, tables: Mapping[str, LoadedTable], literal: Callable[[LiteralName], int]
+) -> dict[str, LoadedTable]:
+    """The tables with their predicted rows, once predictions are numbered. `literal` tells the number of a predicate: that is
+    `Loaded.literal`. What was kept for making them is dropped."""
+    return {name: _with_predictions(engine, table, literal) for name, table in tables.items()}
+
+
+def _with_predictions(engine: Engine, table: LoadedTable, literal: Callable[[LiteralName], int]) -> LoadedTable:
+    rows = table.made_from
+    predicted = f"{rows.stem}_predicted" if table.covered else None
+    if predicted is not None and table.target is not None:
+        attributes = sql.Attributes(rows.shape, rows.fields, sql.predicted_value, floats=table.floats)
+        keyed = list(zip(rows.keys, rows.key_types(), strict=True))
+        target_type = table.columns[table.target].type
+        number = literal(LiteralName(table.predicate, identity(len(keyed) + 1)))
+        engine.run(sql.create_predicted(predicted, _hidden(rows), _fields(table.columns), attributes, number, keyed, target_type))
+        engine.run(drop(rows.staged))
+    engine.run(drop(_hidden(rows)))
+    return replace(table, predicted=predicted)

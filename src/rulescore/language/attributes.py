@@ -1,0 +1,99 @@
+"""Expressions and conditions over the attributes of one row, as a project file has them: `price / surface`, `year >= 2019`.
+
+Here a bare word or a name in backticks is an attribute; only a text in double quotes is a string.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from rulescore.errors import Diagnostic, InputError, Source, Span
+from rulescore.language.conditions import read_body, read_expression
+from rulescore.language.cursor import Cursor, StatementError
+from rulescore.language.functions import TESTS
+from rulescore.language.literals import EscapeError, unquote
+from rulescore.language.syntax import Aggregate, And, Atom, Expression, Let, RowAtom, Test, Variable
+from rulescore.language.tokens import Token, statements
+from rulescore.language.trees import nodes_in
+
+_Read = TypeVar("_Read", Expression, And)
+_VALUES = frozenset({"attribute", "number", "quoted", "date", "true", "false", ")"})
+"""Kinds of tokens with which a value can end."""
+
+
+def parse_expression(source: Source) -> Expression:
+    """The value of a derived attribute. Raises InputError with every problem in it."""
+    return _parse(source, read_expression)
+
+
+def parse_condition(source: Source) -> And:
+    """A condition on attributes. Raises InputError with every problem in it."""
+    return _parse(source, read_body)
+
+
+def _parse(source: Source, read: Callable[[Cursor], _Read]) -> _Read:
+    first, *others = statements(source)
+    if first[-1].kind == "end":
+        first[-1] = Token(".", "", first[-1].start, first[-1].start)
+    problems: list[Diagnostic] = []
+    cursor = Cursor(source, _with_attributes(first), problems)
+    try:
+        tree = read(cursor)
+        if cursor.token.text == "." or (others and others[0][0].kind != "end"):
+            raise cursor.failure("E101", "expected the end of the text, found `.`", cursor.token_span(cursor.token))
+        if cursor.token.kind != ".":
+            raise cursor.unexpected("the end of the text")
+        _check(cursor, tree)
+    except StatementError as error:
+        problems.append(error.problem)
+    if problems:
+        raise InputError(problems)
+    return tree
+
+
+def _with_attributes(tokens: list[Token]) -> list[Token]:
+    """The tokens with names told from operators (`mod`), units (`30 days`), functions, and the constants of a set."""
+    changed: list[Token] = []
+    in_set = False
+    for token, following in zip(tokens, [*tokens[1:], tokens[-1]], strict=True):
+        in_set = token.kind == "{" or (in_set and token.kind != "}")
+        after_value = bool(changed) and changed[-1].kind in _VALUES
+        name = None if in_set or after_value or following.kind == "(" else _name(token)
+        changed.append(token if name is None else Token("attribute", name, token.start, token.end))
+    return changed
+
+
+def _name(token: Token) -> str | None:
+    """The attribute a token names; None where it names none, or none that can be read."""
+    if token.kind == "word":
+        return token.text
+    if token.kind == "quoted" and token.text.startswith("`"):
+        try:
+            return unquote(token.text)
+        except EscapeError:
+            return None
+    return None
+
+
+def _check(cursor: Cursor, tree: Expression | And) -> None:
+    """Raises where the tree speaks of more than the row at hand."""
+    for node in nodes_in(tree):
+        match node:
+            case Atom() | RowAtom() | Aggregate() | Let():
+                raise _not_of_a_row(cursor, node.span, "atoms, aggregates and `let` belong into rules")
+            case Test(predicate=name) if name not in TESTS:
+                raise _not_of_a_row(cursor, node.span, f"the tests are {', '.join(f'`{test}`' for test in TESTS)}")
+            case Variable():
+                raise _not_of_a_row(cursor, node.span, "an attribute is named without a question mark")
+            case _:
+                pass
+
+
+def _not_of_a_row(cursor: Cursor, span: Span | None, note: str) -> StatementError:
+    return cursor.failure(
+        "E110",
+        "this is not part of an expression over the attributes of a row",
+        span or cursor.token_span(cursor.token),
+        note=note,
+    )

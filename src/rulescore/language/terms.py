@@ -1,0 +1,142 @@
+"""Names, variables and constants: each function reads one of them and leaves the cursor behind it."""
+
+from __future__ import annotations
+
+import datetime
+import math
+
+from rulescore.errors import Span
+from rulescore.language.cursor import NAME_KINDS, Cursor
+from rulescore.language.literals import EscapeError, unquote
+from rulescore.language.syntax import Constant, Term, Variable, Wildcard
+from rulescore.language.tokens import Token, is_dotted, is_variable_word
+
+PLAIN_KINDS = frozenset({"word", "quoted", "variable"})
+"""Kinds of tokens that are a term by themselves."""
+
+_DAYS = {"day": 1, "days": 1, "week": 7, "weeks": 7}
+_OTHER_UNITS = frozenset({"second", "minute", "hour", "month", "year", "seconds", "minutes", "hours", "months", "years"})
+_SIGNS = frozenset({"-", "+"})
+
+
+def read_name(cursor: Cursor, expected: str) -> str:
+    """A word or a quoted text, whatever it means elsewhere."""
+    token = cursor.token
+    if token.kind not in NAME_KINDS or token.text == "_":
+        raise cursor.unexpected(expected, operand=True)
+    cursor.advance()
+    return token.text if token.kind == "word" else unquoted(cursor, token)
+
+
+def read_predicate(cursor: Cursor, expected: str) -> str:
+    """A name, or a table and its attribute: `sale.price`."""
+    if cursor.token.kind == "dotted" and is_dotted(cursor.token.text):
+        return cursor.advance().text
+    return read_name(cursor, expected)
+
+
+def read_term(cursor: Cursor, expected: str = "a variable or a constant") -> Term:
+    token = cursor.token
+    if token.kind in PLAIN_KINDS:
+        cursor.advance()
+        return plain_term(cursor, token)
+    match token.kind:
+        case "number" | "+" | "-":
+            return read_number(cursor)
+        case "date":
+            cursor.advance()
+            return Constant(_date(cursor, token), cursor.token_span(token))
+        case "true" | "false" if cursor.following.kind != "(":
+            cursor.advance()
+            return Constant(token.kind == "true", cursor.token_span(token))
+    raise cursor.unexpected(expected, operand=True)
+
+
+def plain_term(cursor: Cursor, token: Token) -> Term:
+    """The term that one token of `PLAIN_KINDS` is."""
+    span = Span(cursor.source, token.start, token.end)
+    text = token.text
+    if token.kind == "word":
+        if is_variable_word(text):
+            return Variable(text, span)
+        return Wildcard(span) if text == "_" else Constant(text, span)
+    return Variable(text[1:], span) if token.kind == "variable" else Constant(unquoted(cursor, token), span)
+
+
+def read_constant(cursor: Cursor) -> Constant:
+    token = cursor.token
+    if token.kind == "variable" or (token.kind == "word" and (token.text == "_" or is_variable_word(token.text))):
+        raise cursor.unexpected("a constant", help="a text in upper case is quoted" if token.kind == "word" else "")
+    term = read_term(cursor, "a constant")
+    assert isinstance(term, Constant)
+    return term
+
+
+def read_number(cursor: Cursor) -> Constant:
+    """A number, or a duration: `30 days`."""
+    start = cursor.token.start
+    sign = cursor.advance().kind if cursor.token.kind in _SIGNS else ""
+    token = cursor.expect("number", "a number")
+    value = _number(token.text)
+    if sign == "-":
+        value = -value
+    unit = cursor.token.text
+    # With a parenthesis behind it the word is a predicate: a full stop or a comma is missing before it.
+    if cursor.token.kind == "word" and (unit in _DAYS or unit in _OTHER_UNITS) and cursor.following.kind != "(":
+        return _read_duration(cursor, start, value)
+    span = cursor.span_from(start)
+    if abs(value) == math.inf:
+        cursor.report("E105", "the number is too large", span, note="infinity is not a constant")
+    return Constant(value, span)
+
+
+def _number(text: str) -> int | float:
+    """A number of which the interpreter says that it has too many digits is infinite."""
+    try:
+        return float(text) if any(character in text for character in ".eE") else int(text)
+    except ValueError:
+        return math.inf
+
+
+def _read_duration(cursor: Cursor, start: int, number: int | float) -> Constant:
+    unit = cursor.advance().text
+    span = cursor.span_from(start)
+    duration = datetime.timedelta()
+    if unit in _OTHER_UNITS or not isinstance(number, int):
+        note = "a duration is a whole number of days or weeks: `30 days`"
+        cursor.report("E105", f"`{cursor.source.text[span.start : span.end]}` is no duration", span, note=note)
+    else:
+        try:
+            duration = datetime.timedelta(days=number * _DAYS[unit])
+        except OverflowError:
+            cursor.report("E105", "the duration is too long", span, note="dates end with the year 9999")
+    return Constant(duration, span)
+
+
+def _date(cursor: Cursor, token: Token) -> datetime.date:
+    try:
+        return datetime.date.fromisoformat(token.text)
+    except ValueError:
+        cursor.report(
+            "E105",
+            f"there is no day `{token.text}`",
+            cursor.token_span(token),
+            note="a date is written as year, month and day: `2020-01-31`",
+            help=f'to use it as text, quote it: `"{token.text}"`',
+        )
+        return datetime.date.min
+
+
+def unquoted(cursor: Cursor, token: Token) -> str:
+    """The text of a quoted token."""
+    try:
+        return unquote(token.text)
+    except EscapeError as error:
+        cursor.report(
+            "E104",
+            f"`{token.text[error.start : error.end]}` is not an escape",
+            Span(cursor.source, token.start + error.start, token.start + error.end),
+            note='the escapes are \\" \\` \\\\ \\n \\t \\r and \\u with four hexadecimal digits, such as \\u00e9',
+            help="a backslash itself is written `\\\\`",
+        )
+        return token.text

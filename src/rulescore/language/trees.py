@@ -1,0 +1,172 @@
+"""Walks over conditions and expressions. Nodes come in the order they are written, a node before its parts.
+
+`negations=False` does not look into `not`, `aggregates=False` not into aggregates; the `not` or aggregate itself still comes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TypeVar, cast, get_args
+
+from rulescore.language.syntax import (
+    Aggregate,
+    And,
+    Atom,
+    Attribute,
+    Call,
+    Comparison,
+    Condition,
+    Constant,
+    Expression,
+    Falsity,
+    Let,
+    Membership,
+    Negative,
+    Not,
+    Operation,
+    Or,
+    RowAtom,
+    Term,
+    Test,
+    Variable,
+    Wildcard,
+)
+
+Node = Condition | Expression | Wildcard | Falsity
+_CONDITIONS = get_args(Condition)
+_EXPRESSIONS = get_args(Expression)
+_Node = TypeVar("_Node", bound=Node)
+
+
+def nodes_in(node: Node, *, negations: bool = True, aggregates: bool = True) -> Iterator[Node]:
+    """The node itself and everything below it."""
+    waiting = [node]
+    while waiting:
+        current = waiting.pop()
+        yield current
+        if (negations or not isinstance(current, Not)) and (aggregates or not isinstance(current, Aggregate)):
+            waiting.extend(reversed(parts(current)))
+
+
+def conditions_in(
+    condition: Condition | Expression | Falsity, *, negations: bool = True, aggregates: bool = True
+) -> Iterator[Condition]:
+    """The conditions, the given one first; with those of aggregates."""
+    for node in nodes_in(condition, negations=negations, aggregates=aggregates):
+        if isinstance(node, _CONDITIONS):
+            yield node
+
+
+def expressions_in(node: Node, *, negations: bool = True, aggregates: bool = True) -> Iterator[Expression]:
+    """What is compared, computed or tested, with the parts of it; not the terms of atoms, nor the constants of sets."""
+    waiting = [node]
+    while waiting:
+        current = waiting.pop()
+        if isinstance(current, _EXPRESSIONS):
+            yield current
+        entered = (negations or not isinstance(current, Not)) and (aggregates or not isinstance(current, Aggregate))
+        if isinstance(current, Membership):
+            waiting.append(current.value)
+        elif entered and not isinstance(current, Atom | RowAtom):
+            waiting.extend(reversed(parts(current)))
+
+
+def variables_in(node: Node, *, negations: bool = True, aggregates: bool = True) -> Iterator[Variable]:
+    """Every occurrence of a variable."""
+    for one in nodes_in(node, negations=negations, aggregates=aggregates):
+        if isinstance(one, Variable):
+            yield one
+
+
+def atoms_in(
+    condition: Condition | Expression | Falsity, *, negations: bool = True, aggregates: bool = True
+) -> Iterator[Atom | RowAtom]:
+    for node in nodes_in(condition, negations=negations, aggregates=aggregates):
+        if isinstance(node, Atom | RowAtom):
+            yield node
+
+
+def parts(node: Node) -> tuple[Node, ...]:
+    """What stands directly below a node, in the order written."""
+    match node:
+        case Atom(terms=terms):
+            return terms
+        case RowAtom(arguments=arguments):
+            return tuple(term for _, term in arguments)
+        case Test(arguments=parts) | Call(arguments=parts) | And(conditions=parts) | Or(conditions=parts):
+            return parts
+        case Comparison(left=left, right=right) | Operation(left=left, right=right):
+            return left, right
+        case Membership(value=value, constants=constants):
+            return value, *constants
+        case Let(variable=variable, value=value):
+            return variable, value
+        case Not(condition=condition):
+            return (condition,)
+        case Negative(operand=operand):
+            return (operand,)
+        case Aggregate(value=value, condition=condition):
+            return value, condition
+        case Variable() | Wildcard() | Constant() | Attribute() | Falsity():
+            return ()
+
+
+def replace_variables(node: _Node, replacements: Mapping[Variable, Expression]) -> _Node:
+    """The same tree with other values in place of variables. Where only a term or a variable can stand, in an atom or behind `let`,
+    a variable whose replacement is something else stays."""
+    # A variable becomes an expression; every other node stays of its kind.
+    return cast(_Node, _replaced(node, replacements))
+
+
+def _replaced(node: Node, replacements: Mapping[Variable, Expression]) -> Node:
+    match node:
+        case Variable():
+            return replacements.get(node, node)
+        case Wildcard() | Constant() | Attribute() | Falsity():
+            return node
+        case Atom(predicate=predicate, terms=terms, span=span):
+            return Atom(predicate, tuple(_term(term, replacements) for term in terms), span)
+        case RowAtom(table=table, arguments=arguments, span=span):
+            return RowAtom(table, tuple((name, _term(term, replacements)) for name, term in arguments), span)
+        case And() | Or() | Not() | Comparison() | Membership() | Let() | Test():
+            return _replaced_condition(node, replacements)
+        case Operation() | Negative() | Call() | Aggregate():
+            return _replaced_expression(node, replacements)
+
+
+def _replaced_condition(
+    node: And | Or | Not | Comparison | Membership | Let | Test, replacements: Mapping[Variable, Expression]
+) -> Condition:
+    match node:
+        case And(conditions=conditions, span=span):
+            return And(tuple(replace_variables(one, replacements) for one in conditions), span)
+        case Or(conditions=conditions, span=span):
+            return Or(tuple(replace_variables(one, replacements) for one in conditions), span)
+        case Not(condition=condition, span=span):
+            return Not(replace_variables(condition, replacements), span)
+        case Comparison(operator=operator, left=left, right=right, span=span):
+            return Comparison(operator, replace_variables(left, replacements), replace_variables(right, replacements), span)
+        case Membership(value=value, constants=constants, span=span):
+            return Membership(replace_variables(value, replacements), constants, span)
+        case Let(variable=variable, value=value, span=span):
+            other = replacements.get(variable)
+            return Let(other if isinstance(other, Variable) else variable, replace_variables(value, replacements), span)
+        case Test(predicate=predicate, arguments=arguments, span=span):
+            return Test(predicate, tuple(replace_variables(one, replacements) for one in arguments), span)
+
+
+def _replaced_expression(node: Operation | Negative | Call | Aggregate, replacements: Mapping[Variable, Expression]) -> Expression:
+    match node:
+        case Operation(operator=operator, left=left, right=right, span=span):
+            return Operation(operator, replace_variables(left, replacements), replace_variables(right, replacements), span)
+        case Negative(operand=operand, span=span):
+            return Negative(replace_variables(operand, replacements), span)
+        case Call(function=function, arguments=arguments, span=span):
+            return Call(function, tuple(replace_variables(one, replacements) for one in arguments), span)
+        case Aggregate(function=function, value=value, condition=condition, span=span):
+            return Aggregate(function, replace_variables(value, replacements), replace_variables(condition, replacements), span)
+
+
+def _term(term: Term, replacements: Mapping[Variable, Expression]) -> Term:
+    other = replacements.get(term) if isinstance(term, Variable) else None
+    return other if isinstance(other, Variable | Constant) else term

@@ -1,0 +1,344 @@
+"""What the attributes of tables with keys are: their types, what they are computed from, and what of it has to be read."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from rulescore.data.setting import HiddenColumn, HiddenIds, HiddenWhere, KeyedTable, Reached, ValueType
+from rulescore.data.table_rows import value_type
+from rulescore.errors import Diagnostic, Span, suggestion
+from rulescore.language.syntax import Attribute, Comparison, Condition, Expression, Membership, Test, Variable
+from rulescore.language.trees import conditions_in, nodes_in
+from rulescore.logic.tolerances import as_comparison
+from rulescore.logic.types import Typing, agree, type_of_value
+
+CODES = {
+    "E336": "two tables have one name, or two attributes of a table, or a table and a predicate",
+    "E340": "a table has no column or attribute of that name",
+    "E341": "the path to a reached attribute cannot be followed",
+    "E342": "an attribute is computed from itself",
+    "E343": "a definition holds what it cannot hold",
+    "E344": "which rows are hidden is told by what the table does not have",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TableShape:
+    """A table and its attributes. `stored`: its columns, with the types they are stored in. `attributes`: columns, reached and
+    derived ones, with the types of their values; None where values cannot be of it."""
+
+    table: KeyedTable
+    stored: Mapping[str, pa.DataType]
+    attributes: Mapping[str, ValueType | None]
+
+    @property
+    def reached(self) -> dict[str, Reached]:
+        return {one.attribute: one for one in self.table.reached}
+
+    @property
+    def derived(self) -> dict[str, Expression]:
+        return {one.attribute: one.value for one in self.table.derived}
+
+    @property
+    def from_target(self) -> frozenset[str]:
+        """The attributes that change with the target: itself, and those computed from it."""
+        target = self.table.target
+        return frozenset(name for name in self.attributes if target in self.base_of(name)) if target else frozenset()
+
+    def base_of(self, attribute: str) -> Iterator[str]:
+        """The columns and reached attributes that an attribute is computed from: itself, if it is one of those."""
+        definition = self.derived.get(attribute)
+        if definition is None:
+            yield attribute
+            return
+        for part in attributes_in(definition):
+            yield from self.base_of(part.name)
+
+    def hidden_by(self) -> Iterator[str]:
+        """The attributes that tell which rows are hidden."""
+        match self.table.hidden:
+            case HiddenColumn(column):
+                yield column
+            case HiddenWhere(condition):
+                yield from (one.name for one in attributes_in(condition))
+            case HiddenIds() | None:
+                return
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What of a table is read: `kept` attributes stay, in this order (key, target, those that rules name); `base` are the columns
+    and reached attributes that they and the hidden rows are computed from; `columns` are all columns read, for other tables too."""
+
+    kept: tuple[str, ...]
+    base: tuple[str, ...]
+    columns: tuple[str, ...]
+
+
+def attributes_in(node: Condition | Expression) -> Iterator[Attribute]:
+    return (one for one in nodes_in(node) if isinstance(one, Attribute))
+
+
+def needs(shapes: Mapping[str, TableShape], used: Mapping[str, Collection[str]]) -> dict[str, Need]:
+    """What has to be read of each table that has a key or is passed through. `used` are the attributes that rules name; one
+    that does not exist is the rule's problem."""
+    bases: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
+    columns: dict[str, dict[str, None]] = {}
+    for name, shape in shapes.items():
+        table = shape.table
+        if not table.key:
+            continue
+        target = (table.target,) if table.target else ()
+        named = sorted(set(used.get(name, ())) & shape.attributes.keys())
+        kept = tuple(dict.fromkeys((*table.key, *target, *named)))
+        base = tuple(dict.fromkeys(part for one in (*kept, *shape.hidden_by()) for part in shape.base_of(one)))
+        bases[name] = (kept, base)
+        columns.setdefault(name, {}).update(dict.fromkeys(part for part in base if part in shape.stored))
+        for part in base:
+            if part in shape.reached:
+                _passed(name, shape.reached[part], columns)
+    return {name: Need(*bases.get(name, ((), ())), tuple(found)) for name, found in columns.items()}
+
+
+def _passed(table: str, reached: Reached, columns: dict[str, dict[str, None]]) -> None:
+    for hop in reached.hops:
+        columns.setdefault(table, {})[hop.column] = None
+        columns.setdefault(hop.table, {})[hop.other] = None
+        table = hop.table
+    columns[table][reached.column] = None
+
+
+def table_shapes(tables: Sequence[KeyedTable], schemas: Mapping[str, pa.Schema]) -> tuple[dict[str, TableShape], list[Diagnostic]]:
+    """The shapes of tables whose columns these are, and what is wrong with their definitions."""
+    problems = [
+        Diagnostic("E336", f"two tables are named `{name}`")
+        for name in dict.fromkeys(table.name for table in tables)
+        if sum(table.name == name for table in tables) > 1
+    ]
+    known = {table.name: table for table in tables}
+    shapes = {
+        name: TableShape(table, stored := _stored(schemas[name]), {column: value_type(kind) for column, kind in stored.items()})
+        for name, table in known.items()
+    }
+    checks = {name: _Check(shape, shapes, problems) for name, shape in shapes.items()}
+    return {name: check.run() for name, check in checks.items()}, problems
+
+
+def _stored(schema: pa.Schema) -> dict[str, pa.DataType]:
+    """Columns by name; of two with one name none can be meant."""
+    return {name: kind for name, kind in zip(schema.names, schema.types, strict=True) if schema.names.count(name) == 1}
+
+
+class _Check:
+    """Finds the attributes of one table and everything wrong with it. `columns` holds all tables with their columns alone."""
+
+    def __init__(self, shape: TableShape, columns: Mapping[str, TableShape], problems: list[Diagnostic]) -> None:
+        self._shape, self._columns, self._problems = shape, columns, problems
+        self._table = shape.table
+        self._types: dict[str, ValueType | None] = dict(shape.attributes)
+
+    def run(self) -> TableShape:
+        self._key_and_target()
+        self._names()
+        for reached in self._table.reached:
+            self._types[reached.attribute] = self._reached_type(reached)
+        if not self._cycles():
+            for attribute in self._shape.derived:
+                self._derived_type(attribute)
+            self._hidden()
+        return TableShape(self._table, self._shape.stored, self._types)
+
+    def _problem(self, code: str, message: str, span: Span | None = None, *helps: str, notes: tuple[str, ...] = ()) -> None:
+        place = None if span is None else span.place()
+        self._problems.append(Diagnostic(code, message, place, notes=notes, helps=helps))
+
+    def _key_and_target(self) -> None:
+        table = self._table
+        for what, column in (*(("key", one) for one in table.key), *((("target", table.target),) if table.target else ())):
+            if column not in self._shape.stored:
+                self._problem(
+                    "E340",
+                    f"table `{table.name}` has no column `{column}` for its {what}",
+                    None,
+                    *_meant(column, self._shape.stored),
+                    notes=_listed(self._shape.stored),
+                )
+            elif self._shape.attributes[column] is None:
+                self._unusable(column)
+        if len(set(table.key)) < len(table.key) or table.target in table.key:
+            message = f"a column of `{table.name}` is named twice in its key, or is key and target"
+            self._problem("E336", message, None, "every column plays one part")
+
+    def _unusable(self, column: str) -> None:
+        kind = self._shape.stored[column]
+        note = "columns of text, whole numbers, floats, booleans and dates can be used"
+        self._problem("E321", f"column `{column}` of table `{self._table.name}` is of type {kind}", notes=(note,))
+
+    def _names(self) -> None:
+        seen = set(self._shape.stored)
+        for name in (*(one.attribute for one in self._table.reached), *(one.attribute for one in self._table.derived)):
+            if name in seen:
+                message = f"table `{self._table.name}` has two attributes `{name}`"
+                self._problem("E336", message, None, "give the reached or derived one another name")
+            seen.add(name)
+
+    def _reached_type(self, reached: Reached) -> ValueType | None:
+        here = self._shape
+        for hop in reached.hops:
+            there = self._columns.get(hop.table)
+            if there is None:
+                close = _meant(hop.table, self._columns)
+                self._problem(
+                    "E341", f"`{reached.attribute}` is reached through table `{hop.table}`, which there is not", None, *close
+                )
+                return None
+            if not self._join_column(reached, here, hop.column) or not self._join_column(reached, there, hop.other):
+                return None
+            left, right = here.attributes[hop.column], there.attributes[hop.other]
+            if not agree(left, right):
+                first = f"`{hop.column}` of `{here.table.name}` is {named_type(left)}"
+                message = f"{first}, and `{hop.other}` of `{hop.table}` {named_type(right)}"
+                self._problem("E341", message, None, "declare the columns' types alike", notes=("they are never equal",))
+                return None
+            here = there
+        return here.attributes[reached.column] if self._join_column(reached, here, reached.column) else None
+
+    def _join_column(self, reached: Reached, where: TableShape, column: str) -> bool:
+        """Whether a column on the way exists, has values, and is no target: predictions would not reach it."""
+        table = where.table
+        if column not in where.stored:
+            self._problem(
+                "E340",
+                f"table `{table.name}` has no column `{column}`, by which `{reached.attribute}` is reached",
+                None,
+                *_meant(column, where.stored),
+                notes=_listed(where.stored),
+            )
+        elif where.attributes[column] is None:
+            self._problem("E321", f"column `{column}` of table `{table.name}` is of type {where.stored[column]}")
+        elif column == table.target:
+            message = f"`{reached.attribute}` is reached through `{column}`, which is the target of `{table.name}`"
+            self._problem("E341", message, notes=("a hidden value cannot be looked up from another table",))
+        else:
+            return True
+        return False
+
+    def _cycles(self) -> bool:
+        """Whether some attribute is computed from itself; all unknown names are told on the way."""
+        derived = self._shape.derived
+        known = {*self._types, *derived}
+        finished: set[str] = set()
+        found = False
+
+        def visit(name: str, path: tuple[str, ...]) -> None:
+            nonlocal found
+            for part in attributes_in(derived[name]):
+                if part.name in (*path, name):
+                    found = True
+                    circle = " from ".join(
+                        f"`{one}`" for one in (*path, name, part.name)[path.index(part.name) if part.name in path else len(path) :]
+                    )
+                    self._problem("E342", f"`{name}` is computed from itself: {circle}", part.span)
+                elif part.name in derived and part.name not in finished:
+                    visit(part.name, (*path, name))
+                elif part.name not in known:
+                    self._unknown(part, known)
+                    found = True
+            finished.add(name)
+
+        for name in derived:
+            if name not in finished:
+                visit(name, ())
+        return found
+
+    def _unknown(self, attribute: Attribute, known: Collection[str]) -> None:
+        message = f"table `{self._table.name}` has no attribute `{attribute.name}`"
+        self._problem("E340", message, attribute.span, *_meant(attribute.name, known), notes=_listed(known))
+
+    def _derived_type(self, attribute: str) -> ValueType | None:
+        """The type of a derived attribute, told once; those it is computed from come first."""
+        if attribute not in self._types:
+            definition = self._shape.derived[attribute]
+            for part in attributes_in(definition):
+                if part.name in self._shape.derived:
+                    self._derived_type(part.name)
+            found = self._typing().expression(definition)
+            if found is ValueType.DURATION:
+                self._problem(
+                    "E343",
+                    f"`{attribute}` would be a duration",
+                    definition.span,
+                    "compute durations in the rules that compare them",
+                )
+            self._types[attribute] = found
+        return self._types[attribute]
+
+    def _typing(self) -> Typing:
+        def lookup(one: Variable | Attribute) -> ValueType | None:
+            found = self._types.get(one.name)
+            if found is None and one.name in self._shape.stored:
+                self._unusable(one.name)
+            return found
+
+        return Typing(lookup, self._problems)
+
+    def _hidden(self) -> None:
+        match self._table.hidden:
+            case HiddenColumn(column, values):
+                self._hidden_column(column, values)
+            case HiddenWhere(condition):
+                self._condition(condition)
+            case HiddenIds() | None:
+                return
+
+    def _hidden_column(self, column: str, values: Sequence[object]) -> None:
+        name = self._table.name
+        if column not in self._types:
+            message = f"table `{name}` has no attribute `{column}`, which is to tell the hidden rows"
+            self._problem("E340", message, None, *_meant(column, self._types), notes=_listed(self._types))
+        elif self._types[column] is None:
+            self._unusable(column)
+        else:
+            for value in values:
+                if not agree(self._types[column], type_of_value(value)):
+                    found, given = named_type(self._types[column]), named_type(type_of_value(value))
+                    message = f"`{column}` of table `{name}` is {found}, and `{value}` is {given}"
+                    self._problem("E344", message, None, "declare the column's type, or write the value as one of it")
+
+    def _condition(self, condition: Condition) -> None:
+        """Types in a condition; what else cannot stand in one was refused when it was read."""
+        unknown = [one for one in attributes_in(condition) if one.name not in self._types]
+        for attribute in unknown:
+            self._unknown(attribute, self._types)
+        for part in () if unknown else conditions_in(condition):
+            match part:
+                case Comparison():
+                    self._typing().comparison(part)
+                case Membership():
+                    self._typing().membership(part)
+                case Test("within"):
+                    if (comparison := as_comparison(part, self._problems)) is not None:
+                        self._typing().comparison(comparison)
+                case Test():
+                    self._typing().test(part)
+                case _:
+                    pass
+
+
+def named_type(kind: ValueType | None) -> str:
+    """A type as a sentence names it."""
+    return "of a type without values" if kind is None else f"an {kind}" if kind is ValueType.INTEGER else f"a {kind}"
+
+
+def _meant(word: str, known: Collection[str]) -> tuple[str, ...]:
+    close = suggestion(word, known)
+    return (f"did you mean `{close}`?",) if close else ()
+
+
+def _listed(known: Collection[str]) -> tuple[str, ...]:
+    shown = ", ".join(f"`{one}`" for one in sorted(known)[:20])
+    more = f" and {len(known) - 20} more" if len(known) > 20 else ""
+    return (f"there are {shown}{more}",)

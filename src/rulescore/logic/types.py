@@ -1,0 +1,269 @@
+"""Types of expressions, found before any statement is made. What does not fit is reported with its place."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from rulescore.data.setting import ValueType
+from rulescore.errors import Diagnostic, Span, suggestion
+from rulescore.language.syntax import (
+    Aggregate,
+    Aggregation,
+    Arithmetic,
+    Attribute,
+    Call,
+    Comparison,
+    Constant,
+    Expression,
+    Membership,
+    Negative,
+    Operation,
+    Operator,
+    Test,
+    Variable,
+)
+
+CODES = {
+    "E271": "an operation is given a type that it does not take",
+    "E272": "a function is unknown, or takes another number of arguments",
+    "E273": "two types are compared that never agree",
+}
+
+Lookup = Callable[[Variable | Attribute], ValueType | None]
+"""The type of a variable or attribute; None where it is not known, which fits everywhere."""
+
+STRING, INTEGER, FLOAT = ValueType.STRING, ValueType.INTEGER, ValueType.FLOAT
+BOOLEAN, DATE, DURATION = ValueType.BOOLEAN, ValueType.DATE, ValueType.DURATION
+NUMBERS = frozenset({INTEGER, FLOAT})
+ORDERED = frozenset({INTEGER, FLOAT, DATE, DURATION, STRING})
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What a function takes: the types of each argument, whether the last may repeat, how many may be left out, and what it
+    gives; `result` None: the type of its arguments."""
+
+    arguments: tuple[frozenset[ValueType], ...]
+    result: ValueType | None
+    repeats: bool = False
+    optional: int = 0
+
+    def takes(self, count: int) -> bool:
+        least = len(self.arguments) - self.optional
+        return count >= least and (self.repeats or count <= len(self.arguments))
+
+    def argument(self, index: int) -> frozenset[ValueType]:
+        return self.arguments[min(index, len(self.arguments) - 1)]
+
+
+_TEXT = frozenset({STRING})
+_DAY = frozenset({DATE})
+_MEASURES = NUMBERS | {DURATION}
+FUNCTIONS = {
+    "abs": Signature((_MEASURES,), None),
+    "min": Signature((ORDERED, ORDERED), None, repeats=True),
+    "max": Signature((ORDERED, ORDERED), None, repeats=True),
+    "round": Signature((NUMBERS, frozenset({INTEGER})), INTEGER, optional=1),
+    "floor": Signature((NUMBERS,), INTEGER),
+    "ceil": Signature((NUMBERS,), INTEGER),
+    "ln": Signature((NUMBERS,), FLOAT),
+    "exp": Signature((NUMBERS,), FLOAT),
+    "sqrt": Signature((NUMBERS,), FLOAT),
+    "power": Signature((NUMBERS, NUMBERS), FLOAT),
+    "length": Signature((_TEXT,), INTEGER),
+    "lower": Signature((_TEXT,), STRING),
+    "upper": Signature((_TEXT,), STRING),
+    "year": Signature((_DAY,), INTEGER),
+    "month": Signature((_DAY,), INTEGER),
+    "day": Signature((_DAY,), INTEGER),
+}
+TESTS = {
+    "starts_with": Signature((_TEXT, _TEXT), BOOLEAN),
+    "ends_with": Signature((_TEXT, _TEXT), BOOLEAN),
+    "contains": Signature((_TEXT, _TEXT), BOOLEAN),
+}
+"""Built-in tests of values; `within` is replaced by a comparison before types are looked at."""
+
+
+def type_of_value(value: object) -> ValueType:
+    match value:
+        case bool():
+            return BOOLEAN
+        case int():
+            return INTEGER
+        case float():
+            return FLOAT
+        case datetime.timedelta():
+            return DURATION
+        case datetime.date():
+            return DATE
+        case _:
+            return STRING
+
+
+def agree(left: ValueType | None, right: ValueType | None) -> bool:
+    """Whether values of two types can be equal at all."""
+    return left is None or right is None or left is right or {left, right} <= NUMBERS
+
+
+def wider(left: ValueType | None, right: ValueType | None) -> ValueType | None:
+    """The type that holds values of both."""
+    if left is None or right is None:
+        return left or right
+    return FLOAT if {left, right} == NUMBERS else left
+
+
+class Typing:
+    """Finds types, collecting problems on the way. A type is None where it is unknown or a problem was reported below."""
+
+    def __init__(self, lookup: Lookup, problems: list[Diagnostic]) -> None:
+        self._lookup, self._problems = lookup, problems
+
+    def expression(self, expression: Expression) -> ValueType | None:
+        match expression:
+            case Variable() | Attribute():
+                return self._lookup(expression)
+            case Constant(value):
+                return type_of_value(value)
+            case Operation():
+                return self._operation(expression)
+            case Negative(operand):
+                found = self.expression(operand)
+                self._need(found, _MEASURES, "`-`", operand.span)
+                return found
+            case Call():
+                return self._call(expression)
+            case Aggregate():
+                return self._aggregate(expression)
+
+    def comparison(self, comparison: Comparison) -> None:
+        left, right = self.expression(comparison.left), self.expression(comparison.right)
+        self._compared(left, right, comparison.span)
+        if comparison.operator not in {Operator.EQUAL, Operator.DIFFERENT} and BOOLEAN in {left, right}:
+            self._problem("E271", f"`{comparison.operator}` does not take a boolean", comparison.span, "use `=` or `!=`")
+
+    def membership(self, membership: Membership) -> None:
+        found = self.expression(membership.value)
+        for constant in membership.constants:
+            self._compared(found, type_of_value(constant.value), constant.span)
+
+    def test(self, test: Test) -> None:
+        """A built-in test; the arguments of registered ones may have any type."""
+        signature = TESTS.get(test.predicate)
+        types = [self.expression(argument) for argument in test.arguments]
+        if signature is not None:
+            self._fits(test.predicate, signature, test.arguments, types, test.span)
+
+    def _compared(self, left: ValueType | None, right: ValueType | None, span: Span | None) -> None:
+        if not agree(left, right):
+            self._problem("E273", f"{_a(left)} is compared with {_a(right)}", span, "they are never equal")
+
+    def _operation(self, operation: Operation) -> ValueType | None:
+        left, right = self.expression(operation.left), self.expression(operation.right)
+        if left is None or right is None:
+            return FLOAT if operation.operator is Arithmetic.DIVIDE else wider(left, right)
+        found = _operation_type(operation.operator, left, right)
+        if found is None:
+            shown = f"`{operation.operator}` does not take {_a(left)} and {_a(right)}"
+            self._problem("E271", shown, operation.span, _ADVICE.get(operation.operator))
+        return found
+
+    def _call(self, call: Call) -> ValueType | None:
+        signature = FUNCTIONS.get(call.function)
+        types = [self.expression(argument) for argument in call.arguments]
+        if signature is None:
+            meant = suggestion(call.function, FUNCTIONS)
+            advice = f"did you mean `{meant}`?" if meant else f"the functions are {', '.join(FUNCTIONS)}"
+            self._problem("E272", f"there is no function `{call.function}`", call.span, advice)
+            return None
+        if not self._fits(call.function, signature, call.arguments, types, call.span):
+            return signature.result
+        if call.function == "round" and len(call.arguments) == 2:
+            digits = call.arguments[1]
+            if not (isinstance(digits, Constant) and isinstance(digits.value, int) and 0 <= digits.value <= 15):
+                self._problem("E271", "the second argument of `round` is not a number of digits", digits.span, "write 0 to 15")
+            return FLOAT
+        if signature.result is not None:
+            return signature.result
+        found = types[0]
+        for argument, other in zip(call.arguments[1:], types[1:], strict=True):
+            self._compared(found, other, argument.span)
+            found = wider(found, other)
+        return found
+
+    def _fits(
+        self,
+        name: str,
+        signature: Signature,
+        arguments: Sequence[Expression],
+        types: Sequence[ValueType | None],
+        span: Span | None,
+    ) -> bool:
+        if not signature.takes(len(arguments)):
+            least = len(signature.arguments) - signature.optional
+            most = "" if signature.repeats else f" to {len(signature.arguments)}" if signature.optional else ""
+            count = f"{least}{most}{' or more' if signature.repeats else ''}"
+            shown = f"`{name}` takes {count} argument{'s' if count != '1' else ''}, not {len(arguments)}"
+            self._problem("E272", shown, span, None)
+            return False
+        fits = [self._need(found, signature.argument(i), f"`{name}`", arguments[i].span or span) for i, found in enumerate(types)]
+        return all(fits)
+
+    def _aggregate(self, aggregate: Aggregate) -> ValueType | None:
+        found = self.expression(aggregate.value)
+        match aggregate.function:
+            case Aggregation.COUNT | Aggregation.COUNT_DISTINCT:
+                return INTEGER
+            case Aggregation.SUM:
+                self._need(found, _MEASURES, "`sum`", aggregate.value.span)
+                return found
+            case Aggregation.AVERAGE:
+                self._need(found, NUMBERS, "`avg`", aggregate.value.span)
+                return FLOAT
+            case Aggregation.LEAST | Aggregation.GREATEST:
+                self._need(found, ORDERED, f"`{aggregate.function}`", aggregate.value.span)
+                return found
+
+    def _need(self, found: ValueType | None, wanted: frozenset[ValueType], what: str, span: Span | None) -> bool:
+        if found is None or found in wanted:
+            return True
+        expected = " or ".join(sorted(_a(one) for one in wanted))
+        self._problem("E271", f"{what} takes {expected}, not {_a(found)}", span, None)
+        return False
+
+    def _problem(self, code: str, message: str, span: Span | None, advice: str | None) -> None:
+        place = span.place() if span is not None else None
+        self._problems.append(Diagnostic(code, message, place, helps=(advice,) if advice else ()))
+
+
+def _operation_type(operator: Arithmetic, left: ValueType, right: ValueType) -> ValueType | None:
+    both = {left, right}
+    if both <= NUMBERS:
+        if operator is Arithmetic.DIVIDE:
+            return FLOAT
+        if operator is Arithmetic.MODULO:
+            return INTEGER if both == {INTEGER} else None
+        return wider(left, right)
+    if operator is Arithmetic.ADD and both in ({DATE, DURATION}, {DURATION}):
+        return DATE if DATE in both else DURATION
+    if operator is Arithmetic.SUBTRACT:
+        if both == {DATE} or both == {DURATION}:
+            return DURATION
+        if (left, right) == (DATE, DURATION):
+            return DATE
+    if operator is Arithmetic.MULTIPLY and both == {INTEGER, DURATION}:
+        return DURATION
+    return None
+
+
+_ADVICE = {
+    Arithmetic.MODULO: "`mod` is for integers; round first",
+    Arithmetic.ADD: "a date and a duration can be added: `D + 30 days`",
+    Arithmetic.SUBTRACT: "the difference of two dates is a duration: `D2 - D1 <= 30 days`",
+}
+
+
+def _a(found: ValueType | None) -> str:
+    return f"an {found}" if found is INTEGER else f"a {found}"

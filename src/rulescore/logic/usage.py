@@ -1,0 +1,110 @@
+"""Which predicates and constants statements use. What is written like an atom may be a test: `tests` are the names of those."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Collection, Iterator
+
+from rulescore.data.constants import key_of
+from rulescore.errors import Span
+from rulescore.language.syntax import (
+    Atom,
+    Closed,
+    Condition,
+    Constant,
+    ExtractIncompatible,
+    Falsity,
+    Functional,
+    IncompatibleGroup,
+    IncompatiblePair,
+    PredicateDeclaration,
+    Program,
+    Refute,
+    RowAtom,
+    Rule,
+    Statement,
+)
+from rulescore.language.trees import nodes_in
+
+
+def conditions_of(statement: Statement) -> tuple[Condition, ...]:
+    """The conditions of a statement, heads first."""
+    match statement:
+        case Rule(head=head, body=body):
+            return (body,) if isinstance(head, Falsity) else (head, body)
+        case Refute(head_atom, body):
+            return (head_atom, body)
+        case IncompatiblePair(left, right):
+            return (left, right)
+        case IncompatibleGroup() | Functional() | Closed() | ExtractIncompatible() | PredicateDeclaration():
+            return ()
+
+
+def used_atoms(statement: Statement, tests: Collection[str] = ()) -> Iterator[Atom]:
+    """Atoms that a statement mentions, heads first."""
+    for condition in conditions_of(statement):
+        for node in nodes_in(condition):
+            if isinstance(node, Atom) and node.predicate not in tests:
+                yield node
+
+
+def uses(program: Program, tests: Collection[str] = ()) -> Iterator[tuple[str, int, Span | None]]:
+    """Every use of a predicate with a number of arguments."""
+    for statement in program.statements:
+        for atom in used_atoms(statement, tests):
+            yield atom.predicate, atom.arity, atom.span
+        if isinstance(statement, Functional | PredicateDeclaration):
+            yield statement.predicate, statement.arity, statement.span
+
+
+def used_arities(program: Program, tests: Collection[str] = ()) -> dict[str, int]:
+    """Predicates that rules and declarations use, with the arity of their first use."""
+    found: dict[str, int] = {}
+    for predicate, arity, _ in uses(program, tests):
+        found.setdefault(predicate, arity)
+    return found
+
+
+def named_predicates(statement: Statement, tests: Collection[str] = ()) -> Iterator[tuple[str, Span | None]]:
+    """Predicates that a statement names, with their places."""
+    for atom in used_atoms(statement, tests):
+        yield atom.predicate, atom.span
+    match statement:
+        case IncompatibleGroup(predicates):
+            for predicate in predicates:
+                yield predicate, statement.span
+        case Functional(predicate=predicate) | Closed(predicate=str(predicate)):
+            yield predicate, statement.span
+        case _:
+            return
+
+
+def constant_keys(program: Program) -> set[str]:
+    """Keys of all constants in rules and refutations."""
+    found: set[str] = set()
+    for statement in program.statements:
+        for condition in conditions_of(statement):
+            for node in nodes_in(condition):
+                if isinstance(node, Constant) and not isinstance(node.value, datetime.timedelta):
+                    found.add(key_of(node.value))
+    return found
+
+
+def used_attributes(program: Program, tables: Collection[str]) -> dict[str, set[str]]:
+    """The attributes of each table that statements name."""
+    found: dict[str, set[str]] = {name: set() for name in tables}
+    for statement in program.statements:
+        for condition in conditions_of(statement):
+            for node in nodes_in(condition):
+                if isinstance(node, RowAtom) and node.table in found:
+                    found[node.table].update(attribute for attribute, _ in node.arguments)
+        for predicate, _ in named_predicates(statement):
+            table = attribute_table(predicate, tables)
+            if table is not None:
+                found[table].add(predicate[len(table) + 1 :])
+    return found
+
+
+def attribute_table(predicate: str, tables: Collection[str]) -> str | None:
+    """The table of which a predicate `table.attribute` speaks."""
+    return next((table for table in tables if predicate.startswith(f"{table}.")), None)

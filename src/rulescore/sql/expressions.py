@@ -1,0 +1,283 @@
+"""Expressions and conditions as SQL. A value that is missing is NULL, a condition that is unknown is NULL: SQL's own logic is
+the three-valued one of the definition."""
+
+from __future__ import annotations
+
+import datetime
+from abc import ABC, abstractmethod
+
+from sqlglot import exp
+
+from rulescore.data.setting import ValueType
+from rulescore.language.syntax import (
+    Aggregate,
+    And,
+    Arithmetic,
+    Atom,
+    Attribute,
+    Call,
+    Comparison,
+    Condition,
+    Constant,
+    Expression,
+    Let,
+    Membership,
+    Negative,
+    Not,
+    Operation,
+    Operator,
+    Or,
+    RowAtom,
+    Test,
+    Variable,
+)
+from rulescore.logic.types import TESTS, Typing, agree, type_of_value
+from rulescore.sql.build import all_of, any_of, negation, number
+
+SQL_TYPES = {
+    ValueType.STRING: "VARCHAR",
+    ValueType.INTEGER: "BIGINT",
+    ValueType.FLOAT: "DOUBLE",
+    ValueType.BOOLEAN: "BOOLEAN",
+    ValueType.DATE: "DATE",
+    ValueType.DURATION: "BIGINT",
+}
+"""How values are stored; a duration is a number of days."""
+
+_COMPARISONS: dict[Operator, type[exp.Binary]] = {
+    Operator.EQUAL: exp.EQ,
+    Operator.DIFFERENT: exp.NEQ,
+    Operator.LESS: exp.LT,
+    Operator.AT_MOST: exp.LTE,
+    Operator.GREATER: exp.GT,
+    Operator.AT_LEAST: exp.GTE,
+}
+_ARITHMETIC: dict[Arithmetic, type[exp.Binary]] = {
+    Arithmetic.ADD: exp.Add,
+    Arithmetic.SUBTRACT: exp.Sub,
+    Arithmetic.MULTIPLY: exp.Mul,
+}
+_PARTS = {"year": "YEAR", "month": "MONTH", "day": "DAY"}
+
+
+def constant(value: object) -> exp.Expr:
+    """A constant with its exact type: `0.1` alone would be a decimal to some engines."""
+    match value:
+        case bool():
+            return exp.true() if value else exp.false()
+        case int():
+            return number(value) if value >= 0 else exp.Paren(this=exp.Neg(this=number(-value)))
+        case float():
+            return cast(exp.Literal.string(repr(value)), ValueType.FLOAT)
+        case datetime.timedelta():
+            return constant(value.days)
+        case datetime.date():
+            return cast(exp.Literal.string(value.isoformat()), ValueType.DATE)
+        case _:
+            return exp.Literal.string(str(value))
+
+
+def cast(value: exp.Expr, wanted: ValueType) -> exp.Expr:
+    return exp.cast(value, SQL_TYPES[wanted], copy=False)
+
+
+def try_cast(value: exp.Expr, wanted: ValueType) -> exp.Expr:
+    """NULL where the value does not fit."""
+    return exp.TryCast(this=value, to=exp.DataType.build(SQL_TYPES[wanted]))
+
+
+def call(function: str, *arguments: exp.Expr) -> exp.Expr:
+    return exp.Anonymous(this=function, expressions=list(arguments))
+
+
+def when(condition: exp.Expr, value: exp.Expr) -> exp.Expr:
+    """The value where the condition holds, else NULL."""
+    return exp.Case(ifs=[exp.If(this=condition, true=value)])
+
+
+def finite(value: exp.Expr) -> exp.Expr:
+    """NULL instead of NaN and infinity."""
+    for text in ("NaN", "Infinity", "-Infinity"):
+        value = exp.Nullif(this=value, expression=cast(exp.Literal.string(text), ValueType.FLOAT))
+    return value
+
+
+class Compiler(ABC):
+    """Turns expressions and conditions into SQL. Subclasses say where variables, atoms, aggregates and registered tests are."""
+
+    @abstractmethod
+    def column(self, variable: Variable | Attribute) -> exp.Expr:
+        """A new tree for the variable's value."""
+
+    @abstractmethod
+    def type(self, variable: Variable | Attribute) -> ValueType | None:
+        """The variable's type; None where no value of it is known."""
+
+    def atom(self, atom: RowAtom) -> exp.Expr:
+        raise AssertionError("no atoms here")
+
+    def aggregate(self, aggregate: Aggregate) -> exp.Expr:
+        raise AssertionError("no aggregates here")
+
+    def registered(self, test: Test) -> exp.Expr:
+        raise AssertionError("no registered predicates here")
+
+    def type_of(self, expression: Expression) -> ValueType | None:
+        return Typing(self.type, []).expression(expression)
+
+    def condition(self, condition: Condition) -> exp.Expr:
+        match condition:
+            case RowAtom():
+                return self.atom(condition)
+            case Comparison():
+                return self._comparison(condition)
+            case Membership(value, constants):
+                listed = [constant(one.value) for one in constants if agree(self.type_of(value), type_of_value(one.value))]
+                return exp.In(this=_paren(self.value(value)), expressions=listed)
+            case Test():
+                return self._test(condition)
+            case Not(inner):
+                return negation(self.condition(inner))
+            case And(conditions):
+                return exp.Paren(this=all_of([self.condition(one) for one in conditions]))
+            case Or(conditions):
+                return exp.Paren(this=any_of([self.condition(one) for one in conditions]))
+            case Atom() | Let():
+                raise AssertionError("resolved before")
+
+    def value(self, expression: Expression) -> exp.Expr:
+        """The value of a whole expression, missing where it is not finite."""
+        found = self._value(expression)
+        return finite(found) if self.type_of(expression) is ValueType.FLOAT and _may_overflow(expression) else found
+
+    def number(self, expression: Expression) -> exp.Expr:
+        """A part of an expression as a double."""
+        found = self._value(expression)
+        if self.type_of(expression) is ValueType.FLOAT:
+            return _paren(found)
+        return cast(found, ValueType.FLOAT)
+
+    def _comparison(self, comparison: Comparison) -> exp.Expr:
+        left, right = comparison.left, comparison.right
+        kind = _COMPARISONS[comparison.operator]
+        return kind(this=_paren(self._typed(left, right)), expression=_paren(self._typed(right, left)))
+
+    def _typed(self, expression: Expression, other: Expression) -> exp.Expr:
+        """A side of a comparison; one whose type is unknown takes the other's, which the database would not guess."""
+        found = self.value(expression)
+        wanted = self.type_of(other)
+        return cast(found, wanted) if self.type_of(expression) is None and wanted is not None else found
+
+    def _test(self, test: Test) -> exp.Expr:
+        if test.predicate not in TESTS:
+            return self.registered(test)
+        text, part = (self.value(argument) for argument in test.arguments)
+        if test.predicate == "contains":
+            return exp.GT(this=exp.StrPosition(this=text, substr=part), expression=number(0))
+        side = "LEFT" if test.predicate == "starts_with" else "RIGHT"
+        return exp.EQ(this=call(side, text, exp.Length(this=part.copy())), expression=part)
+
+    def _value(self, expression: Expression) -> exp.Expr:
+        match expression:
+            case Variable() | Attribute():
+                return self.column(expression)
+            case Constant(value):
+                return constant(value)
+            case Negative(operand):
+                return exp.Neg(this=_paren(self._value(operand)))
+            case Operation():
+                return self._operation(expression)
+            case Call():
+                return self._call(expression)
+            case Aggregate():
+                return self.aggregate(expression)
+
+    def _operation(self, operation: Operation) -> exp.Expr:
+        left, right = operation.left, operation.right
+        found = self.type_of(operation)
+        if operation.operator is Arithmetic.DIVIDE:
+            return exp.Div(this=self.number(left), expression=_nonzero(right, self.number(right)), typed=True, safe=False)
+        if operation.operator is Arithmetic.MODULO:
+            divisor = _nonzero(right, self._value(right))
+            rest = exp.Mod(this=_paren(self._value(left)), expression=divisor)
+            shifted = exp.Paren(this=exp.Add(this=rest, expression=divisor.copy()))
+            return exp.Mod(this=shifted, expression=divisor.copy())
+        if found is ValueType.FLOAT:
+            return _ARITHMETIC[operation.operator](this=self.number(left), expression=self.number(right))
+        sides = [_paren(self._value(left)), _paren(self._value(right))]
+        if found is ValueType.DATE:  # days are added as 32-bit integers
+            sides = [
+                exp.cast(side, "INT", copy=False) if self.type_of(one) is ValueType.DURATION else side
+                for side, one in zip(sides, (left, right), strict=True)
+            ]
+        elif isinstance(left, Constant) and isinstance(right, Constant):  # two literals would be 32-bit integers
+            sides[0] = cast(sides[0], found or ValueType.INTEGER) if self.type_of(left) is not ValueType.DATE else sides[0]
+        return _ARITHMETIC[operation.operator](this=sides[0], expression=sides[1])
+
+    def _call(self, expression: Call) -> exp.Expr:
+        arguments = expression.arguments
+        first = arguments[0]
+        match expression.function:
+            case "abs":
+                return exp.Abs(this=self._value(first))
+            case "min" | "max":
+                found = [self._same_type(expression, argument) for argument in arguments]
+                kind = "LEAST" if expression.function == "min" else "GREATEST"
+                known = all_of([exp.Not(this=exp.Is(this=_paren(one.copy()), expression=exp.null())) for one in found])
+                return when(known, call(kind, *found))
+            case "round" if len(arguments) == 2:
+                assert isinstance(arguments[1], Constant)
+                scale = constant(float(10 ** int(arguments[1].value)))  # type: ignore[arg-type]  # checked to be an integer
+                scaled = exp.Mul(this=self.number(first), expression=scale)
+                return exp.Div(this=call("ROUND", scaled), expression=scale.copy(), typed=True, safe=False)
+            case "round":
+                return try_cast(call("ROUND", self.number(first)), ValueType.INTEGER)
+            case "floor" | "ceil":
+                return try_cast(call(expression.function.upper(), self.number(first)), ValueType.INTEGER)
+            case "ln":
+                return when(exp.GT(this=self.number(first), expression=number(0)), exp.Ln(this=self.number(first)))
+            case "sqrt":
+                return when(exp.GTE(this=self.number(first), expression=number(0)), exp.Sqrt(this=self.number(first)))
+            case "exp":
+                return exp.Exp(this=self.number(first))
+            case "power":
+                return exp.Pow(this=self.number(first), expression=self.number(arguments[1]))
+            case "length":
+                return exp.Length(this=self._value(first))
+            case "lower":
+                return exp.Lower(this=self._value(first))
+            case "upper":
+                return exp.Upper(this=self._value(first))
+            case part:
+                return exp.Extract(this=exp.var(_PARTS[part]), expression=self._value(first))
+
+    def _same_type(self, whole: Expression, part: Expression) -> exp.Expr:
+        return self.number(part) if self.type_of(whole) is ValueType.FLOAT else self._value(part)
+
+
+def _nonzero(divisor: Expression, value: exp.Expr) -> exp.Expr:
+    """NULL instead of zero: dividing by it gives no value."""
+    if isinstance(divisor, Constant) and divisor.value != 0:
+        return value
+    return exp.Nullif(this=value, expression=number(0))
+
+
+def _paren(value: exp.Expr) -> exp.Expr:
+    """Parentheses around what an operator beside it could tear apart."""
+    return exp.Paren(this=value) if isinstance(value, exp.Binary | exp.Neg | exp.Case) else value
+
+
+def _may_overflow(expression: Expression) -> bool:
+    """Whether finite values can give NaN or infinity. Sums and differences of them stay finite but at the very end of the
+    range, where they are compared as the infinity they give."""
+    match expression:
+        case Operation(Arithmetic.DIVIDE, left, Constant(int() | float() as divisor)) if abs(divisor) >= 1:
+            return _may_overflow(left)
+        case Operation(operator, left, right):
+            return operator in {Arithmetic.MULTIPLY, Arithmetic.DIVIDE} or _may_overflow(left) or _may_overflow(right)
+        case Negative(operand):
+            return _may_overflow(operand)
+        case Call(function, arguments):
+            return function in {"exp", "power"} or any(map(_may_overflow, arguments))
+        case Variable() | Constant() | Attribute() | Aggregate():
+            return False

@@ -1,0 +1,59 @@
+"""Facts with their constants as values: what formulas compute with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from rulescore.data.setting import ValueType
+from rulescore.sql.build import Select, any_of, argument, column, create, equal, name, named, number, select, table
+from rulescore.sql.expressions import cast
+from rulescore.sql.loading import CONSTANT
+from rulescore.sql.results import type_letter, word
+
+LETTERS = {"s": ValueType.STRING, "b": ValueType.BOOLEAN, "d": ValueType.DATE}
+
+
+def relation_table(kind: str, index: int) -> str:
+    return name(f"{kind}_relation_{index}")
+
+
+def position_types(source: str, position: int, literals: Sequence[int]) -> Select:
+    """The types of constants at a position of each literal: a letter, and whether some number is no 64-bit integer."""
+    query = select(
+        column("f", "literal"),
+        named(type_letter(column("c", "key")), "mark"),
+        named(
+            exp.Max(this=exp.Case(ifs=[exp.If(this=_is_no_integer(column("c", "key")), true=number(1))], default=number(0))),
+            "float",
+        ),
+    ).from_(table(source, "f"))
+    query = query.join(table(CONSTANT, "c"), on=equal(column("c", "id"), column("f", argument(position))))
+    query = query.where(exp.In(this=column("f", "literal"), expressions=[number(one) for one in literals]))
+    return query.group_by(column("f", "literal"), exp.Literal.number(2))
+
+
+def _is_no_integer(key: exp.Expr) -> exp.Expr:
+    """Whether a number's key is not that of an integer of 18 digits or fewer."""
+    long = exp.GT(this=exp.Length(this=key), expression=number(20))
+    return any_of([long, *(exp.Like(this=key.copy(), expression=exp.Literal.string(f"%{c}%")) for c in ".e")])
+
+
+def create_relation(
+    target: str, source: str, literal: int, types: Sequence[ValueType | None], extra: Sequence[str] = ()
+) -> exp.Create:
+    """The facts of one literal, their constants decoded."""
+    query = select(*(column("f", one) for one in extra)).from_(table(source, "f"))
+    for i, wanted in enumerate(types):
+        alias = f"c{i}"
+        query = query.join(table(CONSTANT, alias), on=equal(column(alias, "id"), column("f", argument(i))))
+        query = query.select(named(_decoded(column(alias, "key"), wanted), argument(i)))
+    return create(target, query.where(equal(column("f", "literal"), number(literal))))
+
+
+def _decoded(key: exp.Expr, wanted: ValueType | None) -> exp.Expr:
+    """A constant's value. Where types are mixed there is none, and keys stand for constants."""
+    if wanted is None:
+        return key
+    return word(key) if wanted is ValueType.STRING else cast(word(key), wanted)

@@ -1,0 +1,96 @@
+"""Rules that a user gives as a statement: run as they are, within a query that counts or lists their rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from rulescore.data.relations import Relation
+from rulescore.sql.build import (
+    Select,
+    any_of,
+    big,
+    column,
+    equal,
+    identifier,
+    named,
+    number,
+    one_if,
+    select,
+    table,
+    total,
+)
+
+OBSERVED, PREDICTED = "observed_", "predicted_"
+"""What the names of the views begin with that a statement may read; the name of a predicate or table follows."""
+
+_NAMES = re.compile(rf'"((?:{OBSERVED}|{PREDICTED})(?:[^"]|"")+)"|\b((?:{OBSERVED}|{PREDICTED})\w+)')
+_WORDS = re.compile(r'"((?:[^"]|"")+)"|(\w+)')
+
+
+def views_named(statement: str) -> set[str]:
+    """The views that a statement seems to read."""
+    return {(quoted or word).replace('""', '"') for quoted, word in _NAMES.findall(statement)}
+
+
+def relations_named(statement: str) -> set[str]:
+    """The predicates and tables behind those views."""
+    return {view.removeprefix(OBSERVED).removeprefix(PREDICTED) for view in views_named(statement)}
+
+
+def words(statement: str) -> set[str]:
+    """Everything that may be the name of a column."""
+    return {(quoted or word).replace('""', '"') for quoted, word in _WORDS.findall(statement)}
+
+
+def create_views(relation: Relation) -> Iterator[exp.Create]:
+    """Views on a relation with its attributes by name."""
+    fields = [named(column("r", stored.column), name) for name, stored in relation.columns.items()]
+    yield _view(f"{OBSERVED}{relation.name}", select(*fields).from_(table(relation.observed, "r")))
+    if relation.predicted is not None:
+        predicted = [column("r", "prediction"), *(field.copy() for field in fields)]
+        yield _view(f"{PREDICTED}{relation.name}", select(*predicted).from_(table(relation.predicted, "r")))
+
+
+def _view(name: str, query: Select) -> exp.Create:
+    temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
+    return exp.Create(this=exp.Table(this=identifier(name)), kind="VIEW", replace=True, properties=temporary, expression=query)
+
+
+def _rows(statement: str) -> exp.Subquery:
+    """The statement word for word."""
+    return exp.Subquery(this=exp.Var(this=f"\n{statement.strip().rstrip(';')}\n"), alias=exp.TableAlias(this=identifier("s")))
+
+
+def sample(statement: str) -> Select:
+    """No rows, but the columns."""
+    return select("*").from_(_rows(statement)).limit(0)
+
+
+def counts(statement: str, rule: int, *, predictions: bool) -> Select:
+    """Confirmed, refuted and evaluable rows: one row over the data, one a prediction otherwise."""
+    flags = {c: one_if(exp.cast(column("s", c), "BOOLEAN", copy=False)) for c in ("confirmed", "refuted")}
+    rows = select(column("s", "prediction"), *(named(flag, c) for c, flag in flags.items())).from_(_rows(statement))
+    rows = rows.where(_of(predictions))
+    either = one_if(any_of([equal(column("j", c), number(1)) for c in flags]))
+    sums = {**{c: column("j", c) for c in flags}, "evaluable": either}
+    query = select(
+        named(exp.cast(number(rule), "INT", copy=False), "rule"),
+        *([named(exp.cast(column("j", "prediction"), "INT", copy=False), "prediction")] if predictions else []),
+        *(named(big(exp.Coalesce(this=total(value), expressions=[number(0)])), c) for c, value in sums.items()),
+    ).from_(rows.subquery(alias="j", copy=False))
+    return query.group_by(column("j", "prediction")) if predictions else query
+
+
+def violations(statement: str, *, predictions: bool) -> Select:
+    """The rows that are refuted, with all their columns."""
+    refuted = exp.cast(column("s", "refuted"), "BOOLEAN", copy=False)
+    rows = select("*").from_(_rows(statement)).where(_of(predictions), refuted)
+    return select(exp.Column(this=exp.Star(), table=identifier("g"))).from_(rows.subquery(alias="g", copy=False))
+
+
+def _of(predictions: bool) -> exp.Expr:
+    null = exp.Is(this=column("s", "prediction"), expression=exp.null())
+    return exp.Not(this=null) if predictions else null

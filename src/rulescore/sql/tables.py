@@ -1,0 +1,310 @@
+"""Statements that make the rows of tables with keys: what is observed of them, what is hidden, and what is predicted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+from sqlglot import exp
+
+from rulescore.data.constants import MARKER
+from rulescore.data.setting import HiddenColumn, HiddenIds, HiddenWhere, Reached, ValueType
+from rulescore.data.table_rows import value_type
+from rulescore.language.syntax import Attribute, Test, Variable
+from rulescore.logic.tables import TableShape
+from rulescore.logic.tolerances import as_comparison
+from rulescore.sql.build import (
+    Select,
+    all_of,
+    any_of,
+    argument,
+    candidate_table,
+    column,
+    count_rows,
+    create,
+    different,
+    equal,
+    exists,
+    identifier,
+    named,
+    negation,
+    number,
+    one_if,
+    select,
+    table,
+    total,
+)
+from rulescore.sql.expressions import Compiler, call, cast, constant, finite, try_cast, when
+from rulescore.sql.loading import CONSTANT
+
+# Offending ids that are shown.
+MOST_SHOWN = 5
+
+_TIMESTAMP = "TIMESTAMP"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTable:
+    """A table as the database has it: one of ours, or the user's own. `fields`: its columns as statements name them. `kinds`:
+    the types of columns that have to be converted."""
+
+    path: tuple[str, ...]
+    fields: Mapping[str, str]
+    kinds: Mapping[str, pa.DataType] = field(default_factory=dict)
+
+    def source(self, alias: str) -> exp.Table:
+        parts = dict(zip(("this", "db", "catalog"), map(identifier, reversed(self.path)), strict=False))
+        return exp.Table(**parts, alias=exp.TableAlias(this=identifier(alias)))
+
+    def value(self, alias: str, name: str) -> exp.Expr:
+        """A column's value; NULL too where its type cannot hold it."""
+        return _converted(column(alias, self.fields[name]), self.kinds.get(name))
+
+    def may_lose(self, name: str) -> bool:
+        kind = self.kinds.get(name)
+        return kind is not None and (pa.types.is_timestamp(kind) or value_type(kind) is ValueType.INTEGER)
+
+
+def _converted(value: exp.Expr, kind: pa.DataType | None) -> exp.Expr:
+    if kind is None:
+        return value
+    if pa.types.is_timestamp(kind):
+        day = exp.cast(value.copy(), "DATE", copy=False)
+        return when(equal(exp.cast(day.copy(), _TIMESTAMP, copy=False), value), day)
+    wanted = value_type(kind)
+    assert wanted is not None
+    return try_cast(value, wanted)
+
+
+def stored_columns(stored: StoredTable) -> Select:
+    """No rows, all columns."""
+    return select(exp.Star()).from_(stored.source("s")).limit(0)
+
+
+def schema_tables(database: str) -> Select:
+    """The tables and views of a database."""
+    known = exp.Table(this=identifier("tables"), db=identifier("information_schema"))
+    return (
+        select(exp.column("table_schema"), exp.column("table_name"))
+        .from_(known)
+        .where(equal(exp.column("table_catalog"), exp.Literal.string(database)))
+    )
+
+
+def lost_values(stored: StoredTable, name: str) -> Select:
+    """The values of a column that its type cannot hold."""
+    raw = column("s", stored.fields[name])
+    known = exp.Not(this=exp.Is(this=raw.copy(), expression=exp.null()))
+    lost = exp.Is(this=exp.Paren(this=stored.value("s", name)), expression=exp.null())
+    return shown(select(named(cast(raw, ValueType.STRING), "k0")).from_(stored.source("s")).where(all_of([known, lost])), 1)
+
+
+def selected(stored: StoredTable, names: Sequence[str]) -> Select:
+    return select(*(named(stored.value("s", name), name) for name in names)).from_(stored.source("s"))
+
+
+def create_reached(target: str, reached: Reached, tables: Mapping[str, StoredTable]) -> exp.Create:
+    """From the value where a path starts to the least and the greatest value at its end."""
+    first, *others = reached.hops
+    here = tables[first.table]
+    query = select(named(here.value("h0", first.other), "start")).from_(here.source("h0"))
+    for i, hop in enumerate(others, 1):
+        there = tables[hop.table]
+        query.join(there.source(f"h{i}"), on=equal(here.value(f"h{i - 1}", hop.column), there.value(f"h{i}", hop.other)))
+        here = there
+    end = here.value(f"h{len(others)}", reached.column)
+    query.select(named(exp.Min(this=end), "low"), named(exp.Max(this=end.copy()), "high"))
+    return create(target, query.group_by(number(1)))
+
+
+@dataclass(frozen=True, slots=True)
+class RowFields:
+    """The base attributes of a table: the fields that hold them, and the tables of those that are reached."""
+
+    fields: Mapping[str, str]
+    reached: Mapping[str, str]
+
+
+class Attributes(Compiler):
+    """Attributes of the row `r` as SQL: columns by their fields, derived ones by their definitions."""
+
+    def __init__(
+        self, shape: TableShape, fields: Mapping[str, str], target: Callable[[], exp.Expr] | None = None, *, floats: bool = False
+    ) -> None:
+        self._shape, self._fields, self._target, self._floats = shape, fields, target, floats
+
+    def column(self, variable: Variable | Attribute) -> exp.Expr:
+        name = variable.name
+        if (definition := self._shape.derived.get(name)) is not None:
+            return exp.Paren(this=self.value(definition))
+        if name != self._shape.table.target:
+            return column("r", self._fields[name])
+        found = column("r", self._fields[name]) if self._target is None else self._target()
+        return cast(found, ValueType.FLOAT) if self._floats else found
+
+    def type(self, variable: Variable | Attribute) -> ValueType | None:
+        name = variable.name
+        if (definition := self._shape.derived.get(name)) is not None:
+            return self.type_of(definition)
+        if name == self._shape.table.target and self._floats:
+            return ValueType.FLOAT
+        return self._shape.attributes[name]
+
+    def registered(self, test: Test) -> exp.Expr:
+        """`within` alone is a test of rows that is not built in."""
+        comparison = as_comparison(test, [])
+        assert comparison is not None
+        return self.condition(comparison)
+
+    def attribute(self, name: str) -> exp.Expr:
+        """An attribute's value in the type it has."""
+        found = self.column(Attribute(name))
+        wanted = self.type(Attribute(name))
+        return cast(found, wanted) if name in self._shape.derived and wanted is not None else found
+
+
+def create_rows(target: str, shape: TableShape, stored: StoredTable, rows: RowFields, ids: str | None) -> exp.Create:
+    """Every row with its base attributes, and whether its target is hidden."""
+    query = select().from_(stored.source("s"))
+    for name, part in rows.fields.items():
+        if name in rows.reached:
+            query.select(named(column(f"m{part}", "low"), part))
+            start = stored.value("s", shape.reached[name].hops[0].column)
+            query.join(table(rows.reached[name], f"m{part}"), on=equal(column(f"m{part}", "start"), start), join_type="left")
+        else:
+            query.select(named(stored.value("s", name), part))
+    compiler = Attributes(shape, rows.fields)
+    match shape.table.hidden:
+        case HiddenColumn(name, values):
+            hidden: exp.Expr = exp.In(this=compiler.attribute(name), expressions=[constant(one) for one in values])
+        case HiddenWhere(condition):
+            hidden = compiler.condition(condition)
+        case HiddenIds():
+            assert ids is not None
+            same = all_of(equal(column("i", f"k{i}"), column("r", rows.fields[one])) for i, one in enumerate(shape.table.key))
+            hidden = exists(select(number(1)).from_(table(ids, "i")).where(same))
+        case None:
+            hidden = exp.false()
+    flag = named(exp.Coalesce(this=hidden, expressions=[exp.false()]), "hidden")
+    return create(
+        target, select(*(column("r", part) for part in rows.fields.values()), flag).from_(query.subquery(alias="r", copy=False))
+    )
+
+
+def row_counts(rows: str) -> Select:
+    hidden = exp.Coalesce(this=total(one_if(column("r", "hidden"))), expressions=[number(0)])
+    return select(named(count_rows(), "rows"), named(exp.cast(hidden, "BIGINT", copy=False), "hidden")).from_(table(rows, "r"))
+
+
+def shown(keys: Select, width: int) -> Select:
+    """A few of the different keys `k0`, … of a query, and how many there are."""
+    fields = [f"k{i}" for i in range(width)]
+    return (
+        select(*(column("o", one) for one in fields), named(exp.Window(this=count_rows()), "n"))
+        .from_(keys.distinct().subquery(alias="o", copy=False))
+        .order_by(*(column("o", one) for one in fields))
+        .limit(MOST_SHOWN)
+    )
+
+
+def _keys(fields: Sequence[str], alias: str = "r") -> list[exp.Expr]:
+    return [named(column(alias, one), f"k{i}") for i, one in enumerate(fields)]
+
+
+def missing_keys(rows: str, fields: Sequence[str]) -> Select:
+    lacking = any_of(exp.Is(this=column("r", one), expression=exp.null()) for one in fields)
+    return select(named(count_rows(), "n")).from_(table(rows, "r")).where(lacking)
+
+
+def repeated_keys(rows: str, fields: Sequence[str]) -> Select:
+    several = exp.GT(this=count_rows(), expression=number(1))
+    query = select(*_keys(fields)).from_(table(rows, "r")).group_by(*(column("r", one) for one in fields))
+    return shown(query.having(several, copy=False), len(fields))  # type: ignore[arg-type]  # the same query
+
+
+def not_finite(rows: str, field_name: str, keys: Sequence[str]) -> Select:
+    return shown(select(*_keys(keys)).from_(table(rows, "r")).where(is_not_finite(column("r", field_name))), len(keys))
+
+
+def is_not_finite(value: exp.Expr) -> exp.Expr:
+    """Whether a float is NaN or infinite."""
+    known = exp.Not(this=exp.Is(this=value.copy(), expression=exp.null()))
+    return all_of([known, exp.Is(this=finite(value), expression=exp.null())])
+
+
+def several_values(reached: str, stored: StoredTable, start: str, keys: Sequence[str]) -> Select:
+    """The rows from which a path leads to different values."""
+    query = (
+        select(*(named(stored.value("s", one), f"k{i}") for i, one in enumerate(keys)))
+        .from_(stored.source("s"))
+        .join(table(reached, "m"), on=equal(column("m", "start"), stored.value("s", start)))
+    )
+    return shown(query.where(different(column("m", "low"), column("m", "high"))), len(keys))
+
+
+def values_of(rows: str, value: exp.Expr) -> Select:
+    """A few values of an attribute."""
+    query = select(named(value, "k0")).from_(table(rows, "r"))
+    return shown(query.where(exp.Not(this=exp.Is(this=exp.Paren(this=value.copy()), expression=exp.null()))), 1)
+
+
+def unknown_ids(ids: str, rows: str, fields: Sequence[str]) -> Select:
+    """Ids that no row has."""
+    names = [f"k{i}" for i in range(len(fields))]
+    same = all_of(equal(column("r", one), column("i", f"k{i}")) for i, one in enumerate(fields))
+    query = select(*(column("i", one) for one in names)).from_(table(ids, "i"))
+    return shown(query.where(negation(exists(select(number(1)).from_(table(rows, "r")).where(same)))), len(names))
+
+
+def create_observed(target: str, rows: str, kept: Mapping[str, str], attributes: Attributes) -> exp.Create:
+    query = select(*(named(attributes.attribute(name), part) for name, part in kept.items()))
+    return create(target, query.from_(table(rows, "r")))
+
+
+def unless_hidden(field_name: str) -> exp.Expr:
+    return when(negation(column("r", "hidden")), column("r", field_name))
+
+
+def create_hidden(target: str, rows: str, fields: Sequence[str]) -> exp.Create:
+    return create(target, select(*(column("r", one) for one in fields)).from_(table(rows, "r")).where(column("r", "hidden")))
+
+
+def create_predicted(
+    target: str,
+    hidden: str,
+    kept: Mapping[str, str],
+    attributes: Attributes,
+    literal: int,
+    keys: Sequence[tuple[str, ValueType]],
+    target_type: ValueType,
+) -> exp.Create:
+    """One row a prediction: the hidden row, with the predicted value for its target and what is computed from it.
+
+    The keys of constants are read back into values: predictions have got their numbers as facts."""
+    arity = len(keys) + 1
+    decoded = select(column("c", "prediction")).from_(table(candidate_table(arity), "c"))
+    for i, kind in enumerate([*(kind for _, kind in keys), target_type]):
+        decoded.select(named(_decoded(column(f"n{i}", "key"), kind), "value" if i == len(keys) else f"k{i}"))
+        decoded.join(table(CONSTANT, f"n{i}"), on=equal(column(f"n{i}", "id"), column("c", argument(i))))
+    decoded.where(equal(column("c", "literal"), number(literal)))
+    same = all_of(equal(column("r", part), column("p", f"k{i}")) for i, (part, _) in enumerate(keys))
+    query = select(column("p", "prediction"), *(named(attributes.attribute(name), part) for name, part in kept.items()))
+    return create(target, query.from_(decoded.subquery(alias="p", copy=False)).join(table(hidden, "r"), on=same))
+
+
+def predicted_value() -> exp.Expr:
+    return column("p", "value")
+
+
+def _decoded(key: exp.Expr, kind: ValueType) -> exp.Expr:
+    """The value behind a constant's key."""
+    rest = exp.Substring(this=key.copy(), start=number(3))
+    match kind:
+        case ValueType.STRING:
+            marked = equal(call("LEFT", key.copy(), number(1)), exp.Literal.string(MARKER))
+            return exp.Case(ifs=[exp.If(this=marked, true=rest)], default=key)
+        case ValueType.BOOLEAN:
+            return equal(rest, exp.Literal.string("true"))
+        case _:
+            return cast(rest, kind)

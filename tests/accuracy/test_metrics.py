@@ -1,0 +1,95 @@
+"""Each metric has the value its definition gives, stays in its range, and moves in its direction."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rulescore.accuracy.measure import measure_accuracy
+from rulescore.accuracy.metrics import ACCURACY, CLASSIFICATION, MEAN_ABSOLUTE_ERROR, R_SQUARED, REGRESSION, Direction, Metric
+
+METRICS: tuple[Metric[Any], ...] = (*REGRESSION, *CLASSIFICATION)
+by_name = pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
+values = st.integers(-1000, 1000)
+pairs = st.lists(st.tuples(values, values), min_size=2, max_size=20).filter(lambda rows: len({label for label, _ in rows}) > 1)
+
+
+def value(metric: Metric[Any], labels: Sequence[object], predictions: Sequence[object]) -> float:
+    found = metric.measure(labels, predictions).value
+    assert found is not None
+    return found
+
+
+def test_the_mean_absolute_error_is_the_mean_distance() -> None:
+    assert value(MEAN_ABSOLUTE_ERROR, [10, 20, 30], [11, 18, 30]) == 1
+
+
+def test_r_squared_compares_with_always_answering_the_mean() -> None:
+    assert value(R_SQUARED, [1, 2, 3], [2, 2, 2]) == 0
+    assert value(R_SQUARED, [1, 2, 3], [1, 2, 4]) == 0.5
+    assert value(R_SQUARED, [1, 2, 3], [3, 2, 1]) == -3
+
+
+def test_accuracy_is_the_share_of_right_answers() -> None:
+    assert value(ACCURACY, ["a", "b", "c", "c"], ["a", "b", "b", "c"]) == 0.75
+
+
+def test_r_squared_of_equal_labels_is_undefined_with_its_reason() -> None:
+    found = R_SQUARED.measure([0.1, 0.1, 0.1], [0.1, 0.2, 0.3])
+    assert (found.value, found.reason) == (None, "all labels are equal")
+
+
+@by_name
+def test_a_metric_of_nothing_is_undefined_with_its_reason(metric: Metric[Any]) -> None:
+    found = metric.measure([], [])
+    assert (found.value, found.reason) == (None, "no label has a prediction")
+
+
+@by_name
+@given(rows=pairs)
+def test_a_metric_stays_in_its_range(metric: Metric[Any], rows: list[tuple[int, int]]) -> None:
+    labels, predictions = zip(*rows, strict=True)
+    found = value(metric, labels, predictions)
+    assert (-math.inf if metric.least is None else metric.least) <= found
+    assert found <= (math.inf if metric.greatest is None else metric.greatest)
+
+
+@by_name
+@given(rows=pairs, data=st.data())
+def test_a_metric_gets_better_when_a_mistake_is_mended(
+    metric: Metric[Any], rows: list[tuple[int, int]], data: st.DataObject
+) -> None:
+    wrong = [index for index, (label, prediction) in enumerate(rows) if label != prediction]
+    if not wrong:
+        return
+    mended = data.draw(st.sampled_from(wrong))
+    labels = [label for label, _ in rows]
+    predictions = [prediction for _, prediction in rows]
+    before = value(metric, labels, predictions)
+    after = value(metric, labels, [labels[index] if index == mended else given for index, given in enumerate(predictions)])
+    assert after > before if metric.direction is Direction.UP else after < before
+
+
+@by_name
+@given(labels=st.lists(values, min_size=2).filter(lambda labels: len(set(labels)) > 1))
+def test_the_truth_is_the_best_there_is(metric: Metric[Any], labels: list[int]) -> None:
+    best = metric.greatest if metric.direction is Direction.UP else metric.least
+    assert value(metric, labels, labels) == best
+
+
+def test_only_keys_with_label_and_prediction_are_compared() -> None:
+    found = measure_accuracy(REGRESSION, {"a": 1.0, "b": 2.0, "c": 3.0}, {"a": 1.0, "b": 4.0, "d": 100.0})
+    assert (found.labels, found.predicted) == (3, 2)
+    assert found.measures["mean_absolute_error"].value == 1
+
+
+def test_the_order_of_the_keys_is_of_no_matter() -> None:
+    labels = {"a": 1.0, "b": 2.0, "c": 4.0}
+    predictions = {"c": 3.0, "a": 1.5, "b": 2.0}
+    turned = dict(reversed(labels.items()))
+    assert measure_accuracy(REGRESSION, labels, predictions) == measure_accuracy(REGRESSION, turned, predictions)

@@ -1,0 +1,280 @@
+"""Terms, expressions, conditions and aggregates over variables of known types."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeVar
+
+from hypothesis import strategies as st
+
+from formula_schemas import NUMBERS, POOLS, VARIABLES, Schema, constants
+from formula_tree import (
+    Aggregate,
+    And,
+    Call,
+    Comparison,
+    Condition,
+    Expression,
+    Member,
+    Negative,
+    Not,
+    Operation,
+    Or,
+    RowAtom,
+    Test,
+    conditions_of,
+    terms_of,
+)
+from oracle import Atom, Constant, Term, Variable, Wildcard, constant
+from strategies import chance
+
+Scope = dict[str, list[Variable]]
+Picked = TypeVar("Picked")
+OPERATORS = ("=", "!=", "<", "<=", ">", ">=")
+
+# Nearest doubles whose sums and differences are not those of the decimals.
+DECIMALS = (0.1, 0.2, 0.3, 0.4)
+
+
+def days(number: int) -> Constant:
+    return Constant("duration", datetime.timedelta(days=number))
+
+
+# Abbreviations by what they stand for: `A`: a value that is never missing, so that atoms may name it; `V`: any expression; `W`: one
+# with an aggregate, which no other aggregate reads.
+TOTAL, ANY, MEASURED = "A", "V", "W"
+
+
+def abbreviation(prefix: str, kind: str) -> Variable:
+    return Variable(f"{prefix}_{kind}")
+
+
+def without(scope: Scope, *prefixes: str) -> Scope:
+    return {kind: [v for v in names if not v.name.startswith(tuple(f"{p}_" for p in prefixes))] for kind, names in scope.items()}
+
+
+def kind_of(variable: Variable) -> str:
+    if variable.name[1:2] == "_":
+        return variable.name[2:]
+    # A variable of an aggregate has the name of one of its type, and a number.
+    return next(kind for kind, names in VARIABLES.items() if Variable(variable.name.rstrip("0123456789")) in names)
+
+
+def scope_of(conditions: Iterable[Condition], schema: Schema) -> Scope:
+    """The variables that atoms of the positive tree name, by their types."""
+    found: Scope = {kind: [] for kind in VARIABLES}
+    for condition in conditions:
+        if isinstance(condition, Not):
+            continue
+        for term in terms_of(condition):
+            if isinstance(term, Variable):
+                kind = kind_of(term)
+                found[kind] = [*found[kind], *([] if term in found[kind] else [term])]
+        for kind, names in scope_of(conditions_of(condition), schema).items():
+            found[kind] = list(dict.fromkeys([*found[kind], *names]))
+    return found
+
+
+class ExpressionMaker:
+    def __init__(self, draw: st.DrawFn, schema: Schema, numbers: Iterator[int]) -> None:
+        self.draw = draw
+        self.schema = schema
+        self.numbers = numbers
+
+    def pick(self, values: Sequence[Picked]) -> Picked:
+        return self.draw(st.sampled_from(values))
+
+    def chance(self, percent: int) -> bool:
+        return chance(self.draw, percent)
+
+    # Atoms
+
+    def term(self, kind: str, scope: Scope, *, wildcards: bool) -> Term:
+        if wildcards and self.chance(10):
+            return Wildcard()
+        if not scope[kind] or self.chance(10):
+            return self.pick(constants(kind))
+        return self.pick(scope[kind])
+
+    def plain_atom(self, scope: Scope, *, wildcards: bool) -> Atom:
+        """Of a predicate, or of an attribute as a predicate."""
+        scope = without(scope, ANY, MEASURED)
+        attributes = self.schema.attribute_signatures()
+        signatures = attributes if attributes and self.chance(40) else self.schema.predicates
+        name = self.pick(sorted(signatures))
+        return Atom(name, tuple(self.term(kind, scope, wildcards=wildcards) for kind in signatures[name]))
+
+    def row_atom(self, scope: Scope, *, named: bool, wildcards: bool = True, head: bool = False) -> RowAtom:
+        """`named`: every part of the key is named, by a variable where there is one."""
+        scope = without(scope, ANY, MEASURED)
+        table = self.schema.table
+        assert table is not None
+        others = [name for name in self.schema.attributes if name not in table.key and name != table.hidden]
+        chosen = self.draw(st.lists(st.sampled_from(others), min_size=1 if head else 0, max_size=3, unique=True))
+        key = [name for name in table.key if named or not chosen or self.chance(75)]
+        arguments = [(name, self.key_term(self.schema.attributes[name], scope)) for name in key]
+        free = wildcards and not named
+        arguments += [(name, self.term(self.schema.attributes[name], scope, wildcards=free)) for name in chosen]
+        return RowAtom(table.name, tuple(arguments))
+
+    def key_term(self, kind: str, scope: Scope) -> Term:
+        return self.pick(scope[kind]) if scope[kind] and not self.chance(8) else self.pick(constants(kind))
+
+    def positive(self, scope: Scope, *, named: bool = False) -> Condition:
+        """An atom that binds. `named`: no `_` and no unnamed key, which every disjunct would have to bind."""
+        if self.schema.table is not None and self.chance(50):
+            return self.row_atom(scope, named=named)
+        return self.plain_atom(scope, wildcards=not named)
+
+    # Expressions
+
+    def expression(self, kind: str, scope: Scope, depth: int, *, aggregates: bool = False) -> Expression:
+        """Of the type. Integers and floats are exact; a ratio may be anything."""
+        if aggregates and self.chance(20):
+            return self.aggregate(kind, scope)
+        if depth == 0 or self.chance(35):
+            return self.leaf(kind, scope)
+        inner = depth - 1
+        match kind:
+            case "string":
+                return Call(self.pick(("lower", "upper")), (self.expression("string", scope, inner),))
+            case "date":
+                operator = self.pick(("+", "-"))
+                return Operation(operator, self.expression("date", scope, inner), days(self.pick((1, 29, 30))))
+            case "duration":
+                left, right = (self.expression("date", scope, inner) for _ in range(2))
+                return self.pick((Operation("-", left, right), Call("abs", (Operation("-", left, right),))))
+            case "boolean":
+                return self.leaf(kind, scope)
+            case _:
+                return self.number(kind, scope, inner, aggregates=aggregates)
+
+    def leaf(self, kind: str, scope: Scope) -> Expression:
+        if kind == "duration":
+            return days(self.pick((0, 1, 29, 30)))
+        if kind == "ratio" and self.chance(25):
+            return constant(self.pick(DECIMALS))
+        if scope[kind] and not self.chance(20):
+            return self.pick(scope[kind])
+        return self.pick(constants(kind))
+
+    def number(self, kind: str, scope: Scope, depth: int, *, aggregates: bool) -> Expression:
+        part = "integer" if kind == "integer" else self.pick(("integer", kind))
+        left, right = (self.expression(k, scope, depth, aggregates=aggregates) for k in (kind, part))
+        if kind == "integer":
+            return self.integer(left, right, scope)
+        choices: list[Expression] = [*self.exact(left, right), Call("round", (left, constant(1)))] if kind == "ratio" else []
+        choices = choices or self.exact(left, right)
+        if kind == "ratio":
+            divided = Operation("/", left, right)
+            choices += [divided, divided, Call("sqrt", (left,)), Call("ln", (left,)), Call("power", (left, constant(2)))]
+        return self.pick(choices)
+
+    def exact(self, left: Expression, right: Expression) -> list[Expression]:
+        operations: list[Expression] = [Operation(operator, left, right) for operator in ("+", "-", "*")]
+        return [*operations, Call("abs", (left,)), Call("min", (left, right)), Call("max", (left, right)), Negative(left)]
+
+    def integer(self, left: Expression, right: Expression, scope: Scope) -> Expression:
+        choices = [*self.exact(left, right), Operation("mod", left, right)]
+        if scope["float"]:
+            choices += [Call(name, (self.pick(scope["float"]),)) for name in ("round", "floor", "ceil")]
+        if scope["string"]:
+            choices.append(Call("length", (self.pick(scope["string"]),)))
+        if scope["date"]:
+            choices += [Call(name, (self.pick(scope["date"]),)) for name in ("year", "month", "day")]
+        return self.pick(choices)
+
+    # Aggregates
+
+    def aggregate(self, kind: str, scope: Scope) -> Expression:
+        """Of the type, over inner variables that occur nowhere else."""
+        scope = without(scope, MEASURED)
+        number = next(self.numbers)
+        inner = {k: [Variable(f"{v.name}{number}") for v in names] for k, names in VARIABLES.items()}
+        mixed = {k: [*inner[k], *scope[k]] for k in inner}
+        atoms: list[Condition] = [self.positive(mixed) for _ in range(self.pick((1, 1, 1, 2)))]
+        bound = scope_of(atoms, self.schema)
+        own = {k: [v for v in names if v in inner[k]] for k, names in bound.items()}
+        if not any(own.values()):
+            name = self.pick(sorted(self.schema.predicates))
+            signature = self.schema.predicates[name]
+            atoms.append(Atom(name, tuple(inner[k][0] for k in signature)))
+            own = {k: [inner[k][0]] if k in signature else [] for k in inner}
+        known = {k: [*own[k], *scope[k]] for k in own}
+        parts = [*atoms, *([self.condition(known, 1, aggregates=False)] if self.chance(45) else [])]
+        function, value = self.aggregated(kind, own, known)
+        return Aggregate(function, value, And(tuple(parts)))
+
+    def aggregated(self, kind: str, own: Scope, known: Scope) -> tuple[str, Expression]:
+        """What is summed has exact sums."""
+        anything = self.pick([v for names in own.values() for v in names])
+        if kind == "integer" and (not own["integer"] or self.chance(50)):
+            return self.pick(("count", "count_distinct")), anything
+        if kind == "ratio":
+            exact = [k for k in ("integer", "float") if own[k]]
+            if exact:
+                return "avg", self.expression(self.pick(exact), known, 1)
+            return self.pick(("min", "max")), self.expression("ratio", known, 1)
+        functions = ("sum", "min", "max") if kind in ("integer", "float") else ("min", "max")
+        if not own.get(kind):
+            return self.pick(functions), self.expression(kind, known, 1)
+        return self.pick(functions), self.pick((self.pick(own[kind]), self.expression(kind, known, 1)))
+
+    # Conditions
+
+    def condition(self, scope: Scope, depth: int, *, aggregates: bool = True) -> Condition:
+        """One that binds nothing."""
+        kind = self.pick(("simple", "simple", "simple", "simple", "atom", "not", "not", "and", "or", "or"))
+        if kind == "atom" or (depth == 0 and kind != "simple"):
+            # An atom stands where it binds nothing: under `not`, or with every variable bound.
+            atom = self.positive(scope, named=True)
+            return Not(self.positive(scope)) if self.chance(50) else atom
+        if kind == "simple":
+            return self.simple_condition(scope, aggregates=aggregates)
+        if kind == "not":
+            return Not(self.negated(scope, depth - 1, aggregates=aggregates))
+        parts = tuple(self.condition(scope, depth - 1, aggregates=aggregates) for _ in range(2))
+        return And(parts) if kind == "and" else Or(parts)
+
+    def negated(self, scope: Scope, depth: int, *, aggregates: bool) -> Condition:
+        return self.positive(scope) if self.chance(40) else self.condition(scope, depth, aggregates=aggregates)
+
+    def simple_condition(self, scope: Scope, *, aggregates: bool = True) -> Condition:
+        kind = self.pick(("comparison", "comparison", "comparison", "member", "test"))
+        if kind == "member":
+            of = self.pick([k for k in POOLS if k != "ratio"])
+            values = self.draw(st.lists(st.sampled_from(constants(of)), min_size=1, max_size=3, unique=True))
+            return Member(self.expression(of, scope, 1, aggregates=aggregates), tuple(values))
+        if kind == "test":
+            return self.test(scope, aggregates=aggregates)
+        return self.comparison(scope, aggregates=aggregates)
+
+    def comparison(self, scope: Scope, *, aggregates: bool) -> Comparison:
+        kind = self.pick([k for k in POOLS if scope[k]] + ["integer", "float", "ratio", "duration"])
+        other = self.pick(NUMBERS) if kind in NUMBERS else kind
+        operators = OPERATORS if kind != "boolean" else OPERATORS[:2]
+        left = self.expression(kind, scope, 2, aggregates=aggregates and kind != "duration")
+        right = self.expression(other, scope, 1, aggregates=aggregates and kind != "duration")
+        if isinstance(left, Variable) and self.pick((True, False)):
+            left, right = right, left
+        return Comparison(self.pick(operators), left, right)
+
+    def test(self, scope: Scope, *, aggregates: bool) -> Condition:
+        def of(kind: str) -> Expression:
+            return self.expression(kind, scope, 1, aggregates=aggregates)
+
+        match self.pick(("text", "within", "share", "even", "modest", "same_letter")):
+            case "text":
+                name = self.pick(("starts_with", "ends_with", "contains"))
+                return Test(name, (of("string"), constant(self.pick(("a", "b", "A", "")))))
+            case "within":
+                return Test("within", (of("float"), of("float"), constant(self.pick((0, 0.75, 1)))))
+            case "share":
+                return Test("within", (of("float"), of("float"), Call("percent", (constant(self.pick((10, 150))),))))
+            case "even":
+                return Test("even", (of("integer"),))
+            case "modest":
+                return Test("modest", (of("float"),))
+            case _:
+                return Test("same_letter", (of("string"), of("string")))

@@ -1,0 +1,174 @@
+"""What generated formula rules speak of: typed predicates, a table with a key, and values that collide, tie and go missing."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any
+
+from hypothesis import strategies as st
+
+from formula_tree import AttributeName, Call, Expression, Operation, Table
+from formula_values import typed
+from oracle import Constant, Fact, Facts, Value, Variable, constant
+from strategies import chance
+
+DATES = (datetime.date(2020, 1, 31), datetime.date(2020, 2, 29))
+
+# Floats are multiples of 0.25: their sums are exact in any order. A ratio is a quotient: it may be compared, not summed.
+POOLS: dict[str, tuple[Value, ...]] = {
+    "string": ("a", "b", "Ab"),
+    "integer": (-1, 0, 2),
+    "float": (-0.5, 1.0, 2.25),
+    "date": DATES,
+    "boolean": (True, False),
+    "ratio": (0.5, 1.0, -1.0),
+}
+VARIABLES: dict[str, tuple[Variable, ...]] = {
+    "string": (Variable("X"), Variable("Y"), Variable("Z")),
+    "integer": (Variable("N"), Variable("M")),
+    "float": (Variable("F"), Variable("G")),
+    "date": (Variable("D"), Variable("E")),
+    "boolean": (Variable("B"),),
+    "ratio": (Variable("Q"), Variable("R")),
+}
+SIGNATURES: tuple[tuple[str, ...], ...] = (
+    ("string",),
+    ("string", "string"),
+    ("string", "integer"),
+    ("string", "float"),
+    ("string", "date"),
+    ("integer",),
+    ("integer", "float"),
+    ("string", "integer", "float"),
+)
+NUMBERS = ("integer", "float", "ratio")
+PREDICATES = ("p", "q", "r", "s")
+
+
+@dataclass(frozen=True)
+class Schema:
+    """Types of plain predicates, and a table or none with the types of its attributes."""
+
+    predicates: Mapping[str, tuple[str, ...]]
+    table: Table | None = None
+    attributes: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def key_types(self) -> tuple[str, ...]:
+        return tuple(self.attributes[name] for name in self.table.key) if self.table is not None else ()
+
+    def attribute_signatures(self) -> dict[str, tuple[str, ...]]:
+        """Attributes as predicates, but for the key's own columns and the one that hides rows."""
+        if self.table is None:
+            return {}
+        names = [name for name in self.attributes if name not in self.table.key and name != self.table.hidden]
+        return {self.table.predicate(name): (*self.key_types, self.attributes[name]) for name in names}
+
+    def signatures(self) -> dict[str, tuple[str, ...]]:
+        return {**self.predicates, **self.attribute_signatures()}
+
+
+def constants(kind: str) -> tuple[Constant, ...]:
+    return tuple(map(constant, POOLS[kind]))
+
+
+@st.composite
+def schemas(draw: st.DrawFn) -> Schema:
+    """Few signatures for several predicates, so that some of them can be incompatible."""
+    chosen = draw(st.lists(st.sampled_from(SIGNATURES), min_size=1, max_size=3, unique=True))
+    predicates = {name: draw(st.sampled_from(chosen)) for name in PREDICATES}
+    if draw(st.integers(0, 2)) == 0:
+        return Schema(predicates)
+    table, types = draw(tables())
+    return Schema(predicates, table, types)
+
+
+# Tables
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> tuple[Table, dict[str, str]]:
+    key = draw(st.sampled_from((("id",), ("id",), ("zone", "number"))))
+    target = draw(st.sampled_from(("float", "float", "integer", "string", "date")))
+    types = {**({"id": "integer"} if key == ("id",) else {"zone": "string", "number": "integer"})}
+    types |= {"kind": "string", "surface": "integer", "price": target, "held": "boolean"}
+    if chance(draw, 30):
+        types["day"] = "date"
+    if chance(draw, 20):
+        types["sold"] = "boolean"
+    every_key = list(product(*(POOLS[types[name]] for name in key)))
+    keys = draw(st.lists(st.sampled_from(every_key), min_size=2, max_size=min(6, len(every_key)), unique=True))
+    rows = tuple((*one, *(draw(cells(name, kind)) for name, kind in types.items() if name not in key)) for one in keys)
+    # At least one row is hidden: a table that says which are hidden and has none is refused.
+    place = list(types).index("held")
+    rows = ((*rows[0][:place], True, *rows[0][place + 1 :]), *rows[1:])
+    derived = draw(derived_attributes(target))
+    table = Table("sale", key, tuple(types.items()), rows, "price", "held", tuple((name, value) for name, _, value in derived))
+    return table, {**types, **{name: kind for name, kind, _ in derived}}
+
+
+def cells(name: str, kind: str) -> st.SearchStrategy[Any]:
+    """Values, and now and then none. Whether a row is hidden is always known."""
+    values = st.sampled_from((0, 1, 2) if name == "surface" else POOLS[kind])
+    return values if name == "held" else st.one_of(values, values, values, values, st.none())
+
+
+PRICE, SURFACE = AttributeName("price"), AttributeName("surface")
+BY_TARGET: dict[str, list[tuple[str, str, Expression]]] = {
+    "float": [
+        ("unit", "ratio", Operation("/", PRICE, SURFACE)),
+        ("double", "float", Operation("*", PRICE, constant(2))),
+        ("lower_bound", "float", Call("min", (PRICE, SURFACE))),
+    ],
+    "integer": [
+        ("unit", "ratio", Operation("/", PRICE, SURFACE)),
+        ("rest", "integer", Operation("mod", PRICE, SURFACE)),
+    ],
+    "string": [("small", "string", Call("lower", (PRICE,)))],
+    "date": [("since", "integer", Call("year", (PRICE,)))],
+}
+OF_OTHERS: list[tuple[str, str, Expression]] = [("size", "integer", Operation("+", SURFACE, constant(1)))]
+OF_DERIVED: list[tuple[str, str, Expression]] = [("unit_half", "ratio", Operation("/", AttributeName("unit"), constant(2)))]
+
+
+@st.composite
+def derived_attributes(draw: st.DrawFn, target: str) -> list[tuple[str, str, Expression]]:
+    found = [one for one in (*BY_TARGET[target], *OF_OTHERS) if chance(draw, 50)]
+    if any(name == "unit" for name, _, _ in found) and chance(draw, 30):
+        found += OF_DERIVED
+    return found
+
+
+# Facts and predictions
+
+
+def facts(schema: Schema, *, least: int, most: int) -> st.SearchStrategy[Facts]:
+    every: list[Fact] = [
+        (name, *arguments) for name, kinds in schema.predicates.items() for arguments in product(*map(constants, kinds))
+    ]
+    return st.frozensets(st.sampled_from(every), min_size=min(least, len(every)), max_size=most)
+
+
+@st.composite
+def predictions(draw: st.DrawFn, schema: Schema, observed: Facts) -> Facts:
+    """A model predicts facts, or values for hidden rows of the table."""
+    table = schema.table
+    hidden = [] if table is None else [row for row in table.rows if dict(zip(dict(table.columns), row, strict=True))["held"]]
+    if table is not None and hidden and chance(draw, 70):
+        answered = draw(st.lists(st.sampled_from(hidden), min_size=1, unique=True))
+        return frozenset(draw(predicted_value(schema, row)) for row in answered)
+    new = draw(facts(schema, least=3, most=6))
+    again = draw(st.frozensets(st.sampled_from(sorted(observed, key=str)), max_size=1)) if observed else frozenset()
+    return new | again
+
+
+@st.composite
+def predicted_value(draw: st.DrawFn, schema: Schema, row: tuple[Any, ...]) -> Fact:
+    assert schema.table is not None
+    cells_of_row = dict(zip(dict(schema.table.columns), row, strict=True))
+    key = tuple(typed(cells_of_row[name]) for name in schema.table.key)
+    value = draw(st.sampled_from(constants(schema.attributes["price"])))
+    return (schema.table.predicate("price"), *key, value)

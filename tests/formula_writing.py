@@ -1,0 +1,138 @@
+"""Rules of the whole language as rule text. Everything nested stands in parentheses, so that no precedence is relied on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from formula_tree import (
+    Aggregate,
+    And,
+    AttributeName,
+    Call,
+    Comparison,
+    Condition,
+    Expression,
+    FormulaRule,
+    FormulaSetting,
+    Let,
+    Member,
+    Negative,
+    Not,
+    Operation,
+    Or,
+    RowAtom,
+    Some,
+    Test,
+)
+from oracle import Atom, Constant, Functional, Term, Variable, Wildcard
+from rule_text import write_value
+
+
+def write_constant(one: Constant) -> str:
+    if one.type != "duration":
+        return write_value(one)
+    return f"{one.value.days} {'day' if one.value.days == 1 else 'days'}"
+
+
+def write_term(term: Term) -> str:
+    match term:
+        case Variable(name):
+            return name
+        case Wildcard():
+            return "_"
+        case Constant():
+            return write_constant(term)
+
+
+def write_expression(expression: Expression) -> str:
+    match expression:
+        case Variable(name) | AttributeName(name):
+            return name
+        case Constant():
+            return write_constant(expression)
+        case Operation(operator, left, right):
+            return f"({write_operand(left)} {operator} {write_operand(right)})"
+        case Negative(Constant() as operand):
+            # Without parentheses the minus would be part of the number.
+            return f"(-({write_expression(operand)}))"
+        case Negative(operand):
+            return f"(-{write_operand(operand)})"
+        case Call("percent", (share,)):
+            return f"{write_expression(share)}%"
+        case Call(function, arguments):
+            return f"{function}({', '.join(map(write_expression, arguments))})"
+        case Aggregate(function, value, condition):
+            return f"{function}({write_expression(value)} : {write_conditions(condition)})"
+
+
+def write_operand(expression: Expression) -> str:
+    text = write_expression(expression)
+    return f"({text})" if text.startswith("-") else text
+
+
+def write_atom(atom: Atom) -> str:
+    return f"{atom.predicate}({', '.join(map(write_term, atom.terms))})"
+
+
+def write_condition(condition: Condition) -> str:
+    """A condition that can stand anywhere."""
+    match condition:
+        case Atom():
+            return write_atom(condition)
+        case RowAtom(table, arguments):
+            return f"{table}({', '.join(f'{name}: {write_term(term)}' for name, term in arguments)})"
+        case Test(predicate, arguments):
+            return f"{predicate}({', '.join(map(write_expression, arguments))})"
+        case Comparison(operator, left, right):
+            return f"{write_expression(left)} {operator} {write_expression(right)}"
+        case Member(value, constants):
+            return f"{write_expression(value)} in {{{', '.join(map(write_constant, constants))}}}"
+        case Let(variable, value):
+            return f"let {variable.name} = {write_expression(value)}"
+        case Not(Member(value, constants)):
+            return f"{write_expression(value)} not in {{{', '.join(map(write_constant, constants))}}}"
+        case Not(inner):
+            return f"not {write_condition(inner)}" if isinstance(inner, Atom | RowAtom | Not) else f"not ({write_condition(inner)})"
+        case And(parts):
+            return f"({' and '.join(map(write_condition, parts))})"
+        case Or(parts):
+            return f"({' or '.join(map(write_condition, parts))})"
+        case Some():
+            raise TypeError("`Some` is no part of the language")
+
+
+def write_conditions(condition: Condition) -> str:
+    """A body: the parts of a conjunction separated by commas."""
+    parts = condition.parts if isinstance(condition, And) else (condition,)
+    return ", ".join(map(write_condition, parts))
+
+
+def write_rule(one: FormulaRule) -> str:
+    marks = (f"@{one.kind} " if one.kind else "") + (f"@weight({float(one.weight)!r}) " if one.weight != 1 else "")
+    head = "false" if one.head is None else write_condition(one.head)
+    return f"{marks}{one.name}: {head} <- {write_conditions(one.body)}."
+
+
+def write_functional(one: Functional, arity: int) -> str:
+    columns = [f"X{i}" for i in range(arity)]
+    keys, values = (", ".join(columns[i] for i in positions) for positions in (one.keys, one.values))
+    return f"functional {one.predicate}({', '.join(columns)}) on {keys} -> {values}."
+
+
+def write_formulas(setting: FormulaSetting, arities: dict[str, int]) -> str:
+    """A setting's rules and refutations. `arities` are those of plain predicates, which are declared, and of attributes."""
+    attributes = {table.predicate(name) for table in setting.tables for name in table.attributes}
+    lines: list[str] = [f"predicate {name}/{arity}." for name, arity in sorted(arities.items()) if name not in attributes]
+    lines += (write_rule(rule) for rule in setting.rules)  # type: ignore[arg-type]
+    lines += (f"closed {name}." for name in sorted(setting.closed))
+    lines += ["closed *."] if setting.closed_all else []
+    lines += (f"incompatible {write_atom(pair.left)}, {write_atom(pair.right)}." for pair in setting.incompatible)
+    lines += (write_functional(one, arities[one.predicate]) for one in setting.functional)
+    lines += refutation_lines(setting.auxiliary)
+    lines += ["extract incompatible."] if setting.extract else []
+    return "\n".join(lines)
+
+
+def refutation_lines(refutations: Iterable[object]) -> Iterable[str]:
+    for one in refutations:
+        yield f"refute {write_atom(one.head)} <- {write_conditions(one.body)}."  # type: ignore[attr-defined]

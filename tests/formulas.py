@@ -1,0 +1,530 @@
+"""The oracle for every rule of the language: a literal, slow evaluator, with the functions of `oracle` under the same names.
+
+A table is a set of attribute facts. For every prediction A the facts D ∪ {A} are built as a set, groundings are found by
+joining the atoms of each disjunct, and body, head and participation are read off one grounding after the other. Nothing is
+kept from one prediction to the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import product
+
+import oracle
+from formula_normal import is_test, normal_body, normal_head
+from formula_tree import (
+    Aggregate,
+    And,
+    AttributeName,
+    Call,
+    Comparison,
+    Condition,
+    Expression,
+    FormulaRule,
+    FormulaSetting,
+    Let,
+    Member,
+    Negative,
+    Not,
+    Operation,
+    Or,
+    Some,
+    Test,
+    names_in,
+)
+from formula_values import Raw, aggregate, built_in_test, call, compare, finite, operate, raw, typed, within_share
+from oracle import BODY, HEAD, Atom, Constant, Counts, Fact, Facts, Variable
+
+Known = Mapping[str, Constant | None]
+"""Values of variables. One that abbreviates an expression may be missing."""
+
+kind_of = oracle.kind_of
+
+
+@dataclass(frozen=True)
+class World:
+    """A set of facts, with what follows from the definitions of derived attributes."""
+
+    setting: FormulaSetting
+    facts: Facts
+    by_predicate: Mapping[str, tuple[Fact, ...]]
+
+
+# Facts
+
+
+def attribute_facts(setting: FormulaSetting) -> Facts:
+    """What the tables say: one fact for each value that is there and not hidden."""
+    found = set()
+    for table in setting.tables:
+        names = [name for name, _ in table.columns]
+        for values in table.rows:
+            row = dict(zip(names, values, strict=True))
+            key = tuple(typed(row[name]) for name in table.key)
+            is_hidden = table.hidden is not None and row[table.hidden] is True
+            for name, value in row.items():
+                if value is not None and not (is_hidden and name == table.target):
+                    found.add((table.predicate(name), *key, typed(value)))
+    return frozenset(found)
+
+
+def derived_facts(setting: FormulaSetting, facts: Facts) -> Facts:
+    found = set()
+    for table in setting.tables:
+        rows: dict[Fact, dict[str, Constant | None]] = {}
+        for name in table.attributes:
+            for predicate, *arguments in facts:
+                if predicate == table.predicate(name):
+                    rows.setdefault(tuple(arguments[:-1]), {})[name] = arguments[-1]
+        for key, row in rows.items():
+            for name, definition in table.derived:
+                row[name] = typed(attribute_value(definition, row))
+                if row[name] is not None:
+                    found.add((table.predicate(name), *key, row[name]))
+    return frozenset(found)
+
+
+def attribute_value(expression: Expression, row: Mapping[str, Constant | None]) -> Raw:
+    match expression:
+        case AttributeName(name):
+            return raw(row.get(name))
+        case Constant():
+            return raw(expression)
+        case Operation(operator, left, right):
+            return operate(operator, attribute_value(left, row), attribute_value(right, row))
+        case Negative(operand):
+            return operate("-", 0, attribute_value(operand, row))
+        case Call(function, arguments):
+            return call(function, [attribute_value(argument, row) for argument in arguments])
+    raise TypeError(f"{expression} in a derived attribute")
+
+
+def observed(setting: FormulaSetting) -> Facts:
+    return setting.observed | attribute_facts(setting)
+
+
+def world_of(setting: FormulaSetting, facts: Facts) -> World:
+    every = facts | derived_facts(setting, facts)
+    index: dict[str, list[Fact]] = {}
+    for one in every:
+        index.setdefault(one[0], []).append(one)
+    return World(setting, every, {predicate: tuple(found) for predicate, found in index.items()})
+
+
+# Truth
+
+
+def value_of(expression: Expression, known: Known, world: World) -> Raw:
+    match expression:
+        case Variable(name):
+            return raw(known[name])
+        case Constant():
+            return raw(expression)
+        case Operation(operator, left, right):
+            return operate(operator, value_of(left, known, world), value_of(right, known, world))
+        case Negative(operand):
+            value = value_of(operand, known, world)
+            return None if value is None else -value
+        case Call(function, arguments):
+            return call(function, [value_of(argument, known, world) for argument in arguments])
+        case Aggregate(function, value, condition):
+            inner = [value_of(value, extended, world) for _, extended in solutions(condition, known, world)]
+            return aggregate(function, inner)
+    raise TypeError(f"{expression} in a rule")
+
+
+def truth(condition: Condition, known: Known, world: World) -> bool | None:
+    """True, false or unknown, by Kleene's tables."""
+    match condition:
+        case Atom():
+            return ground(condition, known) in world.facts
+        case Some(atoms):
+            return any(True for _ in joins(atoms, known, world))
+        case Comparison(operator, left, right):
+            return compare(operator, value_of(left, known, world), value_of(right, known, world))
+        case Member(value, constants):
+            found = typed(value_of(value, known, world))
+            return None if found is None else found in constants
+        case Test():
+            return truth_of_test(condition, known, world)
+        case Let():
+            return True
+        case Not(inner):
+            found = truth(inner, known, world)
+            return None if found is None else not found
+        case And(parts):
+            return conjunction([truth(part, known, world) for part in parts])
+        case Or(parts):
+            found = conjunction([negated(truth(part, known, world)) for part in parts])
+            return negated(found)
+    raise TypeError(f"{condition} was not brought into normal form")
+
+
+def negated(found: bool | None) -> bool | None:
+    return None if found is None else not found
+
+
+def conjunction(parts: list[bool | None]) -> bool | None:
+    return False if False in parts else None if None in parts else True
+
+
+def truth_of_test(test: Test, known: Known, world: World) -> bool | None:
+    match test.arguments:
+        case (left, right, Call("percent", (share,))) if test.predicate == "within":
+            return within_share(value_of(left, known, world), value_of(right, known, world), value_of(share, known, world))
+    arguments = [finite(value_of(argument, known, world)) for argument in test.arguments]
+    if test.predicate in world.setting.functions:
+        return None if None in arguments else world.setting.functions[test.predicate](*arguments)
+    return built_in_test(test.predicate, arguments)
+
+
+def ground(atom: Atom, known: Known) -> Fact:
+    """The atom under the grounding. A missing argument leaves None in it, which no fact has."""
+    return (atom.predicate, *(known[term.name] if isinstance(term, Variable) else term for term in atom.terms))
+
+
+# Groundings
+
+
+def joins(atoms: tuple[Atom, ...], known: Known, world: World) -> Iterator[dict[str, Constant | None]]:
+    """All extensions of what is known under which every atom is a fact."""
+    if not atoms:
+        yield dict(known)
+        return
+    for one in world.by_predicate.get(atoms[0].predicate, ()):
+        extended = oracle.matching(atoms[0], one, known)  # type: ignore[arg-type]
+        if extended is not None:
+            yield from joins(atoms[1:], extended, world)
+
+
+def disjuncts(condition: Condition) -> list[tuple[Condition, ...]]:
+    match condition:
+        case And(parts):
+            return [tuple(leaf for some in chosen for leaf in some) for chosen in product(*map(disjuncts, parts))]
+        case Or(parts):
+            return [leaves for part in parts for leaves in disjuncts(part)]
+        case _:
+            return [(condition,)]
+
+
+def conjuncts(condition: Condition) -> tuple[Condition, ...]:
+    if isinstance(condition, And):
+        return tuple(leaf for part in condition.parts for leaf in conjuncts(part))
+    return (condition,)
+
+
+def variables_of_atoms(leaves: tuple[Condition, ...]) -> set[str]:
+    return {t.name for leaf in leaves if isinstance(leaf, Atom) for t in leaf.terms if isinstance(t, Variable)}
+
+
+@dataclass(frozen=True)
+class Outline:
+    """A condition whose abbreviating equations are written as `let`, the variables it grounds, and its abbreviations in the
+    order in which they can be computed."""
+
+    condition: Condition
+    names: frozenset[str]
+    abbreviations: tuple[Let, ...]
+
+
+@lru_cache(maxsize=10_000)
+def outline(condition: Condition, given: frozenset[str]) -> Outline:
+    parts = list(conjuncts(condition))
+    lets = {part.variable.name for part in parts if isinstance(part, Let)}
+    names = set().union(*map(variables_of_atoms, disjuncts(condition))) - given - lets
+    defined = names | given
+    could_be = defined | lets | {name for part in parts for name, _ in equations(part)}
+    ordered: list[Let] = []
+    for _ in range(len(parts)):
+        for place, part in enumerate(parts):
+            for name, value in equations(part):
+                if name not in defined and names_in(value) & could_be <= defined and (name not in lets or isinstance(part, Let)):
+                    parts[place] = Let(Variable(name), value)
+                    ordered.append(Let(Variable(name), value))
+                    defined.add(name)
+    unbound = lets - defined
+    for leaves in disjuncts(condition):
+        unbound |= names - variables_of_atoms(leaves) - {name for leaf in leaves for name, _ in equations(leaf)}
+    if unbound:
+        raise ValueError(f"unsafe variables: {sorted(unbound)}")
+    kept = tuple(part if isinstance(part, Let) else without_lets(part) for part in parts)
+    return Outline(And(kept), frozenset(names), tuple(ordered))
+
+
+def without_lets(condition: Condition) -> Condition:
+    """Where a variable is bound by an atom in one disjunct and by `let` in another, the `let` is an equation."""
+    match condition:
+        case Let(variable, value):
+            return Comparison("=", variable, value)
+        case And(parts):
+            return And(tuple(map(without_lets, parts)))
+        case Or(parts):
+            return Or(tuple(map(without_lets, parts)))
+        case _:
+            return condition
+
+
+def equations(condition: Condition) -> list[tuple[str, Expression]]:
+    """What a condition can define: a variable and its value."""
+    match condition:
+        case Let(Variable(name), value):
+            return [(name, value)]
+        case Comparison("=", left, right):
+            both = ((left, right), (right, left))
+            return [(one.name, other) for one, other in both if isinstance(one, Variable) and one != other]
+        case _:
+            return []
+
+
+def with_abbreviations(found: Outline, known: Known, world: World) -> dict[str, Constant | None]:
+    extended = dict(known)
+    for let in found.abbreviations:
+        extended[let.variable.name] = typed(value_of(let.value, extended, world))
+    return extended
+
+
+def solutions(condition: Condition, known: Known, world: World) -> Iterator[tuple[dict[str, Constant], dict[str, Constant | None]]]:
+    """Groundings of the variables that are not known yet under which the condition is true, each once, and with each all that
+    is known then."""
+    found = outline(condition, frozenset(known))
+    seen = set()
+    for leaves in disjuncts(condition):
+        atoms = tuple(leaf for leaf in leaves if isinstance(leaf, Atom))
+        for joined in joins(atoms, known, world):
+            solved = solve(leaves, found.names, joined, world)
+            if solved is not None:
+                seen.add(frozenset((name, solved[name]) for name in found.names))
+    for items in seen:
+        extended = with_abbreviations(found, {**known, **dict(items)}, world)
+        if truth(found.condition, extended, world) is True:
+            yield dict(items), extended  # type: ignore[arg-type]
+
+
+def solve(leaves: tuple[Condition, ...], names: frozenset[str], known: Known, world: World) -> Known | None:
+    """Values of the variables that equations bind in this disjunct, and atoms in others; None where such a value is missing."""
+    extended = dict(known)
+    for _ in names:
+        for name, value in (equation for leaf in leaves for equation in equations(leaf)):
+            if name in names and name not in extended and names_in(value) & names <= extended.keys():
+                extended[name] = typed(value_of(value, extended, world))
+    return None if any(extended[name] is None for name in names) else extended
+
+
+def groundings(setting: FormulaSetting, rule: FormulaRule, world: World) -> Iterator[tuple[dict[str, Constant], Known]]:
+    for grounding, known in solutions(normal_body(setting, rule.body), {}, world):
+        if oracle.allowed_values(setting, grounding):
+            yield grounding, known
+
+
+def every_grounding(setting: FormulaSetting, rule: FormulaRule, world: World) -> Iterator[dict[str, Constant]]:
+    """The same by brute force: all variables over all constants. Slow, and there to prove `groundings` right."""
+    found = outline(normal_body(setting, rule.body), frozenset())
+    names = sorted(found.names)
+    for values in product(sorted({c for one in world.facts for c in one[1:]}, key=str), repeat=len(names)):
+        grounding = dict(zip(names, values, strict=True))
+        try:
+            holds = truth(found.condition, with_abbreviations(found, grounding, world), world)
+        except (TypeError, AttributeError):
+            # A constant of another type than the variable's: no atom holds of it.
+            continue
+        if holds is True and oracle.allowed_values(setting, grounding):
+            yield grounding
+
+
+# Confirmation and refutation
+
+
+def answers(head: Condition | None, known: Known, world: World) -> tuple[bool, bool]:
+    """Confirmed and refuted, independently of each other."""
+    match head:
+        case None:
+            return False, True
+        case Atom():
+            one = ground(head, known)
+            return one in world.facts, refuted(one, world)
+        case Not(inner):
+            confirmed, is_refuted = answers(inner, known, world)
+            return is_refuted, confirmed
+        case And(parts):
+            found = [answers(part, known, world) for part in parts]
+            return all(c for c, _ in found), any(v for _, v in found)
+        case Or(parts):
+            found = [answers(part, known, world) for part in parts]
+            return any(c for c, _ in found), all(v for _, v in found)
+        case _:
+            held = truth(head, known, world)
+            return held is True, held is False
+
+
+def refuted(head: Fact, world: World) -> bool:
+    setting = world.setting
+    return (
+        (oracle.is_closed(setting, head[0]) and head not in world.facts)
+        or head in setting.negatives
+        or bool(oracle.incompatible_facts(setting, head) & world.facts)
+        or any(oracle.breaks(key, head, one) for key in setting.functional for one in world.facts)
+        or any(refutes(auxiliary, head, world) for auxiliary in setting.auxiliary)
+    )
+
+
+def refutes(auxiliary: object, head: Fact, world: World) -> bool:
+    bound = oracle.matching(auxiliary.head, head, {})  # type: ignore[attr-defined]
+    if bound is None:
+        return False
+    body = normal_body(world.setting, auxiliary.body)  # type: ignore[attr-defined]
+    return any(True for _ in solutions(body, bound, world))
+
+
+# Participation
+
+
+@dataclass(frozen=True)
+class Given:
+    """A grounding given a prediction: what is known over D_A and over D, which differ where an abbreviation has an aggregate."""
+
+    prediction: Fact
+    after: World
+    before: World
+    known_after: Known
+    known_before: Known
+
+
+def participates(condition: Condition | None, given: Given) -> bool:
+    """The prediction is one of the ground atoms of the condition, whether that matters for its truth or not."""
+    match condition:
+        case None:
+            return False
+        case Atom():
+            return stands_for(condition, given)
+        case Some(atoms):
+            return is_among(atoms, given)
+        case Not(inner):
+            return participates(inner, given)
+        case And(parts) | Or(parts):
+            return any(participates(part, given) for part in parts)
+        case Comparison(_, left, right):
+            return is_within(left, given) or is_within(right, given)
+        case Member(value, _) | Let(_, value):
+            return is_within(value, given)
+        case Test(_, arguments):
+            return any(is_within(argument, given) for argument in arguments)
+    raise TypeError(f"{condition} was not brought into normal form")
+
+
+def is_among(atoms: tuple[Atom, ...], given: Given) -> bool:
+    """Among atoms that are ground, as for any; otherwise among those of some instance that holds, as in an aggregate: `not q(X, _)`
+    and `count(Y : q(X, Y)) = 0` say the same."""
+    if variables_of_atoms(atoms) <= given.known_after.keys():
+        return any(stands_for(atom, given) for atom in atoms)
+    instances = (replace(given, known_after=one) for one in joins(atoms, given.known_after, given.after))
+    return any(stands_for(atom, instance) for instance in instances for atom in atoms)
+
+
+def stands_for(atom: Atom, given: Given) -> bool:
+    """The ground atom is the prediction; or it is an attribute derived from the predicted one, of that row and with its value:
+    an instance of the definition that holds has the prediction in it."""
+    one, prediction = ground(atom, given.known_after), given.prediction
+    for table in given.after.setting.tables:
+        if table.target is not None and prediction[0] == table.predicate(table.target):
+            derived = map(table.predicate, table.from_target() - {table.target})
+            if one[0] in derived and one[:-1] == (one[0], *prediction[1:-1]):
+                return one in given.after.facts
+    return one == prediction
+
+
+def is_within(expression: Expression, given: Given) -> bool:
+    """The prediction participates in an aggregate of the expression."""
+    match expression:
+        case Aggregate(_, value, condition):
+            return is_within_aggregate(condition, given) or is_within(value, given)
+        case Operation(_, left, right):
+            return is_within(left, given) or is_within(right, given)
+        case Negative(operand):
+            return is_within(operand, given)
+        case Call(_, arguments):
+            return any(is_within(argument, given) for argument in arguments)
+        case _:
+            return False
+
+
+def is_within_aggregate(condition: Condition, given: Given) -> bool:
+    """For some inner grounding it is an atom of the condition, and the condition holds in D_A or held in D."""
+    inner = [binding for binding, _ in solutions(condition, given.known_after, given.after)]
+    inner += [binding for binding, _ in solutions(condition, given.known_before, given.before)]
+    found = outline(condition, frozenset(given.known_after))
+    for binding in inner:
+        after = with_abbreviations(found, {**given.known_after, **binding}, given.after)
+        before = with_abbreviations(found, {**given.known_before, **binding}, given.before)
+        if participates(found.condition, Given(given.prediction, given.after, given.before, after, before)):
+            return True
+    return False
+
+
+# Counts
+
+
+def dataset_counts(setting: FormulaSetting, rule: FormulaRule) -> Counts:
+    world = world_of(setting, observed(setting))
+    head = normal_head(setting, rule.head)
+    return counted([answers(head, known, world) for _, known in groundings(setting, rule, world)])
+
+
+def counted(found: list[tuple[bool, bool]]) -> Counts:
+    return Counts(sum(c for c, _ in found), sum(v for _, v in found), sum(c or v for c, v in found))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A grounding in which a prediction participates, and what becomes of its head."""
+
+    grounding: frozenset[tuple[str, Constant]]
+    roles: frozenset[str]
+    confirmed: bool
+    refuted: bool
+
+
+def outcomes(setting: FormulaSetting, rule: FormulaRule, prediction: Fact) -> Iterator[Outcome]:
+    before = world_of(setting, observed(setting))
+    after = world_of(setting, observed(setting) | {prediction})
+    body, head = normal_body(setting, rule.body), normal_head(setting, rule.head)
+    found = outline(body, frozenset())
+    for grounding, known in groundings(setting, rule, after):
+        given = Given(prediction, after, before, known, with_abbreviations(found, grounding, before))
+        places = ((BODY, found.condition), (HEAD, head))
+        roles = frozenset(role for role, condition in places if participates(condition, given))
+        if roles & oracle.allowed_roles(setting):
+            yield Outcome(frozenset(grounding.items()), roles, *answers(head, known, after))
+
+
+def contribution(setting: FormulaSetting, rule: FormulaRule, prediction: Fact) -> Counts:
+    return counted([(one.confirmed, one.refuted) for one in outcomes(setting, rule, prediction)])
+
+
+def violations(
+    setting: FormulaSetting, rule: FormulaRule, prediction: Fact
+) -> set[tuple[frozenset[tuple[str, Constant]], frozenset[str]]]:
+    return {(one.grounding, one.roles) for one in outcomes(setting, rule, prediction) if one.refuted}
+
+
+def model_score(setting: FormulaSetting, model: str) -> oracle.ModelScore:
+    datasets = {rule.name: dataset_counts(setting, rule) for rule in setting.rules}  # type: ignore[arg-type]
+    totals = {
+        rule.name: oracle.total([contribution(setting, rule, a) for a in setting.predictions[model]])  # type: ignore[arg-type]
+        for rule in setting.rules
+    }
+    return oracle.score_of_counts(setting.rules, datasets, totals)
+
+
+def appendix_refuses(setting: FormulaSetting) -> tuple[str, ...]:
+    """Names of the rules that the appendix's way of counting has no meaning for."""
+    return tuple(rule.name for rule in setting.rules if not countable_by_appendix(setting, rule))  # type: ignore[arg-type]
+
+
+def countable_by_appendix(setting: FormulaSetting, rule: FormulaRule) -> bool:
+    atoms = (rule.head, *conjuncts(rule.body))
+    attributes = {table.predicate(name) for table in setting.tables for name in table.attributes}
+    if not all(isinstance(one, Atom) and one.predicate not in attributes and not is_test(setting, one.predicate) for one in atoms):
+        return False
+    return oracle.countable_by_appendix(setting, oracle.Rule(rule.name, atoms[0], atoms[1:]))  # type: ignore[arg-type]

@@ -1,0 +1,105 @@
+"""Compares the engine with the oracle on as many generated settings as asked for, and goes on after a difference.
+
+    python tests/hunt.py formulas --settings 2000 --seed 7
+
+prints every setting on which they differ, with what differs; `--shrink` stops at the first and makes it small.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from dataclasses import fields
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+import engine_side
+import formula_strategies
+import proximity_strategies
+import strategies
+
+BATCH = 50
+KINDS = {
+    "formulas": formula_strategies.settings,
+    "proximity": proximity_strategies.settings,
+    "plain": strategies.settings,
+    "appendix": lambda: strategies.settings(appendix=True),
+}
+
+
+def difference(generated: Any) -> str | None:
+    """What differs between engine and oracle, in words; None if nothing does."""
+    expected = engine_side.expected(generated.setting)
+    try:
+        found = engine_side.run(generated.setting, generated.text)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    if found == expected:
+        return None
+    lines = []
+    for one in fields(found):
+        mine, other = getattr(found, one.name), getattr(expected, one.name)
+        keys = [key for key in {**mine, **other} if mine.get(key) != other.get(key)]
+        lines += [f"{one.name} {key}: engine {mine.get(key)}, oracle {other.get(key)}" for key in keys]
+    return "\n".join(lines)
+
+
+def shown(generated: Any) -> str:
+    setting = generated.setting
+    lines = [
+        generated.text,
+        f"observed {engine_side.tables(setting.observed)}",
+        f"negatives {engine_side.tables(setting.negatives)}",
+    ]
+    lines += [f"{model} {sorted(map(engine_side.shown_fact, facts))}" for model, facts in setting.predictions.items()]
+    for table in getattr(setting, "tables", ()):
+        lines.append(f"table {table.name} key {table.key} {table.columns}")
+        lines += [f"  derived {name} = {engine_side.write_expression(value)}" for name, value in table.derived]
+        lines += [f"  {row}" for row in table.rows]
+    lines.append(f"distinct_variables {setting.distinct_variables}, roles {setting.roles}")
+    return "\n".join(lines)
+
+
+def hunt(kind: str, number: int, start: int, *, shrink: bool) -> Counter[str]:
+    """In batches: hypothesis varies what it has seen, and a new start sees something else."""
+    found: Counter[str] = Counter()
+    for batch in range(0, number, BATCH):
+        hunt_batch(found, kind, min(BATCH, number - batch), start + batch, shrink=shrink)
+    return found
+
+
+def hunt_batch(found: Counter[str], kind: str, number: int, start: int, *, shrink: bool) -> None:
+    phases = (Phase.generate, Phase.shrink) if shrink else (Phase.generate,)
+
+    @seed(start)
+    @settings(max_examples=number, deadline=None, database=None, phases=phases, suppress_health_check=list(HealthCheck))
+    @given(KINDS[kind]())
+    def compare(generated: Any) -> None:
+        found["settings"] += 1
+        what = difference(generated)
+        if what is None:
+            return
+        found["differences"] += 1
+        if shrink:
+            raise AssertionError(f"{shown(generated)}\n{what}")
+        print(f"{shown(generated)}\n{what}\n{'-' * 80}", flush=True)
+
+    compare()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("kind", choices=sorted(KINDS))
+    parser.add_argument("--settings", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--shrink", action="store_true")
+    chosen = parser.parse_args()
+    found = hunt(chosen.kind, chosen.settings, chosen.seed, shrink=chosen.shrink)
+    print(f"{found['settings']} settings, {found['differences']} differences", file=sys.stderr)
+    return 1 if found["differences"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,101 @@
+"""For every setting of formula rules and tables, the engine's counts are the oracle's. And what holds of such rules."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+from hypothesis import given, note, settings
+from hypothesis import strategies as st
+
+import engine_side
+import formula_strategies
+import proximity_strategies
+from formula_strategies import GeneratedFormulas
+from formula_tree import And, FormulaRule, Not, Or, Table
+
+
+def run(generated: GeneratedFormulas) -> engine_side.Outcome:
+    note(generated.text)
+    return engine_side.run(generated.setting, generated.text)
+
+
+MANY = settings(max_examples=6 * settings().max_examples)
+
+
+@MANY
+@given(formula_strategies.settings())
+def test_engine_equals_oracle_on_every_rule(generated: GeneratedFormulas) -> None:
+    assert run(generated) == engine_side.expected(generated.setting)
+
+
+@MANY
+@given(proximity_strategies.settings())
+def test_engine_equals_oracle_on_pairs_within_a_distance(generated: GeneratedFormulas) -> None:
+    assert run(generated) == engine_side.expected(generated.setting)
+
+
+@given(formula_strategies.settings(most_rules=2, models=1))
+def test_listed_violations_are_the_counted_ones(generated: GeneratedFormulas) -> None:
+    note(generated.text)
+    assert engine_side.violations(generated.setting, generated.text) == engine_side.expected_violations(generated.setting)
+
+
+# What changes nothing
+
+
+@given(formula_strategies.settings(), st.randoms(use_true_random=False))
+def test_the_order_of_the_parts_of_a_condition_changes_nothing(generated: GeneratedFormulas, random: Random) -> None:
+    rules = tuple(replace(rule, body=shuffled(rule.body, random)) for rule in generated.setting.rules)
+    changed = replace(generated, setting=replace(generated.setting, rules=rules))
+    assert run(changed) == run(generated)
+
+
+def shuffled(condition: Any, random: Random) -> Any:
+    match condition:
+        case And(parts) | Or(parts):
+            return replace(condition, parts=tuple(random.sample([shuffled(part, random) for part in parts], len(parts))))
+        case Not(inner):
+            return Not(shuffled(inner, random))
+        case _:
+            return condition
+
+
+@given(formula_strategies.settings())
+def test_two_negations_of_a_head_change_nothing(generated: GeneratedFormulas) -> None:
+    def twice(rule: FormulaRule) -> FormulaRule:
+        return rule if rule.head is None else replace(rule, head=Not(Not(rule.head)))
+
+    rules = tuple(map(twice, generated.setting.rules))  # type: ignore[arg-type]
+    changed = replace(generated, setting=replace(generated.setting, rules=rules))
+    assert run(changed) == run(generated)
+
+
+@given(formula_strategies.settings(), st.randoms(use_true_random=False))
+def test_hidden_values_are_never_read(generated: GeneratedFormulas, random: Random) -> None:
+    tables = tuple(with_other_hidden_values(table, random) for table in generated.setting.tables)
+    changed = replace(generated, setting=replace(generated.setting, tables=tables))
+    assert run(changed) == run(generated)
+
+
+def with_other_hidden_values(table: Table, random: Random) -> Table:
+    names = [name for name, _ in table.columns]
+    target, hidden = names.index(str(table.target)), names.index(str(table.hidden))
+    values = [row[target] for row in table.rows if row[hidden]]
+    random.shuffle(values)
+    rows = tuple((*row[:target], values.pop() if row[hidden] else row[target], *row[target + 1 :]) for row in table.rows)
+    return replace(table, rows=rows)
+
+
+# What holds of the numbers
+
+
+@given(formula_strategies.settings())
+def test_contributions_sum_to_the_totals_and_stay_in_their_range(generated: GeneratedFormulas) -> None:
+    outcome = run(generated)
+    for (model, rule), total in outcome.totals.items():
+        parts = [counts for (m, r, _), counts in outcome.contributions.items() if (m, r) == (model, rule)]
+        assert engine_side.oracle.total(parts) == total
+    for c, v, e in [*outcome.dataset.values(), *outcome.contributions.values(), *outcome.totals.values()]:
+        assert 0 <= max(c, v) <= e <= c + v

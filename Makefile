@@ -5,7 +5,7 @@ VENV := .venv
 RUN := $(VENV)/bin
 INSTALL := $(RUN)/python -m pip install --quiet --constraint constraints.txt
 
-.PHONY: demo test bench clean
+.PHONY: demo test bench bench-proximity clean
 
 demo: $(VENV)/installed
 	$(RUN)/rulescore demo
@@ -20,6 +20,10 @@ test: $(VENV)/installed-test
 
 bench: $(VENV)/installed-bench
 	$(RUN)/python benchmarks/run.py
+	$(RUN)/python benchmarks/proximity.py
+
+bench-proximity: $(VENV)/installed
+	$(RUN)/python benchmarks/proximity.py
 
 clean:
 	rm -rf $(VENV) build dist rulescore-demo .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

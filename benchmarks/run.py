@@ -9,35 +9,20 @@ import platform
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 import growth
 from growth import Measurement, Size
-from measure import Report, Spread, measure, ratios, require_equal, spread
+from measure import Report, measure, ratios, require_equal, spread
+from printing import Table, Target, memory, memory_text, show, show_targets, spread_text
 from published import sample, write_sample
 from workload import Material, material, write
 
 RESULTS = Path(__file__).with_name("results.json")
 CONTENDERS = ("published", "ours", "kernel")
-MEBIBYTE = 2**20
 
 Runs = dict[str, list[Report]]
-Table = list[tuple[str, ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """A promise of the package, what was measured, and whether it was kept (by the median)."""
-
-    claim: str
-    found: Spread
-    limit: float
-    at_least: bool = False
-
-    @property
-    def met(self) -> bool:
-        return self.found.middle >= self.limit if self.at_least else self.found.middle <= self.limit
 
 
 def main() -> None:
@@ -56,12 +41,12 @@ def main() -> None:
                 contenders.append("ours, dataset")
             grown = growth.measure_growth(graph, folder / "growth", contenders, options.growth_rounds)
             targets += _show_growth(grown)
-            _show_targets(targets)
+            show_targets(targets)
             if graph.learned and "ours" in contenders:
                 learned = growth.measure_learned(graph, folder, 1)
                 _show_learned(learned, len(graph.learned))
         else:
-            _show_targets(targets)
+            show_targets(targets)
     if options.save:
         RESULTS.write_text(json.dumps(_results(graph, runs, grown, learned, targets), indent=1) + "\n")
 
@@ -105,13 +90,13 @@ def _show_comparison(runs: Runs, rules: int) -> list[Target]:
             (
                 label,
                 f"{len(reports[0].rows):,}" + ("" if len(reports[0].rows) == rules else f", times for {rules:,}"),
-                _spread_text(spread([report.seconds["loading"] for report in reports])),
-                _spread_text(spread(seconds)),
-                _memory_text(reports),
-                _spread_text(ratios(seconds, own)) if own else "–",
+                spread_text(spread([report.seconds["loading"] for report in reports])),
+                spread_text(spread(seconds)),
+                memory_text(reports),
+                spread_text(ratios(seconds, own)) if own else "–",
             )
         )
-    _show(table)
+    show(table)
     return _comparison_targets(runs, times)
 
 
@@ -126,7 +111,7 @@ def _comparison_targets(runs: Runs, times: dict[str, list[float]]) -> list[Targe
     if "ours" not in runs:
         return []
     own = times["ours"]
-    targets = [Target("peak memory of ours, MiB", _memory(runs["ours"]), 512)]
+    targets = [Target("peak memory of ours, MiB", memory(runs["ours"]), 512)]
     if "published" in times:
         targets.append(Target("published / ours", ratios(times["published"], own), 500, at_least=True))
     if "kernel" in runs:
@@ -141,17 +126,17 @@ def _show_growth(grown: Sequence[Measurement]) -> list[Target]:
     table: Table = [_GROWTH_HEADER]
     for m in grown:
         table.append((m.contender, f"{m.size.rules:,}", f"{m.bodies:,}", f"{m.size.copies}", *_times_text(m.reports)))
-    _show(table)
+    show(table)
     return _growth_targets({m.size: m.reports for m in grown if m.contender == "ours, dataset"})
 
 
 def _show_learned(learned: Sequence[Report], rules: int) -> None:
-    _show([_GROWTH_HEADER, ("ours, AnyBURL's rules", f"{rules:,}", "–", "1", *_times_text(learned))])
+    show([_GROWTH_HEADER, ("ours, AnyBURL's rules", f"{rules:,}", "–", "1", *_times_text(learned))])
 
 
 def _times_text(reports: Sequence[Report]) -> tuple[str, str, str]:
     loading = spread([report.seconds["loading"] for report in reports])
-    return _spread_text(loading), _spread_text(spread(_total(reports))), _memory_text(reports)
+    return spread_text(loading), spread_text(spread(_total(reports))), memory_text(reports)
 
 
 def _total(reports: Iterable[Report]) -> list[float]:
@@ -167,43 +152,8 @@ def _growth_targets(own: dict[Size, tuple[Report, ...]]) -> list[Target]:
     for rules in growth.RULES:
         one, four = own[Size(rules, 1)], own[Size(rules, 4)]
         targets.append(Target(f"4 times the facts / the facts, {rules:,} rules", ratios(_total(four), _total(one)), 5))
-        targets.append(Target(f"peak memory with 4 times the facts, {rules:,} rules, MiB", _memory(four), 1024))
+        targets.append(Target(f"peak memory with 4 times the facts, {rules:,} rules, MiB", memory(four), 1024))
     return targets
-
-
-def _show_targets(targets: Sequence[Target]) -> None:
-    table: Table = [("target", "found", "limit", "")]
-    for t in targets:
-        limit = f"{'at least' if t.at_least else 'at most'} {t.limit:,g}"
-        table.append((t.claim, _spread_text(t.found), limit, "met" if t.met else "NOT MET"))
-    if targets:
-        _show(table)
-
-
-def _memory(reports: Iterable[Report]) -> Spread:
-    return spread([report.peak_memory / MEBIBYTE for report in reports])
-
-
-def _memory_text(reports: Iterable[Report]) -> str:
-    return f"{_memory(reports).high:,.0f}"
-
-
-def _spread_text(found: Spread) -> str:
-    return f"{_number(found.middle)} [{_number(found.low)}..{_number(found.high)}]"
-
-
-def _number(value: float) -> str:
-    """Three digits that matter."""
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
-
-
-def _show(table: Table) -> None:
-    """Columns of plain text: the first to the left, the others to the right."""
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    for first, *others in table:
-        cells = [first.ljust(widths[0]), *(text.rjust(width) for text, width in zip(others, widths[1:], strict=True))]
-        print("  ".join(cells).rstrip())
-    print(flush=True)
 
 
 def _results(

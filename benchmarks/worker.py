@@ -23,8 +23,12 @@ def main(contender: str, folder: Path) -> None:
             outcome = ours(folder) if contender == "ours" else ours_dataset(folder)
             seconds = {"loading": outcome.loading_seconds, "counting": outcome.counting_seconds}
             tell(Report(seconds, peak_memory(), dict(enumerate(outcome.rows))))
+        case "sorted" | "joined":
+            import proximity
+
+            tell(proximity.count(folder, sorted_plans=contender == "sorted"))
         case _:
-            raise SystemExit(f"no contender `{contender}`: published, ours or kernel")
+            raise SystemExit(f"no contender `{contender}`: published, ours, kernel, sorted or joined")
 
 
 def _published(folder: Path) -> Report:

@@ -47,6 +47,8 @@ def read_table(name: str, words: list[str], lines: list[str]) -> Table:
     if not {"key"} <= options.keys() <= {"key", "target", "hidden"} or len(options) * 2 != len(words):
         raise ValueError(f"`{' '.join(words)}` is not understood of a table")
     told = [line for line in (re.sub(r"(?<!\S)#.*", "", one).strip() for one in lines) if line]
+    if not told:
+        raise ValueError(f"table `{name}` has no columns")
     columns = tuple(read_column(text) for text in told[0].split(","))
     derived = tuple(read_definition(text) for text in told[1:] if text.startswith("derived "))
     rows = tuple(read_row(text, columns) for text in told[1:] if not text.startswith("derived "))

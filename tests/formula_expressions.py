@@ -131,7 +131,7 @@ class ExpressionMaker:
 
     def expression(self, kind: str, scope: Scope, depth: int, *, aggregates: bool = False) -> Expression:
         """Of the type. Integers and floats are exact; a ratio may be anything."""
-        if aggregates and self.chance(20):
+        if aggregates and kind != "boolean" and self.chance(20):
             return self.aggregate(kind, scope)
         if depth == 0 or self.chance(35):
             return self.leaf(kind, scope)
@@ -144,7 +144,8 @@ class ExpressionMaker:
                 return Operation(operator, self.expression("date", scope, inner), days(self.pick((1, 29, 30))))
             case "duration":
                 left, right = (self.expression("date", scope, inner) for _ in range(2))
-                return self.pick((Operation("-", left, right), Call("abs", (Operation("-", left, right),))))
+                gap = Operation("-", left, right)
+                return Call("abs", (gap,)) if self.chance(50) else gap
             case "boolean":
                 return self.leaf(kind, scope)
             case _:
@@ -219,7 +220,8 @@ class ExpressionMaker:
         functions = ("sum", "min", "max") if kind in ("integer", "float") else ("min", "max")
         if not own.get(kind):
             return self.pick(functions), self.expression(kind, known, 1)
-        return self.pick(functions), self.pick((self.pick(own[kind]), self.expression(kind, known, 1)))
+        value = self.expression(kind, known, 1) if self.chance(25) else self.pick(own[kind])
+        return self.pick(functions), value
 
     # Conditions
 

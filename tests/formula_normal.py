@@ -73,7 +73,8 @@ def normal(setting: FormulaSetting, condition: Condition, place: str, fresh: Cal
             return Let(variable, inner(value))
         case Test(predicate, arguments):
             return Test(predicate, tuple(map(inner, arguments)))
-    raise TypeError(f"{condition} in a rule")
+        case Some():
+            raise TypeError("`Some` is no part of the language")
 
 
 def placed(atoms: tuple[Atom, ...], place: str) -> Condition:

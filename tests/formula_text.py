@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import TypeVar
 
 import rule_text
@@ -211,11 +212,7 @@ class FormulaReader(rule_text.Reader):
             condition = self.disjunction() if (inner := self.attempt(self.closed_conditions)) is None else inner
             self.expect(")")
             return condition
-        for read in (self.row_atom, self.atom):
-            found = self.attempt(read)
-            if found is not None:
-                return found
-        return self.test()
+        return self.attempt(self.row_atom) or self.attempt(self.atom) or self.test()
 
     def closed_conditions(self) -> Condition:
         """A list with commas in parentheses."""
@@ -305,7 +302,7 @@ def statement(reader: FormulaReader, program: FormulaProgram) -> None:
     elif reader.peek().text in ("incompatible", "functional", "closed", "extract", "predicate"):
         rule_text.statement(reader, program)  # type: ignore[arg-type]
     else:
-        marks = annotations(reader)
+        marks = read_marks(reader)
         expanded = templates(reader) if reader.accept("for") else [("", reader)]
         for suffix, one in expanded:
             program.rules.append(rule(one, marks, suffix, len(program.rules)))
@@ -314,7 +311,8 @@ def statement(reader: FormulaReader, program: FormulaProgram) -> None:
     reader.expect(".")
 
 
-def annotations(reader: FormulaReader) -> dict[str, object]:
+def read_marks(reader: FormulaReader) -> dict[str, object]:
+    """`@hard`, `@soft`, `@weight(2)`."""
     found: dict[str, object] = {}
     while reader.accept("@"):
         word = reader.take().text
@@ -322,7 +320,7 @@ def annotations(reader: FormulaReader) -> dict[str, object]:
             found["kind"] = word
         elif word == "weight":
             reader.expect("(")
-            found["weight"] = rule_text.Fraction(reader.take().text)
+            found["weight"] = Fraction(reader.take().text)
             reader.expect(")")
         else:
             raise RuleTextError(reader.line, f"`@{word}` is not understood")

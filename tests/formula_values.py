@@ -51,7 +51,8 @@ def operate(operator: str, left: Raw, right: Raw) -> Raw:
             if not isinstance(left, int) or not isinstance(right, int):
                 raise TypeError("mod is for integers")
             return None if right == 0 else left % right
-    raise ValueError(operator)
+        case _:
+            raise ValueError(operator)
 
 
 def call(function: str, arguments: list[Raw]) -> Raw:
@@ -124,7 +125,8 @@ def compare(operator: str, left: Raw, right: Raw) -> bool | None:
             return bool(left > right)
         case ">=":
             return bool(left >= right)
-    raise ValueError(operator)
+        case _:
+            raise ValueError(operator)
 
 
 def within_share(left: Raw, right: Raw, percent: Raw) -> bool | None:
@@ -145,7 +147,8 @@ def built_in_test(predicate: str, arguments: list[Raw]) -> bool | None:
             return part in text
         case "within", [left, right, tolerance]:
             return compare("<=", call("abs", [operate("-", left, right)]), tolerance)
-    raise ValueError(f"`{predicate}` of {len(arguments)} arguments is no test")
+        case _:
+            raise ValueError(f"`{predicate}` of {len(arguments)} arguments is no test")
 
 
 def aggregate(function: str, values: list[Raw]) -> Raw:
@@ -164,4 +167,5 @@ def aggregate(function: str, values: list[Raw]) -> Raw:
             return min(present, default=None)
         case "max":
             return max(present, default=None)
-    raise ValueError(function)
+        case _:
+            raise ValueError(function)

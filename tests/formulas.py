@@ -13,6 +13,7 @@ from functools import lru_cache
 from itertools import product
 
 import oracle
+from formula_facts import World, observed, world_of
 from formula_normal import is_test, normal_body, normal_head
 from formula_tree import (
     Aggregate,
@@ -30,87 +31,18 @@ from formula_tree import (
     Not,
     Operation,
     Or,
+    RowAtom,
     Some,
     Test,
     names_in,
 )
 from formula_values import Raw, aggregate, built_in_test, call, compare, finite, operate, raw, typed, within_share
-from oracle import BODY, HEAD, Atom, Constant, Counts, Fact, Facts, Variable
+from oracle import BODY, HEAD, Atom, Constant, Counts, Fact, Variable
 
 Known = Mapping[str, Constant | None]
 """Values of variables. One that abbreviates an expression may be missing."""
 
 kind_of = oracle.kind_of
-
-
-@dataclass(frozen=True)
-class World:
-    """A set of facts, with what follows from the definitions of derived attributes."""
-
-    setting: FormulaSetting
-    facts: Facts
-    by_predicate: Mapping[str, tuple[Fact, ...]]
-
-
-# Facts
-
-
-def attribute_facts(setting: FormulaSetting) -> Facts:
-    """What the tables say: one fact for each value that is there and not hidden."""
-    found = set()
-    for table in setting.tables:
-        names = [name for name, _ in table.columns]
-        for values in table.rows:
-            row = dict(zip(names, values, strict=True))
-            key = tuple(typed(row[name]) for name in table.key)
-            is_hidden = table.hidden is not None and row[table.hidden] is True
-            for name, value in row.items():
-                if value is not None and not (is_hidden and name == table.target):
-                    found.add((table.predicate(name), *key, typed(value)))
-    return frozenset(found)
-
-
-def derived_facts(setting: FormulaSetting, facts: Facts) -> Facts:
-    found = set()
-    for table in setting.tables:
-        rows: dict[Fact, dict[str, Constant | None]] = {}
-        for name in table.attributes:
-            for predicate, *arguments in facts:
-                if predicate == table.predicate(name):
-                    rows.setdefault(tuple(arguments[:-1]), {})[name] = arguments[-1]
-        for key, row in rows.items():
-            for name, definition in table.derived:
-                row[name] = typed(attribute_value(definition, row))
-                if row[name] is not None:
-                    found.add((table.predicate(name), *key, row[name]))
-    return frozenset(found)
-
-
-def attribute_value(expression: Expression, row: Mapping[str, Constant | None]) -> Raw:
-    match expression:
-        case AttributeName(name):
-            return raw(row.get(name))
-        case Constant():
-            return raw(expression)
-        case Operation(operator, left, right):
-            return operate(operator, attribute_value(left, row), attribute_value(right, row))
-        case Negative(operand):
-            return operate("-", 0, attribute_value(operand, row))
-        case Call(function, arguments):
-            return call(function, [attribute_value(argument, row) for argument in arguments])
-    raise TypeError(f"{expression} in a derived attribute")
-
-
-def observed(setting: FormulaSetting) -> Facts:
-    return setting.observed | attribute_facts(setting)
-
-
-def world_of(setting: FormulaSetting, facts: Facts) -> World:
-    every = facts | derived_facts(setting, facts)
-    index: dict[str, list[Fact]] = {}
-    for one in every:
-        index.setdefault(one[0], []).append(one)
-    return World(setting, every, {predicate: tuple(found) for predicate, found in index.items()})
 
 
 # Truth
@@ -132,7 +64,8 @@ def value_of(expression: Expression, known: Known, world: World) -> Raw:
         case Aggregate(function, value, condition):
             inner = [value_of(value, extended, world) for _, extended in solutions(condition, known, world)]
             return aggregate(function, inner)
-    raise TypeError(f"{expression} in a rule")
+        case AttributeName():
+            raise TypeError(f"{expression} in a rule")
 
 
 def truth(condition: Condition, known: Known, world: World) -> bool | None:
@@ -152,14 +85,13 @@ def truth(condition: Condition, known: Known, world: World) -> bool | None:
         case Let():
             return True
         case Not(inner):
-            found = truth(inner, known, world)
-            return None if found is None else not found
+            return negated(truth(inner, known, world))
         case And(parts):
             return conjunction([truth(part, known, world) for part in parts])
         case Or(parts):
-            found = conjunction([negated(truth(part, known, world)) for part in parts])
-            return negated(found)
-    raise TypeError(f"{condition} was not brought into normal form")
+            return negated(conjunction([negated(truth(part, known, world)) for part in parts]))
+        case RowAtom():
+            raise TypeError(f"{condition} was not brought into normal form")
 
 
 def negated(found: bool | None) -> bool | None:
@@ -410,7 +342,8 @@ def participates(condition: Condition | None, given: Given) -> bool:
             return is_within(value, given)
         case Test(_, arguments):
             return any(is_within(argument, given) for argument in arguments)
-    raise TypeError(f"{condition} was not brought into normal form")
+        case RowAtom():
+            raise TypeError(f"{condition} was not brought into normal form")
 
 
 def is_among(atoms: tuple[Atom, ...], given: Given) -> bool:

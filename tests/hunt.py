@@ -19,9 +19,10 @@ import engine_side
 import formula_strategies
 import proximity_strategies
 import strategies
+from formula_writing import write_expression
 
 BATCH = 50
-KINDS = {
+KINDS: dict[str, Any] = {
     "formulas": formula_strategies.settings,
     "proximity": proximity_strategies.settings,
     "plain": strategies.settings,
@@ -56,7 +57,7 @@ def shown(generated: Any) -> str:
     lines += [f"{model} {sorted(map(engine_side.shown_fact, facts))}" for model, facts in setting.predictions.items()]
     for table in getattr(setting, "tables", ()):
         lines.append(f"table {table.name} key {table.key} {table.columns}")
-        lines += [f"  derived {name} = {engine_side.write_expression(value)}" for name, value in table.derived]
+        lines += [f"  derived {name} = {write_expression(value)}" for name, value in table.derived]
         lines += [f"  {row}" for row in table.rows]
     lines.append(f"distinct_variables {setting.distinct_variables}, roles {setting.roles}")
     return "\n".join(lines)

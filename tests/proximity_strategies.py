@@ -147,7 +147,7 @@ def settings(draw: st.DrawFn) -> GeneratedFormulas:
     table = draw(tables(measured))
     setting = FormulaSetting(
         observed=frozenset(),
-        rules=tuple(draw(rules(f"rule{i}", table, measured)) for i in range(draw(st.integers(1, 4)))),  # type: ignore[arg-type]
+        rules=tuple(draw(rules(f"rule{i}", table, measured)) for i in range(draw(st.integers(1, 4)))),  # type: ignore[misc]
         predictions={f"model{i}": draw(predictions(table, measured)) for i in range(draw(st.integers(1, 2)))},
         tables=(table,),
     )

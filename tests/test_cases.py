@@ -122,6 +122,16 @@ def test_there_are_at_least_sixty_cases() -> None:
         ("rules\n  one: p(X) <- q(X).\nexpect definition sometimes=true\n", ":3:"),
         ("rules\n  one: p(X) <- q(X).\nexpect otherwise\n", ":3:"),
         ("rules\n  one: p(X) <- q(X).\nexpect definition\n  given q(a) one 0 0 0\n", ":4:"),
+        ("formulas\n  one: p(X) <- q(X), r(X) or s(X).\nexpect definition\n", ":2:"),
+        ("table t\n  id integer\n", ":1:"),
+        ("table t key id\n", ":1:"),
+        ("table t key id\n  number integer\n", ":1:"),
+        ("table t key id colour red\n  id integer\n", ":1:"),
+        ("table t key id\n  id whole\n", ":1:"),
+        ("table t key id\n  id integer\n  1.5\n", ":1:"),
+        ("table t key id\n  id integer\n  1, 2\n", ":1:"),
+        ("functions unheard_of\n", ":1:"),
+        ("table t key id\n  id integer\n  1\nrules\n  one: p(X) <- q(X).\nexpect definition\n", "formulas"),
     ],
 )
 def test_a_case_that_is_not_understood_is_rejected_with_its_line(tmp_path: Path, text: str, place: str) -> None:

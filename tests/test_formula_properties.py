@@ -21,7 +21,7 @@ def run(generated: GeneratedFormulas) -> engine_side.Outcome:
     return engine_side.run(generated.setting, generated.text)
 
 
-MANY = settings(max_examples=6 * settings().max_examples)
+MANY = settings(max_examples=4 * settings().max_examples)
 
 
 @MANY

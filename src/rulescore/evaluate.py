@@ -35,16 +35,17 @@ from rulescore.language.syntax import Atom, Constant, ExtractIncompatible, Progr
 from rulescore.logic import checks, conventions
 from rulescore.logic.horn import horn_program
 from rulescore.logic.incompatible import self_refuting
-from rulescore.logic.judgement import Declared, formula_predicates, formula_rules
+from rulescore.logic.judgement import Declared, formula, formula_predicates
 from rulescore.logic.normal import normal_rule
 from rulescore.logic.plan import LiteralName, Plan
 from rulescore.logic.planner import plan
 from rulescore.logic.refutation import identity, opposed_both_ways, orders_in_use, refutations
 from rulescore.logic.resolve import DECIDABLE
+from rulescore.logic.tolerances import cannot_be_taken, data_tolerance, is_relative, log_distance, with_tolerance
 from rulescore.logic.usage import attribute_table, constant_keys, used_arities, used_attributes
 from rulescore.scoring.described import described_rules
 from rulescore.scoring.evaluation import CONTRIBUTIONS_SCHEMA, Evaluation
-from rulescore.scoring.results import Counts
+from rulescore.scoring.results import Counts, RuleInfo
 from rulescore.scoring.score import score, violated_denials
 from rulescore.sql import results as result_sql
 from rulescore.sql.build import Select, candidate_table, drop, fact_table
@@ -77,6 +78,23 @@ class PairCount:
     together: int
     left_facts: int
     right_facts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """A distance, or a percentage."""
+
+    value: int | float
+    relative: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class GridRow:
+    """What a rule would find in the data with another tolerance."""
+
+    rule: RuleInfo
+    tolerance: Tolerance
+    counts: Counts
 
 
 class Session:
@@ -177,19 +195,52 @@ class Session:
         relations = fact_relations(self._engine, self._loaded, wanted)
         schema = Schema(relations | table_relations(self._tables))
         declared = Declared(self.program.declarations, tuple(extracted), self._function_names)
-        rules, found = formula_rules(self.program, self._fast, schema, declared)
-        problems += found
         options = self.setting.scoring
-        return Formulas(
+        formulas = Formulas(
             self._engine,
             schema,
-            rules,
+            {},
             Answers(self._engine, self.setting.functions),
             titles=self._titles,
             distinct_variables=conventions.distinct_variables(options),
             roles=conventions.roles(options),
             sorting=self._sorted_plans,
         )
+        for number, rule in enumerate(self.program.rules):
+            if number not in self._fast:
+                self._resolve(formulas, number, rule, declared, problems)
+        return formulas
+
+    def _resolve(self, formulas: Formulas, number: int, rule: Rule, declared: Declared, problems: list[Diagnostic]) -> None:
+        """Resolve a rule; a tolerance that is taken from the data is put in its place first."""
+        found: list[Diagnostic] = []
+        wanted = data_tolerance(rule, found)
+        if wanted is not None and not found:
+            formulas.rules[number] = formula(with_tolerance(rule, 0), formulas.schema, declared, found)
+            if not found:
+                value = formulas.tolerance(number, wanted) if formulas.proximity(number) is not None else None
+                if value is None:
+                    found.append(cannot_be_taken(rule, wanted))
+                else:
+                    formulas.tolerances[number] = value
+                    rule = with_tolerance(rule, value)
+        if not found:
+            formulas.rules[number] = formula(rule, formulas.schema, declared, found)
+        problems.extend(one for one in dict.fromkeys(found) if one not in problems)
+
+    def tolerance_grid(self, limits: Sequence[Tolerance]) -> list[GridRow]:
+        """Dataset counts of every rule that limits a distance within groups, for each tolerance of its kind."""
+        rows = []
+        for number in self._formulas.rules:
+            relative = is_relative(self.program.rules[number])
+            chosen = [one for one in limits if one.relative is relative]
+            if self._formulas.proximity(number) is None or not chosen:
+                continue
+            numbers = [log_distance(one.value) if relative else one.value for one in chosen]
+            for one, counts in zip(chosen, self._formulas.grid(number, numbers), strict=True):
+                found = Counts(counts.confirmed, counts.refuted, counts.evaluable)
+                rows.append(GridRow(self.rules[number], one, found))
+        return rows
 
     @property
     def _titles(self) -> list[str]:
@@ -443,16 +494,18 @@ class Session:
     def _data_warnings(self) -> Iterator[Diagnostic]:
         if self.setting.rules and not self.rules:
             yield Diagnostic("W206", "there are no rules, so there is nothing to count", severity=Severity.WARNING)
+        yield from (warning for table in self._tables.values() for warning in table.warnings)
         models = Tally(self._loaded.models)
         for model, times in models.items():
             if times > 1:
                 yield Diagnostic("E325", f"model `{model}` is given {times} times", helps=("give its files as one list",))
         for one in self.setting.predictions:
-            if len(one.streams) > 1:
+            origins = [*(stream.origin for stream in one.streams), *(table.rows.origin for table in one.tables)]
+            if len(origins) > 1:
                 yield Diagnostic(
                     "W324",
-                    f"model `{one.model}` is the union of {len(one.streams)} sources",
-                    notes=(", ".join(f"`{stream.origin}`" for stream in one.streams),),
+                    f"model `{one.model}` is the union of {len(origins)} sources",
+                    notes=(", ".join(f"`{origin}`" for origin in origins),),
                     severity=Severity.WARNING,
                 )
         if self.summary.negatives_observed:

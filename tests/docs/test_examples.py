@@ -29,12 +29,13 @@ DOCUMENTS = (
     "docs/numbers.md",
     "docs/conventions.md",
     "docs/python-api.md",
+    "docs/tables.md",
     "docs/architecture.md",
     "docs/examples/real-estate.md",
     "docs/examples/flights.md",
     "docs/examples/classification.md",
 )
-FENCES = {"console", "python", "text", "sh", "rules"}
+FENCES = {"console", "python", "text", "sh", "rules", "toml"}
 
 CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PYTHON = re.compile(r"^```python\n(?P<code>.*?)^```$(?:\n\n^```text\n(?P<printed>.*?)^```$)?", re.MULTILINE | re.DOTALL)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from rulescore.data.relations import Schema
@@ -10,9 +10,11 @@ from rulescore.data.setting import Role
 from rulescore.engines.base import Engine
 from rulescore.engines.counting import named_in_errors
 from rulescore.engines.functions import Answers
-from rulescore.engines.proximity import PairCounts, dataset_pairs, prediction_pairs
+from rulescore.engines.proximity import PairCounts, dataset_pairs, observed_values, prediction_pairs
+from rulescore.engines.tolerances import at_limit, taken_from
 from rulescore.logic.formula import FormulaRule
 from rulescore.logic.proximity import Proximity, proximity
+from rulescore.logic.tolerances import DataTolerance
 from rulescore.sql import formula as sql
 from rulescore.sql.build import Select, drop, name, select, table, union_all
 
@@ -27,13 +29,14 @@ class Formulas:
 
     engine: Engine
     schema: Schema
-    rules: Mapping[int, FormulaRule]
+    rules: dict[int, FormulaRule]
     answers: Answers
     titles: Sequence[str]
     distinct_variables: bool = False
     roles: frozenset[Role] = frozenset({Role.BODY, Role.HEAD})
     sorting: bool = True
     largest_groups: dict[int, int] = field(default_factory=dict)
+    tolerances: dict[int, int | float] = field(default_factory=dict)
     _calls: dict[tuple[int, bool], dict[str, str]] = field(default_factory=dict)
 
     def dataset_counts(self) -> CountRows:
@@ -53,7 +56,27 @@ class Formulas:
         """The rule as one whose pairs are counted by sorting, if it is one."""
         if not self.sorting or self.distinct_variables or not {Role.BODY, Role.HEAD} <= self.roles:
             return None
+        return self.proximity(number)
+
+    def proximity(self, number: int) -> Proximity | None:
+        """The rule as one that limits a distance within groups, if it is one."""
         return proximity(self.rules[number], self.schema)
+
+    def tolerance(self, number: int, wanted: DataTolerance) -> int | float | None:
+        """A tolerance taken from the data for a rule that limits a distance; None where no rows can be compared."""
+        form = self.proximity(number)
+        assert form is not None
+        with named_in_errors(self.titles[number]):
+            values = observed_values(self.engine, self.context(number, predictions=False), form)
+        return taken_from(values, form, wanted) if values.fits else None
+
+    def grid(self, number: int, limits: Sequence[int | float]) -> list[PairCounts]:
+        """The counts over the data that a rule that limits a distance would have with other tolerances."""
+        form = self.proximity(number)
+        assert form is not None
+        with named_in_errors(self.titles[number]):
+            values = observed_values(self.engine, self.context(number, predictions=False), form)
+        return [at_limit(values, form, limit) for limit in limits]
 
     def _dataset_pairs(self, number: int) -> PairCounts | None:
         form = self.sorted_form(number)
@@ -87,7 +110,7 @@ class Formulas:
     def context(self, number: int, *, predictions: bool) -> sql.Context:
         """What a rule's statements need; registered predicates have been asked all they can be asked."""
         rule = self.rules[number]
-        bare = sql.Context(rule, self.schema, {}, self.distinct_variables, self.roles)
+        bare = sql.Context(rule, self.schema, None, self.distinct_variables, self.roles)
         key = (number, predictions)
         if key not in self._calls:
             self._calls[key] = dict(self._ask(number, bare, predictions=predictions))

@@ -57,10 +57,15 @@ class Values:
         return not len(self.values) or bool(max(-float(self.values.min()), float(self.values.max())) < _LARGEST[kind])
 
 
+def observed_values(engine: Engine, context: Context, form: Proximity) -> Values:
+    """The values that are compared over the data."""
+    with _numbered_groups(engine, context, form, predictions=False):
+        return ordered(engine.query(sql.ordered_values(context, form)))
+
+
 def dataset_pairs(engine: Engine, context: Context, form: Proximity) -> PairCounts | None:
     """Counts over the data; None where values are too large to be subtracted."""
-    with _numbered_groups(engine, context, form, predictions=False):
-        values = ordered(engine.query(sql.ordered_values(context, form)))
+    values = observed_values(engine, context, form)
     return counted(values, form) if values.fits else None
 
 
@@ -108,7 +113,7 @@ def ordered(rows: pa.Table) -> Values:
 
 def counted(values: Values, form: Proximity) -> PairCounts:
     """Ordered pairs of rows of one group, by whether they are close."""
-    starts, ends = _bounds(values.groups)
+    starts, ends = bounds(values.groups)
     below = np.concatenate(([0], np.cumsum(values.rows)))
     sizes = below[ends] - below[starts]
     close = _close(form)
@@ -129,7 +134,7 @@ def counted(values: Values, form: Proximity) -> PairCounts:
 def contributed(values: Values, groups: Array, points: Array, form: Proximity) -> tuple[Array, Array]:
     """Confirmed and evaluable groundings of predicted values: each is compared with its group in both orders, and with itself
     unless the rule excludes that."""
-    starts, ends = _bounds(values.groups)
+    starts, ends = bounds(values.groups)
     known = values.groups[starts] if len(starts) else np.zeros(0, np.int64)
     index = np.searchsorted(known, groups)
     present = index < len(known)
@@ -155,19 +160,18 @@ def contributed(values: Values, groups: Array, points: Array, form: Proximity) -
 
 
 def _close(form: Proximity) -> Close:
-    """Whether distances are below the limit, as the database computes it."""
+    """Whether distances are below the limit, as the database computes it: an integer and a double are compared as doubles."""
     limit = form.limit
     strict = form.operator in {Operator.LESS, Operator.AT_LEAST}
 
     def close(distance: Array) -> Array:
-        compared = distance.astype(np.float64) if isinstance(limit, float) else distance
-        found: Array = compared < limit if strict else compared <= limit
+        found: Array = distance < limit if strict else distance <= limit
         return found
 
     return close
 
 
-def _bounds(groups: Array) -> tuple[Array, Array]:
+def bounds(groups: Array) -> tuple[Array, Array]:
     """Where each group begins and ends."""
     changes = np.flatnonzero(groups[1:] != groups[:-1]) + 1
     if not len(groups):

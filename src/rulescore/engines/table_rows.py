@@ -21,7 +21,7 @@ from rulescore.data.table_rows import ARROW_TYPES
 from rulescore.engines.base import Engine
 from rulescore.engines.offenders import Offenders, counted, offenders
 from rulescore.engines.table_ids import id_columns
-from rulescore.errors import Diagnostic, EngineError, InputError, Place, suggestion
+from rulescore.errors import Diagnostic, EngineError, InputError, Place, Severity, suggestion
 from rulescore.language.syntax import Attribute
 from rulescore.logic.tables import Need, TableShape, needs, table_shapes
 from rulescore.sql import tables as sql
@@ -31,6 +31,7 @@ CODES = {
     "E337": "a database, or a table of one, cannot be read in place",
     "E345": "rows of a table have no key, or the same one",
     "E346": "a reached attribute has different values in one row",
+    "W331": "no row of a table has a value that is to tell the hidden ones",
 }
 
 # Rows handed over at a time.
@@ -47,6 +48,7 @@ class TableRows:
     fields: Mapping[str, str]
     rows: int
     hidden: int
+    warnings: tuple[Diagnostic, ...] = ()
 
     @property
     def table(self) -> str:
@@ -198,10 +200,10 @@ class TableLoader:
         for attribute, target in reached.items():
             self._check_reached(rows, attribute, target)
             self._engine.run(drop(target))
-        self._check_hidden(rows, ids)
         if ids is not None:
+            self._check_hidden_ids(rows, ids)
             self._engine.run(drop(ids))
-        return rows
+        return replace(rows, warnings=tuple(self._hidden_warnings(rows)))
 
     def _hidden_ids(self, shape: TableShape, stem: str) -> str | None:
         hidden = shape.table.hidden
@@ -256,18 +258,22 @@ class TableLoader:
             message = f"`{attribute}` of table `{table.name}` has different values in {_of(found)}"
             self._problem("E346", message, "an attribute has one value: choose a path that leads to one row, or to equal values")
 
-    def _check_hidden(self, rows: TableRows, ids: str | None) -> None:
+    def _check_hidden_ids(self, rows: TableRows, ids: str) -> None:
         table = rows.shape.table
-        if ids is not None and (found := offenders(self._engine, sql.unknown_ids(ids, rows.table, rows.keys))):
+        if found := offenders(self._engine, sql.unknown_ids(ids, rows.table, rows.keys)):
             message = f"{counted(found.total, 'hidden id')} that table `{table.name}` does not have: {found}"
             self._problem("E344", message)
+
+    def _hidden_warnings(self, rows: TableRows) -> Iterator[Diagnostic]:
+        table = rows.shape.table
         if isinstance(table.hidden, HiddenColumn) and not rows.hidden:
             value = sql.Attributes(rows.shape, rows.fields).column(Attribute(table.hidden.column))
             wanted = ", ".join(f"`{one}`" for one in table.hidden.values)
             known = offenders(self._engine, sql.values_of(rows.table, value))
             notes = (f"it has the values {known}",) if known else ("it has no values",)
             message = f"no row of table `{table.name}` is hidden: `{table.hidden.column}` is nowhere {wanted}"
-            self._problem("E344", message, notes=notes)
+            helps = ("correct the value, if there should be hidden rows",)
+            yield Diagnostic("W331", message, notes=notes, helps=helps, severity=Severity.WARNING)
 
 
 def _unusable(shapes: Mapping[str, TableShape], wanted: Mapping[str, Need]) -> Iterator[Diagnostic]:

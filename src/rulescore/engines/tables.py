@@ -11,6 +11,7 @@ from rulescore.data.setting import FactBatch, Setting, ValueType
 from rulescore.engines.base import Engine
 from rulescore.engines.table_predictions import Staged, stage_predictions
 from rulescore.engines.table_rows import TableLoader, TableRows
+from rulescore.errors import Diagnostic
 from rulescore.language.syntax import Attribute
 from rulescore.logic.plan import LiteralName
 from rulescore.logic.refutation import identity
@@ -49,6 +50,7 @@ class LoadedTable:
     made_from: TableRows
     predicted: str | None = None
     covered: Mapping[int, int] = field(default_factory=dict)
+    warnings: tuple[Diagnostic, ...] = ()
 
     @property
     def predicate(self) -> str:
@@ -95,6 +97,7 @@ def _loaded(engine: Engine, rows: TableRows, staged: Staged | None) -> LoadedTab
         attributes=shape.attributes,
         made_from=rows,
         covered={} if staged is None else staged.covered,
+        warnings=rows.warnings,
     )
 
 

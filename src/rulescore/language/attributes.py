@@ -9,7 +9,8 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from rulescore.errors import Diagnostic, InputError, Source, Span
-from rulescore.language.conditions import read_body, read_expression
+from rulescore.language.bodies import read_body
+from rulescore.language.conditions import read_expression
 from rulescore.language.cursor import Cursor, StatementError
 from rulescore.language.functions import TESTS
 from rulescore.language.literals import EscapeError, unquote

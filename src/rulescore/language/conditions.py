@@ -50,54 +50,18 @@ from rulescore.language.tokens import Token, is_variable_word
 _COMPARISONS = {operator.value: operator for operator in Operator}
 _ARITHMETIC = {operator.value: operator for operator in Arithmetic if operator is not Arithmetic.MODULO}
 _POWERS = {Arithmetic.ADD: 1, Arithmetic.SUBTRACT: 1, Arithmetic.MULTIPLY: 2, Arithmetic.DIVIDE: 2, Arithmetic.MODULO: 2}
-_JOINTS = frozenset({",", "and", "or"})
+JOINTS = frozenset({",", "and", "or"})
 _ENDS = frozenset({",", ")"})
-_PREDICATE_KINDS = NAME_KINDS | {"dotted"}
+PREDICATE_KINDS = NAME_KINDS | {"dotted"}
 # `not` may be that of `not in`, a word may be `mod`.
 _AFTER_VALUES = frozenset({*_COMPARISONS, *_ARITHMETIC, "in", "not", "word"})
 
 
-def read_body(cursor: Cursor) -> And:
-    """One condition or more. Claims nothing about what follows, except that a further arrow means a forgotten full stop."""
-    if cursor.token.kind in {".", "end"}:
-        raise cursor.failure(
-            "E107",
-            "the body of the rule is empty",
-            cursor.token_span(cursor.token),
-            label="expected an atom",
-            note="a rule says what follows from its body: `head <- body.`",
-            help="facts belong into the data, not among the rules",
-        )
-    body = _read_conjunction(cursor)
-    if cursor.token.kind == "<-" and cursor.begin:
-        raise cursor.missing_full_stop(cursor.begin)
-    return body
-
-
-def _read_conjunction(cursor: Cursor) -> And:
+def read_conjunction(cursor: Cursor) -> And:
     """A condition as a conjunction, of one part unless it is one already."""
     start = cursor.token.start
-    match condition_of(cursor, read_formula(cursor)):
-        case And(conditions=conditions):
-            return And(conditions, cursor.span_from(start))
-        case condition:
-            return And((condition,), cursor.span_from(start))
-
-
-def read_atom(cursor: Cursor) -> Atom:
-    """An atom of plain terms, nothing else."""
-    if cursor.token.kind in _PREDICATE_KINDS and cursor.following.kind == "(":
-        atom = _read_application(cursor)
-        if isinstance(atom, Atom):
-            return atom
-        advice = "an attribute of a table is written as an atom like this: `sale.price(A, P)`" if isinstance(atom, RowAtom) else ""
-        message = "expected an atom of variables and constants"
-        raise cursor.failure("E101", message, atom.span or cursor.token_span(cursor.token), help=advice)
-    token = cursor.token
-    name = read_predicate(cursor, "an atom")
-    if cursor.token.kind in _JOINTS or cursor.token.kind in {".", "end", "<-"}:
-        raise without_arguments(cursor, name, cursor.token_span(token))
-    raise cursor.unexpected("`(`", help="a name of other characters than letters, digits and underscores is quoted")
+    condition = condition_of(cursor, read_formula(cursor))
+    return condition if isinstance(condition, And) else And((condition,), cursor.span_from(start))
 
 
 def read_formula(cursor: Cursor) -> Node:
@@ -105,13 +69,15 @@ def read_formula(cursor: Cursor) -> Node:
     start = cursor.token.start
     begin = 0
     node = _read_part(cursor)
-    if cursor.token.kind in _JOINTS:
+    if cursor.token.kind in JOINTS:
         parts = [condition_of(cursor, node)]
         alternatives: list[Condition] = []
-        joints: dict[str, Token] = {}
-        while (joint := cursor.token).kind in _JOINTS:
-            _check_joint(cursor, joints)
-            if joint.kind == "or":
+        joints: set[str] = set()
+        while (joint := cursor.token.kind) in JOINTS:
+            if joint not in joints:
+                joints.add(joint)
+                _check_joint(cursor, joints)
+            if joint == "or":
                 alternatives.append(_joined(parts))
                 parts = []
             cursor.advance()
@@ -131,8 +97,8 @@ def _joined(parts: list[Condition]) -> Condition:
     return And(tuple(parts), Span(first.source, first.start, last.end) if first and last else None)
 
 
-def _check_joint(cursor: Cursor, joints: dict[str, Token]) -> None:
-    """Raises where a joint does not go with the ones before it in the same list."""
+def _check_joint(cursor: Cursor, joints: set[str]) -> None:
+    """Raises where a joint does not go with the others of its list."""
     joint = cursor.token
     if joint.kind == "," and cursor.in_head:
         raise cursor.failure(
@@ -142,8 +108,7 @@ def _check_joint(cursor: Cursor, joints: dict[str, Token]) -> None:
             note="some languages read it as `and`, others as `or`",
             help="write `and` or `or`, or a rule of its own for each of them",
         )
-    joints[joint.kind] = joint
-    if "," in joints and "or" in joints:
+    if joints >= {",", "or"}:
         raise cursor.failure(
             "E118",
             "`,` and `or` stand side by side without parentheses",
@@ -158,8 +123,8 @@ def _read_part(cursor: Cursor) -> Node:
     token = cursor.token
     kind = token.kind
     # A name is never the last token.
-    if kind in _PREDICATE_KINDS and cursor.tokens[cursor.index + 1].kind == "(":
-        node: Node = _read_application(cursor)
+    if kind in PREDICATE_KINDS and cursor.tokens[cursor.index + 1].kind == "(":
+        node: Node = read_application(cursor)
         if cursor.token.kind not in _AFTER_VALUES:
             return node
         node = _continue_operation(cursor, node, token.start, 0)
@@ -270,8 +235,8 @@ def _operator(token: Token) -> Arithmetic | None:
 def _read_operand(cursor: Cursor, expected: str) -> Node:
     token = cursor.token
     following = cursor.following.kind
-    if token.kind in _PREDICATE_KINDS and following == "(":
-        return _read_application(cursor)
+    if token.kind in PREDICATE_KINDS and following == "(":
+        return read_application(cursor)
     if token.kind == "(":
         return _read_parentheses(cursor)
     if token.kind == "-" and following != "number":
@@ -307,12 +272,12 @@ def _read_negative(cursor: Cursor) -> Negative:
     return Negative(operand, cursor.span_from(start))
 
 
-def _read_application(cursor: Cursor) -> Atom | RowAtom | Test | Aggregate:
+def read_application(cursor: Cursor) -> Atom | RowAtom | Test | Aggregate:
     """A name and what stands in parentheses behind it. The cursor stands at the name, and a parenthesis follows."""
     token, tokens = cursor.token, cursor.tokens
-    name = read_predicate(cursor, "an atom")
+    index = cursor.index + 2
+    name = token.text if token.kind == "word" and token.text != "_" else read_predicate(cursor, "an atom")
     terms: list[Term] = []
-    index = cursor.index + 1
     # The plain case, as fast as can be: rule miners write millions of such arguments.
     while tokens[index].kind in PLAIN_KINDS and (end := tokens[index + 1].kind) in _ENDS:
         terms.append(plain_term(cursor, tokens[index]))
@@ -320,7 +285,7 @@ def _read_application(cursor: Cursor) -> Atom | RowAtom | Test | Aggregate:
         if end == ")":
             cursor.jump(index)
             cursor.height = 1
-            return Atom(name, tuple(terms), cursor.span_from(token.start))
+            return Atom(name, tuple(terms), Span(cursor.source, token.start, tokens[index - 1].end))
     cursor.jump(index)
     if cursor.token.kind == ")" and not terms:
         raise without_arguments(cursor, name, cursor.token_span(token))
@@ -383,7 +348,7 @@ def _read_aggregate(cursor: Cursor, function: Aggregation, value: Expression, st
     in_head = cursor.in_head
     cursor.in_head = False
     cursor.advance()
-    condition = _read_conjunction(cursor)
+    condition = read_conjunction(cursor)
     cursor.in_head = in_head
     cursor.expect(")", "`,` or `)`")
     cursor.grow(cursor.peak + 1)

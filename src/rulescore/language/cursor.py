@@ -122,7 +122,7 @@ class Cursor:
         return token.kind == "word" and token.text in DECLARATION_WORDS and self.following.kind not in {"(", ":", "<-"}
 
     def at_template(self) -> bool:
-        return self.token.text == "for" and self.token.kind == "word" and self.following.kind == "parameter"
+        return self.token.text == "for" and self.following.kind == "parameter"
 
     def at_statement(self) -> bool:
         """Whether a new statement seems to begin here: an annotation, a declaration, a template, or what may open a head with an

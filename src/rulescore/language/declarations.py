@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rulescore.errors import Span
-from rulescore.language.conditions import read_atom, read_body
+from rulescore.language.bodies import read_atom, read_body
 from rulescore.language.cursor import Cursor, StatementError
 from rulescore.language.syntax import (
     Atom,

@@ -8,7 +8,8 @@ from typing import TypeVar
 from rulescore.errors import Diagnostic, InputError, Source, Span, suggestion
 from rulescore.language.advice import WORDS
 from rulescore.language.annotations import NO_ANNOTATIONS, Annotations, read_annotations
-from rulescore.language.conditions import read_atom, read_body, read_formula
+from rulescore.language.bodies import read_atom, read_body
+from rulescore.language.conditions import read_formula
 from rulescore.language.cursor import Cursor, StatementError
 from rulescore.language.declarations import read_declaration
 from rulescore.language.functions import condition_of

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from rulescore.language.syntax import (
     And,
@@ -11,13 +12,16 @@ from rulescore.language.syntax import (
     Condition,
     Constant,
     Falsity,
+    IncompatibleGroup,
     Not,
     Operator,
     Program,
     Refute,
     Rule,
+    Statement,
     Variable,
 )
+from rulescore.logic.usage import named_predicates
 
 IsPredicate = Callable[[str], bool]
 """Whether a name is a predicate of plain facts, not an attribute of a table and not a test."""
@@ -47,12 +51,22 @@ def horn_program(program: Program, is_predicate: IsPredicate) -> tuple[Program, 
     }
     kept = frozenset(i for i, rule in enumerate(program.rules) if is_horn_rule(rule, is_predicate, general))
     rules = {id(program.rules[i]) for i in kept}
-    statements = [
-        s
-        for s in program.statements
-        if id(s) in rules or not isinstance(s, Rule | Refute) or (isinstance(s, Refute) and is_horn_refutation(s, is_predicate))
-    ]
+    statements = [found for one in program.statements if (found := _fast_part(one, rules, is_predicate)) is not None]
     return Program(tuple(statements)), kept
+
+
+def _fast_part(statement: Statement, rules: set[int], is_predicate: IsPredicate) -> Statement | None:
+    """What concerns rules of the fast family in a statement."""
+    match statement:
+        case Rule():
+            return statement if id(statement) in rules else None
+        case Refute():
+            return statement if is_horn_refutation(statement, is_predicate) else None
+        case IncompatibleGroup(predicates):
+            facts = tuple(filter(is_predicate, predicates))
+            return statement if facts == predicates else replace(statement, predicates=facts)
+        case _:
+            return statement if all(is_predicate(name) for name, _ in named_predicates(statement)) else None
 
 
 def is_horn_refutation(statement: Refute, is_predicate: IsPredicate) -> bool:

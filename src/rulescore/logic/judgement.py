@@ -31,7 +31,6 @@ from rulescore.language.syntax import (
     Operator,
     Or,
     PredicateDeclaration,
-    Program,
     Refute,
     RowAtom,
     Rule,
@@ -286,20 +285,11 @@ class _Refuted:
                 case Wildcard():
                     pass
         resolver = Resolver(self._schema, self._declared.functions, self._problems, prefix, dict(self._rule.types))
-        disjuncts, _ = resolver.body(declaration.body, known)
+        disjuncts, _ = resolver.body(declaration.body, known, declaration.head)
         self.types.update({name: found for name, found in resolver.types.items() if name not in self._rule.types})
         self.measures.update(resolver.measures)
         title = print_statement(declaration).removesuffix(".")
         return Exists(tuple(replace(one, tests=(*extra, *one.tests)) for one in disjuncts), title)
-
-
-def formula_rules(
-    program: Program, horn: frozenset[int], schema: Schema, declared: Declared
-) -> tuple[dict[int, FormulaRule], list[Diagnostic]]:
-    """Every rule outside the fast family, by number, and the problems of all of them."""
-    problems: list[Diagnostic] = []
-    found = {i: formula(rule, schema, declared, problems) for i, rule in enumerate(program.rules) if i not in horn}
-    return found, list(dict.fromkeys(problems))
 
 
 def formula_predicates(

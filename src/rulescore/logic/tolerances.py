@@ -1,35 +1,110 @@
-"""`within(P, Q, tolerance)` as a comparison."""
+"""`within(P, Q, tolerance)` as a comparison, and tolerances that are taken from the data."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, replace
 
 from rulescore.errors import Diagnostic
-from rulescore.language.syntax import Arithmetic, Call, Comparison, Constant, Expression, Operation, Operator, Test
+from rulescore.language.syntax import (
+    Arithmetic,
+    Call,
+    Comparison,
+    Constant,
+    Expression,
+    Operation,
+    Operator,
+    Rule,
+    Test,
+)
 
 CODES = {"E279": "`within` is not given two values and a tolerance"}
 
 
+@dataclass(frozen=True, slots=True)
+class DataTolerance:
+    """A tolerance taken from the observed groups: `quantile(0.9)` or `spread(2)`."""
+
+    function: str
+    parameter: float
+
+
 def as_comparison(test: Test, problems: list[Diagnostic]) -> Comparison | None:
     """`abs(P - Q) <= tolerance`; for a tolerance in percent, of the logarithms, so that it is the same in both directions."""
-    place = test.span.place() if test.span is not None else None
     if len(test.arguments) != 3:
-        helps = ("write `within(P, Q, 500)`, or `within(P, Q, 10%)`",)
-        problems.append(Diagnostic("E279", "`within` takes two values and a tolerance", place, helps=helps))
+        problems.append(
+            _problem(test, "`within` takes two values and a tolerance", "write `within(P, Q, 500)`, or `within(P, Q, 10%)`")
+        )
         return None
     left, right, tolerance = test.arguments
     match tolerance:
         case Call("percent", (Constant(int() | float() as percent),)) if percent >= 0:
             logarithms = [Call("ln", (one,), test.span) for one in (left, right)]
-            limit = Constant(math.log(1 + percent / 100), tolerance.span)
+            limit = Constant(log_distance(percent), tolerance.span)
             return Comparison(Operator.AT_MOST, _distance(logarithms[0], logarithms[1], test), limit, test.span)
-        case Call("percent" | "quantile" | "spread"):
-            helps = ("`quantile(…)` and `spread(…)` are for a head that compares two rows of one table",)
-            problems.append(Diagnostic("E279", "this tolerance cannot be used here", place, helps=helps))
+        case Call("quantile" | "spread" as function):
+            problems.append(
+                _problem(
+                    test,
+                    f"a tolerance by `{function}` is not for this place",
+                    f"`{function}` stands in a head that is nothing but `within(…)`, over a body of two rows of one table",
+                )
+            )
             return None
         case _:
             return Comparison(Operator.AT_MOST, _distance(left, right, test), tolerance, test.span)
 
 
+def log_distance(percent: float) -> float:
+    """How far the logarithms of two values may be apart that differ by a percentage."""
+    return math.log(1 + percent / 100)
+
+
+def is_relative(rule: Rule) -> bool:
+    """Whether a rule's tolerance is in percent."""
+    match rule.head:
+        case Test("within", (_, _, Call("percent"))):
+            return True
+        case _:
+            return False
+
+
+def data_tolerance(rule: Rule, problems: list[Diagnostic]) -> DataTolerance | None:
+    """The tolerance of a rule's head that has to be taken from the data."""
+    match rule.head:
+        case Test("within", (_, _, Call("quantile" | "spread" as function, arguments))) as test:
+            match arguments:
+                case (Constant(int() | float() as value),) if _fits(function, value):
+                    return DataTolerance(function, float(value))
+                case _:
+                    wanted = "a number between 0 and 1" if function == "quantile" else "a number, 0 or more"
+                    example = "quantile(0.9)" if function == "quantile" else "spread(2)"
+                    problems.append(_problem(test, f"`{function}` takes {wanted}", f"write `{example}`"))
+                    return DataTolerance(function, 0.0)
+        case _:
+            return None
+
+
+def _fits(function: str, value: float) -> bool:
+    return not isinstance(value, bool) and value >= 0 and (function == "spread" or value <= 1)
+
+
+def with_tolerance(rule: Rule, value: int | float) -> Rule:
+    """The rule with a number for the tolerance of its head."""
+    assert isinstance(rule.head, Test)
+    left, right, tolerance = rule.head.arguments
+    return replace(rule, head=replace(rule.head, arguments=(left, right, Constant(value, tolerance.span))))
+
+
 def _distance(left: Expression, right: Expression, test: Test) -> Expression:
     return Call("abs", (Operation(Arithmetic.SUBTRACT, left, right, test.span),), test.span)
+
+
+def _problem(test: Test, message: str, advice: str) -> Diagnostic:
+    return Diagnostic("E279", message, test.span.place() if test.span is not None else None, helps=(advice,))
+
+
+def cannot_be_taken(rule: Rule, tolerance: DataTolerance) -> Diagnostic:
+    assert isinstance(rule.head, Test)
+    advice = "its body must be two rows of one table, read alike, some of which have values to compare"
+    return _problem(rule.head, f"the tolerance by `{tolerance.function}` cannot be taken from the data", advice)

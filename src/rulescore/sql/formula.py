@@ -7,7 +7,7 @@ it either. What the same grounding is found by twice is made distinct; then all 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from itertools import combinations, count
@@ -17,7 +17,7 @@ from sqlglot import exp
 from rulescore.data.relations import Relation, Schema
 from rulescore.data.setting import Role, ValueType
 from rulescore.language.syntax import Aggregation, Attribute, Condition, Constant, RowAtom, Test, Variable, Wildcard
-from rulescore.language.trees import nodes_in
+from rulescore.language.trees import nodes_in, variables_in
 from rulescore.logic.formula import All, Any, Disjunct, Exists, FormulaRule, Judgement, Leaf, Measure, Opposite
 from rulescore.logic.resolve import bound_variables
 from rulescore.logic.types import TESTS, agree
@@ -53,11 +53,12 @@ class Source(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What all statements of a rule share. `calls`: the tables that hold the answers of registered predicates."""
+    """What all statements of a rule share. `calls`: the tables that hold the answers of registered predicates; None as long as
+    these have not been asked, and then no test that needs them is asked either."""
 
     rule: FormulaRule
     schema: Schema
-    calls: Mapping[str, str]
+    calls: Mapping[str, str] | None
     distinct_variables: bool = False
     roles: frozenset[Role] = frozenset({Role.BODY, Role.HEAD})
     numbers: Iterator[int] = field(default_factory=count)
@@ -69,6 +70,29 @@ class Context:
         """Whether a prediction can be this atom."""
         relation = self.relation(atom)
         return relation.predicted is not None and any(name in relation.from_prediction for name, _ in atom.arguments)
+
+    def tests(self, disjunct: Disjunct) -> list[Condition]:
+        return [test for test in disjunct.tests if self.calls is not None or not _asks(test)]
+
+    def possible(self, disjuncts: Sequence[Disjunct]) -> list[Disjunct]:
+        """Disjuncts that can hold: a relation without any rows has no types, and nothing that is computed from it has one."""
+        return [
+            disjunct
+            for disjunct in disjuncts
+            if all(self.relation(atom).columns[name].type is not None for atom in disjunct.atoms for name, _ in atom.arguments)
+        ]
+
+    def participating(self, atom: RowAtom) -> list[RowAtom]:
+        """The atoms at which a prediction can stand. A row whose key and attributes are all given is one atom for each attribute;
+        one that speaks of some row is an atom of the rows for which all of it holds."""
+        relation = self.relation(atom)
+        if not self.predictable(atom):
+            return []
+        given = dict(atom.arguments)
+        if not relation.is_table or any(isinstance(given.get(one, Wildcard()), Wildcard) for one in (*relation.key, *given)):
+            return [atom]
+        key = tuple((one, given[one]) for one in relation.key)
+        return [RowAtom(atom.table, (*key, one), atom.span) for one in atom.arguments if one[0] in relation.from_prediction]
 
     def alias(self) -> str:
         return f"t{next(self.numbers)}"
@@ -101,6 +125,7 @@ class Scope(Compiler):
         return self._some((atom,), Source.PREDICTED)
 
     def registered(self, test: Test) -> exp.Expr:
+        assert self.context.calls is not None
         alias = self.context.alias()
         answers = table(self.context.calls[test.predicate], alias)
         same = [equal(column(alias, f"a{i}"), self.value(one)) for i, one in enumerate(test.arguments)]
@@ -117,7 +142,7 @@ class Scope(Compiler):
             case Opposite(part):
                 return negation(self.judgement(part))
             case Exists(disjuncts):
-                return exp.Paren(this=any_of([self._exists(disjunct) for disjunct in disjuncts]))
+                return exp.Paren(this=any_of([self._exists(disjunct) for disjunct in self.context.possible(disjuncts)]))
 
     def _exists(self, disjunct: Disjunct) -> exp.Expr:
         if not disjunct.atoms:
@@ -134,22 +159,32 @@ class Scope(Compiler):
 
     def _measured(self, measure: Measure) -> exp.Expr:
         """The value of an aggregate, as a query that depends on the row at hand."""
-        if len(measure.disjuncts) == 1:
+        disjuncts = self.context.possible(measure.disjuncts)
+        if not disjuncts:
+            counts = {Aggregation.COUNT, Aggregation.COUNT_DISTINCT, Aggregation.SUM}
+            return number(0) if measure.function in counts else exp.null()
+        inner = {one.name for one in variables_in(measure.value)} & set(measure.variables)
+        if len(disjuncts) == 1 and inner:
             joins = Joins(self)
-            joins.read_all(measure.disjuncts[0])
+            joins.read_all(disjuncts[0])
             value = _aggregated(measure, joins.scope.value(measure.value))
-            return joins.query(value, tests=measure.disjuncts[0].tests).subquery(copy=False)
+            return joins.query(value, tests=disjuncts[0].tests).subquery(copy=False)
+        return self._measured_rows(measure, disjuncts)
+
+    def _measured_rows(self, measure: Measure, disjuncts: Sequence[Disjunct]) -> exp.Expr:
+        """Of several disjuncts each grounding counts once. And a value that depends on nothing but the row at hand is computed
+        before: an aggregate of it would be taken for one of the query around."""
         parts = []
-        for disjunct in measure.disjuncts:
+        for disjunct in disjuncts:
             joins = Joins(self)
             joins.read_all(disjunct)
             fields = [named(joins.scope.columns[name].copy(), f"v{i}") for i, name in enumerate(measure.variables)]
-            parts.append(joins.query(*fields, tests=disjunct.tests))
+            value = named(joins.scope.value(measure.value), "value")
+            parts.append(joins.query(*fields, value, tests=disjunct.tests))
         alias = self.context.alias()
-        distinct = exp.union(*parts, distinct=True, copy=False).subquery(alias=alias, copy=False)
-        columns = {name: column(alias, f"v{i}") for i, name in enumerate(measure.variables)}
-        inner = replace(self, columns={**self.columns, **columns})
-        return select(_aggregated(measure, inner.value(measure.value))).from_(distinct).subquery(copy=False)
+        rows = parts[0] if len(parts) == 1 else exp.union(*parts, distinct=True, copy=False)
+        found = _aggregated(measure, column(alias, "value"))
+        return select(found).from_(rows.subquery(alias=alias, copy=False)).subquery(copy=False)
 
 
 def _aggregated(measure: Measure, value: exp.Expr) -> exp.Expr:
@@ -226,6 +261,10 @@ class Joins:
         """A further condition on the rows read so far."""
         self._tables[-1][1].append(condition)
 
+    def forget(self, all_but: Collection[str]) -> None:
+        """Let go of variables that belong to an aggregate: the aggregate itself ranges over all of their values."""
+        self.scope.columns = {name: value for name, value in self.scope.columns.items() if name in all_but}
+
     def query(self, *fields: exp.Expr, tests: Sequence[Condition] = ()) -> Select:
         """The rows that meet all conditions; a single row where no atom is read."""
         query = select(*fields)
@@ -272,7 +311,7 @@ class Branch:
 
 def branches(context: Context, *, predictions: bool) -> Iterator[Branch]:
     """Every way to come by the groundings of a rule, before the tests of the body are asked."""
-    for disjunct in context.rule.disjuncts:
+    for disjunct in context.possible(context.rule.disjuncts):
         if predictions:
             yield from _prediction_branches(context, disjunct)
         else:
@@ -311,11 +350,11 @@ def _binding(context: Context, disjunct: Disjunct, index: int) -> Joins:
 
 def _other_atoms(context: Context, disjuncts: Sequence[Disjunct], disjunct: Disjunct) -> list[RowAtom]:
     """Atoms of a condition that bind nothing in one of its disjuncts and may be the prediction."""
-    found: dict[RowAtom, None] = {}
+    found: list[RowAtom] = []
     for other in disjuncts:
-        atoms = [node for test in other.tests for node in nodes_in(test) if isinstance(node, RowAtom)]
-        found |= dict.fromkeys([*atoms, *(other.atoms if other is not disjunct else ())])
-    return [atom for atom in found if context.predictable(atom)]
+        found += [node for test in other.tests for node in nodes_in(test) if isinstance(node, RowAtom)]
+        found += other.atoms if other is not disjunct else ()
+    return list(dict.fromkeys(one for atom in found for one in context.participating(atom)))
 
 
 def _observed(context: Context, *disjuncts: Disjunct) -> Joins:
@@ -338,7 +377,7 @@ def _measure_branches(context: Context, disjunct: Disjunct, names: Sequence[str]
     """Groundings in whose aggregates the prediction takes part: at an atom of an inner grounding that holds, or held before."""
     title = "prediction in an aggregate"
     for measure in (context.rule.measures[name] for name in names):
-        for inner in measure.disjuncts:
+        for inner in context.possible(measure.disjuncts):
             for index, atom in enumerate(inner.atoms):
                 if context.predictable(atom):
                     yield Branch(disjunct, _in_measure(context, disjunct, inner, index), title)
@@ -353,8 +392,9 @@ def _in_measure(context: Context, disjunct: Disjunct, inner: Disjunct, index: in
         if other != index:
             joins.read(atom, Source.EITHER if context.predictable(atom) else Source.OBSERVED)
     joins.compute(inner)
-    for test in inner.tests:
+    for test in context.tests(inner):
         joins.condition(joins.scope.condition(test))
+    joins.forget(context.rule.variables)
     return joins
 
 
@@ -362,8 +402,9 @@ def _beside_measure(context: Context, disjunct: Disjunct, inner: Disjunct, atom:
     joins = _observed(context, disjunct, inner)
     joins.read(atom, Source.PREDICTED)
     before = replace(joins.scope, prediction=None)
-    ways = [all_of([scope.condition(test) for test in inner.tests]) for scope in (joins.scope, before)]
+    ways = [all_of([scope.condition(test) for test in context.tests(inner)]) for scope in (joins.scope, before)]
     joins.condition(exp.Paren(this=any_of([exp.Paren(this=way) for way in ways])))
+    joins.forget(context.rule.variables)
     return joins
 
 
@@ -473,10 +514,10 @@ def asked_arguments(context: Context, function: str, *, predictions: bool) -> It
             if place.disjunct is not None and branch.disjunct is not place.disjunct:
                 continue
             joins = branch.joins
-            tests = [test for test in branch.disjunct.tests if not _asks(test)]
+            tests = context.tests(branch.disjunct)
             for inner in place.inner:
                 joins.read_all(inner)
-                tests += [test for test in inner.tests if not _asks(test)]
+                tests += context.tests(inner)
             fields = [named(joins.scope.value(one), f"a{i}") for i, one in enumerate(place.test.arguments)]
             yield joins.query(*fields, tests=tests)
 

@@ -63,7 +63,8 @@ def _roles(scope: Scope, found: Sequence[Judgement]) -> Iterator[tuple[str, exp.
     body = [atom for disjunct in rule.disjuncts for atom in disjunct.atoms]
     body += [node for test in tests for node in nodes_in(test) if isinstance(node, RowAtom)]
     for role, atoms in (("body", body), ("head", list(rule.head_atoms))):
-        yield role, any_of([scope.is_prediction(atom) for atom in dict.fromkeys(atoms) if context.predictable(atom)])
+        places = dict.fromkeys(place for atom in atoms for place in context.participating(atom))
+        yield role, any_of([scope.is_prediction(place) for place in places])
     yield "refuter", any_of([way for reason in found for way in _refutes(scope, reason)])
 
 
@@ -74,7 +75,7 @@ def _refutes(scope: Scope, reason: Judgement) -> Iterator[exp.Expr]:
         case Leaf(RowAtom() as atom) if context.predictable(atom):
             yield scope.is_prediction(atom)
         case Exists(disjuncts):
-            for disjunct in disjuncts:
+            for disjunct in context.possible(disjuncts):
                 for index, atom in enumerate(disjunct.atoms):
                     if context.predictable(atom):
                         joins = Joins(scope)

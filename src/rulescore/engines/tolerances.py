@@ -1,0 +1,63 @@
+"""Tolerances taken from the observed groups, and dataset rates over a grid of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from rulescore.engines.proximity import PairCounts, Values, bounds, counted
+from rulescore.language.syntax import Operator
+from rulescore.logic.proximity import Proximity
+from rulescore.logic.tolerances import DataTolerance
+
+
+def taken_from(values: Values, form: Proximity, tolerance: DataTolerance) -> int | float | None:
+    """The tolerance in numbers; None where no two observed rows can be compared."""
+    if tolerance.function == "quantile":
+        return _quantile(values, form, tolerance.parameter)
+    return _spread(values, tolerance.parameter)
+
+
+def at_limit(values: Values, form: Proximity, limit: int | float) -> PairCounts:
+    """The counts that a rule would have with another tolerance."""
+    return counted(values, replace(form, limit=limit))
+
+
+def _quantile(values: Values, form: Proximity, share: float) -> int | float | None:
+    """The least distance that at least a share of the observed pairs do not exceed."""
+    within = replace(form, operator=Operator.AT_MOST)
+    total = at_limit(values, within, 0).evaluable
+    if not total:
+        return None
+    starts, ends = bounds(values.groups)
+    # As integers, non-negative doubles are in the order of their values: halving goes through all of them in 64 steps.
+    ranges = values.values[ends - 1] - values.values[starts]
+    as_numbers = values.values.dtype if values.values.dtype.kind == "i" else np.dtype(np.float64)
+
+    def distance(step: int) -> int | float:
+        return step if as_numbers.kind == "i" else float(np.int64(step).view(np.float64))
+
+    low, high = 0, int(ranges.max()) if as_numbers.kind == "i" else int(np.float64(ranges.max()).view(np.int64))
+    while low < high:
+        middle = (low + high) // 2
+        if at_limit(values, within, distance(middle)).confirmed >= share * total:
+            high = middle
+        else:
+            low = middle + 1
+    return distance(low)
+
+
+def _spread(values: Values, times: float) -> float | None:
+    """A multiple of the median, over the groups of two rows or more, of the group's standard deviation."""
+    starts, _ = bounds(values.groups)
+    if not len(starts):
+        return None
+    rows = np.add.reduceat(values.rows, starts).astype(np.float64)
+    sums = np.add.reduceat(values.values * values.rows, starts)
+    means = np.repeat(sums / rows, np.diff(np.append(starts, len(values.values))))
+    squares = np.add.reduceat((values.values - means) ** 2 * values.rows, starts)
+    some = rows > 1
+    if not some.any():
+        return None
+    return float(times * np.median(np.sqrt(squares[some] / (rows[some] - 1))))

@@ -1,0 +1,42 @@
+"""Whole bodies, and atoms that stand alone: what statements are made of."""
+
+from __future__ import annotations
+
+from rulescore.language.conditions import JOINTS, PREDICATE_KINDS, read_application, read_conjunction
+from rulescore.language.cursor import Cursor
+from rulescore.language.functions import without_arguments
+from rulescore.language.syntax import And, Atom, RowAtom
+from rulescore.language.terms import read_predicate
+
+
+def read_body(cursor: Cursor) -> And:
+    """One condition or more. Claims nothing about what follows, except that a further arrow means a forgotten full stop."""
+    if cursor.token.kind in {".", "end"}:
+        raise cursor.failure(
+            "E107",
+            "the body of the rule is empty",
+            cursor.token_span(cursor.token),
+            label="expected an atom",
+            note="a rule says what follows from its body: `head <- body.`",
+            help="facts belong into the data, not among the rules",
+        )
+    body = read_conjunction(cursor)
+    if cursor.token.kind == "<-" and cursor.begin:
+        raise cursor.missing_full_stop(cursor.begin)
+    return body
+
+
+def read_atom(cursor: Cursor) -> Atom:
+    """An atom of plain terms, nothing else."""
+    if cursor.token.kind in PREDICATE_KINDS and cursor.following.kind == "(":
+        atom = read_application(cursor)
+        if isinstance(atom, Atom):
+            return atom
+        advice = "an attribute of a table is written as an atom like this: `sale.price(A, P)`" if isinstance(atom, RowAtom) else ""
+        message = "expected an atom of variables and constants"
+        raise cursor.failure("E101", message, atom.span or cursor.token_span(cursor.token), help=advice)
+    token = cursor.token
+    name = read_predicate(cursor, "an atom")
+    if cursor.token.kind in JOINTS or cursor.token.kind in {".", "end", "<-"}:
+        raise without_arguments(cursor, name, cursor.token_span(token))
+    raise cursor.unexpected("`(`", help="a name of other characters than letters, digits and underscores is quoted")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+import pyarrow as pa
+
 from rulescore.data.relations import Schema
 from rulescore.data.setting import Role
 from rulescore.engines.base import Engine
@@ -110,18 +112,26 @@ class Formulas:
     def context(self, number: int, *, predictions: bool) -> sql.Context:
         """What a rule's statements need; registered predicates have been asked all they can be asked."""
         rule = self.rules[number]
-        bare = sql.Context(rule, self.schema, None, self.distinct_variables, self.roles)
         key = (number, predictions)
         if key not in self._calls:
-            self._calls[key] = dict(self._ask(number, bare, predictions=predictions))
+            self._calls[key] = self._ask(number, predictions=predictions)
         return sql.Context(rule, self.schema, self._calls[key], self.distinct_variables, self.roles)
 
-    def _ask(self, number: int, context: sql.Context, *, predictions: bool) -> Iterator[tuple[str, str]]:
-        for function in sorted(sql.asked_functions(context.rule)):
-            queries = list(sql.asked_arguments(context, function, predictions=predictions))
-            if queries:
-                rows = self.engine.query(sql.distinct_rows(union_all(queries)))
-                yield function, self.answers.load(function, rows, self.titles[number])
+    def _ask(self, number: int, *, predictions: bool) -> dict[str, str]:
+        """Ask registered predicates; last what depends on answers itself."""
+        rule = self.rules[number]
+        calls: dict[str, str] = {}
+        asked: dict[str, pa.Table] = {}
+        for deferred in (False, True):
+            for function in sorted(sql.asked_functions(rule)):
+                context = sql.Context(rule, self.schema, dict(calls), self.distinct_variables, self.roles, asking=True)
+                queries = list(sql.asked_arguments(context, function, predictions=predictions, deferred=deferred))
+                if queries:
+                    rows = [self.engine.query(sql.distinct_rows(union_all(queries)))]
+                    rows += [asked[function]] if function in asked else []
+                    asked[function] = pa.concat_tables(rows, promote_options="permissive")
+                    calls[function] = self.answers.load(function, asked[function], self.titles[number])
+        return calls
 
     def _row(self, number: int, statement: Select) -> tuple[int, int, int]:
         with named_in_errors(self.titles[number]):

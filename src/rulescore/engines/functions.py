@@ -31,7 +31,7 @@ class Answers:
 
     def load(self, function: str, asked: pa.Table, title: str) -> str:
         """A table of the argument tuples asked about and the answers to them. Tuples with a missing value have none."""
-        complete = asked.drop_null().combine_chunks()
+        complete = asked.drop_null().group_by(asked.column_names).aggregate([])
         tuples = list(zip(*(column.to_pylist() for column in complete.columns), strict=True))
         known = self._known[function]
         new = [i for i, one in enumerate(tuples) if one not in known]

@@ -53,14 +53,15 @@ class Source(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What all statements of a rule share. `calls`: the tables that hold the answers of registered predicates; None as long as
-    these have not been asked, and then no test that needs them is asked either."""
+    """What all statements of a rule share. `calls`: the tables that hold the answers of registered predicates. While these are
+    being asked, no test that needs an answer counts."""
 
     rule: FormulaRule
     schema: Schema
-    calls: Mapping[str, str] | None
+    calls: Mapping[str, str]
     distinct_variables: bool = False
     roles: frozenset[Role] = frozenset({Role.BODY, Role.HEAD})
+    asking: bool = False
     numbers: Iterator[int] = field(default_factory=count)
 
     def relation(self, atom: RowAtom) -> Relation:
@@ -72,7 +73,7 @@ class Context:
         return relation.predicted is not None and any(name in relation.from_prediction for name, _ in atom.arguments)
 
     def tests(self, disjunct: Disjunct) -> list[Condition]:
-        return [test for test in disjunct.tests if self.calls is not None or not _asks(test)]
+        return [test for test in disjunct.tests if not self.asking or not _asks(test)]
 
     def possible(self, disjuncts: Sequence[Disjunct]) -> list[Disjunct]:
         """Disjuncts that can hold: a relation without any rows has no types, and nothing that is computed from it has one."""
@@ -125,7 +126,6 @@ class Scope(Compiler):
         return self._some((atom,), Source.PREDICTED)
 
     def registered(self, test: Test) -> exp.Expr:
-        assert self.context.calls is not None
         alias = self.context.alias()
         answers = table(self.context.calls[test.predicate], alias)
         same = [equal(column(alias, f"a{i}"), self.value(one)) for i, one in enumerate(test.arguments)]
@@ -504,11 +504,12 @@ class _Place:
     inner: tuple[Disjunct, ...]
 
 
-def asked_arguments(context: Context, function: str, *, predictions: bool) -> Iterator[Select]:
-    """Queries for the argument tuples that a registered predicate is asked about."""
+def asked_arguments(context: Context, function: str, *, predictions: bool, deferred: bool) -> Iterator[Select]:
+    """Queries for the argument tuples that a registered predicate is asked about. `deferred`: those that are known only when
+    other answers are, because an aggregate among the arguments asks too."""
     rule = context.rule
     for place in _test_places(rule):
-        if place.test.predicate != function:
+        if place.test.predicate != function or _is_deferred(rule, place.test) is not deferred:
             continue
         for branch in branches(context, predictions=predictions):
             if place.disjunct is not None and branch.disjunct is not place.disjunct:
@@ -520,6 +521,11 @@ def asked_arguments(context: Context, function: str, *, predictions: bool) -> It
                 tests += context.tests(inner)
             fields = [named(joins.scope.value(one), f"a{i}") for i, one in enumerate(place.test.arguments)]
             yield joins.query(*fields, tests=tests)
+
+
+def _is_deferred(rule: FormulaRule, test: Test) -> bool:
+    measures = [rule.measures[node.name] for node in variables_in(test) if node.name in rule.measures]
+    return any(_asks(one) for measure in measures for disjunct in measure.disjuncts for one in disjunct.tests)
 
 
 def asked_functions(rule: FormulaRule) -> set[str]:

@@ -222,6 +222,20 @@ def sorted_rules(target: Target) -> Iterator[str]:
         yield "abs(U - V) <= 0.1 <- sale(id: A, zip: Z, unit: U), sale(id: B, zip: Z, unit: V), A != B."
 
 
+def other_forms(target: Target) -> Iterator[str]:
+    """Other ways to say that two rows of a group are close."""
+    apart = "sale(id: A, zip: Z, kind: K, price: P), sale(id: B, zip: W, kind: L, price: Q)"
+    for sign, tolerance in product(("<", "<=", ">", ">="), target.tolerances[:2]):
+        yield f"false <- {BODY.format(group='zip: Z, ')}, A != B, abs(P - Q) {sign} {tolerance}."
+        yield f"false <- {apart}, Z = W, L = K, not {tolerance} {sign} abs(Q - P)."
+        yield f"not abs(P - Q) {sign} {tolerance} <- {apart}, W = Z, K = L, not A = B."
+    yield f"not within(P, Q, {target.tolerances[0]}) <- {BODY.format(group='')}."
+    if target.numeric:
+        yield f"abs(P - Q) < 2 * {target.tolerances[0]} <- {BODY.format(group='')}, A != B."
+        yield f"abs(P - Q) >= 1 / 5 <- {BODY.format(group='')}, A != B."
+        yield f"false <- {BODY.format(group='zip: Z, ')}, not within(P, Q, 10%)."
+
+
 def joined_rules(target: Target) -> Iterator[str]:
     """Rules that only look like those."""
     first, zero = target.tolerances[0], "2020-02-28" if not target.numeric else "0"
@@ -290,6 +304,15 @@ def test_sorting_gives_the_counts_of_the_join(name: str, seed: int) -> None:
     random = np.random.default_rng([seed, *name.encode()])
     target = TARGETS[name]
     rules = random.permutation(sorted(set(sorted_rules(target))))[:8]
+    require_equal_plans(random_setting(random, target, rules.tolist()), sorts=True)
+
+
+@pytest.mark.parametrize("name", TARGETS)
+@pytest.mark.parametrize("seed", range(2))
+def test_other_ways_to_limit_a_distance_are_sorted_too(name: str, seed: int) -> None:
+    random = np.random.default_rng([seed, 5, *name.encode()])
+    target = TARGETS[name]
+    rules = random.permutation(sorted(set(other_forms(target))))[:10]
     require_equal_plans(random_setting(random, target, rules.tolist()), sorts=True)
 
 

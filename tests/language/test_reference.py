@@ -26,7 +26,7 @@ def test_every_example_of_the_reference_parses(example):
 
 def test_every_fence_of_the_reference_says_what_it_holds():
     opening = re.findall(r"^```(.*)$", TEXT, re.MULTILINE)[::2]
-    assert set(opening) <= {"rules", "text"}
+    assert set(opening) <= {"rules", "text", "console"}
 
 
 def test_every_code_is_in_the_reference_with_its_meaning():

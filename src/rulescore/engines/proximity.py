@@ -77,7 +77,11 @@ def prediction_pairs(engine: Engine, context: Context, form: Proximity, rule: in
     groups, points = asked["id"].to_numpy(), asked["value"].to_numpy()
     if not values.fits or not Values(groups, points, groups).fits:
         return None
-    confirmed, evaluable = contributed(values, groups, points, form)
+    true, evaluable = contributed(values, groups, points, form)
+    if form.denial:
+        confirmed, evaluable = np.zeros_like(true), true
+    else:
+        confirmed = true
     some = evaluable > 0
     return pa.table(
         {
@@ -114,26 +118,28 @@ def ordered(rows: pa.Table) -> Values:
 def counted(values: Values, form: Proximity) -> PairCounts:
     """Ordered pairs of rows of one group, by whether they are close."""
     starts, ends = bounds(values.groups)
+    if not len(starts):
+        return PairCounts(0, 0, 0, 0)
     below = np.concatenate(([0], np.cumsum(values.rows)))
     sizes = below[ends] - below[starts]
+    pairs = sizes * (sizes - 1) if form.distinct else sizes * sizes
     close = _close(form)
-    near = 0
-    if len(values.values) and bool(close(np.zeros(1, values.values.dtype))[0]):
+    near = np.zeros(len(starts), np.int64)
+    if bool(close(np.zeros(1, values.values.dtype))[0]):
         own = np.arange(len(values.values))
         last = _last(own, np.repeat(ends, ends - starts) - 1, lambda part, at: close(values.values[at] - values.values[part]))
         above = below[last + 1] - below[own + 1]
-        near = _sum(values.rows * (2 * above + values.rows))
-        if form.distinct:
-            near -= int(below[-1])
-    pairs = sizes * (sizes - 1) if form.distinct else sizes * sizes
-    total = _sum(pairs)
-    confirmed = near if form.operator in {Operator.LESS, Operator.AT_MOST} else total - near
-    return PairCounts(confirmed, total - confirmed, total, int(pairs.max()) if len(pairs) else 0)
+        near = np.add.reduceat(values.rows * (2 * above + values.rows), starts) - (sizes if form.distinct else 0)
+    true = near if form.operator in {Operator.LESS, Operator.AT_MOST} else pairs - near
+    if form.denial:
+        return PairCounts(0, _sum(true), _sum(true), int(true.max()))
+    total, confirmed = _sum(pairs), _sum(true)
+    return PairCounts(confirmed, total - confirmed, total, int(pairs.max()))
 
 
 def contributed(values: Values, groups: Array, points: Array, form: Proximity) -> tuple[Array, Array]:
-    """Confirmed and evaluable groundings of predicted values: each is compared with its group in both orders, and with itself
-    unless the rule excludes that."""
+    """Pairs of predicted values of which the comparison is true, and all pairs: each value is compared with its group in both
+    orders, and with itself unless the rule excludes that."""
     starts, ends = bounds(values.groups)
     known = values.groups[starts] if len(starts) else np.zeros(0, np.int64)
     index = np.searchsorted(known, groups)
@@ -155,8 +161,8 @@ def contributed(values: Values, groups: Array, points: Array, form: Proximity) -
     if not form.distinct:
         evaluable = evaluable + 1
         near = near + close(np.zeros(len(points), points.dtype)).astype(np.int64)
-    confirmed = near if form.operator in {Operator.LESS, Operator.AT_MOST} else evaluable - near
-    return confirmed, evaluable
+    true = near if form.operator in {Operator.LESS, Operator.AT_MOST} else evaluable - near
+    return true, evaluable
 
 
 def _close(form: Proximity) -> Close:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rulescore.data.relations import Relation, Schema
 from rulescore.language.syntax import (
@@ -17,6 +17,8 @@ from rulescore.language.syntax import (
     Condition,
     Constant,
     Expression,
+    Negative,
+    Not,
     Operation,
     Operator,
     RowAtom,
@@ -24,7 +26,7 @@ from rulescore.language.syntax import (
     Variable,
 )
 from rulescore.language.trees import nodes_in, replace_variables, variables_in
-from rulescore.logic.formula import Disjunct, FormulaRule, Leaf, Opposite
+from rulescore.logic.formula import FALSE, TRUE, FormulaRule, Leaf, Opposite
 from rulescore.logic.types import TESTS
 
 _TURNED = {
@@ -33,12 +35,19 @@ _TURNED = {
     Operator.AT_MOST: Operator.AT_LEAST,
     Operator.AT_LEAST: Operator.AT_MOST,
 }
+_OPPOSITE = {
+    Operator.LESS: Operator.AT_LEAST,
+    Operator.GREATER: Operator.AT_MOST,
+    Operator.AT_MOST: Operator.GREATER,
+    Operator.AT_LEAST: Operator.LESS,
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Proximity:
     """Two rows of a relation with equal `groups` are compared by the distance of their values: `abs(value - value')` stands in
-    `operator` to `limit`. `row` reads one row, `tests` are asked of each; `distinct`: a row is not compared with itself."""
+    `operator` to `limit`. `row` reads one row, `tests` are asked of each; `distinct`: a row is not compared with itself.
+    `denial`: the comparison stands in the body of a denial constraint, so that every pair of which it is true is refuted."""
 
     row: RowAtom
     tests: tuple[Condition, ...]
@@ -47,50 +56,135 @@ class Proximity:
     operator: Operator
     limit: int | float
     distinct: bool
+    denial: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Distance:
+    left: Expression
+    right: Expression
+    operator: Operator
+    limit: int | float
 
 
 def proximity(rule: FormulaRule, schema: Schema) -> Proximity | None:
     """The rule in this form, if it has it."""
-    compared = _compared(rule)
-    if compared is None or len(rule.disjuncts) != 1 or rule.measures:
+    if len(rule.disjuncts) != 1 or rule.measures or len(rule.disjuncts[0].atoms) != 2 or rule.disjuncts[0].values:
         return None
-    disjunct = rule.disjuncts[0]
-    if len(disjunct.atoms) != 2 or disjunct.values:
+    denial = rule.confirmed == FALSE and rule.refuted == TRUE
+    tests = list(rule.disjuncts[0].tests)
+    compared = _taken_out(tests) if denial else _head_distance(rule)
+    if compared is None:
         return None
-    first, second = disjunct.atoms
+    first, second = rule.disjuncts[0].atoms
+    equal = _equal_variables(tests, first, second)
+    second = replace_variables(second, equal)
     relation = schema.relations[first.table]
     renaming = _renaming(first, second)
     if renaming is None or not relation.is_table:
         return None
-    left, right, operator, limit = compared
+    left, right = (replace_variables(one, equal) for one in (compared.left, compared.right))
     if not _is_of(left, first):
         left, right = right, left
     if not _is_of(left, first) or replace_variables(left, renaming) != right:
         return None
-    tests = _tests(disjunct, renaming, relation)
-    if tests is None:
+    own = _tests([replace_variables(test, equal) for test in tests], (first, second), renaming, relation)
+    if own is None:
         return None
-    own, distinct = tests
     groups = tuple(dict.fromkeys(name for name in _variables(first) if Variable(name) not in renaming))
-    return Proximity(first, own, groups, left, operator, limit, distinct)
+    return Proximity(first, own[0], groups, left, compared.operator, compared.limit, own[1], denial)
 
 
-def _compared(rule: FormulaRule) -> tuple[Expression, Expression, Operator, int | float] | None:
+def _head_distance(rule: FormulaRule) -> _Distance | None:
     """The two values whose distance the head limits."""
     match rule.confirmed, rule.refuted:
-        case Leaf(Comparison(operator, left, right) as comparison), Opposite(Leaf(same)) if same == comparison:
-            if operator in {Operator.EQUAL, Operator.DIFFERENT}:
-                return None
-            if isinstance(left, Constant):
+        case Leaf(condition), Opposite(Leaf(same)) if same == condition:
+            return _distance(condition)
+        case Opposite(Leaf(condition)), Leaf(same) if same == condition:
+            return _distance(Not(condition))
+        case _:
+            return None
+
+
+def _taken_out(tests: list[Condition]) -> _Distance | None:
+    """The one test that limits a distance; it is taken out of the tests."""
+    found = [(test, distance) for test in tests if (distance := _distance(test)) is not None]
+    if len(found) != 1:
+        return None
+    tests.remove(found[0][0])
+    return found[0][1]
+
+
+def _distance(condition: Condition) -> _Distance | None:
+    match condition:
+        case Not(inner):
+            found = _distance(inner)
+            return None if found is None else replace(found, operator=_OPPOSITE[found.operator])
+        case Comparison(Operator.EQUAL | Operator.DIFFERENT):
+            return None
+        case Comparison(operator, left, right):
+            if _number(left) is not None:
                 left, right, operator = right, left, _TURNED[operator]
         case _:
             return None
-    match left, right:
-        case Call("abs", (Operation(Arithmetic.SUBTRACT, one, other),)), Constant(limit):
-            number = limit.days if isinstance(limit, datetime.timedelta) else limit
-            return (one, other, operator, number) if isinstance(number, int | float) else None
+    limit = _number(right)
+    match left:
+        case Call("abs", (Operation(Arithmetic.SUBTRACT, one, other),)) if limit is not None:
+            return _Distance(one, other, operator, limit)
         case _:
             return None
+
+
+def _number(expression: Expression) -> int | float | None:
+    """The value of an expression of numbers alone, computed as the database does."""
+    match expression:
+        case Constant(bool()):
+            return None
+        case Constant(int() | float() as value):
+            return value
+        case Constant(datetime.timedelta() as value):
+            return value.days
+        case Negative(operand):
+            inner = _number(operand)
+            return None if inner is None else -inner
+        case Operation(operator, left, right):
+            sides = _number(left), _number(right)
+            if sides[0] is None or sides[1] is None:
+                return None
+            return _computed(operator, sides[0], sides[1])
+        case _:
+            return None
+
+
+def _computed(operator: Arithmetic, left: int | float, right: int | float) -> int | float | None:
+    match operator:
+        case Arithmetic.ADD:
+            return left + right
+        case Arithmetic.SUBTRACT:
+            return left - right
+        case Arithmetic.MULTIPLY:
+            return left * right
+        case Arithmetic.DIVIDE:
+            return float(left) / float(right) if right else None
+        case Arithmetic.MODULO:
+            return None
+
+
+def _equal_variables(tests: list[Condition], first: RowAtom, second: RowAtom) -> dict[Variable, Expression]:
+    """Variables of the second row that a test says are those of the first; the tests are taken out."""
+    own, other = set(_variables(first)), set(_variables(second))
+    found: dict[Variable, Expression] = {}
+    for test in list(tests):
+        match test:
+            case Comparison(Operator.EQUAL, Variable() as left, Variable() as right):
+                if left.name in other:
+                    left, right = right, left
+                if left.name in own - other and right.name in other - own and right not in found:
+                    found[right] = left
+                    tests.remove(test)
+            case _:
+                pass
+    return found
 
 
 def _renaming(first: RowAtom, second: RowAtom) -> dict[Variable, Expression] | None:
@@ -121,14 +215,14 @@ def sorted_like(first: RowAtom, second: RowAtom) -> list[str]:
 
 
 def _tests(
-    disjunct: Disjunct, renaming: dict[Variable, Expression], relation: Relation
+    tests: Iterable[Condition], rows: tuple[RowAtom, RowAtom], renaming: dict[Variable, Expression], relation: Relation
 ) -> tuple[tuple[Condition, ...], bool] | None:
     """The tests of one row, and whether the two rows must differ. Every test must be asked of both rows alike."""
-    first, second = disjunct.atoms
+    first, second = rows
     own: list[Condition] = []
     mirrored: list[Condition] = []
     distinct = False
-    for test in disjunct.tests:
+    for test in tests:
         if _differs(test, first, second, relation):
             distinct = True
         elif not _is_plain(test):
@@ -152,7 +246,9 @@ def _differs(test: Condition, first: RowAtom, second: RowAtom, relation: Relatio
         return False
     keys = [dict(atom.arguments)[relation.key[0]] for atom in (first, second)]
     match test:
-        case Comparison(Operator.DIFFERENT, Variable() as left, Variable() as right):
+        case Comparison(Operator.DIFFERENT, Variable() as left, Variable() as right) | Not(
+            Comparison(Operator.EQUAL, Variable() as left, Variable() as right)
+        ):
             return keys[0] != keys[1] and {left.name, right.name} == {k.name for k in keys if isinstance(k, Variable)}
         case _:
             return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter as Tally
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from types import TracebackType
 from typing import Self
@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from rulescore.data.constants import ConstantType, key_of, type_of
 from rulescore.data.relations import Schema
 from rulescore.data.setting import Convention, Setting
-from rulescore.data.summary import DataSummary, PredictionCounts
+from rulescore.data.summary import DataSummary, PredictionCounts, TableCounts
 from rulescore.engines import counting
 from rulescore.engines.connect import connect
 from rulescore.engines.explaining import ShapeExplanation, explain, explain_formulas, formula_statement, rule_statement
@@ -45,7 +45,7 @@ from rulescore.logic.tolerances import cannot_be_taken, data_tolerance, is_relat
 from rulescore.logic.usage import attribute_table, constant_keys, used_arities, used_attributes
 from rulescore.scoring.described import described_rules
 from rulescore.scoring.evaluation import CONTRIBUTIONS_SCHEMA, Evaluation
-from rulescore.scoring.results import Counts, RuleInfo
+from rulescore.scoring.results import Counts, ModelResult, RuleInfo, RuleResult
 from rulescore.scoring.score import score, violated_denials
 from rulescore.sql import results as result_sql
 from rulescore.sql.build import Select, candidate_table, drop, fact_table
@@ -54,7 +54,7 @@ from rulescore.sql.listing import prediction_number
 from rulescore.sql.loading import constants_by_key
 from rulescore.sql.sql_rules import relations_named, words
 
-__all__ = ["PairCount", "Session", "ShapeExplanation", "Violation", "Violations"]
+__all__ = ["GridRow", "PairCount", "Session", "ShapeExplanation", "Tolerance", "Violation", "Violations"]
 
 CODES = {
     "E261": "a rule or model that does not exist is asked for",
@@ -257,7 +257,8 @@ class Session:
 
     @property
     def summary(self) -> DataSummary:
-        return self._loaded.summary
+        tables = tuple(TableCounts(table.name, table.rows, table.hidden) for table in self._tables.values())
+        return replace(self._loaded.summary, tables=tables)
 
     @property
     def counter(self) -> counting.Counter:
@@ -298,7 +299,8 @@ class Session:
         counting.count_contributions(self.counter, self._further_statements())
         totals = counting.model_totals(self.counter) if self._loaded.candidate_arities else {}
         models = {model: _in_order(totals.get(number, {}), len(self.rules)) for number, model in enumerate(self._loaded.models)}
-        return self._evaluation(dataset, models, self._contributions())
+        rows = self._contribution_rows()
+        return self._evaluation(dataset, models, self._contributions(rows), _with_partner(rows))
 
     def _further_statements(self) -> Iterator[tuple[str, Select]]:
         if self._loaded.candidate_arities:
@@ -307,7 +309,7 @@ class Session:
 
     def audit(self) -> Evaluation:
         """Dataset rates only."""
-        return self._evaluation(self._dataset(), {}, CONTRIBUTIONS_SCHEMA.empty_table())
+        return self._evaluation(self._dataset(), {}, CONTRIBUTIONS_SCHEMA.empty_table(), {})
 
     def violations(self, *, rule: str | None, model: str | None, prediction: Atom | None, limit: int) -> Violations:
         """Groundings whose head is refuted: of a model or, where it is None, of the data; of all rules or one."""
@@ -333,6 +335,8 @@ class Session:
             return self._sql_rules.violations(index, self._loaded, model=model, prediction=prediction, limit=limit)
         name, rule = self.rules[index].name, self.program.rules[index]
         if index not in self._fast:
+            if index in self._formulas.tolerances:
+                rule = with_tolerance(rule, self._formulas.tolerances[index])
             formula = FormulaListing(self._formulas, self._loaded, index, name, rule)
             return formula.find(model=model, prediction=prediction, limit=limit)
         listing = RuleListing(self.counter, self.ways, name, normal_rule(rule))
@@ -343,7 +347,8 @@ class Session:
 
     def explain(self) -> list[ShapeExplanation]:
         """Shapes, statements and estimated groundings; nothing is counted."""
-        return [*explain(self.counter), *explain_formulas(self._formulas, [rule.text for rule in self.rules])]
+        texts = [rule.text for rule in self.rules]
+        return [*explain(self.counter), *explain_formulas(self._formulas, texts), *self._sql_rules.explained()]
 
     def statement(self, rule_name: str) -> str:
         """The statement that counts one rule over the data, alone and readable."""
@@ -396,22 +401,34 @@ class Session:
         found = counting.dataset_counts(self.counter) | self._formulas.dataset_counts() | self._sql_rules.dataset_counts()
         return _in_order(found, len(self.rules))
 
-    def _evaluation(self, dataset: list[Counts], models: dict[str, list[Counts]], contributions: pa.Table) -> Evaluation:
+    def _evaluation(
+        self, dataset: list[Counts], models: dict[str, list[Counts]], contributions: pa.Table, with_partner: Mapping[int, int]
+    ) -> Evaluation:
+        """`with_partner`: how many predictions of each model, by its number, take part in an evaluable grounding."""
         rule_results, model_results = score(self.rules, dataset, models, self._loaded.predictions)
         return Evaluation(
             convention=self.setting.scoring.convention.value,
-            rule_results=rule_results,
-            model_results=model_results,
+            rule_results=tuple(self._with_groups(number, result) for number, result in enumerate(rule_results)),
+            model_results=tuple(
+                _with_partners_counted(result, with_partner.get(number, 0)) for number, result in enumerate(model_results)
+            ),
             summary=self.summary,
             warnings=(*self.warnings, *violated_denials(rule_results)),
             contributions=contributions,
         )
 
-    def _contributions(self) -> pa.Table:
+    def _with_groups(self, number: int, result: RuleResult) -> RuleResult:
+        formulas = self._formulas
+        return replace(result, largest_group=formulas.largest_groups.get(number), tolerance=formulas.tolerances.get(number))
+
+    def _contribution_rows(self) -> pa.Table | None:
+        """Contributions by numbers; None where nothing is predicted."""
+        return self._engine.query(result_sql.contributions()) if self._loaded.candidate_arities else None
+
+    def _contributions(self, rows: pa.Table | None) -> pa.Table:
         loaded = self._loaded
-        if not loaded.candidate_arities:
+        if rows is None:
             return CONTRIBUTIONS_SCHEMA.empty_table()
-        rows = self._engine.query(result_sql.contributions())
         predicates, arguments = self._predictions()
         models = pa.array(loaded.models, pa.string())
         rules = pa.array([rule.name for rule in self.rules], pa.string())
@@ -525,6 +542,18 @@ class Session:
                     close = suggestion(name, names)
                     helps = (f"did you mean `{close}`?",) if close else ()
                     yield Diagnostic("E209", f"a {what} is given for `{name}`, but no rule has that name", helps=helps)
+
+
+def _with_partner(contributions: pa.Table | None) -> dict[int, int]:
+    """How many predictions of each model have a contribution, by the model's number."""
+    if contributions is None:
+        return {}
+    found = contributions.group_by("model").aggregate([("prediction", "count_distinct")])
+    return dict(zip(found["model"].to_pylist(), found["prediction_count_distinct"].to_pylist(), strict=True))
+
+
+def _with_partners_counted(result: ModelResult, with_partner: int) -> ModelResult:
+    return replace(result, without_partner=result.predictions.distinct - with_partner)
 
 
 def _dictionary(numbers: pa.ChunkedArray, names: pa.Array) -> pa.DictionaryArray:

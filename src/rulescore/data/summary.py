@@ -21,9 +21,18 @@ class PredictionCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class TableCounts:
+    """A table with a key: its rows, and those of them whose target is hidden."""
+
+    name: str
+    rows: int
+    hidden: int
+
+
+@dataclass(frozen=True, slots=True)
 class DataSummary:
     """What was read: distinct observed facts, repeated rows, negative facts and how many of those are observed too, constants,
-    predicates with facts."""
+    predicates with facts, tables with keys."""
 
     facts: int
     fact_duplicates: int
@@ -31,3 +40,4 @@ class DataSummary:
     negatives_observed: int
     constants: int
     predicates: int
+    tables: tuple[TableCounts, ...] = ()

@@ -10,6 +10,7 @@ from rulescore.data.relations import Schema
 from rulescore.data.setting import SqlRule
 from rulescore.engines.base import Engine
 from rulescore.engines.counting import named_in_errors
+from rulescore.engines.explaining import ShapeExplanation
 from rulescore.engines.listing import Violation, predictions_in_words
 from rulescore.engines.loading import Loaded
 from rulescore.errors import Diagnostic, EngineError, InputError
@@ -68,6 +69,10 @@ class SqlRules:
     def prediction_statements(self) -> Iterator[tuple[str, Select]]:
         for number, rule in enumerate(self.rules, self.first):
             yield f"rule `{rule.name}`", sql.counts(rule.statement, number, predictions=True)
+
+    def explained(self) -> list[ShapeExplanation]:
+        """Every rule with its statement, which counts over the data and over predictions."""
+        return [ShapeExplanation(f"{rule.name}, in SQL", 1, None, [rule.statement.strip()]) for rule in self.rules]
 
     def statement(self, number: int) -> str:
         return self.rules[number - self.first].statement.strip()

@@ -88,8 +88,8 @@ def _check_head(rule: Rule, resolver: Resolver) -> None:
     if isinstance(rule.head, Falsity):
         return
     body = {node.name for node in nodes_in(rule.body) if isinstance(node, Variable)}
-    inner = {name for measure in resolver.measures.values() for name in measure.variables}
-    unbound = {node.name: node for node in nodes_in(rule.head) if isinstance(node, Variable) and node.name not in body | inner}
+    wanted = resolver.outside_aggregates() - body
+    unbound = {node.name: node for node in nodes_in(rule.head) if isinstance(node, Variable) and node.name in wanted}
     resolver.problems.extend(map(_unbound, unbound.values()))
 
 

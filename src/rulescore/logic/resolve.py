@@ -205,8 +205,11 @@ class Resolver:
         if key not in self._measured:
             name = f"{self.prefix}measure {len(self._measured)}"
             self._measured[key] = name
-            parts = [self._bind(conditions, known) for conditions in disjunctions(aggregate.condition)]
+            outside = self.outside_aggregates()
+            parts = [self._bind(conditions, (*known, *outside)) for conditions in disjunctions(aggregate.condition)]
             common = _common(parts)
+            if len(parts) > 1:
+                self._check_wildcards(parts)
             for part in parts:
                 for missing in sorted(inner - part.bound - set(part.values)):
                     self._unsafe(_find(aggregate, missing), "the aggregate")
@@ -224,6 +227,10 @@ class Resolver:
 
     def _inner_variables(self, aggregate: Aggregate) -> set[str]:
         return {name for name in _names(aggregate) if self._homes.get(name) == {id(aggregate)}}
+
+    def outside_aggregates(self) -> set[str]:
+        """Variables that occur outside of aggregates: those of the rule itself."""
+        return {name for name, homes in self._homes.items() if 0 in homes}
 
     def _find_homes(self, body: And, head: Head | None) -> None:
         """Where each variable occurs: in which aggregates, or (0) outside of all."""
@@ -243,7 +250,7 @@ class Resolver:
 
     # Disjuncts
 
-    def _bind(self, conditions: Sequence[Condition], outer: Substitution) -> _Part:
+    def _bind(self, conditions: Sequence[Condition], outer: Iterable[str]) -> _Part:
         atoms: list[Atom | RowAtom] = []
         tests: list[Condition] = []
         equations: list[Comparison] = []
@@ -291,10 +298,9 @@ class Resolver:
 
     def _check_bound(self, parts: Sequence[_Part], common: Substitution, outer: Substitution, body: And) -> None:
         """Every variable must be bound in every disjunct, and every `_` of an atom must be in all of them."""
-        everywhere = {name for name, homes in self._homes.items() if 0 in homes}
         reported: set[str] = set()
         for part in parts:
-            for name in sorted(everywhere - part.bound - set(part.values) - reported):
+            for name in sorted(self.outside_aggregates() - part.bound - set(part.values) - reported):
                 variable = _find(body, name)
                 if variable is not None:
                     reported.add(name)

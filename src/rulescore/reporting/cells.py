@@ -1,4 +1,5 @@
-"""Values as people read them: counts with thousands separators, rates with 4 digits, scores with 3 significant ones."""
+"""Values as people read them: counts with thousands separators, rates with 4 digits, scores with 3 significant ones, values of the
+data with 6."""
 
 from __future__ import annotations
 
@@ -39,7 +40,7 @@ def visible(text: str) -> str:
 
 
 def is_number(kind: CellKind) -> bool:
-    return kind in {CellKind.COUNT, CellKind.RATE, CellKind.SCORE, CellKind.WEIGHT}
+    return kind in {CellKind.COUNT, CellKind.RATE, CellKind.SCORE, CellKind.WEIGHT, CellKind.VALUE}
 
 
 def _number(value: float, kind: CellKind) -> str:
@@ -48,16 +49,19 @@ def _number(value: float, kind: CellKind) -> str:
             return f"{value:.4f}"
         case CellKind.WEIGHT:
             return f"{value:g}"
+        case CellKind.VALUE:
+            text = _significant(value, 6)
+            return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
         case _:
-            return _significant(value)
+            return _significant(value, 3)
 
 
-def _significant(value: float) -> str:
-    """Three significant digits, but never fewer than the whole part has: 0.123, 12.3, 847, 1,235."""
+def _significant(value: float, digits: int) -> str:
+    """So many significant digits, but never fewer than the whole part has; of three: 0.123, 12.3, 847, 1,235."""
     if value == 0:
         return "0"
-    rounded = float(f"{value:.2e}")
+    rounded = float(f"{value:.{digits - 1}e}")
     if abs(rounded) < 1e-4:
-        return f"{value:.2e}"
-    decimals = max(0, 2 - math.floor(math.log10(abs(rounded))))
+        return f"{value:.{digits - 1}e}"
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(rounded))))
     return f"{value:,.{decimals}f}"

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from rulescore.reporting.cells import counted
-from rulescore.reporting.listing import Audience, CellKind, Column, Layout, Listing
-from rulescore.reporting.tables import titled
-from rulescore.scoring.results import Counts, DataSummary, PredictionCounts, RuleInfo, RuleResult
+from rulescore.reporting.cells import counted, shown
+from rulescore.reporting.listing import Audience, Cell, CellKind, Column, Layout, Listing
+from rulescore.reporting.tables import group_listings, shortly_titled, titled
+from rulescore.scoring.results import Counts, DataSummary, PredictionCounts, RuleInfo, RuleResult, TableCounts
 
 if TYPE_CHECKING:
     # Listing rules or an audit does not need the engine that these come from.
-    from rulescore.evaluate import PairCount, Violations
+    from rulescore.evaluate import GridRow, PairCount, Tolerance, Violations
 
 _FEW_GROUNDINGS = 5
 
@@ -37,7 +37,7 @@ def flags(counts: Counts) -> tuple[str, ...]:
 
 
 def audit_listing(rules: Sequence[RuleResult]) -> Listing:
-    """Rules by dataset rate, the highest first and undefined ones last."""
+    """Rules by dataset rate, the highest first and undefined ones last; beside them tolerances and largest groups, if there are any."""
     columns = (
         *_TITLE_COLUMNS,
         Column("kind", "kind", audience=Audience.PROGRAMS),
@@ -47,11 +47,15 @@ def audit_listing(rules: Sequence[RuleResult]) -> Listing:
         Column("evaluable", "evaluable", CellKind.COUNT),
         Column("rate", "rate", CellKind.RATE),
         Column("flags", "flags", CellKind.TEXTS),
+        Column("tolerance", "tolerance", CellKind.VALUE, Audience.PROGRAMS),
+        Column("largest_group", "largest group", CellKind.COUNT, Audience.PROGRAMS),
+        Column("largest_group_share", "its share", CellKind.RATE, Audience.PROGRAMS),
+        Column("largest_group_share_reason", "why", audience=Audience.PROGRAMS),
     )
     ordered = sorted(rules, key=lambda rule: 1.0 if rule.dataset.rate is None else -rule.dataset.rate)
     rows = tuple(
         (
-            *_title_cells(rule.info),
+            *_title_cells(rule.info, shortly_titled),
             rule.kind.value,
             rule.kind_reason,
             rule.dataset.confirmed,
@@ -59,12 +63,47 @@ def audit_listing(rules: Sequence[RuleResult]) -> Listing:
             rule.dataset.evaluable,
             rule.dataset.rate,
             flags(rule.dataset),
+            rule.tolerance,
+            rule.largest_group,
+            rule.largest_group_share.value,
+            rule.largest_group_share.reason,
         )
         for rule in ordered
     )
     flagged = sum(1 for rule in rules if flags(rule.dataset))
     note = f"{flagged:,} of {counted(len(rules), 'rule')} flagged"
-    return Listing("audit", "Audit of the rules over the observed facts", columns, rows, notes=(note,))
+    title = "Audit of the rules over the observed data"
+    return Listing("audit", title, columns, rows, notes=(note,), beside=group_listings(ordered))
+
+
+def tolerances_listing(rows: Sequence[GridRow]) -> Listing:
+    """What rules that limit a distance would find in the data with other tolerances."""
+    columns = (
+        Column("rule", "rule"),
+        Column("text", "text", audience=Audience.PROGRAMS),
+        Column("written", "tolerance", CellKind.VALUE, Audience.PEOPLE),
+        Column("tolerance", "tolerance", CellKind.VALUE, Audience.PROGRAMS),
+        Column("unit", "unit", audience=Audience.PROGRAMS),
+        Column("confirmed", "confirmed", CellKind.COUNT),
+        Column("refuted", "refuted", CellKind.COUNT),
+        Column("evaluable", "evaluable", CellKind.COUNT),
+        Column("rate", "rate", CellKind.RATE),
+    )
+    cells = tuple(
+        (
+            row.rule.name,
+            row.rule.text,
+            _written(row.tolerance),
+            row.tolerance.value,
+            "percent" if row.tolerance.relative else "absolute",
+            row.counts.confirmed,
+            row.counts.refuted,
+            row.counts.evaluable,
+            row.counts.rate,
+        )
+        for row in rows
+    )
+    return Listing("tolerances", "Rules over the observed data, by tolerance", columns, cells)
 
 
 def violations_listing(found: Violations) -> Listing:
@@ -128,20 +167,30 @@ def check_listing(summary: DataSummary, rules: int, models: Mapping[str, Predict
         ("negative facts that are observed too", summary.negatives_observed),
         ("predicates", summary.predicates),
         ("constants", summary.constants),
+        *(row for table in summary.tables for row in _table_rows(table)),
         *(row for model, counts in models.items() for row in _prediction_rows(model, counts)),
     )
     return Listing("check", "Checked", columns, rows)
 
 
-def _prediction_rows(model: str, counts: PredictionCounts) -> tuple[tuple[str, int], ...]:
-    return (
-        (f"{model}: rows", counts.rows),
-        (f"{model}: rows kept", counts.kept),
-        (f"{model}: predictions", counts.distinct),
-        (f"{model}: duplicates", counts.duplicates),
-        (f"{model}: already observed", counts.already_observed),
-    )
+def _table_rows(table: TableCounts) -> tuple[tuple[str, int], ...]:
+    return (f"{table.name}: rows", table.rows), (f"{table.name}: hidden targets", table.hidden)
 
 
-def _title_cells(rule: RuleInfo) -> tuple[str, str, str]:
-    return titled(rule), rule.name, rule.text
+def _prediction_rows(model: str, counts: PredictionCounts) -> Iterator[tuple[str, int]]:
+    yield f"{model}: rows", counts.rows
+    yield f"{model}: rows kept", counts.kept
+    yield f"{model}: predictions", counts.distinct
+    yield f"{model}: duplicates", counts.duplicates
+    yield f"{model}: already observed", counts.already_observed
+    if counts.hidden is not None and counts.covered is not None:
+        yield f"{model}: hidden targets", counts.hidden
+        yield f"{model}: hidden targets covered", counts.covered
+
+
+def _written(tolerance: Tolerance) -> Cell:
+    return f"{shown(tolerance.value, CellKind.VALUE)}%" if tolerance.relative else tolerance.value
+
+
+def _title_cells(rule: RuleInfo, title: Callable[[RuleInfo], str] = titled) -> tuple[str, str, str]:
+    return title(rule), rule.name, rule.text

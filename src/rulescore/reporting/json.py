@@ -54,7 +54,7 @@ def _text(document: dict[str, Any]) -> str:
     return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
 
 
-def _summary(summary: DataSummary) -> dict[str, int]:
+def _summary(summary: DataSummary) -> dict[str, Any]:
     return {
         "facts": summary.facts,
         "fact_duplicates": summary.fact_duplicates,
@@ -62,6 +62,7 @@ def _summary(summary: DataSummary) -> dict[str, int]:
         "negatives_observed": summary.negatives_observed,
         "constants": summary.constants,
         "predicates": summary.predicates,
+        "tables": {table.name: {"rows": table.rows, "hidden": table.hidden} for table in summary.tables},
     }
 
 
@@ -75,7 +76,12 @@ def _rule(result: RuleResult) -> dict[str, Any]:
         "weight": info.weight,
         "description": info.description,
         "tags": list(info.tags),
-        "dataset": _counts(result.dataset),
+        "tolerance": result.tolerance,
+        "dataset": {
+            **_counts(result.dataset),
+            "largest_group": result.largest_group,
+            **_measure("largest_group_share", result.largest_group_share),
+        },
         "models": {model: _found(found) for model, found in result.models.items()},
     }
 
@@ -109,6 +115,10 @@ def _model(result: ModelResult) -> dict[str, Any]:
         "predictions": predictions.distinct,
         "duplicates": predictions.duplicates,
         "already_observed": predictions.already_observed,
+        "without_partner": result.without_partner,
+        "hidden": predictions.hidden,
+        "covered": predictions.covered,
+        **_measure("coverage", result.coverage),
     }
 
 

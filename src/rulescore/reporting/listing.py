@@ -17,6 +17,7 @@ class CellKind(StrEnum):
     RATE = "rate"
     SCORE = "score"
     WEIGHT = "weight"
+    VALUE = "value"
     TEXTS = "texts"
     BINDING = "binding"
 
@@ -48,7 +49,8 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """`name` says in JSON what is listed; `figures` are values about the whole of it; `notes` are sentences for people."""
+    """`name` says in JSON what is listed; `figures` are values about the whole of it; `notes` are sentences for people. `beside` are
+    listings that people see below it: what programs find in further columns."""
 
     name: str
     title: str
@@ -57,3 +59,4 @@ class Listing:
     figures: tuple[tuple[str, int], ...] = ()
     notes: tuple[str, ...] = ()
     layout: Layout = Layout.ROWS
+    beside: tuple[Listing, ...] = ()

@@ -40,7 +40,7 @@ def seen_by(audience: Audience, listing: Listing) -> Listing:
 
 
 def _for_people(result: Evaluation | Listing) -> list[Listing]:
-    shown = (result,) if isinstance(result, Listing) else listings(result)
+    shown = (result, *result.beside) if isinstance(result, Listing) else listings(result)
     return [seen_by(Audience.PEOPLE, listing) for listing in shown]
 
 

@@ -1,13 +1,14 @@
-"""An evaluation as listings: the models first, then the rules over the observed facts, then the rules under each model."""
+"""An evaluation as listings: the models first, then the rules over the observed data, then the rules under each model."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from rulescore.reporting.cells import UNDEFINED, counted
 from rulescore.reporting.listing import Cell, CellKind, Column, Listing
 from rulescore.scoring.evaluation import Evaluation
-from rulescore.scoring.results import ModelResult, ModelRuleResult, RuleInfo, RuleKind, RuleResult
+from rulescore.scoring.results import DataSummary, ModelResult, ModelRuleResult, RuleInfo, RuleKind, RuleResult
 
 _KIND_ORDER = tuple(RuleKind)
 
@@ -19,11 +20,21 @@ _COUNT_COLUMNS = (
 )
 
 
+# A longer text is cut where it stands beside figures; listings of rules and formats for programs have all of it.
+_LONGEST_TEXT = 120
+
+_COVERAGE_COLUMNS = (
+    Column("hidden", "hidden targets", CellKind.COUNT),
+    Column("covered", "covered", CellKind.COUNT),
+    Column("coverage", "coverage", CellKind.RATE),
+)
+
+
 def listings(evaluation: Evaluation) -> tuple[Listing, ...]:
     models = evaluation.model_results
-    first = (models_listing(models),) if models else ()
+    first = (models_listing(models), predictions_listing(models)) if models else ()
     last = (model_rules_listing(evaluation.rule_results, model.name) for model in models)
-    return (*first, dataset_listing(evaluation), *last)
+    return (*first, dataset_listing(evaluation), *group_listings(evaluation.rule_results), *last)
 
 
 def models_listing(models: tuple[ModelResult, ...]) -> Listing:
@@ -33,24 +44,37 @@ def models_listing(models: tuple[ModelResult, ...]) -> Listing:
         Column("soft_score", "soft score", CellKind.SCORE),
         Column("hard_mean", "hard mean", CellKind.SCORE),
         Column("soft_mean", "soft mean", CellKind.SCORE),
+    )
+    rows = tuple(
+        (model.name, model.hard_score.value, model.soft_score.value, model.hard_mean.value, model.soft_mean.value)
+        for model in models
+    )
+    return Listing("models", "Models", columns, rows, notes=tuple(_undefined_measures(models)))
+
+
+def predictions_listing(models: tuple[ModelResult, ...]) -> Listing:
+    """What each model brought; targets only where some model predicts those of a table."""
+    covering = any(model.predictions.hidden is not None for model in models)
+    columns = (
+        Column("model", "model"),
         Column("predictions", "predictions", CellKind.COUNT),
         Column("duplicates", "duplicates", CellKind.COUNT),
         Column("already_observed", "already observed", CellKind.COUNT),
+        Column("without_partner", "without partner", CellKind.COUNT),
+        *(_COVERAGE_COLUMNS if covering else ()),
     )
     rows = tuple(
         (
             model.name,
-            model.hard_score.value,
-            model.soft_score.value,
-            model.hard_mean.value,
-            model.soft_mean.value,
             model.predictions.distinct,
             model.predictions.duplicates,
             model.predictions.already_observed,
+            model.without_partner,
+            *(_coverage_cells(model) if covering else ()),
         )
         for model in models
     )
-    return Listing("models", "Models", columns, rows, notes=(*_rows_left_out(models), *_undefined_measures(models)))
+    return Listing("predictions", "Predictions", columns, rows, notes=tuple(_rows_left_out(models)))
 
 
 def dataset_listing(evaluation: Evaluation) -> Listing:
@@ -64,17 +88,42 @@ def dataset_listing(evaluation: Evaluation) -> Listing:
     )
     rows = tuple(
         (
-            titled(rule.info),
+            shortly_titled(rule.info),
             f"{rule.kind}: {rule.kind_reason}",
             *([rule.info.weight] if weighted else []),
             *_dataset_cells(rule),
         )
         for rule in rules
     )
-    summary = evaluation.summary
-    read = ((summary.facts, "observed fact"), (summary.predicates, "predicate"), (summary.constants, "constant"))
-    note = f"{', '.join(counted(number, noun) for number, noun in read)}; convention: {evaluation.convention}"
-    return Listing("dataset", "Rules over the observed facts", columns, rows, notes=(note,))
+    note = f"{_read(evaluation.summary)}; convention: {evaluation.convention}"
+    return Listing("dataset", f"Rules over the {_data_word(evaluation.summary)}", columns, rows, notes=(note,))
+
+
+def group_listings(rules: Sequence[RuleResult]) -> tuple[Listing, ...]:
+    """Rules whose pairs are counted by groups, and those with a tolerance taken from the data; nothing where there are none."""
+    found = [rule for rule in rules if rule.largest_group is not None or rule.tolerance is not None]
+    if not found:
+        return ()
+    taken = any(rule.tolerance is not None for rule in found)
+    columns = (
+        Column("rule", "rule"),
+        *([Column("tolerance", "tolerance", CellKind.VALUE)] if taken else []),
+        Column("evaluable", "evaluable", CellKind.COUNT),
+        Column("largest_group", "largest group", CellKind.COUNT),
+        Column("largest_group_share", "its share", CellKind.RATE),
+    )
+    rows = tuple(
+        (
+            rule.info.name,
+            *([rule.tolerance] if taken else []),
+            rule.dataset.evaluable,
+            rule.largest_group,
+            rule.largest_group_share.value,
+        )
+        for rule in found
+    )
+    title = "Tolerances taken from the data, and largest groups" if taken else "Largest groups"
+    return (Listing("groups", title, columns, rows),)
 
 
 def model_rules_listing(rules: tuple[RuleResult, ...], model: str) -> Listing:
@@ -94,6 +143,29 @@ def model_rules_listing(rules: tuple[RuleResult, ...], model: str) -> Listing:
 def titled(info: RuleInfo) -> str:
     """The name and the text of a rule, or its text alone where that is its name."""
     return info.text if info.name == info.text else f"{info.name}: {info.text}"
+
+
+def shortly_titled(info: RuleInfo) -> str:
+    """As `titled`, but a long text behind a name is cut at a space."""
+    if info.name == info.text or len(info.text) <= _LONGEST_TEXT:
+        return titled(info)
+    return f"{info.name}: {info.text[:_LONGEST_TEXT].rpartition(' ')[0]} …"
+
+
+def _read(summary: DataSummary) -> str:
+    """What was read, in words; facts and what they are made of are not named where there are only tables."""
+    tables = ((len(summary.tables), "table"), (sum(table.rows for table in summary.tables), "row"))
+    facts = ((summary.facts, "observed fact"), (summary.predicates, "predicate"), (summary.constants, "constant"))
+    read = (*(facts if summary.facts or not summary.tables else ()), *(tables if summary.tables else ()))
+    return ", ".join(counted(number, noun) for number, noun in read)
+
+
+def _data_word(summary: DataSummary) -> str:
+    return "observed data" if summary.tables else "observed facts"
+
+
+def _coverage_cells(model: ModelResult) -> tuple[Cell, ...]:
+    return model.predictions.hidden, model.predictions.covered, model.coverage.value
 
 
 def _dataset_cells(rule: RuleResult) -> tuple[Cell, ...]:
@@ -119,17 +191,22 @@ def _rows_left_out(models: tuple[ModelResult, ...]) -> list[str]:
 
 
 def _undefined_measures(models: tuple[ModelResult, ...]) -> list[str]:
-    measures = [
-        (model.name, name, measure)
-        for model in models
+    """Each reason once, with the models it is true of unless these are several and all."""
+    names: dict[tuple[str, str | None], list[str]] = {}
+    for model in models:
         for name, measure in (
             ("hard score", model.hard_score),
             ("soft score", model.soft_score),
             ("hard mean", model.hard_mean),
             ("soft mean", model.soft_mean),
-        )
-    ]
-    return [f"{UNDEFINED} {model}, {name}: {measure.reason}" for model, name, measure in measures if measure.value is None]
+        ):
+            if measure.value is None:
+                names.setdefault((name, measure.reason), []).append(model.name)
+    return [f"{UNDEFINED} {_of_whom(found, len(models))}{name}: {reason}" for (name, reason), found in names.items()]
+
+
+def _of_whom(names: Sequence[str], models: int) -> str:
+    return "" if len(names) == models > 1 else f"{', '.join(names)}, "
 
 
 def _undefined_scores(rules: tuple[RuleResult, ...], model: str) -> list[str]:

@@ -131,6 +131,9 @@ def _rules_table(results: Sequence[RuleResult]) -> Any:
         "kind_reason": _strings(rule.kind_reason for rule in rules),
         "weight": _floats(rule.info.weight for rule in rules),
         **_count_columns("dataset_", [rule.dataset for rule in rules]),
+        "dataset_largest_group": _integers([rule.largest_group for rule in rules]),
+        **_measure_columns("dataset_largest_group_share", [rule.largest_group_share for rule in rules]),
+        "tolerance": _floats(rule.tolerance for rule in rules),
         "model": _strings(model for _, model, _ in rows),
         **_count_columns("", [found.counts if found else None for found in founds]),
         **_measure_columns("score", [found.score if found else None for found in founds]),
@@ -151,6 +154,10 @@ def _models_table(models: Sequence[ModelResult]) -> Any:
         "predictions": _integers([model.predictions.distinct for model in models]),
         "duplicates": _integers([model.predictions.duplicates for model in models]),
         "already_observed": _integers([model.predictions.already_observed for model in models]),
+        "without_partner": _integers([model.without_partner for model in models]),
+        "hidden": _integers([model.predictions.hidden for model in models]),
+        "covered": _integers([model.predictions.covered for model in models]),
+        **_measure_columns("coverage", [model.coverage for model in models]),
     }
     return pa.table(columns)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from rulescore.data.summary import DataSummary, PredictionCounts
+from rulescore.data.summary import DataSummary, PredictionCounts, TableCounts
 
 __all__ = [
     "Counts",
@@ -17,6 +17,7 @@ __all__ = [
     "RuleInfo",
     "RuleKind",
     "RuleResult",
+    "TableCounts",
 ]
 
 
@@ -70,17 +71,32 @@ class ModelRuleResult:
 
 @dataclass(frozen=True, slots=True)
 class RuleResult:
+    """`largest_group`: the evaluable groundings over the data that lie in the group with most of them, None where groundings are not
+    counted by groups. `tolerance`: the one that was taken from the data, None where the rule has its own or none."""
+
     info: RuleInfo
     kind: RuleKind
     kind_reason: str
     dataset: Counts
     models: dict[str, ModelRuleResult] = field(default_factory=dict)
+    largest_group: int | None = None
+    tolerance: int | float | None = None
+
+    @property
+    def largest_group_share(self) -> Measure:
+        """The largest group's share of the evaluable groundings over the data: near 1, a single group decides the rate."""
+        if self.largest_group is None:
+            return Measure(None, "its groundings are not counted by groups")
+        if not self.dataset.evaluable:
+            return Measure(None, "no evaluable grounding in the data")
+        return Measure(self.largest_group / self.dataset.evaluable)
 
 
 @dataclass(frozen=True, slots=True)
 class ModelResult:
     """`hard_score` and `soft_score` are the aggregates of the definition. `hard_mean` runs over hard rules with evaluable
-    groundings only; `soft_mean` renormalises the shares over soft rules."""
+    groundings only; `soft_mean` renormalises the shares over soft rules. `without_partner`: the predictions that take part in no
+    evaluable grounding of any rule, None where contributions were not looked at."""
 
     name: str
     predictions: PredictionCounts
@@ -88,3 +104,14 @@ class ModelResult:
     soft_score: Measure
     hard_mean: Measure
     soft_mean: Measure
+    without_partner: int | None = None
+
+    @property
+    def coverage(self) -> Measure:
+        """The share of the hidden targets that the model predicts."""
+        counts = self.predictions
+        if counts.hidden is None or counts.covered is None:
+            return Measure(None, "the model predicts no table's target")
+        if not counts.hidden:
+            return Measure(None, "no target is hidden")
+        return Measure(counts.covered / counts.hidden)

@@ -81,7 +81,10 @@ def counts(statement: str, rule: int, *, predictions: bool) -> Select:
         *([named(exp.cast(column("j", "prediction"), "INT", copy=False), "prediction")] if predictions else []),
         *(named(big(exp.Coalesce(this=total(value), expressions=[number(0)])), c) for c, value in sums.items()),
     ).from_(rows.subquery(alias="j", copy=False))
-    return query.group_by(column("j", "prediction")) if predictions else query
+    if not predictions:
+        return query
+    query = query.group_by(column("j", "prediction"))
+    return query.having(exp.GT(this=total(either.copy()), expression=number(0)), copy=False)  # type: ignore[return-value]
 
 
 def violations(statement: str, *, predictions: bool) -> Select:

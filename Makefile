@@ -5,11 +5,16 @@ VENV := .venv
 RUN := $(VENV)/bin
 INSTALL := $(RUN)/python -m pip install --quiet --constraint constraints.txt
 
-.PHONY: demo test bench bench-proximity clean
+.PHONY: demo examples test bench bench-proximity clean
 
 demo: $(VENV)/installed
 	$(RUN)/rulescore demo
 	@echo "'rulescore' is $(RUN)/rulescore here, or: . $(RUN)/activate"
+
+examples: $(VENV)/installed
+	$(RUN)/python examples/real-estate/run.py
+	$(RUN)/python examples/flights/run.py
+	$(RUN)/python examples/classification/run.py
 
 test: $(VENV)/installed-test
 	$(RUN)/ruff check .
@@ -26,8 +31,8 @@ bench-proximity: $(VENV)/installed
 	$(RUN)/python benchmarks/proximity.py
 
 clean:
-	rm -rf $(VENV) build dist rulescore-demo .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
-	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
+	rm -rf $(VENV) build dist rulescore-demo real-estate flights classification .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find src tests benchmarks examples -name __pycache__ -prune -exec rm -rf {} +
 
 # Older versions of pip know nothing of dependency groups.
 $(VENV)/made:

@@ -33,6 +33,7 @@ from rulescore.language.parser import parse_all
 from rulescore.language.printer import print_atom
 from rulescore.language.syntax import Atom, Constant, ExtractIncompatible, Program, Refute, Rule
 from rulescore.logic import checks, conventions
+from rulescore.logic.declared import declaration_problems
 from rulescore.logic.horn import horn_program
 from rulescore.logic.incompatible import self_refuting
 from rulescore.logic.judgement import Declared, formula, formula_predicates
@@ -60,6 +61,7 @@ CODES = {
     "E261": "a rule or model that does not exist is asked for",
     "E262": "violations of a prediction are asked for without a model, or by an atom with variables",
     "E263": "violations of a fact are asked for that no model predicts",
+    "E264": "rules cannot be counted with other tolerances",
     "E325": "one model is given twice",
     "W206": "the rule files hold no rule",
     "W324": "one model's predictions come from several sources",
@@ -120,12 +122,17 @@ class Session:
         fast_names = [names[i] for i in sorted(self._fast)]
         horn = self._horn
         problems = checks.structure(self.program, names, horn)
-        problems += checks.meaning(self.program, self._loaded.vocabulary, self._types(horn), horn, self._is_elsewhere)
+        problems += checks.meaning(
+            self.program, self._loaded.vocabulary, self._types(horn), horn, self._is_elsewhere, self._function_names
+        )
         problems += self._data_warnings()
         problems += self._type_clashes()
-        _raise_errors(problems)
         self._numbered = False
-        extracted = self._extracted()
+        extracted = [] if _are_errors(problems) else self._extracted()
+        self._formulas = self._resolved(extracted, problems)
+        self._sql_rules = SqlRules(self._engine, self.setting.sql_rules, len(self.program.rules))
+        problems += self._sql_rules.prepare(self._formulas.schema, self._loaded.vocabulary.predicates)
+        _raise_errors(problems)
         self.ways = refutations(horn, self._loaded.vocabulary, extracted)
         problems += _shown_pairs(extracted)
         problems += self._option_problems()
@@ -133,10 +140,6 @@ class Session:
         problems += conventions.unsuitable(
             self.setting.scoring, list(zip(names, self.program.rules, strict=True)), self.ways, self._fast
         )
-        _raise_errors(problems)
-        self._formulas = self._resolved(extracted, problems)
-        self._sql_rules = SqlRules(self._engine, self.setting.sql_rules, len(self.program.rules))
-        problems += self._sql_rules.prepare(self._formulas.schema)
         _raise_errors(problems)
         self.warnings = tuple(problems)
         self.plan: Plan = plan(((i, normal_rule(self.program.rules[i])) for i in sorted(self._fast)), self.ways)
@@ -195,6 +198,8 @@ class Session:
         relations = fact_relations(self._engine, self._loaded, wanted)
         schema = Schema(relations | table_relations(self._tables))
         declared = Declared(self.program.declarations, tuple(extracted), self._function_names)
+        fast = {id(statement) for statement in self._horn.statements}
+        problems.extend(declaration_problems(self.program.declarations, schema, self._function_names, fast))
         options = self.setting.scoring
         formulas = Formulas(
             self._engine,
@@ -230,6 +235,8 @@ class Session:
 
     def tolerance_grid(self, limits: Sequence[Tolerance]) -> list[GridRow]:
         """Dataset counts of every rule that limits a distance within groups, for each tolerance of its kind."""
+        if self._formulas.distinct_variables:
+            raise InputError(_no_grid("two variables may not stand for one constant, so pairs of equal values are left out"))
         rows = []
         for number in self._formulas.rules:
             relative = is_relative(self.program.rules[number])
@@ -237,7 +244,10 @@ class Session:
             if self._formulas.proximity(number) is None or not chosen:
                 continue
             numbers = [log_distance(one.value) if relative else one.value for one in chosen]
-            for one, counts in zip(chosen, self._formulas.grid(number, numbers), strict=True):
+            found_counts = self._formulas.grid(number, numbers)
+            if found_counts is None:
+                raise InputError(_no_grid(f"values of rule `{self.rules[number].name}` are too large to be subtracted"))
+            for one, counts in zip(chosen, found_counts, strict=True):
                 found = Counts(counts.confirmed, counts.refuted, counts.evaluable)
                 rows.append(GridRow(self.rules[number], one, found))
         return rows
@@ -570,6 +580,10 @@ def _unknown(what: str, name: str, known: Sequence[str]) -> Diagnostic:
     return Diagnostic("E261", f"there is no {what} `{name}`", helps=helps)
 
 
+def _no_grid(reason: str) -> Diagnostic:
+    return Diagnostic("E264", "rules cannot be counted with other tolerances", notes=(reason,))
+
+
 def _no_prediction(atom: Atom) -> Diagnostic:
     return Diagnostic(
         "E262",
@@ -592,8 +606,12 @@ def _shown_pairs(pairs: Sequence[tuple[str, str]]) -> Iterator[Diagnostic]:
         )
 
 
+def _are_errors(problems: Iterable[Diagnostic]) -> bool:
+    return any(problem.severity is Severity.ERROR for problem in problems)
+
+
 def _raise_errors(problems: Sequence[Diagnostic]) -> None:
-    if any(problem.severity is Severity.ERROR for problem in problems):
+    if _are_errors(problems):
         raise InputError(sorted(problems, key=lambda problem: problem.severity is not Severity.ERROR))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import operator
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import product
 from typing import Any
@@ -290,7 +290,8 @@ def require_equal_plans(setting: Setting, *, sorts: bool) -> None:
         found = session.evaluate()
     with Session(setting, sorted_plans=False) as session:
         expected = session.evaluate()
-    assert found.rule_results == expected.rule_results
+    # Groups are counted by sorting alone.
+    assert [replace(one, largest_group=None) for one in found.rule_results] == list(expected.rule_results)
     assert sorted_rows(found.contributions) == sorted_rows(expected.contributions)
 
 
@@ -326,7 +327,7 @@ def test_rules_of_another_form_are_joined(name: str) -> None:
 RULES = (
     f"abs(P - Q) < 10 <- {BODY.format(group='')}, A != B.",
     f"abs(P - Q) >= 1e307 <- {BODY.format(group='zip: Z, ')}.",
-    f"abs(P - Q) <= 99999999999999999999 <- {BODY.format(group='zip: Z, ')}.",
+    f"abs(P - Q) <= 99999999999999999999.0 <- {BODY.format(group='zip: Z, ')}.",
 )
 
 

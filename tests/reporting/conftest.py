@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from rulescore.errors import Diagnostic, Place, Severity
 from rulescore.scoring.evaluation import Evaluation
-from rulescore.scoring.results import Counts, DataSummary, PredictionCounts, RuleInfo
+from rulescore.scoring.results import Counts, DataSummary, PredictionCounts, RuleInfo, TableCounts
 from rulescore.scoring.score import score
 
 RULES = (
@@ -35,6 +37,36 @@ def make_evaluation(models: tuple[str, ...]) -> Evaluation:
     )
     warning = Diagnostic("W999", "look `here`", Place("family.rules", 3, 9), severity=Severity.WARNING)
     return Evaluation("definition", *results, DataSummary(272_115, 3, 0, 0, 14_541, 237), (warning,))
+
+
+def make_table_evaluation() -> Evaluation:
+    """Two regressors of one table: pairs counted by groups, one rule with a tolerance from the data, one long text, one in SQL."""
+    long_text = f"abs(P - Q) <= 1500 <- {', '.join(f'sale(id: A{number}, price: P{number})' for number in range(9))}"
+    rules = (
+        RuleInfo("near", long_text),
+        RuleInfo("wide", "within(P, Q, spread(2)) <- sale(id: A, price: P)"),
+        RuleInfo("plain", "p"),
+    )
+    dataset = [Counts(300, 100, 400), Counts(), Counts(7, 3, 10)]
+    counts = [Counts(5, 5, 10), Counts(1, 0, 1), Counts()]
+    brought = {
+        "ridge_regression": PredictionCounts(300, 300, 300, 0, 0, hidden=400, covered=300),
+        "none": PredictionCounts(0, 0, 0, 0, 0, hidden=400, covered=0),
+    }
+    rule_results, model_results = score(rules, dataset, dict.fromkeys(brought, counts), brought)
+    groups = (
+        replace(rule_results[0], largest_group=100),
+        replace(rule_results[1], largest_group=0, tolerance=1234.5),
+        rule_results[2],
+    )
+    models = tuple(replace(result, without_partner=result.predictions.distinct // 10) for result in model_results)
+    summary = DataSummary(0, 0, 0, 0, 5, 0, (TableCounts("sale", 4_000, 400),))
+    return Evaluation("definition", groups, models, summary)
+
+
+@pytest.fixture
+def table_evaluation() -> Evaluation:
+    return make_table_evaluation()
 
 
 @pytest.fixture

@@ -40,5 +40,6 @@ def test_an_audit_is_sorted_by_rate_with_undefined_rates_last(audit: Evaluation)
 
 def test_people_see_a_rule_once_and_programs_its_name_and_text(audit: Evaluation) -> None:
     listing = audit_listing(audit.rule_results)
-    assert render(listing, Format.CSV).startswith("rule,text,kind,kind_reason,confirmed,refuted,evaluable,rate,flags\n")
+    header = "rule,text,kind,kind_reason,confirmed,refuted,evaluable,rate,flags,tolerance,largest_group,largest_group_share"
+    assert render(listing, Format.CSV).startswith(f"{header},largest_group_share_reason\n")
     assert render(listing, Format.MARKDOWN).splitlines()[2] == "| rule | confirmed | refuted | evaluable | rate | flags |"

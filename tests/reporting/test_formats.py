@@ -47,7 +47,8 @@ def test_json_has_full_precision_and_null_for_undefined(evaluation: Evaluation) 
     document = json.loads(render(evaluation, Format.JSON))
     assert (document["version"], document["convention"]) == (1, "definition")
     first, second, _, last = document["rules"]
-    assert first["dataset"] == {"confirmed": 1_234_567, "refuted": 12_345, "evaluable": 1_246_912, "rate": 12_345 / 1_246_912}
+    counts = {"confirmed": 1_234_567, "refuted": 12_345, "evaluable": 1_246_912, "rate": 12_345 / 1_246_912}
+    assert counts.items() <= first["dataset"].items()
     assert second["dataset"]["rate"] is None
     assert last["models"]["compgcn"]["score"] is None
     assert last["models"]["compgcn"]["score_reason"]

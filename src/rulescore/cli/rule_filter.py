@@ -6,12 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from rulescore.data.setting import ScoringOptions
+from rulescore.data.setting import ScoringOptions, SqlRule
 from rulescore.errors import Source
 from rulescore.language.parser import parse_all
-from rulescore.language.syntax import Atom, Not, Rule
+from rulescore.language.syntax import Atom, RowAtom, Rule, Test
+from rulescore.language.trees import Node, nodes_in
 from rulescore.scoring.described import described_rules
 from rulescore.scoring.results import RuleInfo
+from rulescore.sql.sql_rules import relations_named
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,16 +26,31 @@ class RuleFilter:
     predicates: frozenset[str] = frozenset()
 
 
-def listed_rules(sources: Sequence[Source], options: ScoringOptions, wanted: RuleFilter) -> Iterator[RuleInfo]:
+def listed_rules(
+    sources: Sequence[Source], sql_rules: Sequence[SqlRule], options: ScoringOptions, wanted: RuleFilter
+) -> Iterator[RuleInfo]:
     program = parse_all(sources)
-    for rule, info in zip(program.rules, described_rules(program, options), strict=True):
-        if _matches(info, wanted) and wanted.predicates <= predicates_of(rule):
+    named = [predicates_of(rule) for rule in program.rules] + [relations_named(rule.statement) for rule in sql_rules]
+    for info, predicates in zip(described_rules(program, options, sql_rules), named, strict=True):
+        if _matches(info, wanted) and wanted.predicates <= predicates:
             yield info
 
 
 def predicates_of(rule: Rule) -> frozenset[str]:
-    atoms = [part.condition if isinstance(part, Not) else part for part in (rule.head, *rule.body.conditions)]
-    return frozenset(atom.predicate for atom in atoms if isinstance(atom, Atom))
+    """Predicates, tables and attributes of tables that a rule names, under `not` and in aggregates too."""
+    return frozenset(name for condition in (rule.head, rule.body) for node in nodes_in(condition) for name in _named(node))
+
+
+def _named(node: Node) -> Iterator[str]:
+    match node:
+        case Atom(predicate=predicate) | Test(predicate=predicate):
+            yield predicate
+            yield from [predicate.partition(".")[0]] if "." in predicate else []
+        case RowAtom(table=table, arguments=arguments):
+            yield table
+            yield from (f"{table}.{attribute}" for attribute, _ in arguments)
+        case _:
+            return
 
 
 def _matches(info: RuleInfo, wanted: RuleFilter) -> bool:

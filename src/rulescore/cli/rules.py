@@ -24,5 +24,5 @@ def rules(
     from rulescore.reporting.findings import rules_listing
 
     wanted = RuleFilter(name, frozenset(tag), kind, frozenset(predicate))
-    sources, options = load_rules(choice)
-    show(rules_listing(listed_rules(sources, options, wanted)), form)
+    setting = load_rules(choice)
+    show(rules_listing(listed_rules(setting.rules, setting.sql_rules, setting.scoring, wanted)), form)

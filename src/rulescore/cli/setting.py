@@ -13,7 +13,7 @@ from rulescore.data.project import load_project
 from rulescore.data.setting import Convention, EngineOptions, KeyedTable, ModelPredictions, ScoringOptions, Setting
 from rulescore.data.sources import files_by_model, named_source
 from rulescore.data.tables import table_predictions, the_target_table
-from rulescore.errors import Diagnostic, InputError, Source, suggestion
+from rulescore.errors import Diagnostic, InputError, suggestion
 from rulescore.reporting.format import DEFAULT_FILE_FORMATS
 
 CODES: dict[str, str] = {
@@ -49,19 +49,22 @@ def load(choice: SettingChoice) -> Chosen:
 
 
 def load_facts(choice: SettingChoice) -> Setting:
-    """The observed facts alone: no rules, no predictions."""
+    """The observed facts alone: no tables, no rules, no predictions."""
     setting = _load(choice).setting
+    if setting.tables and not setting.observed:
+        helps = ("write `incompatible` statements or `refute` rules for attributes by hand",)
+        raise InputError(Diagnostic("E701", "there are no observed facts, only tables: attributes are not paired", helps=helps))
     if problems := _facts_problems(setting):
         raise InputError(problems)
     return Setting(setting.observed, (), engine=setting.engine)
 
 
-def load_rules(choice: SettingChoice) -> tuple[tuple[Source, ...], ScoringOptions]:
-    """The rule files alone, and the weights and kinds that the project file gives to rules. No data are needed."""
+def load_rules(choice: SettingChoice) -> Setting:
+    """A setting with rules, and the weights and kinds that the project file gives to them. No data are needed."""
     setting = _load(choice).setting
     if problems := _rules_problems(setting):
         raise InputError(problems)
-    return setting.rules, setting.scoring
+    return setting
 
 
 def require_predictions(setting: Setting) -> None:

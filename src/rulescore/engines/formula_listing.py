@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from rulescore.data.constants import key_of, text_of
+from rulescore.data.constants import MARKER, key_of, text_of
 from rulescore.data.setting import Role
 from rulescore.engines.formulas import Formulas
 from rulescore.engines.listing import Violation, predictions_in_words
@@ -19,6 +19,7 @@ from rulescore.sql.build import Select, create, drop, name
 from rulescore.sql.listing import counted, limited, restricted
 
 _LISTED = name("listed_groundings")
+_ROLES = (Role.BODY, Role.HEAD, Role.REFUTER)
 
 
 class FormulaListing:
@@ -61,10 +62,10 @@ class FormulaListing:
         head = self._rule.head
         return Violation(
             rule=self._name,
-            binding={one: text_of(key_of(value)) for one, value in values.items()},
+            binding={one: _shown(value) for one, value in values.items()},
             model=model,
             prediction=prediction,
-            roles=() if prediction is None else _roles(rule, row),
+            roles=() if prediction is None else tuple(role.value for role in _ROLES if row[role.value]),
             body=tuple(print_condition(replace_variables(one, ground)) for one in self._rule.body.conditions),
             head="false" if isinstance(head, Falsity) else print_condition(replace_variables(head, ground)),
             refuted_by=tuple(self._reasons(rule, row, ground)),
@@ -93,8 +94,8 @@ class FormulaListing:
         return print_condition(Atom(atom.table, tuple(term for _, term in atom.arguments)))
 
 
-def _roles(rule: FormulaRule, row: Mapping[str, Value]) -> tuple[str, ...]:
-    played = [role.value for role in (Role.BODY, Role.HEAD, Role.REFUTER) if row[role.value]]
-    if Role.BODY.value not in played and Role.HEAD.value not in played:  # then it takes part in an aggregate
-        played.insert(0, (Role.BODY if rule.body_measures else Role.HEAD).value)
-    return tuple(played)
+def _shown(value: Value) -> str:
+    """A value as people read it. Where a position has constants of several types, their keys stand for them."""
+    if isinstance(value, str) and value.startswith(MARKER):
+        return text_of(value)
+    return text_of(key_of(value))

@@ -39,7 +39,7 @@ class Formulas:
     sorting: bool = True
     largest_groups: dict[int, int] = field(default_factory=dict)
     tolerances: dict[int, int | float] = field(default_factory=dict)
-    _calls: dict[tuple[int, bool], dict[str, str]] = field(default_factory=dict)
+    _calls: dict[tuple[int, bool], dict[sql.Question, str]] = field(default_factory=dict)
 
     def dataset_counts(self) -> CountRows:
         found: CountRows = {}
@@ -72,13 +72,14 @@ class Formulas:
             values = observed_values(self.engine, self.context(number, predictions=False), form)
         return taken_from(values, form, wanted) if values.fits else None
 
-    def grid(self, number: int, limits: Sequence[int | float]) -> list[PairCounts]:
-        """The counts over the data that a rule that limits a distance would have with other tolerances."""
+    def grid(self, number: int, limits: Sequence[int | float]) -> list[PairCounts] | None:
+        """The counts over the data that a rule that limits a distance would have with other tolerances; None where values are too
+        large to be subtracted."""
         form = self.proximity(number)
         assert form is not None
         with named_in_errors(self.titles[number]):
             values = observed_values(self.engine, self.context(number, predictions=False), form)
-        return [at_limit(values, form, limit) for limit in limits]
+        return [at_limit(values, form, limit) for limit in limits] if values.fits else None
 
     def _dataset_pairs(self, number: int) -> PairCounts | None:
         form = self.sorted_form(number)
@@ -117,20 +118,20 @@ class Formulas:
             self._calls[key] = self._ask(number, predictions=predictions)
         return sql.Context(rule, self.schema, self._calls[key], self.distinct_variables, self.roles)
 
-    def _ask(self, number: int, *, predictions: bool) -> dict[str, str]:
+    def _ask(self, number: int, *, predictions: bool) -> dict[sql.Question, str]:
         """Ask registered predicates; last what depends on answers itself."""
         rule = self.rules[number]
-        calls: dict[str, str] = {}
-        asked: dict[str, pa.Table] = {}
+        calls: dict[sql.Question, str] = {}
+        asked: dict[sql.Question, pa.Table] = {}
         for deferred in (False, True):
-            for function in sorted(sql.asked_functions(rule)):
+            for question in sql.questions(rule):
                 context = sql.Context(rule, self.schema, dict(calls), self.distinct_variables, self.roles, asking=True)
-                queries = list(sql.asked_arguments(context, function, predictions=predictions, deferred=deferred))
+                queries = list(sql.asked_arguments(context, question, predictions=predictions, deferred=deferred))
                 if queries:
                     rows = [self.engine.query(sql.distinct_rows(union_all(queries)))]
-                    rows += [asked[function]] if function in asked else []
-                    asked[function] = pa.concat_tables(rows, promote_options="permissive")
-                    calls[function] = self.answers.load(function, asked[function], self.titles[number])
+                    rows += [asked[question]] if question in asked else []
+                    asked[question] = pa.concat_tables(rows, promote_options="permissive")
+                    calls[question] = self.answers.load(question, asked[question], self.titles[number])
         return calls
 
     def _row(self, number: int, statement: Select) -> tuple[int, int, int]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from rulescore.data.setting import Function
+from rulescore.data.setting import Function, ValueType
 from rulescore.engines.base import Engine
 from rulescore.errors import Diagnostic, InputError
 from rulescore.sql.build import name
+from rulescore.sql.formula import Question
 
 CODES = {
     "E291": "a registered predicate raised an exception",
@@ -29,24 +31,27 @@ class Answers:
         self._known: dict[str, dict[Arguments, bool | None]] = {one.name: {} for one in functions}
         self._made = 0
 
-    def load(self, function: str, asked: pa.Table, title: str) -> str:
+    def load(self, question: Question, asked: pa.Table, title: str) -> str:
         """A table of the argument tuples asked about and the answers to them. Tuples with a missing value have none."""
         complete = asked.drop_null().group_by(asked.column_names).aggregate([])
-        tuples = list(zip(*(column.to_pylist() for column in complete.columns), strict=True))
-        known = self._known[function]
-        new = [i for i, one in enumerate(tuples) if one not in known]
+        rows = _with_durations(complete, question.types)
+        tuples = list(zip(*(column.to_pylist() for column in rows.columns), strict=True))
+        keys = list(map(_key, tuples))
+        known = self._known[question.function]
+        new = [i for i, key in enumerate(keys) if key not in known]
         if new:
-            known.update(self._ask(self._functions[function], complete.take(new), [tuples[i] for i in new], title))
+            answers = self._ask(self._functions[question.function], rows.take(new), [tuples[i] for i in new], title)
+            known.update(zip((keys[i] for i in new), answers, strict=True))
         table = name(f"answers_{self._made}")
         self._made += 1
-        answers = pa.array([known[one] for one in tuples], pa.bool_())
-        self._engine.load(table, complete.append_column("answer", answers))
+        found = pa.array([known[key] for key in keys], pa.bool_())
+        self._engine.load(table, complete.append_column("answer", found))
         return table
 
-    def _ask(self, function: Function, rows: pa.Table, tuples: Sequence[Arguments], title: str) -> dict[Arguments, bool | None]:
+    def _ask(self, function: Function, rows: pa.Table, tuples: Sequence[Arguments], title: str) -> list[bool | None]:
         if function.arrow:
-            return dict(zip(tuples, self._ask_arrow(function, rows, title), strict=True))
-        return {one: self._ask_one(function, one, title) for one in tuples}
+            return self._ask_arrow(function, rows, tuples, title)
+        return [self._ask_one(function, one, title) for one in tuples]
 
     def _ask_one(self, function: Function, arguments: Arguments, title: str) -> bool | None:
         try:
@@ -55,7 +60,7 @@ class Answers:
             raise InputError(_failed(function, arguments, error, title)) from error
         return _checked(function, arguments, answer, title)
 
-    def _ask_arrow(self, function: Function, rows: pa.Table, title: str) -> list[bool | None]:
+    def _ask_arrow(self, function: Function, rows: pa.Table, tuples: Sequence[Arguments], title: str) -> list[bool | None]:
         columns = [column.combine_chunks() for column in rows.columns]
         shown = tuple(column.type for column in columns)
         try:
@@ -64,9 +69,28 @@ class Answers:
             raise InputError(_failed(function, shown, error, title, "arrays of ")) from error
         found = answer.to_pylist() if hasattr(answer, "to_pylist") else list(answer) if isinstance(answer, Iterable) else [answer]
         if len(found) != rows.num_rows:
-            message = f"function `{function.name}` answered {len(found)} times to {rows.num_rows} tuples of arguments"
-            raise InputError(Diagnostic("E292", message, notes=(f"for {title}",)))
-        return [_checked(function, tuple(row.values()), one, title) for row, one in zip(rows.to_pylist(), found, strict=True)]
+            message = f"function `{function.name}` gave {_count(len(found), 'answer')} to {_count(rows.num_rows, 'question')}"
+            helps = ("return an array that is as long as those of the arguments",)
+            raise InputError(Diagnostic("E292", message, notes=(f"for {title}",), helps=helps))
+        return [_checked(function, arguments, one, title) for arguments, one in zip(tuples, found, strict=True)]
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' if number != 1 else ''}"
+
+
+def _key(arguments: Arguments) -> Arguments:
+    """Integers and floats of one value are one argument; `true` and `1`, which are equal to Python, are two."""
+    return tuple((isinstance(one, bool), one) for one in arguments)
+
+
+def _with_durations(rows: pa.Table, types: Sequence[ValueType | None]) -> pa.Table:
+    """The database knows a duration as a number of days."""
+    for index, found in enumerate(types):
+        if found is ValueType.DURATION:
+            seconds = pc.multiply(rows.column(index).cast(pa.int64()), 24 * 60 * 60)
+            rows = rows.set_column(index, rows.field(index).name, seconds.cast(pa.duration("s")))
+    return rows
 
 
 def _checked(function: Function, arguments: Arguments, answer: object, title: str) -> bool | None:
@@ -84,6 +108,3 @@ def _failed(function: Function, arguments: Arguments, error: Exception, title: s
 
 def _shown(arguments: Iterable[object]) -> str:
     return "(" + ", ".join(str(one) if isinstance(one, pa.DataType) else repr(one) for one in arguments) + ")"
-
-
-Calls = Mapping[str, str]

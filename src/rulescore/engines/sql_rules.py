@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+
+import pyarrow as pa
 
 from rulescore.data.constants import key_of, text_of
 from rulescore.data.relations import Schema
@@ -13,7 +15,7 @@ from rulescore.engines.counting import named_in_errors
 from rulescore.engines.explaining import ShapeExplanation
 from rulescore.engines.listing import Violation, predictions_in_words
 from rulescore.engines.loading import Loaded
-from rulescore.errors import Diagnostic, EngineError, InputError
+from rulescore.errors import Diagnostic, EngineError, InputError, suggestion
 from rulescore.sql import sql_rules as sql
 from rulescore.sql.build import Select
 from rulescore.sql.listing import counted, restricted
@@ -21,6 +23,7 @@ from rulescore.sql.listing import counted, restricted
 CODES = {"E293": "a rule in SQL cannot be run, or does not return the columns it has to"}
 
 _COLUMNS = ("prediction", "confirmed", "refuted")
+_RETURNED = ("return one row for each grounding: `prediction` (null over the data), `confirmed`, `refuted`",)
 CountRows = dict[int, tuple[int, int, int]]
 
 
@@ -32,43 +35,52 @@ class SqlRules:
     rules: Sequence[SqlRule]
     first: int
 
-    def prepare(self, schema: Schema) -> list[Diagnostic]:
-        """Make the views that the statements read; returns the problems of the statements."""
+    def prepare(self, schema: Schema, predicates: Iterable[str]) -> list[Diagnostic]:
+        """Make the views that the statements read; returns the problems of the statements. `predicates`: all there are."""
         problems: list[Diagnostic] = []
+        known = sorted({*predicates, *schema.relations})
         named = {name for rule in self.rules for name in sql.relations_named(rule.statement)}
         for name in sorted(named & schema.relations.keys()):
             for view in sql.create_views(schema.relations[name]):
                 self.engine.run(view)
         for rule in self.rules:
-            problems.extend(self._problems(rule))
+            problems.extend(self._problems(rule, known))
         return problems
 
-    def _problems(self, rule: SqlRule) -> Iterator[Diagnostic]:
+    def _problems(self, rule: SqlRule, known: Sequence[str]) -> Iterator[Diagnostic]:
         try:
-            found = self.engine.query(sql.sample(rule.statement)).column_names
+            found = self.engine.query(sql.sample(rule.statement)).schema
         except EngineError as error:
-            notes = tuple(str(error).splitlines()[:3])
-            helps = ("a statement reads `observed_NAME` and `predicted_NAME`, for predicates and tables by name",)
-            yield Diagnostic("E293", f"the statement of rule `{rule.name}` cannot be run", rule.place, notes=notes, helps=helps)
+            # What the database suggests are names of its own.
+            said = [line for line in str(error).splitlines() if line.strip(" ^") and not line.startswith("Did you mean")]
+            helps = tuple(_meant(rule, known)) or (
+                "a statement reads `observed_NAME` and `predicted_NAME`, for predicates and tables by name",
+            )
+            message = f"the statement of rule `{rule.name}` cannot be run"
+            yield Diagnostic("E293", message, rule.place, notes=tuple(said[:2]), helps=helps)
             return
-        missing = [f"`{one}`" for one in _COLUMNS if one not in found]
+        missing = [f"`{one}`" for one in _COLUMNS if one not in found.names]
+        wrong = [one for one in _COLUMNS if one in found.names and not _fits(one, found.field(one).type)]
         if missing:
             message = f"the statement of rule `{rule.name}` does not return {' and '.join(missing)}"
-            notes = (f"it returns {', '.join(f'`{one}`' for one in found)}",)
-            helps = ("return one row for each grounding: `prediction` (null over the data), `confirmed`, `refuted`",)
-            yield Diagnostic("E293", message, rule.place, notes=notes, helps=helps)
+            notes = (f"it returns {', '.join(f'`{one}`' for one in found.names)}",)
+            yield Diagnostic("E293", message, rule.place, notes=notes, helps=_RETURNED)
+        for one in wrong:
+            wanted = "the number of a prediction, or null" if one == "prediction" else "true, false or null"
+            message = f"the statement of rule `{rule.name}` returns `{one}` as {found.field(one).type}, which is not {wanted}"
+            yield Diagnostic("E293", message, rule.place, helps=_RETURNED)
 
     def dataset_counts(self) -> CountRows:
         found: CountRows = {}
         for number, rule in enumerate(self.rules, self.first):
-            with named_in_errors(f"rule `{rule.name}`"):
+            with named_in_errors(_title(rule)):
                 row = self.engine.query(sql.counts(rule.statement, number, predictions=False)).to_pylist()[0]
             found[number] = (row["confirmed"], row["refuted"], row["evaluable"])
         return found
 
     def prediction_statements(self) -> Iterator[tuple[str, Select]]:
         for number, rule in enumerate(self.rules, self.first):
-            yield f"rule `{rule.name}`", sql.counts(rule.statement, number, predictions=True)
+            yield _title(rule), sql.counts(rule.statement, number, predictions=True)
 
     def explained(self) -> list[ShapeExplanation]:
         """Every rule with its statement, which counts over the data and over predictions."""
@@ -105,6 +117,25 @@ class SqlRules:
             )
             for row in listed
         ]
+
+
+def _title(rule: SqlRule) -> str:
+    return f"rule `{rule.name}`" + (f" ({rule.place})" if rule.place is not None else "")
+
+
+def _fits(column: str, found: pa.DataType) -> bool:
+    number = pa.types.is_integer(found) or pa.types.is_null(found)
+    return number or (column != "prediction" and pa.types.is_boolean(found))
+
+
+def _meant(rule: SqlRule, known: Sequence[str]) -> Iterator[str]:
+    """Names of views that a statement probably means by those there are not."""
+    for view in sorted(sql.views_named(rule.statement)):
+        prefix = next(one for one in (sql.OBSERVED, sql.PREDICTED) if view.startswith(one))
+        word = view.removeprefix(prefix)
+        close = None if word in known else suggestion(word, known)
+        if close is not None:
+            yield f"for `{view}`, did you mean `{prefix}{close}`?"
 
 
 def _shown(value: object) -> str:

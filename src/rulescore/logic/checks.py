@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from rulescore.data.constants import ConstantType, key_of, type_of
 from rulescore.data.vocabulary import Vocabulary
 from rulescore.errors import Diagnostic, Severity
+from rulescore.language.functions import TESTS, gives_value
 from rulescore.language.printer import print_term
 from rulescore.language.syntax import (
     Aggregate,
@@ -31,6 +32,7 @@ from rulescore.language.syntax import (
     Refute,
     RowAtom,
     Rule,
+    Statement,
     Test,
     Variable,
     Wildcard,
@@ -49,11 +51,14 @@ CODES = {
     "E207": "an incompatibility of a predicate with itself",
     "E208": "a wildcard in a head",
     "E209": "a weight or kind is given for a rule that does not exist",
+    "E210": "a registered predicate has a name that is built in",
     "W201": "two rules say the same",
     "W202": "a declaration concerns no rule",
     "W203": "a predicate has no facts in the data or any predictions",
     "W204": "a rule's head is incompatible with one of its own body atoms",
     "W205": "a rule of single letters in lower case, which are constants, has no variables",
+    "W207": "an aggregate has no variable of its own",
+    "W208": "a registered predicate is never asked: the data have a predicate of its name",
 }
 
 TypesAt = Mapping[tuple[str, int], frozenset[ConstantType]]
@@ -76,6 +81,7 @@ def structure(program: Program, names: Iterable[str], horn: Program) -> list[Dia
             case Rule() | Refute() | Functional() | Closed() | ExtractIncompatible() | PredicateDeclaration():
                 pass
     problems += _without_variables(program)
+    problems += _idle_aggregates(program)
     problems += _duplicate_names(program, names)
     problems += _duplicate_rules(program, names)
     return problems
@@ -171,6 +177,27 @@ def _without_variables(program: Program) -> Iterator[Diagnostic]:
             )
 
 
+def _idle_aggregates(program: Program) -> Iterator[Diagnostic]:
+    """An aggregate whose variables all occur outside of it is taken over one grounding at most. A key that is not named is a
+    variable of its own, so rows are left alone."""
+    for rule in program.rules:
+        outside = {one.name for condition in conditions_of(rule) for one in variables_in(condition, aggregates=False)}
+        for aggregate in (node for condition in conditions_of(rule) for node in nodes_in(condition)):
+            if isinstance(aggregate, Aggregate) and not any(_ranges(node, outside) for node in nodes_in(aggregate)):
+                yield Diagnostic(
+                    "W207",
+                    f"this `{aggregate.function}` has no variable of its own",
+                    aggregate.span.place() if aggregate.span else None,
+                    notes=("a variable that occurs outside of an aggregate has one value in it",),
+                    helps=("give the variable that it is to range over another name",),
+                    severity=Severity.WARNING,
+                )
+
+
+def _ranges(node: Node, outside: set[str]) -> bool:
+    return isinstance(node, Wildcard | RowAtom) or (isinstance(node, Variable) and node.name not in outside)
+
+
 def _duplicate_names(program: Program, names: Iterable[str]) -> Iterator[Diagnostic]:
     first: dict[str, Rule] = {}
     for rule, name in zip(program.rules, names, strict=True):
@@ -235,13 +262,19 @@ def _duplicate_rules(program: Program, names: Iterable[str]) -> Iterator[Diagnos
 
 
 def meaning(
-    program: Program, vocabulary: Vocabulary, types: TypesAt, horn: Program, elsewhere: Callable[[str], bool]
+    program: Program,
+    vocabulary: Vocabulary,
+    types: TypesAt,
+    horn: Program,
+    elsewhere: Callable[[str], bool],
+    functions: Collection[str] = (),
 ) -> list[Diagnostic]:
     """Problems that show only beside the data. `elsewhere` says of names that they are no predicates of facts: they are tests,
-    or attributes of tables."""
+    or attributes of tables. `functions`: the names of registered predicates."""
     problems = list(_arity_clashes(program, vocabulary, elsewhere))
     declared = {s.predicate for s in program.statements if isinstance(s, PredicateDeclaration)}
-    problems += _unknown_predicates(program, vocabulary, declared, elsewhere)
+    problems += _unknown_predicates(program, vocabulary, declared, elsewhere, {*TESTS, *functions})
+    problems += _function_names(program, functions, elsewhere)
     problems += _constant_types(horn, types)
     problems += _group_arities(program, vocabulary)
     problems += _unused(program)
@@ -277,16 +310,35 @@ def _group_arities(program: Program, vocabulary: Vocabulary) -> Iterator[Diagnos
             predicates = (statement.left.predicate, statement.right.predicate)
         arities = {p: vocabulary.arity(p) for p in predicates if vocabulary.arity(p) is not None}
         if len(set(arities.values())) > 1:
+            yield two_arities(statement, arities)
+
+
+def two_arities(statement: Statement, arities: Mapping[str, int | None]) -> Diagnostic:
+    return Diagnostic(
+        "E203",
+        "incompatible predicates must have one number of arguments",
+        statement.span.place() if statement.span else None,
+        notes=(", ".join(f"`{p}` has {n}" for p, n in arities.items()),),
+    )
+
+
+def _function_names(program: Program, functions: Iterable[str], elsewhere: Callable[[str], bool]) -> Iterator[Diagnostic]:
+    """Names of registered predicates that mean something else already."""
+    named = {name for statement in program.statements for name, _ in named_predicates(statement)}
+    for name in functions:
+        if name in TESTS or gives_value(name):
+            yield Diagnostic("E210", f"`{name}` is built in and cannot be registered", helps=("register it under another name",))
+        elif name in named and not elsewhere(name):
             yield Diagnostic(
-                "E203",
-                "incompatible predicates must have one number of arguments",
-                statement.span.place() if statement.span else None,
-                notes=(", ".join(f"`{p}` has {n}" for p, n in arities.items()),),
+                "W208",
+                f"the registered predicate `{name}` is never asked: the data have a predicate of that name",
+                helps=("register it under another name",),
+                severity=Severity.WARNING,
             )
 
 
 def _unknown_predicates(
-    program: Program, vocabulary: Vocabulary, declared: set[str], elsewhere: Callable[[str], bool]
+    program: Program, vocabulary: Vocabulary, declared: set[str], elsewhere: Callable[[str], bool], tests: set[str]
 ) -> Iterator[Diagnostic]:
     known = {p.name for p in vocabulary.predicates.values() if p.occurs} | declared
     asked: set[str] = set()
@@ -294,7 +346,7 @@ def _unknown_predicates(
         for predicate, span in named_predicates(statement):
             if predicate in asked or elsewhere(predicate) or (predicate in known and _has_facts(vocabulary, predicate)):
                 continue
-            close = None if predicate in known else closest(predicate, known)
+            close = None if predicate in known else closest(predicate, known | tests)
             if close is not None:
                 asked.add(predicate)
                 yield Diagnostic(

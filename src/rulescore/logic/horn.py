@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import datetime
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from rulescore.language.syntax import (
@@ -13,6 +14,7 @@ from rulescore.language.syntax import (
     Constant,
     Falsity,
     IncompatibleGroup,
+    IncompatiblePair,
     Not,
     Operator,
     Program,
@@ -29,12 +31,21 @@ IsPredicate = Callable[[str], bool]
 
 def is_horn_literal(condition: Condition, is_predicate: IsPredicate) -> bool:
     match condition:
-        case Atom(predicate) | Not(Atom(predicate)):
-            return is_predicate(predicate)
+        case (Atom() as atom) | Not(Atom() as atom):
+            return is_horn_atom(atom, is_predicate)
         case Comparison(Operator.EQUAL | Operator.DIFFERENT, Variable() | Constant(), Variable() | Constant()):
-            return True
+            return not _has_duration((condition.left, condition.right))
         case _:
             return False
+
+
+def is_horn_atom(atom: Atom, is_predicate: IsPredicate) -> bool:
+    return is_predicate(atom.predicate) and not _has_duration(atom.terms)
+
+
+def _has_duration(values: Iterable[object]) -> bool:
+    """No fact holds a duration, so the fast plans have no key for one; that it cannot stand there is told by the other family."""
+    return any(isinstance(one, Constant) and isinstance(one.value, datetime.timedelta) for one in values)
 
 
 def is_horn_body(body: And, is_predicate: IsPredicate) -> bool:
@@ -44,15 +55,24 @@ def is_horn_body(body: And, is_predicate: IsPredicate) -> bool:
 def horn_program(program: Program, is_predicate: IsPredicate) -> tuple[Program, frozenset[int]]:
     """The statements of the fast family, and the numbers of its rules. A head that something beyond patterns can refute makes
     its rule one of the other family."""
-    general = {
-        statement.head.predicate
-        for statement in program.statements
-        if isinstance(statement, Refute) and not is_horn_refutation(statement, is_predicate)
-    }
+    general = {name for statement in program.statements for name in _refuted_otherwise(statement, is_predicate)}
     kept = frozenset(i for i, rule in enumerate(program.rules) if is_horn_rule(rule, is_predicate, general))
     rules = {id(program.rules[i]) for i in kept}
     statements = [found for one in program.statements if (found := _fast_part(one, rules, is_predicate)) is not None]
     return Program(tuple(statements)), kept
+
+
+def _refuted_otherwise(statement: Statement, is_predicate: IsPredicate) -> Iterator[str]:
+    """The predicates whose facts a statement refutes by something beyond patterns of plain facts."""
+    match statement:
+        case Refute(Atom(predicate)) if not is_horn_refutation(statement, is_predicate):
+            yield predicate
+        case IncompatibleGroup() | IncompatiblePair():
+            named = [name for name, _ in named_predicates(statement)]
+            if not all(map(is_predicate, named)):
+                yield from named
+        case _:
+            return
 
 
 def _fast_part(statement: Statement, rules: set[int], is_predicate: IsPredicate) -> Statement | None:
@@ -70,15 +90,15 @@ def _fast_part(statement: Statement, rules: set[int], is_predicate: IsPredicate)
 
 
 def is_horn_refutation(statement: Refute, is_predicate: IsPredicate) -> bool:
-    return is_predicate(statement.head.predicate) and is_horn_body(statement.body, is_predicate)
+    return is_horn_atom(statement.head, is_predicate) and is_horn_body(statement.body, is_predicate)
 
 
 def is_horn_rule(rule: Rule, is_predicate: IsPredicate, general: set[str]) -> bool:
     match rule.head:
         case Falsity():
             fits = True
-        case Atom(predicate):
-            fits = is_predicate(predicate) and predicate not in general
+        case Atom() as atom:
+            fits = is_horn_atom(atom, is_predicate) and atom.predicate not in general
         case _:
             fits = False
     return fits and is_horn_body(rule.body, is_predicate)

@@ -38,12 +38,12 @@ from rulescore.language.syntax import (
     Variable,
     Wildcard,
 )
-from rulescore.language.trees import nodes_in
+from rulescore.language.trees import nodes_in, variables_in
 from rulescore.logic.formula import FALSE, TRUE, All, Any, Disjunct, Exists, FormulaRule, Judgement, Leaf, Measure, Opposite
 from rulescore.logic.refutation import inverse, pair_order
 from rulescore.logic.resolve import Resolver, Substitution, bound_variables, is_test
 from rulescore.logic.types import Typing, agree
-from rulescore.logic.usage import named_predicates, used_atoms
+from rulescore.logic.usage import conditions_of, named_predicates
 
 Arguments = tuple[Expression, ...]
 
@@ -87,9 +87,12 @@ def _check_head(rule: Rule, resolver: Resolver) -> None:
     """Variables of the head that the body does not have; those it has but does not bind are reported there."""
     if isinstance(rule.head, Falsity):
         return
-    body = {node.name for node in nodes_in(rule.body) if isinstance(node, Variable)}
+    body = {variable.name for variable in variables_in(rule.body)}
     wanted = resolver.outside_aggregates() - body
-    unbound = {node.name: node for node in nodes_in(rule.head) if isinstance(node, Variable) and node.name in wanted}
+    unbound: dict[str, Variable] = {}
+    for variable in variables_in(rule.head):
+        if variable.name in wanted:
+            unbound.setdefault(variable.name, variable)
     resolver.problems.extend(map(_unbound, unbound.values()))
 
 
@@ -211,7 +214,7 @@ class _Refuted:
                 return judgement
 
     def _ways(self, head: Refutable) -> Iterator[Judgement]:
-        name = head.predicate
+        name, arity = head.predicate, len(head.arguments)
         if f"{NEGATIVE}{name}" in self._schema.relations:
             yield from self._opponent(f"{NEGATIVE}{name}", head.arguments)
         for left, right in self._declared.extracted:
@@ -220,15 +223,15 @@ class _Refuted:
             match declaration:
                 case IncompatibleGroup(predicates):
                     yield from self._group(predicates, head)
-                case IncompatiblePair():
+                case IncompatiblePair() if declaration.left.arity == arity:
                     yield from self._pair(declaration, head)
-                case Functional(predicate=predicate) if predicate == name:
+                case Functional(predicate=predicate) if predicate == name and declaration.arity == arity:
                     yield from self._functional(declaration, head)
                 case Closed(predicate) if predicate is None or predicate == name:
                     yield Opposite(Leaf(head.atom))
-                case Refute(Atom(predicate)) if predicate == name:
+                case Refute(refuted) if (refuted.predicate, refuted.arity) == (name, arity):
                     yield self._auxiliary(declaration, head)
-                case Functional() | Closed() | Refute() | ExtractIncompatible() | PredicateDeclaration():
+                case IncompatiblePair() | Functional() | Closed() | Refute() | ExtractIncompatible() | PredicateDeclaration():
                     pass
 
     def _group(self, predicates: Iterable[str], head: Refutable) -> Iterator[Judgement]:
@@ -251,10 +254,12 @@ class _Refuted:
         if found is None or len(found[1]) != len(arguments):
             return
         relation, columns = found
-        typing = Typing(lambda variable: self._rule.types.get(variable.name), [])
         pairs = tuple(zip(columns, arguments, strict=True))
-        if all(agree(relation.columns[c].type, typing.expression(a)) for c, a in pairs):
+        if all(agree(relation.columns[c].type, self._type(a)) for c, a in pairs):
             yield Leaf(RowAtom(relation.name, pairs))  # type: ignore[arg-type]  # see Resolver.atom
+
+    def _type(self, argument: Expression) -> ValueType | None:
+        return Typing(lambda variable: self._rule.types.get(variable.name), []).expression(argument)
 
     def _functional(self, declaration: Functional, head: Refutable) -> Iterator[Judgement]:
         """A fact that agrees on the keys and differs at a value."""
@@ -273,7 +278,7 @@ class _Refuted:
     def _auxiliary(self, declaration: Refute, head: Refutable) -> Judgement:
         prefix = f"refutation {next(self._numbers)} "
         known: dict[str, Expression] = {}
-        extra: list[Condition] = []
+        extra: list[Comparison] = []
         for term, argument in zip(declaration.head.terms, head.arguments, strict=True):
             match term:
                 case Variable(name) if name not in known:
@@ -284,6 +289,8 @@ class _Refuted:
                     extra.append(Comparison(Operator.EQUAL, argument, term, term.span))
                 case Wildcard():
                     pass
+        if not all(agree(self._type(one.left), self._type(one.right)) for one in extra):
+            return FALSE
         resolver = Resolver(self._schema, self._declared.functions, self._problems, prefix, dict(self._rule.types))
         disjuncts, _ = resolver.body(declaration.body, known, declaration.head)
         self.types.update({name: found for name, found in resolver.types.items() if name not in self._rule.types})
@@ -296,7 +303,7 @@ def formula_predicates(
     rules: Iterable[Rule], declarations: Iterable[Declaration], extracted: Iterable[tuple[str, str]]
 ) -> set[str]:
     """The predicates that rules outside the fast family read, with those that can refute their heads."""
-    named = {atom.predicate for rule in rules for atom in used_atoms(rule)}
+    named = {name for rule in rules for name in _named(rule)}
     found = set(named)
     for declaration in declarations:
         mentioned = {name for name, _ in named_predicates(declaration)}
@@ -306,3 +313,18 @@ def formula_predicates(
         if named.intersection(pair):
             found.update(pair)
     return found
+
+
+def _named(rule: Rule) -> Iterator[str]:
+    """The predicates of a rule's atoms, those of the attributes of rows too. What is written as a test or a row may turn out to be
+    a predicate."""
+    for condition in conditions_of(rule):
+        for node in nodes_in(condition):
+            match node:
+                case Atom(predicate) | Test(predicate):
+                    yield predicate
+                case RowAtom(table, arguments):
+                    yield table
+                    yield from (f"{table}.{attribute}" for attribute, _ in arguments)
+                case _:
+                    pass

@@ -3,6 +3,8 @@ that abbreviate are replaced, aggregates become measures. Problems are collected
 
 from __future__ import annotations
 
+import datetime
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
@@ -36,10 +38,10 @@ from rulescore.language.syntax import (
     Variable,
     Wildcard,
 )
-from rulescore.language.trees import Node, nodes_in, parts
+from rulescore.language.trees import Node, nodes_in, parts, variables_in
 from rulescore.logic.formula import Disjunct, Measure
 from rulescore.logic.tolerances import as_comparison
-from rulescore.logic.types import TESTS, Typing, agree, type_of_value, wider
+from rulescore.logic.types import TESTS, Typing, agree, type_of_value, wider, with_article
 
 CODES = {
     "E274": "a variable of an aggregate is used elsewhere, or an aggregate stands within another",
@@ -82,9 +84,8 @@ class Resolver:
         self._find_homes(body, head)
         parts = [self._bind(conditions, outer) for conditions in disjunctions(body)]
         common = _common(parts)
-        self._check_bound(parts, common, outer, body)
-        known = self._known(parts[0], outer)
-        return tuple(self._disjunct(part, common, outer) for part in parts), {**outer, **{n: known[n] for n in common}}
+        self._check_bound(parts, body)
+        return tuple(self._disjunct(part, common, outer) for part in parts), self._known(common, outer)
 
     def condition(self, condition: Condition, known: Substitution) -> Condition:
         """A condition that binds nothing."""
@@ -140,6 +141,16 @@ class Resolver:
         name = relation.name if relation is not None else ""
         return RowAtom(name, converted, atom.span)  # type: ignore[arg-type]
 
+    def name(self, predicate: str, span: Span | None) -> None:
+        """A predicate that is named without arguments: it may be an attribute that its table does not have."""
+        table = predicate.partition(".")[0]
+        if table in self.schema.relations and self.schema.positions(predicate) is None:
+            self._unknown_predicate(Atom(predicate, (), span))
+
+    def stands_outside(self, name: str) -> bool:
+        """Whether a variable occurs outside of all aggregates."""
+        return 0 in self._homes.get(name, {0})
+
     # Names
 
     def _arguments(self, atom: Atom | RowAtom) -> tuple[Relation | None, tuple[tuple[str, Term], ...]]:
@@ -176,7 +187,8 @@ class Resolver:
         return RowAtom(relation.name if relation else "", converted, atom.span)  # type: ignore[arg-type]
 
     def _fresh_variable(self, atom: Atom | RowAtom, column: str) -> Variable:
-        name = self._fresh.setdefault((id(atom), column), f"{self.prefix}_{len(self._fresh) + 1}")
+        # No variable that a rule names has a dot.
+        name = self._fresh.setdefault((id(atom), column), f"{self.prefix}_.{len(self._fresh) + 1}")
         return Variable(name, atom.span)
 
     def _term(self, term: Term, known: Substitution) -> Expression | Wildcard:
@@ -187,14 +199,23 @@ class Resolver:
         for term in atom.terms if isinstance(atom, Atom) else atom.arguments:
             if isinstance(term, Wildcard):
                 self._problem("E202", "`_` in a test is unsafe: it is bound by nothing", term.span, "name the variable and bind it")
-            else:
-                arguments.append(term)
-        if atom.predicate == "within" and "within" not in self.functions:
-            comparison = as_comparison(Test("within", tuple(arguments), atom.span), self.problems)
-            return self.condition(comparison, known) if comparison is not None else Test("within", (), atom.span)
+                return Test(atom.predicate, (), atom.span)
+            arguments.append(term)
+        if atom.predicate == "within":
+            return self._within(Test("within", tuple(arguments), atom.span), known)
         found = Test(atom.predicate, tuple(self.expression(one, known) for one in arguments), atom.span)
         self._typing().test(found)
         return found
+
+    def _within(self, test: Test, known: Substitution) -> Condition:
+        comparison = as_comparison(test, self.problems)
+        if comparison is not None:
+            left, right, tolerance = test.arguments
+            relative = isinstance(tolerance, Call) and tolerance.function == "percent"
+            values = self.expression(left, known), self.expression(right, known)
+            if self._typing().distance(*values, test.span, relative=relative):
+                return self.condition(comparison, known)
+        return Test("within", (), test.span)
 
     # Aggregates
 
@@ -211,11 +232,10 @@ class Resolver:
             if len(parts) > 1:
                 self._check_wildcards(parts)
             for part in parts:
-                for missing in sorted(inner - part.bound - set(part.values)):
-                    self._unsafe(_find(aggregate, missing), "the aggregate")
+                for variable in _in_order(aggregate, inner - part.bound - set(part.values)):
+                    self._unsafe(variable, "the aggregate does not bind it")
             disjuncts = tuple(self._disjunct(part, common, known) for part in parts)
-            inside = self._known(parts[0], known)
-            value = self.expression(aggregate.value, {**known, **{n: inside[n] for n in common}})
+            value = self.expression(aggregate.value, self._known(common, known))
             variables = tuple(self.prefix + one for one in sorted(inner - set(common)))
             wild = tuple(dict.fromkeys(v for d in disjuncts for v in bound_variables(d) if self._is_fresh(v)))
             self.types[name] = self._typing().expression(Aggregate(aggregate.function, value, aggregate.condition, aggregate.span))
@@ -226,7 +246,8 @@ class Resolver:
         return name in self._fresh.values()
 
     def _inner_variables(self, aggregate: Aggregate) -> set[str]:
-        return {name for name in _names(aggregate) if self._homes.get(name) == {id(aggregate)}}
+        own = [*variables_in(aggregate.value, aggregates=False), *variables_in(aggregate.condition, aggregates=False)]
+        return {variable.name for variable in own if self._homes.get(variable.name) == {id(aggregate)}}
 
     def outside_aggregates(self) -> set[str]:
         """Variables that occur outside of aggregates: those of the rule itself."""
@@ -244,7 +265,8 @@ class Resolver:
                 self._homes.setdefault(name, set()).add(home)
         for name, homes in self._homes.items():
             if len(homes) > 1 and 0 not in homes:
-                span = next((s for n, _, s in _places(nodes) if n == name), None)
+                occurrences = [(home, span) for one, home, span in _places(nodes) if one == name]
+                span = next(span for home, span in occurrences if home != occurrences[0][0])
                 message = f"variable `{name}` occurs in two aggregates and nowhere else"
                 self._problem("E274", message, span, "give it another name in one of them")
 
@@ -267,8 +289,15 @@ class Resolver:
                 case _:
                     tests.append(condition)
         bound = {term.name for atom in atoms for term in _terms(atom) if isinstance(term, Variable)} | set(outer)
+        bound.update(self._meant_to_be_bound(tests))
         values, rest = self._abbreviations(equations, bound)
         return _Part(tuple(atoms), (*tests, *rest), values, bound, tuple(conditions))
+
+    def _meant_to_be_bound(self, tests: Iterable[Condition]) -> Iterator[str]:
+        """Variables of atoms that are none because of a computed argument, which is told once."""
+        for test in tests:
+            if isinstance(test, Test) and not is_test(test, self.schema, self.functions):
+                yield from (one.name for one in test.arguments if isinstance(one, Variable))
 
     def _abbreviations(self, equations: Sequence[Comparison], bound: set[str]) -> tuple[dict[str, Expression], list[Comparison]]:
         """Variables that only an equation binds, with the expression they stand for, and the equations that are left."""
@@ -293,19 +322,17 @@ class Resolver:
         return None
 
     def _free(self, expression: Expression) -> set[str]:
-        """Variables of an expression but for those that belong to an aggregate."""
-        return {name for name in _names(expression) if 0 in self._homes.get(name, {0}) or len(self._homes[name]) > 1}
+        """Variables of an expression but for those that belong to an aggregate within it."""
+        outside = {variable.name for variable in variables_in(expression, aggregates=False)}
+        return {name for name in _names(expression) if name in outside or self.stands_outside(name)}
 
-    def _check_bound(self, parts: Sequence[_Part], common: Substitution, outer: Substitution, body: And) -> None:
+    def _check_bound(self, parts: Sequence[_Part], body: And) -> None:
         """Every variable must be bound in every disjunct, and every `_` of an atom must be in all of them."""
         reported: set[str] = set()
         for part in parts:
-            for name in sorted(self.outside_aggregates() - part.bound - set(part.values) - reported):
-                variable = _find(body, name)
-                if variable is not None:
-                    reported.add(name)
-                    where = "one side of `or`" if len(parts) > 1 else _where(body, name)
-                    self._unsafe(variable, where)
+            for variable in _in_order(body, self.outside_aggregates() - part.bound - set(part.values) - reported):
+                reported.add(variable.name)
+                self._unsafe(variable, "one side of `or` does not bind it" if len(parts) > 1 else _why_unbound(body, variable.name))
         if len(parts) > 1:
             self._check_wildcards(parts)
 
@@ -330,18 +357,24 @@ class Resolver:
                     return
 
     def _disjunct(self, part: _Part, common: Substitution, outer: Substitution) -> Disjunct:
-        known = self._known(part, outer)
-        atoms = tuple(self._binding_atom(atom, known) for atom in part.atoms)
-        values = tuple((self.prefix + name, known[name]) for name in part.values if name not in common)
-        for name, value in values:
-            self._note_type(name, self._typing().expression(value), None)
-        tests = tuple(self.condition(test, known) for test in part.tests)
-        return Disjunct(atoms, tests, values)
-
-    def _known(self, part: _Part, outer: Substitution) -> dict[str, Expression]:
-        """What the variables that a disjunct's equations bind stand for."""
-        known: dict[str, Expression] = dict(outer)
+        """A variable that equations bind here and something else elsewhere stays a variable: its name means the same in all
+        disjuncts, whichever of them a grounding comes from."""
+        # Atoms first: they tell the types of the variables that expressions are made of.
+        atoms = tuple(self._binding_atom(atom, outer) for atom in part.atoms)
+        known = self._known(common, outer)
+        values = []
         for name, value in part.values.items():
+            if name not in common:
+                found = self.expression(value, known)
+                self._note_type(self.prefix + name, self._typing().expression(found), None)
+                values.append((self.prefix + name, found))
+        tests = tuple(self.condition(test, known) for test in part.tests)
+        return Disjunct(atoms, tests, tuple(values))
+
+    def _known(self, common: Substitution, outer: Substitution) -> dict[str, Expression]:
+        """What variables that abbreviate the same everywhere stand for."""
+        known: dict[str, Expression] = dict(outer)
+        for name, value in common.items():
             known[name] = self.expression(value, known)
         return known
 
@@ -359,7 +392,8 @@ class Resolver:
                 case Variable(name):
                     self._note_type(name, here, term.span)
                 case Constant(value):
-                    if not agree(here, type_of_value(value)):
+                    self._typing().constant(term)
+                    if not agree(here, type_of_value(value)) or isinstance(value, datetime.timedelta):
                         self._wrong_type(relation, column, term, here)
                 case _:
                     if not agree(here, self._typing().expression(term)):
@@ -375,25 +409,28 @@ class Resolver:
     # Problems
 
     def _two_types(self, what: str, span: Span | None, types: tuple[ValueType | None, ...] = ()) -> None:
-        shown = " and ".join(f"a {one}" for one in types if one)
+        shown = " and ".join(with_article(one) for one in types)
         message = f"{what} would have to be {shown} at once" if shown else f"{what} has another type than what is written here"
         self._problem("E277", message, span, "values of different types are never equal: convert one where it is read")
 
     def _wrong_type(self, relation: Relation, column: str, term: Constant, here: ValueType | None) -> None:
-        message = f"`{print_term(term)}` is a {type_of_value(term.value)}, but {print_column(relation, column)} is a {here}"
-        self._problem("E206", message, term.span, "write a constant of that type, or declare the column's type where it is read")
+        own = with_article(type_of_value(term.value))
+        if isinstance(term.value, datetime.timedelta):
+            message, advice = f"`{print_term(term)}` is {own}, which no fact holds", "compare the difference of two dates with it"
+        else:
+            message = f"`{print_term(term)}` is {own}, but {print_column(relation, column)} is {with_article(here)}"
+            advice = "write a constant of that type, or declare the column's type where it is read"
+        self._problem("E206", message, term.span, advice)
 
-    def _unsafe(self, variable: Variable | None, where: str) -> None:
-        name = variable.name if variable is not None else "?"
-        how = "does not bind it" if "`or`" in where else "binds nothing"
+    def _unsafe(self, variable: Variable, why: str) -> None:
         self.problems.append(
             Diagnostic(
                 "E202",
-                f"variable `{name}` is unsafe: {where} {how}",
-                variable.span.place() if variable is not None and variable.span else None,
+                f"variable `{variable.name}` is unsafe: {why}",
+                variable.span.place() if variable.span else None,
                 "not bound",
                 notes=("in every part of an `or`, a variable is bound by a positive atom, or by `=` or `let` to bound variables",),
-                helps=(f"add a body atom that mentions `{name}`",),
+                helps=(f"add an atom that mentions `{variable.name}`",),
             )
         )
 
@@ -411,20 +448,33 @@ class Resolver:
             self._problem("E275", f"`{table}` is a table: its attributes are named", atom.span, f"write `{table}({columns})`")
 
     def _unknown_table(self, atom: RowAtom) -> None:
+        span = _part_of(atom.span, r"[^(]*")
+        if atom.table in self.schema.relations:
+            message = f"`{atom.table}` is a predicate of facts, whose arguments have no names"
+            self._problem("E275", message, span, "write the arguments in their order, without names")
+            return
         tables = [one.name for one in self.schema.relations.values() if one.is_table]
         meant = suggestion(atom.table, tables)
         known = f"the tables are {', '.join(f'`{one}`' for one in tables)}" if tables else "no table with a key is given"
-        self._problem("E275", f"there is no table `{atom.table}`", atom.span, f"did you mean `{meant}`?" if meant else known)
+        self._problem("E275", f"there is no table `{atom.table}`", span, f"did you mean `{meant}`?" if meant else known)
 
     def _unknown_attribute(self, atom: Atom | RowAtom, relation: Relation, attribute: str) -> None:
         meant = suggestion(attribute, relation.attributes)
         known = f"its attributes are {', '.join(f'`{one}`' for one in relation.attributes)}"
         message = f"table `{relation.name}` has no attribute `{attribute}`"
-        self._problem("E275", message, atom.span, f"did you mean `{meant}`?" if meant else known)
+        named = rf"(?<!\w){re.escape(attribute)}(?=[`\"]?\s*:)" if isinstance(atom, RowAtom) else re.escape(atom.predicate)
+        self._problem("E275", message, _part_of(atom.span, named), f"did you mean `{meant}`?" if meant else known)
 
     def _expression_in_atom(self, test: Test) -> None:
-        message = f"`{test.predicate}` is neither a test nor a function, and an atom's arguments are variables and constants"
-        self._problem("E278", message, test.span, "give the expression a name with `let` and use that")
+        if self.schema.positions(test.predicate) is not None:
+            computed = next(one for one in test.arguments if not isinstance(one, Variable | Constant))
+            message = f"an argument of `{test.predicate}` is computed: those of atoms are variables and constants"
+            self._problem("E278", message, computed.span, "name the value in the body, `let V = …`, and write `V` here")
+            return
+        meant = suggestion(test.predicate, [*DECIDABLE, *self.functions])
+        advice = f"did you mean `{meant}`?" if meant else "only tests and registered functions take computed arguments"
+        message = f"`{test.predicate}` is no predicate of the data, no test and no registered function"
+        self._problem("E278", message, _part_of(test.span, r"[^(]*"), advice)
 
     def _problem(self, code: str, message: str, span: Span | None, advice: str | None) -> None:
         place = span.place() if span is not None else None
@@ -500,20 +550,42 @@ def _names(node: Node) -> Iterator[str]:
             yield one.name
 
 
-def _find(node: Node, name: str) -> Variable | None:
-    return next((one for one in nodes_in(node) if isinstance(one, Variable) and one.name == name), None)
+def _in_order(node: Node, names: set[str]) -> Iterator[Variable]:
+    """Where variables occur first, in the order written."""
+    first: dict[str, Variable] = {}
+    for one in variables_in(node):
+        first.setdefault(one.name, one)
+    yield from (one for name, one in first.items() if name in names)
 
 
-def _where(body: And, name: str) -> str:
+def _why_unbound(body: And, name: str) -> str:
     for condition in body.conditions:
-        if name in set(_names(condition)):
-            return {Not: "`not`", Comparison: "a comparison", Membership: "`in`", Let: "`let`"}.get(type(condition), "a test")
-    return "the body"
+        if name in {variable.name for variable in variables_in(condition, aggregates=False)}:
+            match condition:
+                case Not():
+                    return "`not` binds nothing"
+                case Membership():
+                    return "`in` binds nothing"
+                case Let():
+                    return "what `let` makes of it is not bound"
+                case Comparison():
+                    return "a comparison binds nothing"
+                case _:
+                    return "a test binds nothing"
+    return "an aggregate binds nothing outside of itself"
 
 
-def _places(nodes: Iterable[Node]) -> Iterator[tuple[str, int | None, Span | None]]:
+def _part_of(span: Span | None, pattern: str) -> Span | None:
+    """The part of a span that matches; all of it where nothing does, as in a template."""
+    found = re.search(pattern, span.source.text[span.start : span.end]) if span is not None else None
+    if span is None or found is None:
+        return span
+    return Span(span.source, span.start + found.start(), span.start + found.end())
+
+
+def _places(nodes: Sequence[Node]) -> Iterator[tuple[str, int | None, Span | None]]:
     """Every occurrence of a variable with the aggregate it stands in (0: none); None for an aggregate within another."""
-    waiting: list[tuple[Node, int]] = [(node, 0) for node in nodes]
+    waiting: list[tuple[Node, int]] = [(node, 0) for node in reversed(nodes)]
     while waiting:
         node, home = waiting.pop()
         if isinstance(node, Variable):
@@ -521,5 +593,5 @@ def _places(nodes: Iterable[Node]) -> Iterator[tuple[str, int | None, Span | Non
         if isinstance(node, Aggregate):
             if home:
                 yield "", None, node.span
-            home = id(node)
-        waiting.extend((child, home) for child in parts(node))
+            home = home or id(node)
+        waiting.extend((child, home) for child in reversed(parts(node)))

@@ -12,11 +12,13 @@ from rulescore.language.syntax import (
     Comparison,
     Constant,
     Expression,
+    Falsity,
     Operation,
     Operator,
     Rule,
     Test,
 )
+from rulescore.language.trees import Node, nodes_in
 
 CODES = {"E279": "`within` is not given two values and a tolerance"}
 
@@ -61,8 +63,13 @@ def log_distance(percent: float) -> float:
 
 
 def is_relative(rule: Rule) -> bool:
-    """Whether a rule's tolerance is in percent."""
-    match rule.head:
+    """Whether the tolerance of a rule's head, or of a denial constraint's body, is in percent."""
+    place = rule.body if isinstance(rule.head, Falsity) else rule.head
+    return any(_is_in_percent(node) for node in nodes_in(place))
+
+
+def _is_in_percent(node: Node) -> bool:
+    match node:
         case Test("within", (_, _, Call("percent"))):
             return True
         case _:

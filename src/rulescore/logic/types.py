@@ -29,6 +29,7 @@ CODES = {
     "E271": "an operation is given a type that it does not take",
     "E272": "a function is unknown, or takes another number of arguments",
     "E273": "two types are compared that never agree",
+    "E280": "an integer does not fit into 64 bits",
 }
 
 Lookup = Callable[[Variable | Attribute], ValueType | None]
@@ -126,13 +127,13 @@ class Typing:
             case Variable() | Attribute():
                 return self._lookup(expression)
             case Constant(value):
+                self.constant(expression)
                 return type_of_value(value)
             case Operation():
                 return self._operation(expression)
             case Negative(operand):
                 found = self.expression(operand)
-                self._need(found, _MEASURES, "`-`", operand.span)
-                return found
+                return found if self._need(found, _MEASURES, "`-`", operand.span) else None
             case Call():
                 return self._call(expression)
             case Aggregate():
@@ -140,13 +141,14 @@ class Typing:
 
     def comparison(self, comparison: Comparison) -> None:
         left, right = self.expression(comparison.left), self.expression(comparison.right)
-        self._compared(left, right, comparison.span)
-        if comparison.operator not in {Operator.EQUAL, Operator.DIFFERENT} and BOOLEAN in {left, right}:
+        ordered = comparison.operator not in {Operator.EQUAL, Operator.DIFFERENT}
+        if self._compared(left, right, comparison.span) and ordered and BOOLEAN in {left, right}:
             self._problem("E271", f"`{comparison.operator}` does not take a boolean", comparison.span, "use `=` or `!=`")
 
     def membership(self, membership: Membership) -> None:
         found = self.expression(membership.value)
         for constant in membership.constants:
+            self.constant(constant)
             self._compared(found, type_of_value(constant.value), constant.span)
 
     def test(self, test: Test) -> None:
@@ -156,18 +158,37 @@ class Typing:
         if signature is not None:
             self._fits(test.predicate, signature, test.arguments, types, test.span)
 
-    def _compared(self, left: ValueType | None, right: ValueType | None, span: Span | None) -> None:
-        if not agree(left, right):
-            self._problem("E273", f"{_a(left)} is compared with {_a(right)}", span, "they are never equal")
+    def distance(self, left: Expression, right: Expression, span: Span | None, *, relative: bool) -> bool:
+        """Whether `within` can tell how far two values are apart."""
+        types = self.expression(left), self.expression(right)
+        if None in types or set(types) <= NUMBERS or (not relative and set(types) in ({DATE}, {DURATION})):
+            return True
+        wanted = "two numbers and a percentage" if relative else "two numbers, two dates or two durations"
+        self._problem("E271", f"`within` takes {wanted}, not {with_article(types[0])} and {with_article(types[1])}", span, None)
+        return False
+
+    def constant(self, constant: Constant) -> None:
+        """A constant of a rule, wherever it stands."""
+        if isinstance(constant.value, int) and not -(2**63) <= constant.value < 2**63:
+            message = "this integer is too large: those that rules of this form compare have 64 bits"
+            self._problem("E280", message, constant.span, "write it as a float, with a point or an exponent")
+
+    def _compared(self, left: ValueType | None, right: ValueType | None, span: Span | None) -> bool:
+        if agree(left, right):
+            return True
+        message = f"{with_article(left)} is compared with {with_article(right)}"
+        self._problem("E273", message, span, _comparison_advice({left, right}), _NEVER_EQUAL)
+        return False
 
     def _operation(self, operation: Operation) -> ValueType | None:
         left, right = self.expression(operation.left), self.expression(operation.right)
         if left is None or right is None:
-            return FLOAT if operation.operator is Arithmetic.DIVIDE else wider(left, right)
+            known = wider(left, right)
+            return FLOAT if operation.operator is Arithmetic.DIVIDE else known if known in NUMBERS else None
         found = _operation_type(operation.operator, left, right)
         if found is None:
-            shown = f"`{operation.operator}` does not take {_a(left)} and {_a(right)}"
-            self._problem("E271", shown, operation.span, _ADVICE.get(operation.operator))
+            shown = f"`{operation.operator}` does not take {with_article(left)} and {with_article(right)}"
+            self._problem("E271", shown, operation.span, _operation_advice(operation.operator, {left, right}))
         return found
 
     def _call(self, call: Call) -> ValueType | None:
@@ -217,25 +238,25 @@ class Typing:
             case Aggregation.COUNT | Aggregation.COUNT_DISTINCT:
                 return INTEGER
             case Aggregation.SUM:
-                self._need(found, _MEASURES, "`sum`", aggregate.value.span)
-                return found
+                return found if self._need(found, _MEASURES, "`sum`", aggregate.value.span) else None
             case Aggregation.AVERAGE:
                 self._need(found, NUMBERS, "`avg`", aggregate.value.span)
                 return FLOAT
             case Aggregation.LEAST | Aggregation.GREATEST:
-                self._need(found, ORDERED, f"`{aggregate.function}`", aggregate.value.span)
-                return found
+                return found if self._need(found, ORDERED, f"`{aggregate.function}`", aggregate.value.span) else None
 
     def _need(self, found: ValueType | None, wanted: frozenset[ValueType], what: str, span: Span | None) -> bool:
         if found is None or found in wanted:
             return True
-        expected = " or ".join(sorted(_a(one) for one in wanted))
-        self._problem("E271", f"{what} takes {expected}, not {_a(found)}", span, None)
+        *others, last = [with_article(one) for one in ValueType if one in wanted]
+        expected = f"{', '.join(others)} or {last}" if others else last
+        self._problem("E271", f"{what} takes {expected}, not {with_article(found)}", span, None)
         return False
 
-    def _problem(self, code: str, message: str, span: Span | None, advice: str | None) -> None:
+    def _problem(self, code: str, message: str, span: Span | None, advice: str | None, note: str | None = None) -> None:
         place = span.place() if span is not None else None
-        self._problems.append(Diagnostic(code, message, place, helps=(advice,) if advice else ()))
+        notes, helps = (note,) if note else (), (advice,) if advice else ()
+        self._problems.append(Diagnostic(code, message, place, notes=notes, helps=helps))
 
 
 def _operation_type(operator: Arithmetic, left: ValueType, right: ValueType) -> ValueType | None:
@@ -258,12 +279,26 @@ def _operation_type(operator: Arithmetic, left: ValueType, right: ValueType) -> 
     return None
 
 
-_ADVICE = {
-    Arithmetic.MODULO: "`mod` is for integers; round first",
-    Arithmetic.ADD: "a date and a duration can be added: `D + 30 days`",
-    Arithmetic.SUBTRACT: "the difference of two dates is a duration: `D2 - D1 <= 30 days`",
-}
+_NEVER_EQUAL = "values of different types are never equal, and none of them is the lesser"
+_DURATION_ADVICE = "write a duration with its unit: `30 days`"
+_TEXT_ADVICE = "declare the column's type where the data are read, or write the constant as a string if they hold text"
 
 
-def _a(found: ValueType | None) -> str:
+def _comparison_advice(types: set[ValueType | None]) -> str | None:
+    if STRING in types:
+        return _TEXT_ADVICE
+    return _DURATION_ADVICE if types & NUMBERS and DURATION in types else None
+
+
+def _operation_advice(operator: Arithmetic, types: set[ValueType]) -> str | None:
+    if STRING in types:
+        return "text is nothing to compute with: declare the column's type where the data are read"
+    if types & {DATE, DURATION}:
+        if types & NUMBERS:
+            return _DURATION_ADVICE
+        return "the difference of two dates is a duration, and a duration can be added to a date: `D2 <= D1 + 30 days`"
+    return "`mod` is for integers; round first" if operator is Arithmetic.MODULO and types <= NUMBERS else None
+
+
+def with_article(found: ValueType | None) -> str:
     return f"an {found}" if found is INTEGER else f"a {found}"

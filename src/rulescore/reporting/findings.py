@@ -37,7 +37,7 @@ def flags(counts: Counts) -> tuple[str, ...]:
 
 
 def audit_listing(rules: Sequence[RuleResult]) -> Listing:
-    """Rules by dataset rate, the highest first and undefined ones last; beside them tolerances and largest groups, if there are any."""
+    """Rules by dataset rate, the highest first and undefined ones last; beside them tolerances from the data and largest groups."""
     columns = (
         *_TITLE_COLUMNS,
         Column("kind", "kind", audience=Audience.PROGRAMS),
@@ -72,7 +72,7 @@ def audit_listing(rules: Sequence[RuleResult]) -> Listing:
     )
     flagged = sum(1 for rule in rules if flags(rule.dataset))
     note = f"{flagged:,} of {counted(len(rules), 'rule')} flagged"
-    title = "Audit of the rules over the observed data"
+    title = "Audit of the rules over the observed facts"
     return Listing("audit", title, columns, rows, notes=(note,), beside=group_listings(ordered))
 
 
@@ -103,7 +103,7 @@ def tolerances_listing(rows: Sequence[GridRow]) -> Listing:
         )
         for row in rows
     )
-    return Listing("tolerances", "Rules over the observed data, by tolerance", columns, cells)
+    return Listing("tolerances", "Rules over the observed facts, by tolerance", columns, cells)
 
 
 def violations_listing(found: Violations) -> Listing:

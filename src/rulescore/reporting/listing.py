@@ -49,8 +49,8 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """`name` says in JSON what is listed; `figures` are values about the whole of it; `notes` are sentences for people. `beside` are
-    listings that people see below it: what programs find in further columns."""
+    """`name` says in JSON what is listed; `figures` are values about the whole of it; `notes` are sentences for people. `beside`
+    are listings that people see below it: what programs find in further columns."""
 
     name: str
     title: str

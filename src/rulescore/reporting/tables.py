@@ -1,4 +1,4 @@
-"""An evaluation as listings: the models first, then the rules over the observed data, then the rules under each model."""
+"""An evaluation as listings: the models first, then the rules over the observed facts, then the rules under each model."""
 
 from __future__ import annotations
 
@@ -53,13 +53,14 @@ def models_listing(models: tuple[ModelResult, ...]) -> Listing:
 
 
 def predictions_listing(models: tuple[ModelResult, ...]) -> Listing:
-    """What each model brought; targets only where some model predicts those of a table."""
+    """What each model brought; targets only where some model predicts those of a table, of which none is observed already."""
     covering = any(model.predictions.hidden is not None for model in models)
+    observed = not covering or any(model.predictions.already_observed for model in models)
     columns = (
         Column("model", "model"),
         Column("predictions", "predictions", CellKind.COUNT),
         Column("duplicates", "duplicates", CellKind.COUNT),
-        Column("already_observed", "already observed", CellKind.COUNT),
+        *([Column("already_observed", "already observed", CellKind.COUNT)] if observed else []),
         Column("without_partner", "without partner", CellKind.COUNT),
         *(_COVERAGE_COLUMNS if covering else ()),
     )
@@ -68,7 +69,7 @@ def predictions_listing(models: tuple[ModelResult, ...]) -> Listing:
             model.name,
             model.predictions.distinct,
             model.predictions.duplicates,
-            model.predictions.already_observed,
+            *([model.predictions.already_observed] if observed else []),
             model.without_partner,
             *(_coverage_cells(model) if covering else ()),
         )
@@ -96,7 +97,7 @@ def dataset_listing(evaluation: Evaluation) -> Listing:
         for rule in rules
     )
     note = f"{_read(evaluation.summary)}; convention: {evaluation.convention}"
-    return Listing("dataset", f"Rules over the {_data_word(evaluation.summary)}", columns, rows, notes=(note,))
+    return Listing("dataset", "Rules over the observed facts", columns, rows, notes=(note,))
 
 
 def group_listings(rules: Sequence[RuleResult]) -> tuple[Listing, ...]:
@@ -123,7 +124,9 @@ def group_listings(rules: Sequence[RuleResult]) -> tuple[Listing, ...]:
         for rule in found
     )
     title = "Tolerances taken from the data, and largest groups" if taken else "Largest groups"
-    return (Listing("groups", title, columns, rows),)
+    reasons = Counter(rule.largest_group_share.reason for rule in found if rule.largest_group_share.value is None)
+    notes = [f"{UNDEFINED} share undefined for {counted(number, 'rule')}: {reason}" for reason, number in reasons.items()]
+    return (Listing("groups", title, columns, rows, notes=tuple(notes)),)
 
 
 def model_rules_listing(rules: tuple[RuleResult, ...], model: str) -> Listing:
@@ -158,10 +161,6 @@ def _read(summary: DataSummary) -> str:
     facts = ((summary.facts, "observed fact"), (summary.predicates, "predicate"), (summary.constants, "constant"))
     read = (*(facts if summary.facts or not summary.tables else ()), *(tables if summary.tables else ()))
     return ", ".join(counted(number, noun) for number, noun in read)
-
-
-def _data_word(summary: DataSummary) -> str:
-    return "observed data" if summary.tables else "observed facts"
 
 
 def _coverage_cells(model: ModelResult) -> tuple[Cell, ...]:

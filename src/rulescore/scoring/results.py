@@ -71,8 +71,8 @@ class ModelRuleResult:
 
 @dataclass(frozen=True, slots=True)
 class RuleResult:
-    """`largest_group`: the evaluable groundings over the data that lie in the group with most of them, None where groundings are not
-    counted by groups. `tolerance`: the one that was taken from the data, None where the rule has its own or none."""
+    """`largest_group`: the evaluable groundings over the data that lie in the group with most of them, None where groundings are
+    not counted by groups. `tolerance`: the one that was taken from the data, None where the rule has its own or none."""
 
     info: RuleInfo
     kind: RuleKind
@@ -86,7 +86,7 @@ class RuleResult:
     def largest_group_share(self) -> Measure:
         """The largest group's share of the evaluable groundings over the data: near 1, a single group decides the rate."""
         if self.largest_group is None:
-            return Measure(None, "its groundings are not counted by groups")
+            return Measure(None, "the rule's groundings are not counted by groups")
         if not self.dataset.evaluable:
             return Measure(None, "no evaluable grounding in the data")
         return Measure(self.largest_group / self.dataset.evaluable)

@@ -7,7 +7,7 @@ it either. What the same grounding is found by twice is made distinct; then all 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from itertools import combinations, count
@@ -16,11 +16,11 @@ from sqlglot import exp
 
 from rulescore.data.relations import Relation, Schema
 from rulescore.data.setting import Role, ValueType
-from rulescore.language.syntax import Aggregation, Attribute, Condition, Constant, RowAtom, Test, Variable, Wildcard
+from rulescore.language.syntax import Aggregation, Attribute, Condition, Constant, Expression, RowAtom, Test, Variable, Wildcard
 from rulescore.language.trees import nodes_in, variables_in
 from rulescore.logic.formula import All, Any, Disjunct, Exists, FormulaRule, Judgement, Leaf, Measure, Opposite
 from rulescore.logic.resolve import bound_variables
-from rulescore.logic.types import TESTS, agree
+from rulescore.logic.types import TESTS, Typing, agree
 from rulescore.sql.build import (
     Select,
     all_of,
@@ -52,13 +52,26 @@ class Source(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Question:
+    """A registered predicate and the types of its arguments. Where it is asked about other types, its answers are kept apart."""
+
+    function: str
+    types: tuple[ValueType | None, ...]
+
+
+def question(rule: FormulaRule, test: Test) -> Question:
+    typing = Typing(lambda variable: rule.types.get(variable.name), [])
+    return Question(test.predicate, tuple(map(typing.expression, test.arguments)))
+
+
+@dataclass(frozen=True, slots=True)
 class Context:
     """What all statements of a rule share. `calls`: the tables that hold the answers of registered predicates. While these are
     being asked, no test that needs an answer counts."""
 
     rule: FormulaRule
     schema: Schema
-    calls: Mapping[str, str]
+    calls: Mapping[Question, str]
     distinct_variables: bool = False
     roles: frozenset[Role] = frozenset({Role.BODY, Role.HEAD})
     asking: bool = False
@@ -73,7 +86,7 @@ class Context:
         return relation.predicted is not None and any(name in relation.from_prediction for name, _ in atom.arguments)
 
     def tests(self, disjunct: Disjunct) -> list[Condition]:
-        return [test for test in disjunct.tests if not self.asking or not _asks(test)]
+        return [test for test in disjunct.tests if not self.asking or not _asks(test, self.rule)]
 
     def possible(self, disjuncts: Sequence[Disjunct]) -> list[Disjunct]:
         """Disjuncts that can hold: a relation without any rows has no types, and nothing that is computed from it has one."""
@@ -101,19 +114,32 @@ class Context:
 
 @dataclass
 class Scope(Compiler):
-    """Variables with their columns, and the prediction that is added to the data; None: the data alone."""
+    """Variables with their columns or, where an equation binds them, their values, and the prediction that is added to the data;
+    None: the data alone."""
 
     context: Context
     columns: dict[str, exp.Expr]
     prediction: exp.Expr | None
+    values: dict[str, Expression] = field(default_factory=dict)
 
     def column(self, variable: Variable | Attribute) -> exp.Expr:
-        if variable.name in self.columns:
-            return self.columns[variable.name].copy()
-        return self._measured(self.context.rule.measures[variable.name])
+        name = variable.name
+        if name in self.columns:
+            return self.columns[name].copy()
+        if name in self.values:
+            return self.typed(name, self.value(self.values[name]), self.type_of(self.values[name]))
+        return self._measured(self.context.rule.measures[name])
 
     def type(self, variable: Variable | Attribute) -> ValueType | None:
         return self.context.rule.types.get(variable.name)
+
+    def knows(self, name: str) -> bool:
+        return name in self.columns or name in self.values or name in self.context.rule.measures
+
+    def typed(self, name: str, value: exp.Expr, found: ValueType | None) -> exp.Expr:
+        """A value of a variable in the variable's own type: what is an integer here may be a float elsewhere."""
+        wanted = self.context.rule.types.get(name)
+        return cast(value, wanted) if wanted is not None and wanted is not found else value
 
     def atom(self, atom: RowAtom) -> exp.Expr:
         """An atom holds if it is observed or is the prediction."""
@@ -127,7 +153,7 @@ class Scope(Compiler):
 
     def registered(self, test: Test) -> exp.Expr:
         alias = self.context.alias()
-        answers = table(self.context.calls[test.predicate], alias)
+        answers = table(self.context.calls[question(self.context.rule, test)], alias)
         same = [equal(column(alias, f"a{i}"), self.value(one)) for i, one in enumerate(test.arguments)]
         return select(column(alias, "answer")).from_(answers).where(all_of(same)).subquery(copy=False)
 
@@ -145,10 +171,10 @@ class Scope(Compiler):
                 return exp.Paren(this=any_of([self._exists(disjunct) for disjunct in self.context.possible(disjuncts)]))
 
     def _exists(self, disjunct: Disjunct) -> exp.Expr:
-        if not disjunct.atoms:
-            return all_of([self.condition(test) for test in disjunct.tests])
         joins = Joins(self)
         joins.read_all(disjunct)
+        if not disjunct.atoms:
+            return all_of(joins.conditions(disjunct.tests))
         return exists(joins.query(number(1), tests=disjunct.tests))
 
     def _some(self, atoms: Sequence[RowAtom], source: Source) -> exp.Expr:
@@ -178,7 +204,7 @@ class Scope(Compiler):
         for disjunct in disjuncts:
             joins = Joins(self)
             joins.read_all(disjunct)
-            fields = [named(joins.scope.columns[name].copy(), f"v{i}") for i, name in enumerate(measure.variables)]
+            fields = [named(joins.scope.column(Variable(name)), f"v{i}") for i, name in enumerate(measure.variables)]
             value = named(joins.scope.value(measure.value), "value")
             parts.append(joins.query(*fields, value, tests=disjunct.tests))
         alias = self.context.alias()
@@ -207,8 +233,10 @@ class Joins:
     """Reads atoms one after the other, each joined to those before it and to the scope around."""
 
     def __init__(self, around: Scope) -> None:
-        self.scope = replace(around, columns=dict(around.columns))
+        self.scope = replace(around, columns=dict(around.columns), values=dict(around.values))
         self._tables: list[tuple[exp.Expr, list[exp.Expr]]] = []
+        self._further: list[exp.Expr] = []
+        self._computed: list[str] = []
 
     def read_all(self, disjunct: Disjunct) -> None:
         """Atoms over the facts of the scope: observed ones and, where there is one, the prediction."""
@@ -217,9 +245,15 @@ class Joins:
             self.read(atom, Source.EITHER if predicted else Source.OBSERVED)
         self.compute(disjunct)
 
+    def read_observed(self, disjunct: Disjunct) -> None:
+        for atom in disjunct.atoms:
+            self.read(atom, Source.OBSERVED)
+        self.compute(disjunct)
+
     def compute(self, disjunct: Disjunct) -> None:
-        for name, value in disjunct.values:
-            self.scope.columns[name] = self.scope.value(value)
+        """Variables that equations bind. Their values are computed where they are used: a prediction may be known only then."""
+        self.scope.values.update(disjunct.values)
+        self._computed += [name for name, value in disjunct.values if not isinstance(value, Variable | Constant)]
 
     def read(self, atom: RowAtom, source: Source) -> None:
         context = self.scope.context
@@ -248,10 +282,8 @@ class Joins:
                     yield exp.Not(this=_is_null(here))
             case Constant(value):
                 yield equal(here, constant(value))
-            case Variable(variable) if variable not in self.scope.columns and variable not in self.scope.context.rule.measures:
-                wanted = self.scope.context.rule.types.get(variable)
-                known = relation.columns[name].type
-                self.scope.columns[variable] = here if known is not None or wanted is None else cast(here, wanted)
+            case Variable(variable) if not self.scope.knows(variable):
+                self.scope.columns[variable] = self.scope.typed(variable, here, relation.columns[name].type)
                 if relation.is_table:
                     yield exp.Not(this=_is_null(here.copy()))
             case _:
@@ -259,16 +291,25 @@ class Joins:
 
     def condition(self, condition: exp.Expr) -> None:
         """A further condition on the rows read so far."""
-        self._tables[-1][1].append(condition)
+        self._further.append(condition)
+
+    def conditions(self, tests: Sequence[Condition] = ()) -> list[exp.Expr]:
+        """The further conditions, and tests. A variable has a value: where that of an equation is missing there is no grounding."""
+        for name in self._computed:
+            self.condition(exp.Not(this=_is_null(exp.Paren(this=self.scope.column(Variable(name))))))
+        self._computed = []
+        return [*self._further, *(self.scope.condition(test) for test in tests)]
 
     def forget(self, all_but: Collection[str]) -> None:
         """Let go of variables that belong to an aggregate: the aggregate itself ranges over all of their values."""
+        self._further = self.conditions()
         self.scope.columns = {name: value for name, value in self.scope.columns.items() if name in all_but}
+        self.scope.values = {name: value for name, value in self.scope.values.items() if name in all_but}
 
     def query(self, *fields: exp.Expr, tests: Sequence[Condition] = ()) -> Select:
         """The rows that meet all conditions; a single row where no atom is read."""
         query = select(*fields)
-        conditions = [self.scope.condition(test) for test in tests]
+        conditions = self.conditions(tests)
         for index, (rows, own) in enumerate(self._tables):
             if index == 0:
                 query = query.from_(rows)
@@ -302,11 +343,13 @@ def _is_null(value: exp.Expr) -> exp.Expr:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """One way to come by groundings: a disjunct, its atoms read, and the place of the prediction in words."""
+    """One way to come by groundings: a disjunct and its atoms read. `binds`: the prediction is the first atom that can be it, so
+    that no other such branch has the same grounding. `repeats`: one grounding may come several times."""
 
     disjunct: Disjunct
     joins: Joins
-    title: str
+    binds: bool = False
+    repeats: bool = False
 
 
 def branches(context: Context, *, predictions: bool) -> Iterator[Branch]:
@@ -315,24 +358,20 @@ def branches(context: Context, *, predictions: bool) -> Iterator[Branch]:
         if predictions:
             yield from _prediction_branches(context, disjunct)
         else:
-            joins = Joins(Scope(context, {}, None))
-            for atom in disjunct.atoms:
-                joins.read(atom, Source.OBSERVED)
-            joins.compute(disjunct)
-            yield Branch(disjunct, joins, "over the data")
+            yield Branch(disjunct, _observed(context, disjunct))
 
 
 def _prediction_branches(context: Context, disjunct: Disjunct) -> Iterator[Branch]:
     rule = context.rule
     for index, atom in enumerate(disjunct.atoms):
         if context.predictable(atom):
-            yield Branch(disjunct, _binding(context, disjunct, index), f"prediction at body atom {index + 1}")
+            yield Branch(disjunct, _binding(context, disjunct, index), binds=True)
     for atom in _other_atoms(context, rule.disjuncts, disjunct):
-        yield Branch(disjunct, _beside(context, disjunct, atom), "prediction at an atom that binds nothing")
+        yield Branch(disjunct, _beside(context, disjunct, atom))
     yield from _measure_branches(context, disjunct, rule.body_measures)
     if Role.HEAD in context.roles:
         for atom in dict.fromkeys(filter(context.predictable, rule.head_atoms)):
-            yield Branch(disjunct, _beside(context, disjunct, atom), "prediction in the head")
+            yield Branch(disjunct, _beside(context, disjunct, atom))
         yield from _measure_branches(context, disjunct, rule.head_measures)
 
 
@@ -357,12 +396,9 @@ def _other_atoms(context: Context, disjuncts: Sequence[Disjunct], disjunct: Disj
     return list(dict.fromkeys(one for atom in found for one in context.participating(atom)))
 
 
-def _observed(context: Context, *disjuncts: Disjunct) -> Joins:
+def _observed(context: Context, disjunct: Disjunct) -> Joins:
     joins = Joins(Scope(context, {}, None))
-    for disjunct in disjuncts:
-        for atom in disjunct.atoms:
-            joins.read(atom, Source.OBSERVED)
-        joins.compute(disjunct)
+    joins.read_observed(disjunct)
     return joins
 
 
@@ -374,19 +410,24 @@ def _beside(context: Context, disjunct: Disjunct, atom: RowAtom) -> Joins:
 
 
 def _measure_branches(context: Context, disjunct: Disjunct, names: Sequence[str]) -> Iterator[Branch]:
-    """Groundings in whose aggregates the prediction takes part: at an atom of an inner grounding that holds, or held before."""
-    title = "prediction in an aggregate"
+    for joins, alone in _in_measures(context, names, lambda: _observed(context, disjunct)):
+        yield Branch(disjunct, joins, repeats=not alone)
+
+
+def _in_measures(context: Context, names: Sequence[str], around: Callable[[], Joins]) -> Iterator[tuple[Joins, bool]]:
+    """Ways for a prediction to take part in aggregates of a grounding, which `around` reads: at an atom of an inner grounding
+    that holds, or held before. With each whether that atom is alone, so that there is one inner grounding at most."""
     for measure in (context.rule.measures[name] for name in names):
         for inner in context.possible(measure.disjuncts):
             for index, atom in enumerate(inner.atoms):
                 if context.predictable(atom):
-                    yield Branch(disjunct, _in_measure(context, disjunct, inner, index), title)
+                    yield _in_measure(around(), inner, index), len(inner.atoms) == 1
             for atom in _other_atoms(context, measure.disjuncts, inner):
-                yield Branch(disjunct, _beside_measure(context, disjunct, inner, atom), title)
+                yield _beside_measure(around(), inner, atom), False
 
 
-def _in_measure(context: Context, disjunct: Disjunct, inner: Disjunct, index: int) -> Joins:
-    joins = _observed(context, disjunct)
+def _in_measure(joins: Joins, inner: Disjunct, index: int) -> Joins:
+    context = joins.scope.context
     joins.read(inner.atoms[index], Source.PREDICTED)
     for other, atom in enumerate(inner.atoms):
         if other != index:
@@ -398,8 +439,9 @@ def _in_measure(context: Context, disjunct: Disjunct, inner: Disjunct, index: in
     return joins
 
 
-def _beside_measure(context: Context, disjunct: Disjunct, inner: Disjunct, atom: RowAtom) -> Joins:
-    joins = _observed(context, disjunct, inner)
+def _beside_measure(joins: Joins, inner: Disjunct, atom: RowAtom) -> Joins:
+    context = joins.scope.context
+    joins.read_observed(inner)
     joins.read(atom, Source.PREDICTED)
     before = replace(joins.scope, prediction=None)
     ways = [all_of([scope.condition(test) for test in context.tests(inner)]) for scope in (joins.scope, before)]
@@ -415,29 +457,39 @@ def variable(index: int) -> str:
 def groundings(context: Context, *, predictions: bool) -> exp.Query | None:
     """The groundings whose body holds: `prediction` where asked for, `v0`, `v1`, …; each once. None where there can be none."""
     found = list(branches(context, predictions=predictions))
-    if not found:
-        return None
-    parts = [_branch_rows(context, branch, predictions=predictions) for branch in found]
-    if len(parts) == 1 and not _repeats(found[0]):
-        return parts[0]
-    rows = union_all(parts).subquery(alias="u", copy=False)
+    apart = _are_apart(context, found)
+    others = [branch for branch in found if not (apart and branch.binds)]
+    parts: list[exp.Query] = [_branch_rows(context, branch, predictions=predictions) for branch in found if apart and branch.binds]
+    if others:
+        rows = [_branch_rows(context, branch, predictions=predictions) for branch in others]
+        parts.append(rows[0] if len(rows) == 1 and not others[0].repeats else _each_once(context, rows, predictions=predictions))
+    return union_all(parts) if parts else None
+
+
+def _are_apart(context: Context, found: Sequence[Branch]) -> bool:
+    """Whether the groundings of branches that bind are in no other branch: then only the rest has to be made distinct, which
+    takes longer than all else. A row with a prediction is never an observed one, as a predicted fact may be."""
+    if any(branch.disjunct is not found[0].disjunct for branch in found):
+        return False
+    atoms = [atom for branch in found for atom in branch.disjunct.atoms if context.predictable(atom)]
+    return all(context.relation(atom).is_table for atom in atoms)
+
+
+def _each_once(context: Context, rows: Sequence[exp.Query], *, predictions: bool) -> Select:
     fields = [*(["prediction"] if predictions else []), *(variable(i) for i in range(len(context.rule.variables)))]
-    return select(*(column("u", c) for c in fields) if fields else (named(number(1), "one"),)).distinct().from_(rows)
-
-
-def _repeats(branch: Branch) -> bool:
-    """Whether one grounding may come several times: an atom beside the body's own may match in several ways."""
-    return branch.title not in {"over the data"} and not branch.title.startswith("prediction at body atom")
+    columns: list[exp.Expr] = [column("u", c) for c in fields]
+    columns = columns or [named(number(1), "one")]
+    return select(*columns).distinct().from_(union_all(rows).subquery(alias="u", copy=False))
 
 
 def _branch_rows(context: Context, branch: Branch, *, predictions: bool) -> Select:
     scope = branch.joins.scope
     fields = [named(_prediction(scope), "prediction")] if predictions else []
-    fields += [named(scope.columns[name].copy(), variable(i)) for i, name in enumerate(context.rule.variables)]
+    fields += [named(scope.column(Variable(name)), variable(i)) for i, name in enumerate(context.rule.variables)]
     query = branch.joins.query(*(fields or [named(number(1), "one")]), tests=branch.disjunct.tests)
     if context.distinct_variables:
         pairs = [
-            different(scope.columns[a].copy(), scope.columns[b].copy())
+            different(scope.column(Variable(a)), scope.column(Variable(b)))
             for a, b in combinations(context.rule.variables, 2)
             if agree(context.rule.types.get(a), context.rule.types.get(b))
         ]
@@ -472,8 +524,21 @@ def judged(context: Context, *, predictions: bool) -> Select | None:
     ]
     query = select(*(column("g", c) for c in names), *answers).from_(source)
     if predictions and Role.BODY not in context.roles:
-        query = query.where(any_of([scope.is_prediction(atom) for atom in context.rule.head_atoms if context.predictable(atom)]))
+        query = query.where(any_of(head_places(scope)))
     return query
+
+
+def head_places(scope: Scope) -> list[exp.Expr]:
+    """Whether the prediction stands in the head of a grounding: at each of its atoms, in each of its aggregates."""
+    context = scope.context
+    atoms = dict.fromkeys(filter(context.predictable, context.rule.head_atoms))
+    return [*map(scope.is_prediction, atoms), *measure_places(scope, context.rule.head_measures)]
+
+
+def measure_places(scope: Scope, names: Sequence[str]) -> Iterator[exp.Expr]:
+    """Whether the prediction takes part in aggregates of a grounding."""
+    for joins, _ in _in_measures(scope.context, names, lambda: Joins(scope)):
+        yield exists(joins.query(number(1)))
 
 
 def counts(context: Context, rule_number: int, *, predictions: bool) -> Select | None:
@@ -504,12 +569,12 @@ class _Place:
     inner: tuple[Disjunct, ...]
 
 
-def asked_arguments(context: Context, function: str, *, predictions: bool, deferred: bool) -> Iterator[Select]:
+def asked_arguments(context: Context, asked: Question, *, predictions: bool, deferred: bool) -> Iterator[Select]:
     """Queries for the argument tuples that a registered predicate is asked about. `deferred`: those that are known only when
     other answers are, because an aggregate among the arguments asks too."""
     rule = context.rule
     for place in _test_places(rule):
-        if place.test.predicate != function or _is_deferred(rule, place.test) is not deferred:
+        if question(rule, place.test) != asked or _is_deferred(rule, place.test) is not deferred:
             continue
         for branch in branches(context, predictions=predictions):
             if place.disjunct is not None and branch.disjunct is not place.disjunct:
@@ -525,21 +590,30 @@ def asked_arguments(context: Context, function: str, *, predictions: bool, defer
 
 def _is_deferred(rule: FormulaRule, test: Test) -> bool:
     measures = [rule.measures[node.name] for node in variables_in(test) if node.name in rule.measures]
-    return any(_asks(one) for measure in measures for disjunct in measure.disjuncts for one in disjunct.tests)
+    return any(_measure_asks(measure, rule) for measure in measures)
 
 
-def asked_functions(rule: FormulaRule) -> set[str]:
+def questions(rule: FormulaRule) -> tuple[Question, ...]:
     """The registered predicates that a rule uses."""
-    return {place.test.predicate for place in _test_places(rule) if place.test.predicate not in TESTS}
+    return tuple(dict.fromkeys(question(rule, place.test) for place in _test_places(rule) if place.test.predicate not in TESTS))
 
 
 def distinct_rows(query: exp.Query) -> Select:
     return select("*").distinct().from_(query.subquery(alias="q", copy=False))
 
 
-def _asks(condition: Condition) -> bool:
-    """Whether a condition holds a registered test. Those of aggregates are asked apart."""
-    return any(isinstance(node, Test) and node.predicate not in TESTS for node in nodes_in(condition))
+def _asks(condition: Condition, rule: FormulaRule) -> bool:
+    """Whether a condition holds a registered test, itself or in an aggregate."""
+    for node in nodes_in(condition):
+        if isinstance(node, Test) and node.predicate not in TESTS:
+            return True
+        if isinstance(node, Variable) and node.name in rule.measures and _measure_asks(rule.measures[node.name], rule):
+            return True
+    return False
+
+
+def _measure_asks(measure: Measure, rule: FormulaRule) -> bool:
+    return any(_asks(test, rule) for inner in measure.disjuncts for test in inner.tests)
 
 
 def _test_places(rule: FormulaRule) -> Iterator[_Place]:
@@ -577,14 +651,15 @@ def _judgement_places(rule: FormulaRule, judgement: Judgement, inner: tuple[Disj
 
 __all__ = [
     "Context",
+    "Question",
     "Scope",
     "asked_arguments",
-    "asked_functions",
     "bound_variables",
     "branches",
     "counts",
     "distinct_rows",
     "groundings",
     "judged",
+    "questions",
     "variable",
 ]

@@ -10,7 +10,7 @@ from rulescore.language.syntax import RowAtom
 from rulescore.language.trees import nodes_in
 from rulescore.logic.formula import All, Any, Exists, Judgement, Leaf, Opposite
 from rulescore.sql.build import Select, any_of, column, equal, named, number, one_if, select, table
-from rulescore.sql.formula import Context, Joins, Scope, Source, judged, variable
+from rulescore.sql.formula import Context, Joins, Scope, Source, head_places, judged, measure_places, variable
 
 
 def violations(context: Context, *, predictions: bool) -> Select | None:
@@ -62,9 +62,9 @@ def _roles(scope: Scope, found: Sequence[Judgement]) -> Iterator[tuple[str, exp.
     tests = [test for disjunct in rule.disjuncts for test in disjunct.tests]
     body = [atom for disjunct in rule.disjuncts for atom in disjunct.atoms]
     body += [node for test in tests for node in nodes_in(test) if isinstance(node, RowAtom)]
-    for role, atoms in (("body", body), ("head", list(rule.head_atoms))):
-        places = dict.fromkeys(place for atom in atoms for place in context.participating(atom))
-        yield role, any_of([scope.is_prediction(place) for place in places])
+    places = dict.fromkeys(place for atom in body for place in context.participating(atom))
+    yield "body", any_of([*map(scope.is_prediction, places), *measure_places(scope, rule.body_measures)])
+    yield "head", any_of(head_places(scope))
     yield "refuter", any_of([way for reason in found for way in _refutes(scope, reason)])
 
 

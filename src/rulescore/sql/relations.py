@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from rulescore.data.setting import ValueType
 from rulescore.sql.build import Select, any_of, argument, column, create, equal, name, named, number, select, table
-from rulescore.sql.expressions import cast
+from rulescore.sql.expressions import cast, try_cast
 from rulescore.sql.loading import CONSTANT
 from rulescore.sql.results import type_letter, word
 
@@ -35,9 +35,9 @@ def position_types(source: str, position: int, literals: Sequence[int]) -> Selec
 
 
 def _is_no_integer(key: exp.Expr) -> exp.Expr:
-    """Whether a number's key is not that of an integer of 18 digits or fewer."""
-    long = exp.GT(this=exp.Length(this=key), expression=number(20))
-    return any_of([long, *(exp.Like(this=key.copy(), expression=exp.Literal.string(f"%{c}%")) for c in ".e")])
+    """Whether a number's key is not that of an integer of 64 bits."""
+    too_long = exp.Is(this=try_cast(word(key), ValueType.INTEGER), expression=exp.null())
+    return any_of([*(exp.Like(this=key.copy(), expression=exp.Literal.string(f"%{c}%")) for c in ".e"), too_long])
 
 
 def create_relation(

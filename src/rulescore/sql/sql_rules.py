@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from sqlglot import exp
+from sqlglot import exp, tokenize
+from sqlglot.errors import TokenError
+from sqlglot.tokenizer_core import TokenType
 
 from rulescore.data.relations import Relation
 from rulescore.sql.build import (
@@ -46,12 +48,16 @@ def words(statement: str) -> set[str]:
 
 
 def create_views(relation: Relation) -> Iterator[exp.Create]:
-    """Views on a relation with its attributes by name."""
+    """Views on a relation with its attributes by name. Without predictions there is one of no rows: statements stay the same."""
     fields = [named(column("r", stored.column), name) for name, stored in relation.columns.items()]
     yield _view(f"{OBSERVED}{relation.name}", select(*fields).from_(table(relation.observed, "r")))
+    others = [field.copy() for field in fields]
     if relation.predicted is not None:
-        predicted = [column("r", "prediction"), *(field.copy() for field in fields)]
-        yield _view(f"{PREDICTED}{relation.name}", select(*predicted).from_(table(relation.predicted, "r")))
+        predicted = select(column("r", "prediction"), *others).from_(table(relation.predicted, "r"))
+    else:
+        nothing = named(exp.cast(exp.null(), "INT", copy=False), "prediction")
+        predicted = select(nothing, *others).from_(table(relation.observed, "r")).where(exp.false())
+    yield _view(f"{PREDICTED}{relation.name}", predicted)
 
 
 def _view(name: str, query: Select) -> exp.Create:
@@ -61,7 +67,19 @@ def _view(name: str, query: Select) -> exp.Create:
 
 def _rows(statement: str) -> exp.Subquery:
     """The statement word for word."""
-    return exp.Subquery(this=exp.Var(this=f"\n{statement.strip().rstrip(';')}\n"), alias=exp.TableAlias(this=identifier("s")))
+    return exp.Subquery(this=exp.Var(this=f"\n{_unended(statement)}\n"), alias=exp.TableAlias(this=identifier("s")))
+
+
+def _unended(statement: str) -> str:
+    """A statement without the semicolon at its end, behind which comments may stand."""
+    try:
+        tokens = tokenize(statement, read="duckdb")
+    except TokenError:  # the database says what is wrong with it
+        return statement
+    end = len(tokens)
+    while end and tokens[end - 1].token_type is TokenType.SEMICOLON:
+        end -= 1
+    return statement[: tokens[end].start] if end < len(tokens) else statement
 
 
 def sample(statement: str) -> Select:

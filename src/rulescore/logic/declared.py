@@ -1,0 +1,68 @@
+"""What is wrong with declarations that speak of tables with keys, and with refutations beyond the fast family, whether or not a
+rule's head is concerned."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+
+from rulescore.data.relations import Schema
+from rulescore.errors import Diagnostic
+from rulescore.language.syntax import (
+    Atom,
+    Closed,
+    Declaration,
+    ExtractIncompatible,
+    Functional,
+    IncompatibleGroup,
+    IncompatiblePair,
+    PredicateDeclaration,
+    Refute,
+    Variable,
+    Wildcard,
+)
+from rulescore.logic.checks import two_arities
+from rulescore.logic.resolve import Resolver
+
+
+def declaration_problems(
+    declarations: Iterable[Declaration], schema: Schema, functions: frozenset[str], fast: Collection[int]
+) -> Iterator[Diagnostic]:
+    """`fast`: the identities of declarations that were checked as those of the fast family."""
+    for declaration in declarations:
+        if id(declaration) not in fast:
+            resolver = Resolver(schema, functions, [])
+            _resolve(declaration, resolver)
+            yield from resolver.problems
+            if isinstance(declaration, IncompatibleGroup | IncompatiblePair):
+                yield from _arities(declaration, schema)
+
+
+def _resolve(declaration: Declaration, resolver: Resolver) -> None:
+    match declaration:
+        case Refute(head, body):
+            resolver.atom(head, {})
+            bound = {term.name: term for term in head.terms if isinstance(term, Variable)}
+            resolver.body(body, bound, head)
+        case Functional(predicate=predicate, arity=arity, span=span):
+            resolver.atom(Atom(predicate, (Wildcard(),) * arity, span), {})
+        case IncompatiblePair(left, right):
+            for atom in (left, right):
+                resolver.atom(Atom(atom.predicate, (Wildcard(),) * atom.arity, atom.span), {})
+        case IncompatibleGroup(predicates, span):
+            for predicate in predicates:
+                resolver.name(predicate, span)
+        case Closed(str(predicate), span):
+            resolver.name(predicate, span)
+        case Closed() | ExtractIncompatible() | PredicateDeclaration():
+            pass
+
+
+def _arities(declaration: IncompatibleGroup | IncompatiblePair, schema: Schema) -> Iterator[Diagnostic]:
+    predicates = (
+        declaration.predicates
+        if isinstance(declaration, IncompatibleGroup)
+        else (declaration.left.predicate, declaration.right.predicate)
+    )
+    known = {name: len(found[1]) for name in predicates if (found := schema.positions(name)) is not None}
+    if len(set(known.values())) > 1:
+        yield two_arities(declaration, known)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter as Tally
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from types import TracebackType
@@ -12,48 +11,43 @@ from typing import Self
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rulescore.data.constants import ConstantType, key_of, type_of
-from rulescore.data.relations import Schema
+from rulescore.data.constants import key_of
 from rulescore.data.setting import Convention, Setting
 from rulescore.data.summary import DataSummary, PredictionCounts, TableCounts
 from rulescore.engines import counting
 from rulescore.engines.connect import connect
+from rulescore.engines.data_problems import data_problems, literal_types, shown_pairs
 from rulescore.engines.explaining import ShapeExplanation, explain, explain_formulas, formula_statement, rule_statement
 from rulescore.engines.formula_listing import FormulaListing
-from rulescore.engines.formulas import Formulas
-from rulescore.engines.functions import Answers
 from rulescore.engines.listing import RuleListing, Violation, Violations
 from rulescore.engines.loading import load
-from rulescore.engines.relations import fact_relations, table_relations
+from rulescore.engines.resolution import Resolution, attributes_in_use
 from rulescore.engines.sql_rules import SqlRules, refuse_clashes
 from rulescore.engines.tables import load_tables, predicted_tables
 from rulescore.errors import Diagnostic, InputError, Severity, suggestion
 from rulescore.language.names import rule_names
 from rulescore.language.parser import parse_all
 from rulescore.language.printer import print_atom
-from rulescore.language.syntax import Atom, Constant, ExtractIncompatible, Program, Refute, Rule
+from rulescore.language.syntax import Atom, Constant, ExtractIncompatible
 from rulescore.logic import checks, conventions
-from rulescore.logic.declared import declaration_problems
+from rulescore.logic.families import Names, names_of
 from rulescore.logic.horn import horn_program
 from rulescore.logic.incompatible import self_refuting
-from rulescore.logic.judgement import Declared, formula, formula_predicates
 from rulescore.logic.normal import normal_rule
 from rulescore.logic.plan import LiteralName, Plan
 from rulescore.logic.planner import plan
 from rulescore.logic.refutation import identity, opposed_both_ways, orders_in_use, refutations
-from rulescore.logic.resolve import DECIDABLE
-from rulescore.logic.tolerances import cannot_be_taken, data_tolerance, is_relative, log_distance, with_tolerance
-from rulescore.logic.usage import attribute_table, constant_keys, used_arities, used_attributes
+from rulescore.logic.tolerances import is_relative, log_distance, with_tolerance
+from rulescore.logic.usage import constant_keys
 from rulescore.scoring.described import described_rules
 from rulescore.scoring.evaluation import CONTRIBUTIONS_SCHEMA, Evaluation
 from rulescore.scoring.results import Counts, ModelResult, RuleInfo, RuleResult
 from rulescore.scoring.score import score, violated_denials
 from rulescore.sql import results as result_sql
-from rulescore.sql.build import Select, candidate_table, drop, fact_table
+from rulescore.sql.build import Select, drop
 from rulescore.sql.listing import WANTED as KEYS
 from rulescore.sql.listing import prediction_number
 from rulescore.sql.loading import constants_by_key
-from rulescore.sql.sql_rules import relations_named, words
 
 __all__ = ["GridRow", "PairCount", "Session", "ShapeExplanation", "Tolerance", "Violation", "Violations"]
 
@@ -62,12 +56,7 @@ CODES = {
     "E262": "violations of a prediction are asked for without a model, or by an atom with variables",
     "E263": "violations of a fact are asked for that no model predicts",
     "E264": "rules cannot be counted with other tolerances",
-    "E325": "one model is given twice",
     "W206": "the rule files hold no rule",
-    "W324": "one model's predictions come from several sources",
-    "W323": "constants of one position have one type in the facts and another in predictions",
-    "W321": "negative facts that are observed facts too",
-    "W322": "pairs of predicates taken to be incompatible because the data never have both",
 }
 
 
@@ -117,121 +106,52 @@ class Session:
 
     def _open(self, names: Sequence[str]) -> None:
         refuse_clashes(self.setting.sql_rules, names)
-        self._load(names)
-        self._horn, self._fast = horn_program(self.program, lambda name: not self._is_elsewhere(name))
-        fast_names = [names[i] for i in sorted(self._fast)]
-        horn = self._horn
-        problems = checks.structure(self.program, names, horn)
+        known = self._load(names)
+        self._horn, self._fast = horn_program(self.program, known.is_predicate)
+        problems = checks.structure(self.program, names, self._horn)
+        types = literal_types(self._engine, self._loaded, self._horn)
         problems += checks.meaning(
-            self.program, self._loaded.vocabulary, self._types(horn), horn, self._is_elsewhere, self._function_names
+            self.program, self._loaded.vocabulary, types, self._horn, lambda name: not known.is_predicate(name), known.functions
         )
-        problems += self._data_warnings()
-        problems += self._type_clashes()
+        problems += [] if self.rules or not self.setting.rules else [_no_rules()]
+        problems += data_problems(self._engine, self.setting, self._loaded, self._tables)
         self._numbered = False
         extracted = [] if _are_errors(problems) else self._extracted()
-        self._formulas = self._resolved(extracted, problems)
+        resolution = Resolution(self._engine, self.setting, self.program, self._horn, self._fast, self._loaded, self._tables)
+        self._formulas = resolution.formulas(extracted, self._titles, problems, sorting=self._sorted_plans)
         self._sql_rules = SqlRules(self._engine, self.setting.sql_rules, len(self.program.rules))
         problems += self._sql_rules.prepare(self._formulas.schema, self._loaded.vocabulary.predicates)
         _raise_errors(problems)
-        self.ways = refutations(horn, self._loaded.vocabulary, extracted)
-        problems += _shown_pairs(extracted)
+        self.ways = refutations(self._horn, self._loaded.vocabulary, extracted)
+        problems += shown_pairs(extracted)
         problems += self._option_problems()
-        problems += self_refuting(horn, fast_names, self.ways)
-        problems += conventions.unsuitable(
-            self.setting.scoring, list(zip(names, self.program.rules, strict=True)), self.ways, self._fast
-        )
+        problems += self_refuting(self._horn, [names[i] for i in sorted(self._fast)], self.ways)
+        named = list(zip(names, self.program.rules, strict=True))
+        problems += conventions.unsuitable(self.setting.scoring, named, self.ways, self._fast)
         _raise_errors(problems)
         self.warnings = tuple(problems)
         self.plan: Plan = plan(((i, normal_rule(self.program.rules[i])) for i in sorted(self._fast)), self.ways)
         self._prepared: counting.Counter | None = None
 
-    def _load(self, names: Sequence[str]) -> None:
+    def _load(self, names: Sequence[str]) -> Names:
         """Load the data. Problems of the rules that need no data are told together with those of loading."""
-        guess, _ = horn_program(self.program, lambda name: not self._may_be_elsewhere(name))
+        known = names_of(self.setting)
         try:
-            tables = load_tables(self._engine, self.setting, self._used_attributes())
+            used = attributes_in_use(self.program, self.setting.sql_rules, known.tables)
+            tables = load_tables(self._engine, self.setting, used)
             self._loaded = load(
                 self._engine,
                 self.setting,
                 orders_in_use(self.program),
                 constant_keys(self.program),
-                {p: n for p, n in used_arities(self.program).items() if not self._may_be_elsewhere(p)},
+                known.predicates(self.program),
                 tables,
             )
             self._tables = predicted_tables(self._engine, tables, self._loaded.literal)
         except InputError as error:
+            guess, _ = horn_program(self.program, known.is_predicate)
             raise InputError([*checks.structure(self.program, names, guess), *error.problems]) from error
-
-    def _used_attributes(self) -> dict[str, set[str]]:
-        """The attributes that rules name; of a rule in SQL, every word may be one."""
-        used = used_attributes(self.program, self._table_names)
-        for rule in self.setting.sql_rules:
-            for table in relations_named(rule.statement) & used.keys():
-                used[table] |= words(rule.statement)
-        return used
-
-    def _may_be_elsewhere(self, name: str) -> bool:
-        """Whether a name is an attribute of a table, or that of a test unless the data have such a predicate."""
-        return self._is_of_table(name) or name in DECIDABLE or name in self._function_names
-
-    def _is_elsewhere(self, name: str) -> bool:
-        known = self._loaded.vocabulary.predicates.get(name)
-        occurs = known is not None and known.occurs
-        return self._is_of_table(name) or (self._may_be_elsewhere(name) and not occurs)
-
-    def _is_of_table(self, name: str) -> bool:
-        return name in self._table_names or attribute_table(name, self._table_names) is not None
-
-    @property
-    def _table_names(self) -> list[str]:
-        return [table.name for table in self.setting.tables]
-
-    @property
-    def _function_names(self) -> frozenset[str]:
-        return frozenset(one.name for one in self.setting.functions)
-
-    def _resolved(self, extracted: Sequence[tuple[str, str]], problems: list[Diagnostic]) -> Formulas:
-        """The rules outside the fast family, with the relations that they read."""
-        others = [rule for i, rule in enumerate(self.program.rules) if i not in self._fast]
-        wanted = formula_predicates(others, self.program.declarations, extracted)
-        wanted |= {name for rule in self.setting.sql_rules for name in relations_named(rule.statement)}
-        relations = fact_relations(self._engine, self._loaded, wanted)
-        schema = Schema(relations | table_relations(self._tables))
-        declared = Declared(self.program.declarations, tuple(extracted), self._function_names)
-        fast = {id(statement) for statement in self._horn.statements}
-        problems.extend(declaration_problems(self.program.declarations, schema, self._function_names, fast))
-        options = self.setting.scoring
-        formulas = Formulas(
-            self._engine,
-            schema,
-            {},
-            Answers(self._engine, self.setting.functions),
-            titles=self._titles,
-            distinct_variables=conventions.distinct_variables(options),
-            roles=conventions.roles(options),
-            sorting=self._sorted_plans,
-        )
-        for number, rule in enumerate(self.program.rules):
-            if number not in self._fast:
-                self._resolve(formulas, number, rule, declared, problems)
-        return formulas
-
-    def _resolve(self, formulas: Formulas, number: int, rule: Rule, declared: Declared, problems: list[Diagnostic]) -> None:
-        """Resolve a rule; a tolerance that is taken from the data is put in its place first."""
-        found: list[Diagnostic] = []
-        wanted = data_tolerance(rule, found)
-        if wanted is not None and not found:
-            formulas.rules[number] = formula(with_tolerance(rule, 0), formulas.schema, declared, found)
-            if not found:
-                value = formulas.tolerance(number, wanted) if formulas.proximity(number) is not None else None
-                if value is None:
-                    found.append(cannot_be_taken(rule, wanted))
-                else:
-                    formulas.tolerances[number] = value
-                    rule = with_tolerance(rule, value)
-        if not found:
-            formulas.rules[number] = formula(rule, formulas.schema, declared, found)
-        problems.extend(one for one in dict.fromkeys(found) if one not in problems)
+        return replace(known, vocabulary=self._loaded.vocabulary)
 
     def tolerance_grid(self, limits: Sequence[Tolerance]) -> list[GridRow]:
         """Dataset counts of every rule that limits a distance within groups, for each tolerance of its kind."""
@@ -474,75 +394,6 @@ class Session:
         self._number_evidence()
         return counting.never_together(self._engine, self._loaded)
 
-    def _types(self, horn: Program) -> dict[tuple[str, int], frozenset[ConstantType]]:
-        """Types of constants at the positions that rules compare with one."""
-        asked: dict[int, set[int]] = {}
-        for statement in horn.statements:
-            if isinstance(statement, Rule | Refute):
-                for atom, position, _ in checks.literal_positions(statement):
-                    asked.setdefault(atom.arity, set()).add(position)
-        facts = self._types_in(fact_table, self._loaded.fact_arities, asked)
-        candidates = self._types_in(candidate_table, self._loaded.candidate_arities, asked)
-        return {place: facts.get(place, frozenset()) | candidates.get(place, frozenset()) for place in facts.keys() | candidates}
-
-    def _types_in(
-        self, source: Callable[[int], str], arities: Collection[int], asked: Mapping[int, Iterable[int]]
-    ) -> dict[tuple[str, int], frozenset[ConstantType]]:
-        """Types of constants at the asked positions of tables of facts."""
-        found: dict[tuple[str, int], set[ConstantType]] = {}
-        for arity, positions in asked.items():
-            for position in positions if arity in arities else ():
-                rows = self._engine.query(result_sql.constant_types(source(arity), position))
-                for literal, mark in zip(rows["literal"].to_pylist(), rows["mark"].to_pylist(), strict=True):
-                    if literal % self._loaded.stride == 0:
-                        place = (self._loaded.predicate_name(literal), position)
-                        found.setdefault(place, set()).add(type_of(f"\x01{mark}"))
-        return {place: frozenset(types) for place, types in found.items()}
-
-    def _type_clashes(self) -> Iterator[Diagnostic]:
-        """Positions that hold one type in the facts and another in predictions, so that nothing there can be equal."""
-        if self._engine.query(result_sql.types_in_use()).num_rows < 2:
-            return
-        both = sorted(self._loaded.fact_arities & self._loaded.candidate_arities)
-        asked = {arity: range(arity) for arity in both}
-        facts = self._types_in(fact_table, both, asked)
-        for place, types in sorted(self._types_in(candidate_table, both, asked).items()):
-            if place in facts and not facts[place] & types:
-                predicate, position = place
-                yield Diagnostic(
-                    "W323",
-                    f"argument {position + 1} of `{predicate}` is a {_types_text(facts[place])} in the facts "
-                    f"and a {_types_text(types)} in predictions",
-                    notes=("constants of different types are never equal, so these predictions meet no fact there",),
-                    helps=("declare the column's type, or convert it, where either is read",),
-                    severity=Severity.WARNING,
-                )
-
-    def _data_warnings(self) -> Iterator[Diagnostic]:
-        if self.setting.rules and not self.rules:
-            yield Diagnostic("W206", "there are no rules, so there is nothing to count", severity=Severity.WARNING)
-        yield from (warning for table in self._tables.values() for warning in table.warnings)
-        models = Tally(self._loaded.models)
-        for model, times in models.items():
-            if times > 1:
-                yield Diagnostic("E325", f"model `{model}` is given {times} times", helps=("give its files as one list",))
-        for one in self.setting.predictions:
-            origins = [*(stream.origin for stream in one.streams), *(table.rows.origin for table in one.tables)]
-            if len(origins) > 1:
-                yield Diagnostic(
-                    "W324",
-                    f"model `{one.model}` is the union of {len(origins)} sources",
-                    notes=(", ".join(f"`{origin}`" for origin in origins),),
-                    severity=Severity.WARNING,
-                )
-        if self.summary.negatives_observed:
-            yield Diagnostic(
-                "W321",
-                f"{self.summary.negatives_observed:,} of {self.summary.negatives:,} negative facts are observed facts too",
-                notes=("such a head is confirmed and refuted at once",),
-                severity=Severity.WARNING,
-            )
-
     def _option_problems(self) -> Iterator[Diagnostic]:
         names = {rule.name for rule in self.rules}
         options = self.setting.scoring
@@ -570,10 +421,6 @@ def _dictionary(numbers: pa.ChunkedArray, names: pa.Array) -> pa.DictionaryArray
     return pa.DictionaryArray.from_arrays(numbers.combine_chunks().cast(pa.int32()), names)
 
 
-def _types_text(types: Iterable[ConstantType]) -> str:
-    return " or ".join(sorted(types))
-
-
 def _unknown(what: str, name: str, known: Sequence[str]) -> Diagnostic:
     close = suggestion(name, known)
     helps = (f"did you mean `{close}`?",) if close else (f"there are {', '.join(f'`{k}`' for k in known[:10])}",)
@@ -592,18 +439,8 @@ def _no_prediction(atom: Atom) -> Diagnostic:
     )
 
 
-def _shown_pairs(pairs: Sequence[tuple[str, str]]) -> Iterator[Diagnostic]:
-    """An extracted pair is a heuristic, so users are told which there are."""
-    if pairs:
-        shown = ", ".join(f"`{left}` and `{right}`" for left, right in pairs[:10])
-        more = f", and {len(pairs) - 10:,} more" if len(pairs) > 10 else ""
-        yield Diagnostic(
-            "W322",
-            f"{len(pairs):,} pairs of predicates count as incompatible because no tuple of the data has both",
-            notes=(shown + more,),
-            helps=("`rulescore incompatibilities` writes all of them as a rule file to edit",),
-            severity=Severity.WARNING,
-        )
+def _no_rules() -> Diagnostic:
+    return Diagnostic("W206", "there are no rules, so there is nothing to count", severity=Severity.WARNING)
 
 
 def _are_errors(problems: Iterable[Diagnostic]) -> bool:

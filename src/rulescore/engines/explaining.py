@@ -110,7 +110,8 @@ def _shown(literal: int, counter: Counter) -> str:
 def formula_statement(formulas: Formulas, number: int) -> str:
     """The statement that counts one formula over the data."""
     statement = formula_sql.counts(formulas.context(number, predictions=False), number, predictions=False)
-    assert statement is not None
+    if statement is None:
+        return "-- a relation that this rule reads has no rows: nothing to count"
     text = f"{_legend(formulas, statement)}{formulas.engine.text(statement, pretty=True)}"
     if formulas.sorted_form(number) is None:
         return text

@@ -10,9 +10,24 @@ from rulescore.engines.formulas import Formulas
 from rulescore.engines.listing import Violation, predictions_in_words
 from rulescore.engines.loading import Loaded
 from rulescore.language.formulas import print_condition
-from rulescore.language.syntax import Atom, Constant, Expression, Falsity, RowAtom, Rule, Value, Variable
+from rulescore.language.syntax import (
+    And,
+    Atom,
+    Condition,
+    Constant,
+    Expression,
+    Falsity,
+    Or,
+    RowAtom,
+    Rule,
+    Term,
+    Value,
+    Variable,
+    Wildcard,
+)
 from rulescore.language.trees import replace_variables
 from rulescore.logic.formula import Exists, FormulaRule, Judgement, Leaf, Opposite
+from rulescore.logic.resolve import disjunctions, is_fresh
 from rulescore.sql import formula as formula_sql
 from rulescore.sql import formula_listing as sql
 from rulescore.sql.build import Select, create, drop, name
@@ -62,14 +77,25 @@ class FormulaListing:
         head = self._rule.head
         return Violation(
             rule=self._name,
-            binding={one: _shown(value) for one, value in values.items()},
+            binding={_variable(one, i): _shown(value) for i, (one, value) in enumerate(values.items(), 1)},
             model=model,
             prediction=prediction,
             roles=() if prediction is None else tuple(role.value for role in _ROLES if row[role.value]),
-            body=tuple(print_condition(replace_variables(one, ground)) for one in self._rule.body.conditions),
+            body=tuple(print_condition(replace_variables(one, ground)) for one in self._body(rule).conditions),
             head="false" if isinstance(head, Falsity) else print_condition(replace_variables(head, ground)),
             refuted_by=tuple(self._reasons(rule, row, ground)),
         )
+
+    def _body(self, rule: FormulaRule) -> And:
+        """The body as written, with the variables that `_` and keys that are not named stand for."""
+        resolved: dict[int, RowAtom] = {}
+        for written, disjunct in zip(disjunctions(self._rule.body), rule.disjuncts, strict=True):
+            atoms = [one for one in written if isinstance(one, RowAtom) or (isinstance(one, Atom) and self._binds(one))]
+            resolved.update({id(one): found for one, found in zip(atoms, disjunct.atoms, strict=True)})
+        return And(tuple(_filled(one, resolved) for one in self._rule.body.conditions))
+
+    def _binds(self, atom: Atom) -> bool:
+        return self._formulas.schema.positions(atom.predicate) is not None
 
     def _reasons(self, rule: FormulaRule, row: Mapping[str, Value], ground: Mapping[Variable, Expression]) -> Iterator[str]:
         for index, reason in enumerate(sql.reasons(rule.refuted)):
@@ -92,6 +118,32 @@ class FormulaListing:
         if relation.is_table:
             return print_condition(atom)
         return print_condition(Atom(atom.table, tuple(term for _, term in atom.arguments)))
+
+
+def _filled(condition: Condition, resolved: Mapping[int, RowAtom]) -> Condition:
+    match condition:
+        case And(conditions):
+            return And(tuple(_filled(one, resolved) for one in conditions))
+        case Or(conditions):
+            return Or(tuple(_filled(one, resolved) for one in conditions))
+        case Atom(predicate, terms) if id(condition) in resolved:
+            found = [term for _, term in resolved[id(condition)].arguments]
+            return Atom(predicate, tuple(map(_filled_term, terms, found)))
+        case RowAtom(table, arguments) if id(condition) in resolved:
+            written = dict(arguments)
+            found = resolved[id(condition)].arguments
+            return RowAtom(table, tuple((name, _filled_term(written.get(name, Wildcard()), term)) for name, term in found))
+        case _:
+            return condition
+
+
+def _filled_term(written: Term, found: Term) -> Term:
+    return found if isinstance(written, Wildcard) else written
+
+
+def _variable(name: str, number: int) -> str:
+    """A variable as it is called in the rule; `_` with its number among the variables."""
+    return f"_{number}" if is_fresh(name) else name
 
 
 def _shown(value: Value) -> str:

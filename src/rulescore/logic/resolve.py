@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 
@@ -82,7 +82,7 @@ class Resolver:
         """The disjuncts of a body, and the variables that abbreviate the same expression in all of them. `outer`: variables
         bound already, with what they stand for."""
         self._find_homes(body, head)
-        parts = [self._bind(conditions, outer) for conditions in disjunctions(body)]
+        parts = [self._bind(conditions, outer) for conditions in self._ways(body, outer)]
         common = _common(parts)
         self._check_bound(parts, body)
         return tuple(self._disjunct(part, common, outer) for part in parts), self._known(common, outer)
@@ -226,8 +226,8 @@ class Resolver:
         if key not in self._measured:
             name = f"{self.prefix}measure {len(self._measured)}"
             self._measured[key] = name
-            outside = self.outside_aggregates()
-            parts = [self._bind(conditions, (*known, *outside)) for conditions in disjunctions(aggregate.condition)]
+            outer = {*known, *self.outside_aggregates()}
+            parts = [self._bind(conditions, outer) for conditions in self._ways(aggregate.condition, outer)]
             common = _common(parts)
             if len(parts) > 1:
                 self._check_wildcards(parts)
@@ -271,6 +271,24 @@ class Resolver:
                 self._problem("E274", message, span, "give it another name in one of them")
 
     # Disjuncts
+
+    def _ways(self, condition: And, outer: Iterable[str]) -> list[list[Condition]]:
+        """The disjuncts of a condition. An `or` whose variables all else binds is a test: spelt out, each would double them."""
+        certain = self._bind([one for one in _conjuncts(condition) if not isinstance(one, Or)], outer)
+        bound = certain.bound | certain.values.keys()
+        return disjunctions(condition, lambda one: not self._binds_nothing(one, bound))
+
+    def _binds_nothing(self, condition: Or, bound: Collection[str]) -> bool:
+        if not all(variable.name in bound for variable in variables_in(condition, aggregates=False)):
+            return False
+        return not any(
+            isinstance(node, Wildcard) or (isinstance(node, RowAtom) and self._leaves_key_open(node))
+            for node in nodes_in(condition, negations=False, aggregates=False)
+        )
+
+    def _leaves_key_open(self, atom: RowAtom) -> bool:
+        relation = self.schema.relations.get(atom.table)
+        return relation is None or not set(relation.key) <= {name for name, _ in atom.arguments}
 
     def _bind(self, conditions: Sequence[Condition], outer: Iterable[str]) -> _Part:
         atoms: list[Atom | RowAtom] = []
@@ -494,15 +512,24 @@ class _Part:
     conditions: tuple[Condition, ...]
 
 
-def disjunctions(condition: Condition) -> list[list[Condition]]:
-    """The ways for the positive part of a condition to hold, each as a conjunction."""
+def disjunctions(condition: Condition, spelt_out: Callable[[Or], bool]) -> list[list[Condition]]:
+    """The ways for the positive part of a condition to hold, each as a conjunction; an `or` that is not to be spelt out stays."""
     match condition:
         case And(conditions):
-            return [[one for part in parts for one in part] for parts in product(*map(disjunctions, conditions))]
-        case Or(conditions):
-            return [part for one in conditions for part in disjunctions(one)]
+            ways = [disjunctions(one, spelt_out) for one in conditions]
+            return [[one for part in parts for one in part] for parts in product(*ways)]
+        case Or(conditions) if spelt_out(condition):
+            return [part for one in conditions for part in disjunctions(one, spelt_out)]
         case _:
             return [[condition]]
+
+
+def _conjuncts(condition: Condition) -> Iterator[Condition]:
+    if isinstance(condition, And):
+        for one in condition.conditions:
+            yield from _conjuncts(one)
+    else:
+        yield condition
 
 
 def bound_variables(disjunct: Disjunct) -> Iterator[str]:

@@ -1,0 +1,124 @@
+"""What is suspicious about the data, once they are loaded."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+
+from rulescore.data.constants import ConstantType, type_of
+from rulescore.data.setting import Setting
+from rulescore.engines.base import Engine
+from rulescore.engines.loading import Loaded
+from rulescore.engines.tables import LoadedTable
+from rulescore.errors import Diagnostic, Severity
+from rulescore.language.syntax import Program, Refute, Rule
+from rulescore.logic.checks import literal_positions
+from rulescore.sql import results as sql
+from rulescore.sql.build import candidate_table, fact_table
+
+CODES = {
+    "E325": "one model is given twice",
+    "W321": "negative facts that are observed facts too",
+    "W322": "pairs of predicates taken to be incompatible because the data never have both",
+    "W323": "constants of one position have one type in the facts and another in predictions",
+    "W324": "one model's predictions come from several sources",
+}
+
+_TypesAt = dict[tuple[str, int], frozenset[ConstantType]]
+
+
+def literal_types(engine: Engine, loaded: Loaded, program: Program) -> _TypesAt:
+    """Types of constants at the positions that rules compare with one."""
+    asked: dict[int, set[int]] = {}
+    for statement in program.statements:
+        if isinstance(statement, Rule | Refute):
+            for atom, position, _ in literal_positions(statement):
+                asked.setdefault(atom.arity, set()).add(position)
+    facts = _types_in(engine, loaded, fact_table, loaded.fact_arities, asked)
+    candidates = _types_in(engine, loaded, candidate_table, loaded.candidate_arities, asked)
+    return {place: facts.get(place, frozenset()) | candidates.get(place, frozenset()) for place in facts.keys() | candidates}
+
+
+def _types_in(
+    engine: Engine,
+    loaded: Loaded,
+    source: Callable[[int], str],
+    arities: Collection[int],
+    asked: Mapping[int, Iterable[int]],
+) -> _TypesAt:
+    """Types of constants at the asked positions of tables of facts."""
+    found: dict[tuple[str, int], set[ConstantType]] = {}
+    for arity, positions in asked.items():
+        for position in positions if arity in arities else ():
+            rows = engine.query(sql.constant_types(source(arity), position))
+            for literal, mark in zip(rows["literal"].to_pylist(), rows["mark"].to_pylist(), strict=True):
+                if literal % loaded.stride == 0:
+                    place = (loaded.predicate_name(literal), position)
+                    found.setdefault(place, set()).add(type_of(f"\x01{mark}"))
+    return {place: frozenset(types) for place, types in found.items()}
+
+
+def data_problems(engine: Engine, setting: Setting, loaded: Loaded, tables: Mapping[str, LoadedTable]) -> Iterator[Diagnostic]:
+    yield from (warning for table in tables.values() for warning in table.warnings)
+    yield from _models(setting, loaded)
+    if loaded.summary.negatives_observed:
+        yield Diagnostic(
+            "W321",
+            f"{loaded.summary.negatives_observed:,} of {loaded.summary.negatives:,} negative facts are observed facts too",
+            notes=("such a head is confirmed and refuted at once",),
+            severity=Severity.WARNING,
+        )
+    yield from _type_clashes(engine, loaded)
+
+
+def _models(setting: Setting, loaded: Loaded) -> Iterator[Diagnostic]:
+    for model, times in Counter(loaded.models).items():
+        if times > 1:
+            yield Diagnostic("E325", f"model `{model}` is given {times} times", helps=("give its files as one list",))
+    for one in setting.predictions:
+        origins = [*(stream.origin for stream in one.streams), *(table.rows.origin for table in one.tables)]
+        if len(origins) > 1:
+            yield Diagnostic(
+                "W324",
+                f"model `{one.model}` is the union of {len(origins)} sources",
+                notes=(", ".join(f"`{origin}`" for origin in origins),),
+                severity=Severity.WARNING,
+            )
+
+
+def _type_clashes(engine: Engine, loaded: Loaded) -> Iterator[Diagnostic]:
+    """Positions that hold one type in the facts and another in predictions, so that nothing there can be equal."""
+    if engine.query(sql.types_in_use()).num_rows < 2:
+        return
+    both = sorted(loaded.fact_arities & loaded.candidate_arities)
+    asked = {arity: range(arity) for arity in both}
+    facts = _types_in(engine, loaded, fact_table, both, asked)
+    for place, types in sorted(_types_in(engine, loaded, candidate_table, both, asked).items()):
+        if place in facts and not facts[place] & types:
+            predicate, position = place
+            yield Diagnostic(
+                "W323",
+                f"argument {position + 1} of `{predicate}` is a {_types_text(facts[place])} in the facts "
+                f"and a {_types_text(types)} in predictions",
+                notes=("constants of different types are never equal, so these predictions meet no fact there",),
+                helps=("declare the column's type, or convert it, where either is read",),
+                severity=Severity.WARNING,
+            )
+
+
+def _types_text(types: Iterable[ConstantType]) -> str:
+    return " or ".join(sorted(types))
+
+
+def shown_pairs(pairs: Sequence[tuple[str, str]]) -> Iterator[Diagnostic]:
+    """An extracted pair is a heuristic, so users are told which there are."""
+    if pairs:
+        shown = ", ".join(f"`{left}` and `{right}`" for left, right in pairs[:10])
+        more = f", and {len(pairs) - 10:,} more" if len(pairs) > 10 else ""
+        yield Diagnostic(
+            "W322",
+            f"{len(pairs):,} pairs of predicates count as incompatible because no tuple of the data has both",
+            notes=(shown + more,),
+            helps=("`rulescore incompatibilities` writes all of them as a rule file to edit",),
+            severity=Severity.WARNING,
+        )

@@ -1,0 +1,95 @@
+"""The rules outside the fast family, resolved against what is loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from rulescore.data.relations import Schema
+from rulescore.data.setting import Setting, SqlRule
+from rulescore.engines.base import Engine
+from rulescore.engines.formulas import Formulas
+from rulescore.engines.functions import Answers
+from rulescore.engines.loading import Loaded
+from rulescore.engines.relations import fact_relations, table_relations
+from rulescore.engines.tables import LoadedTable
+from rulescore.errors import Diagnostic
+from rulescore.language.syntax import Program, Rule
+from rulescore.logic import conventions
+from rulescore.logic.declared import declaration_problems
+from rulescore.logic.judgement import Declared, formula, formula_predicates
+from rulescore.logic.tolerances import cannot_be_taken, data_tolerance, with_tolerance
+from rulescore.logic.usage import used_attributes
+from rulescore.sql.sql_rules import relations_named, words
+
+
+def attributes_in_use(program: Program, sql_rules: Sequence[SqlRule], tables: Collection[str]) -> dict[str, set[str]]:
+    """The attributes of tables that rules name; of a rule in SQL, every word may be one."""
+    used = used_attributes(program, tables)
+    for rule in sql_rules:
+        for table in relations_named(rule.statement) & used.keys():
+            used[table] |= words(rule.statement)
+    return used
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """Resolves rules one by one, collecting their problems. `fast`: the numbers of the rules of the fast family, `horn` all of
+    that family's statements."""
+
+    engine: Engine
+    setting: Setting
+    program: Program
+    horn: Program
+    fast: frozenset[int]
+    loaded: Loaded
+    tables: Mapping[str, LoadedTable]
+
+    def formulas(
+        self, extracted: Sequence[tuple[str, str]], titles: Sequence[str], problems: list[Diagnostic], *, sorting: bool
+    ) -> Formulas:
+        """Every rule outside the fast family, with the relations that they read. `titles` say in errors which rule is which."""
+        functions = frozenset(one.name for one in self.setting.functions)
+        schema = self._schema(extracted)
+        fast = {id(statement) for statement in self.horn.statements}
+        problems.extend(declaration_problems(self.program.declarations, schema, functions, fast))
+        options = self.setting.scoring
+        formulas = Formulas(
+            self.engine,
+            schema,
+            {},
+            Answers(self.engine, self.setting.functions),
+            titles=titles,
+            distinct_variables=conventions.distinct_variables(options),
+            roles=conventions.roles(options),
+            sorting=sorting,
+        )
+        declared = Declared(self.program.declarations, tuple(extracted), functions)
+        for number, rule in enumerate(self.program.rules):
+            if number not in self.fast:
+                found = _resolve(formulas, number, rule, declared)
+                problems.extend(one for one in dict.fromkeys(found) if one not in problems)
+        return formulas
+
+    def _schema(self, extracted: Sequence[tuple[str, str]]) -> Schema:
+        others = [rule for number, rule in enumerate(self.program.rules) if number not in self.fast]
+        wanted = formula_predicates(others, self.program.declarations, extracted)
+        wanted |= {name for rule in self.setting.sql_rules for name in relations_named(rule.statement)}
+        return Schema(fact_relations(self.engine, self.loaded, wanted) | table_relations(self.tables))
+
+
+def _resolve(formulas: Formulas, number: int, rule: Rule, declared: Declared) -> list[Diagnostic]:
+    """Resolve a rule; a tolerance that is taken from the data is put in its place first."""
+    problems: list[Diagnostic] = []
+    wanted = data_tolerance(rule, problems)
+    if wanted is not None and not problems:
+        formulas.rules[number] = formula(with_tolerance(rule, 0), formulas.schema, declared, problems)
+        if not problems:
+            value = formulas.tolerance(number, wanted) if formulas.proximity(number) is not None else None
+            if value is None:
+                return [cannot_be_taken(rule, wanted)]
+            formulas.tolerances[number] = value
+            rule = with_tolerance(rule, value)
+    if not problems:
+        formulas.rules[number] = formula(rule, formulas.schema, declared, problems)
+    return problems

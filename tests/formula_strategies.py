@@ -85,8 +85,9 @@ class RuleMaker(ExpressionMaker):
             if any(variable in terms_of(one) for one in found):
                 continue
             kind = next(kind for kind, names in scope.items() if variable in names)
-            if bound[kind] and self.chance(15):
-                found.append(Comparison("=", variable, self.pick(bound[kind])))
+            if bound[kind] and self.chance(25):
+                value = self.pick(bound[kind]) if self.chance(50) else self.expression(kind, bound, 1, aggregates=True)
+                found.append(Comparison("=", variable, value))
                 continue
             places = [(n, i) for n, signature in self.schema.signatures().items() for i, k in enumerate(signature) if k == kind]
             if places:

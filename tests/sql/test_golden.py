@@ -1,4 +1,4 @@
-"""One statement for each shape of plan, as text: rule and SQL stand in one file.
+"""One statement for each shape of plan and each form of a formula, as text: rule and SQL stand in one file.
 
 `RULESCORE_UPDATE_GOLDEN=1 pytest tests/sql` writes the statements anew; the difference is for people to read."""
 
@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from sqlglot import exp, parse_one
 
+import rulescore
 from rulescore.data.api import make_setting
 from rulescore.evaluate import Session
 from rulescore.sql.build import PREFIX
@@ -24,8 +25,10 @@ OBSERVED = {
     "t": [("a",), ("b",)],
     "w": [("a", "b", "c")],
 }
-PREDICTED = {"p": [("a", "c")], "q": [("b", "a")], "s": [("a", "c")], "t": [("c",)]}
+PREDICTED = {"p": [("a", "c")], "q": [("b", "a")], "s": [("a", "c")], "t": [("c",)], "sale": {"id": [3], "prediction": [5.0]}}
+SALES = {"id": [1, 2, 3], "zip": ["a", "a", "b"], "surface": [2, 0, 4], "price": [10.0, 20.0, 9.0], "split": ["", "", "test"]}
 
+FUNCTIONS = {"near": lambda left, right: left < right}
 ALONE = "the rule alone"
 
 
@@ -51,7 +54,17 @@ def read(path: Path) -> Golden:
 
 
 def opened(golden: Golden) -> Session:
-    return Session(make_setting(OBSERVED, {"model": PREDICTED}, golden.rules, convention=golden.convention, threads=1))
+    """Facts and, where rules speak of them, a table with a key and a registered predicate."""
+    facts = {name: rows for name, rows in PREDICTED.items() if name != "sale"}
+    if "sale" not in golden.rules:
+        return Session(
+            make_setting(OBSERVED, {"model": facts}, golden.rules, convention=golden.convention, threads=1, functions=FUNCTIONS)
+        )
+    table = rulescore.Table(
+        SALES, key="id", target="price", hidden={"column": "split", "values": ["test"]}, derived={"unit": "price / surface"}
+    )
+    models = {"model": {"sale": PREDICTED["sale"]}}
+    return Session(make_setting(OBSERVED, models, golden.rules, tables={"sale": table}, threads=1))
 
 
 def statement(session: Session, shown: str) -> str:
@@ -83,6 +96,7 @@ def test_the_statement_runs_and_reads_only_our_tables(path: Path):
     ours = steps | {subquery.alias for subquery in tree.find_all(exp.Subquery)}
     assert all(identifier.quoted for identifier in tree.find_all(exp.Identifier) if identifier.name not in ours)
     with opened(golden) as session:
+        session.explain()  # registered predicates are asked, so that their answers are there
         found = session.counter.engine.query(tree)
     assert {"rule", "confirmed", "refuted", "evaluable"} <= set(found.column_names)
 
@@ -102,4 +116,15 @@ def test_every_shape_has_its_file():
         "negated_atom",
         "appendix_refuter",
         "one_rule_alone",
+        "formula_comparison_head",
+        "formula_or_head",
+        "formula_not_head",
+        "formula_aggregate_in_head",
+        "formula_aggregate_in_body",
+        "formula_disjunction_in_body",
+        "formula_negated_condition",
+        "formula_keyed_table",
+        "formula_registered_predicate",
+        "formula_refutations",
+        "formula_incompatible_and_functional",
     }

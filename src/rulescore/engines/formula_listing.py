@@ -9,6 +9,7 @@ from rulescore.data.setting import Role
 from rulescore.engines.formulas import Formulas
 from rulescore.engines.listing import Violation, predictions_in_words
 from rulescore.engines.loading import Loaded
+from rulescore.errors import Span
 from rulescore.language.formulas import print_condition
 from rulescore.language.syntax import (
     And,
@@ -27,7 +28,7 @@ from rulescore.language.syntax import (
 )
 from rulescore.language.trees import replace_variables
 from rulescore.logic.formula import Exists, FormulaRule, Judgement, Leaf, Opposite
-from rulescore.logic.resolve import disjunctions, is_fresh
+from rulescore.logic.resolve import is_fresh
 from rulescore.sql import formula as formula_sql
 from rulescore.sql import formula_listing as sql
 from rulescore.sql.build import Select, create, drop, name
@@ -83,19 +84,13 @@ class FormulaListing:
             roles=() if prediction is None else tuple(role.value for role in _ROLES if row[role.value]),
             body=tuple(print_condition(replace_variables(one, ground)) for one in self._body(rule).conditions),
             head="false" if isinstance(head, Falsity) else print_condition(replace_variables(head, ground)),
-            refuted_by=tuple(self._reasons(rule, row, ground)),
+            refuted_by=tuple(dict.fromkeys(self._reasons(rule, row, ground))),
         )
 
     def _body(self, rule: FormulaRule) -> And:
         """The body as written, with the variables that `_` and keys that are not named stand for."""
-        resolved: dict[int, RowAtom] = {}
-        for written, disjunct in zip(disjunctions(self._rule.body), rule.disjuncts, strict=True):
-            atoms = [one for one in written if isinstance(one, RowAtom) or (isinstance(one, Atom) and self._binds(one))]
-            resolved.update({id(one): found for one, found in zip(atoms, disjunct.atoms, strict=True)})
+        resolved = {atom.span: atom for disjunct in rule.disjuncts for atom in disjunct.atoms if atom.span is not None}
         return And(tuple(_filled(one, resolved) for one in self._rule.body.conditions))
-
-    def _binds(self, atom: Atom) -> bool:
-        return self._formulas.schema.positions(atom.predicate) is not None
 
     def _reasons(self, rule: FormulaRule, row: Mapping[str, Value], ground: Mapping[Variable, Expression]) -> Iterator[str]:
         for index, reason in enumerate(sql.reasons(rule.refuted)):
@@ -120,18 +115,17 @@ class FormulaListing:
         return print_condition(Atom(atom.table, tuple(term for _, term in atom.arguments)))
 
 
-def _filled(condition: Condition, resolved: Mapping[int, RowAtom]) -> Condition:
+def _filled(condition: Condition, resolved: Mapping[Span, RowAtom]) -> Condition:
     match condition:
         case And(conditions):
             return And(tuple(_filled(one, resolved) for one in conditions))
         case Or(conditions):
             return Or(tuple(_filled(one, resolved) for one in conditions))
-        case Atom(predicate, terms) if id(condition) in resolved:
-            found = [term for _, term in resolved[id(condition)].arguments]
-            return Atom(predicate, tuple(map(_filled_term, terms, found)))
-        case RowAtom(table, arguments) if id(condition) in resolved:
+        case Atom(predicate, terms, Span() as span) if span in resolved:
+            return Atom(predicate, tuple(map(_filled_term, terms, (term for _, term in resolved[span].arguments))))
+        case RowAtom(table, arguments, Span() as span) if span in resolved:
             written = dict(arguments)
-            found = resolved[id(condition)].arguments
+            found = resolved[span].arguments
             return RowAtom(table, tuple((name, _filled_term(written.get(name, Wildcard()), term)) for name, term in found))
         case _:
             return condition

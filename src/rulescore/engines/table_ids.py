@@ -37,12 +37,18 @@ def prediction_columns(
     names = _key_names(schema, table, stream)
     if schema.names.count(PREDICTION) != 1:
         raise _columns_problem(stream, schema, PREDICTION, "predictions have a column `prediction`, and those of the key")
-    wanted = ValueType.FLOAT if target is ValueType.INTEGER and not _whole_column(schema, stream) else target
-    return typed_columns(stream, schema, [*names, PREDICTION], [*types, wanted], [*(f"k{i}" for i in range(len(names))), "value"])
 
+    def read(wanted: ValueType) -> tuple[pa.Table, list[Diagnostic]]:
+        fields = [*(f"k{i}" for i in range(len(names))), "value"]
+        return typed_columns(stream, schema, [*names, PREDICTION], [*types, wanted], fields)
 
-def _whole_column(schema: pa.Schema, stream: RowStream) -> bool:
-    return not stream.text and value_type(schema.field(PREDICTION).type) is ValueType.INTEGER
+    if target is not ValueType.INTEGER:
+        return read(target)
+    if stream.text or value_type(schema.field(PREDICTION).type) is ValueType.INTEGER:  # a float does not hold every integer
+        found, problems = read(ValueType.INTEGER)
+        if not problems:
+            return found, problems
+    return read(ValueType.FLOAT)
 
 
 def _key_names(schema: pa.Schema, table: KeyedTable, stream: RowStream, alone: bool = False) -> list[str]:

@@ -14,7 +14,9 @@ from rulescore.engines.offenders import Offenders, counted, offenders
 from rulescore.engines.table_ids import prediction_columns
 from rulescore.engines.table_rows import TableRows
 from rulescore.errors import Diagnostic, InputError, Place
+from rulescore.language.syntax import Attribute
 from rulescore.sql import table_predictions as sql
+from rulescore.sql.tables import Attributes
 
 CODES = {
     "E352": "predictions for ids that the table does not have",
@@ -75,6 +77,9 @@ class _Stage:
             return None
         floats = target is ValueType.INTEGER and not all(_is_whole(part["value"]) for part in parts)
         kind = ValueType.FLOAT if floats else target
+        if floats and (whole := self._for_integers()):
+            self.problems.append(self._not_whole(whole))
+            return None
         self._engine.load(self._rows.staged, pa.concat_tables([_cast(part, floats, target) for part in parts]))
         self._check_each(kind)
         return Staged(self._covered(), floats)
@@ -87,6 +92,18 @@ class _Stage:
             return
         self.problems += problems
         yield found
+
+    def _for_integers(self) -> list[str]:
+        """Derived attributes that cannot be computed from a target that is not a whole number."""
+        attributes = Attributes(self._rows.shape, self._rows.fields, floats=True)
+        derived = [one for one in self._rows.need.kept if one in self._rows.shape.from_target]
+        return [one for one in derived if attributes.type(Attribute(one)) is None]
+
+    def _not_whole(self, derived: list[str]) -> Diagnostic:
+        shown = ", ".join(f"`{one}`" for one in derived)
+        message = f"`{self._table.target}` of table `{self._table.name}` is an integer, and some predictions of it are not"
+        notes = (f"{shown} cannot be computed from them",)
+        return Diagnostic("E351", message, notes=notes, helps=("round the predictions, or the target where it is used",))
 
     def _check_each(self, kind: ValueType) -> None:
         rows = self._rows

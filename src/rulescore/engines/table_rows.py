@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -150,7 +150,8 @@ class TableLoader:
         if isinstance(table.rows, RowStream):
             stored = sql.StoredTable((name(f"table_{number}_source"),), {one: f"s{i}" for i, one in enumerate(need.columns)})
             try:
-                self._read(table.rows, stored, need.columns)
+                types = [_known(shape.attributes[one]) for one in need.columns]
+                self._read(table.rows, stored, need.columns, _empty(stored.fields.values(), types))
             except InputError as error:
                 self._problems += error.problems
         else:
@@ -163,7 +164,7 @@ class TableLoader:
                     self._problem("E314", message, notes=("whole numbers have 64 bits, and only dates are values",))
         self._stored[table.name] = stored
 
-    def _read(self, stream: RowStream, stored: sql.StoredTable, columns: Sequence[str]) -> None:
+    def _read(self, stream: RowStream, stored: sql.StoredTable, columns: Sequence[str], empty: pa.Table) -> None:
         target, waiting, rows, made = stored.path[0], list[pa.RecordBatch](), 0, False
         fields = list(stored.fields.values())
         for batch in stream.open(columns):
@@ -172,9 +173,10 @@ class TableLoader:
             if rows >= _LOADED_ROWS:
                 self._hand_over(target, waiting, made)
                 waiting, rows, made = [], 0, True
-        if waiting or not made:
-            empty = pa.schema([(field, pa.string()) for field in fields]).empty_table().to_batches()
-            self._hand_over(target, waiting or empty, made)
+        if waiting:
+            self._hand_over(target, waiting, made)
+        elif not made:
+            self._engine.load(target, empty)
 
     def _hand_over(self, target: str, batches: Sequence[pa.RecordBatch], made: bool) -> None:
         rows = pa.Table.from_batches(batches)
@@ -217,7 +219,7 @@ class TableLoader:
         except InputError as error:
             found, problems = None, list(error.problems)
         self._problems += problems
-        self._engine.load(ids, found if found is not None else _no_ids(types))
+        self._engine.load(ids, found if found is not None else _empty([f"k{i}" for i in range(len(types))], types))
         return ids
 
     def _database_rows(self, table: DatabaseTable) -> RowStream:
@@ -286,8 +288,8 @@ def _unusable(shapes: Mapping[str, TableShape], wanted: Mapping[str, Need]) -> I
                 yield Diagnostic("E321", f"column `{column}` of table `{table}` is of type {kind}", notes=notes)
 
 
-def _no_ids(types: Sequence[ValueType]) -> pa.Table:
-    return pa.schema([(f"k{i}", ARROW_TYPES[kind]) for i, kind in enumerate(types)]).empty_table()
+def _empty(fields: Iterable[str], types: Sequence[ValueType]) -> pa.Table:
+    return pa.schema([(one, ARROW_TYPES[kind]) for one, kind in zip(fields, types, strict=True)]).empty_table()
 
 
 def _rows_of(count: int, table: KeyedTable) -> str:

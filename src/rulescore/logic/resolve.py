@@ -53,6 +53,9 @@ CODES = {
 
 Substitution = Mapping[str, Expression]
 
+_FRESH = "_."
+"""How variables for `_` begin; none that a rule names has a dot."""
+
 DECIDABLE = frozenset({*TESTS, "within"})
 """Tests that are built in."""
 
@@ -187,8 +190,7 @@ class Resolver:
         return RowAtom(relation.name if relation else "", converted, atom.span)  # type: ignore[arg-type]
 
     def _fresh_variable(self, atom: Atom | RowAtom, column: str) -> Variable:
-        # No variable that a rule names has a dot.
-        name = self._fresh.setdefault((id(atom), column), f"{self.prefix}_.{len(self._fresh) + 1}")
+        name = self._fresh.setdefault((id(atom), column), f"{self.prefix}{_FRESH}{len(self._fresh) + 1}")
         return Variable(name, atom.span)
 
     def _term(self, term: Term, known: Substitution) -> Expression | Wildcard:
@@ -273,22 +275,29 @@ class Resolver:
     # Disjuncts
 
     def _ways(self, condition: And, outer: Iterable[str]) -> list[list[Condition]]:
-        """The disjuncts of a condition. An `or` whose variables all else binds is a test: spelt out, each would double them."""
+        """The disjuncts of a condition. An `or` that binds nothing is a test: spelt out, each would double them."""
         certain = self._bind([one for one in _conjuncts(condition) if not isinstance(one, Or)], outer)
         bound = certain.bound | certain.values.keys()
         return disjunctions(condition, lambda one: not self._binds_nothing(one, bound))
 
     def _binds_nothing(self, condition: Or, bound: Collection[str]) -> bool:
-        if not all(variable.name in bound for variable in variables_in(condition, aggregates=False)):
-            return False
-        return not any(
-            isinstance(node, Wildcard) or (isinstance(node, RowAtom) and self._leaves_key_open(node))
-            for node in nodes_in(condition, negations=False, aggregates=False)
-        )
+        """Whether the atoms and equations of an `or` have no variable but those that are bound anyway."""
+        for node in nodes_in(condition, negations=False, aggregates=False):
+            match node:
+                case Atom() | RowAtom():
+                    free = [term for term in _terms(node) if isinstance(term, Wildcard | Variable)]
+                    if self._leaves_key_open(node) or not all(isinstance(one, Variable) and one.name in bound for one in free):
+                        return False
+                case Comparison(Operator.EQUAL, left, right) | Let(left, right):
+                    if any(isinstance(side, Variable) and side.name not in bound for side in (left, right)):
+                        return False
+                case _:
+                    pass
+        return True
 
-    def _leaves_key_open(self, atom: RowAtom) -> bool:
-        relation = self.schema.relations.get(atom.table)
-        return relation is None or not set(relation.key) <= {name for name, _ in atom.arguments}
+    def _leaves_key_open(self, atom: Atom | RowAtom) -> bool:
+        relation = self.schema.relations.get(atom.table) if isinstance(atom, RowAtom) else None
+        return isinstance(atom, RowAtom) and not (relation and set(relation.key) <= {name for name, _ in atom.arguments})
 
     def _bind(self, conditions: Sequence[Condition], outer: Iterable[str]) -> _Part:
         atoms: list[Atom | RowAtom] = []
@@ -510,6 +519,11 @@ class _Part:
     values: dict[str, Expression]
     bound: set[str]
     conditions: tuple[Condition, ...]
+
+
+def is_fresh(variable: str) -> bool:
+    """Whether a variable of a rule stands for `_` or for a key that is not named."""
+    return variable.startswith(_FRESH)
 
 
 def disjunctions(condition: Condition, spelt_out: Callable[[Or], bool]) -> list[list[Condition]]:

@@ -193,7 +193,7 @@ class Scope(Compiler):
         if len(disjuncts) == 1 and inner:
             joins = Joins(self)
             joins.read_all(disjuncts[0])
-            value = _aggregated(measure, joins.scope.value(measure.value))
+            value = self._aggregated(measure, joins.scope.value(measure.value))
             return joins.query(value, tests=disjuncts[0].tests).subquery(copy=False)
         return self._measured_rows(measure, disjuncts)
 
@@ -209,24 +209,25 @@ class Scope(Compiler):
             parts.append(joins.query(*fields, value, tests=disjunct.tests))
         alias = self.context.alias()
         rows = parts[0] if len(parts) == 1 else exp.union(*parts, distinct=True, copy=False)
-        found = _aggregated(measure, column(alias, "value"))
+        found = self._aggregated(measure, column(alias, "value"))
         return select(found).from_(rows.subquery(alias=alias, copy=False)).subquery(copy=False)
 
-
-def _aggregated(measure: Measure, value: exp.Expr) -> exp.Expr:
-    match measure.function:
-        case Aggregation.COUNT:
-            return count_rows()
-        case Aggregation.COUNT_DISTINCT:
-            return exp.Count(this=exp.Distinct(expressions=[value]))
-        case Aggregation.SUM:
-            return exp.Coalesce(this=exp.Sum(this=value), expressions=[number(0)])
-        case Aggregation.AVERAGE:
-            return exp.Avg(this=value)
-        case Aggregation.LEAST:
-            return exp.Min(this=value)
-        case Aggregation.GREATEST:
-            return exp.Max(this=value)
+    def _aggregated(self, measure: Measure, value: exp.Expr) -> exp.Expr:
+        match measure.function:
+            case Aggregation.COUNT:
+                return count_rows()
+            case Aggregation.COUNT_DISTINCT:
+                return exp.Count(this=exp.Distinct(expressions=[value]))
+            case Aggregation.SUM:
+                found = exp.Coalesce(this=exp.Sum(this=value), expressions=[number(0)])
+                # A sum of 64-bit integers would have 128 bits, which are no integers to a registered predicate.
+                return found if self.type_of(measure.value) is ValueType.FLOAT else big(found)
+            case Aggregation.AVERAGE:
+                return exp.Avg(this=value)
+            case Aggregation.LEAST:
+                return exp.Min(this=value)
+            case Aggregation.GREATEST:
+                return exp.Max(this=value)
 
 
 class Joins:

@@ -18,8 +18,8 @@ def violations(context: Context, *, predictions: bool) -> Select | None:
     rows = judged(context, predictions=predictions)
     if rows is None:
         return None
-    fields = columns(context, predictions=predictions)
-    query = select(*(column("g", c) for c in fields)).from_(rows.subquery(alias="g", copy=False))
+    fields: list[exp.Expr] = [column("g", c) for c in columns(context, predictions=predictions)]
+    query = select(*(fields or [named(number(1), "one")])).from_(rows.subquery(alias="g", copy=False))
     return query.where(equal(column("g", "refuted"), number(1)))
 
 

@@ -24,7 +24,7 @@ from rulescore.logic.refutation import Refutations
 from rulescore.sql import claims as claim_sql
 from rulescore.sql import conditions as condition_sql
 from rulescore.sql import evidence as evidence_sql
-from rulescore.sql import formula as formula_sql
+from rulescore.sql import formula_counts as formula_sql
 from rulescore.sql.build import Select, drop
 from rulescore.sql.explaining import alone, relation_sizes
 

@@ -29,9 +29,10 @@ from rulescore.language.syntax import (
 from rulescore.language.trees import replace_variables
 from rulescore.logic.formula import Exists, FormulaRule, Judgement, Leaf, Opposite
 from rulescore.logic.resolve import is_fresh
-from rulescore.sql import formula as formula_sql
 from rulescore.sql import formula_listing as sql
 from rulescore.sql.build import Select, create, drop, name
+from rulescore.sql.formula import Context
+from rulescore.sql.formula_counts import variable
 from rulescore.sql.listing import counted, limited, restricted
 
 _LISTED = name("listed_groundings")
@@ -68,12 +69,12 @@ class FormulaListing:
         model_name = self._loaded.models[model] if model is not None else None
         return total, [self._violation(context.rule, row, model_name, words.get(row.get("prediction", -1))) for row in found]
 
-    def _rows(self, context: formula_sql.Context, model: int | None, prediction: int | None) -> Select | None:
+    def _rows(self, context: Context, model: int | None, prediction: int | None) -> Select | None:
         rows = sql.violations(context, predictions=model is not None)
         return rows if rows is None or model is None else restricted(rows, model=model, prediction=prediction)
 
     def _violation(self, rule: FormulaRule, row: Mapping[str, Value], model: str | None, prediction: str | None) -> Violation:
-        values = {one: row[formula_sql.variable(i)] for i, one in enumerate(rule.variables)}
+        values = {one: row[variable(i)] for i, one in enumerate(rule.variables)}
         ground: dict[Variable, Expression] = {Variable(one): Constant(value) for one, value in values.items()}
         head = self._rule.head
         return Violation(

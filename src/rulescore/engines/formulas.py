@@ -16,9 +16,12 @@ from rulescore.engines.proximity import PairCounts, dataset_pairs, observed_valu
 from rulescore.engines.tolerances import at_limit, taken_from
 from rulescore.logic.formula import FormulaRule
 from rulescore.logic.proximity import Proximity, proximity
+from rulescore.logic.questions import Question, questions
 from rulescore.logic.tolerances import DataTolerance
-from rulescore.sql import formula as sql
 from rulescore.sql.build import Select, drop, name, select, table, union_all
+from rulescore.sql.formula import Context
+from rulescore.sql.formula_counts import counts
+from rulescore.sql.formula_questions import asked_arguments, distinct_rows
 
 _PAIRS = name("pair_contributions")
 
@@ -39,17 +42,17 @@ class Formulas:
     sorting: bool = True
     largest_groups: dict[int, int] = field(default_factory=dict)
     tolerances: dict[int, int | float] = field(default_factory=dict)
-    _calls: dict[tuple[int, bool], dict[sql.Question, str]] = field(default_factory=dict)
+    _calls: dict[tuple[int, bool], dict[Question, str]] = field(default_factory=dict)
 
     def dataset_counts(self) -> CountRows:
         found: CountRows = {}
         for number in self.rules:
-            counts = self._dataset_pairs(number)
-            if counts is not None:
-                found[number] = (counts.confirmed, counts.refuted, counts.evaluable)
-                self.largest_groups[number] = counts.largest_group
+            pairs = self._dataset_pairs(number)
+            if pairs is not None:
+                found[number] = (pairs.confirmed, pairs.refuted, pairs.evaluable)
+                self.largest_groups[number] = pairs.largest_group
                 continue
-            statement = sql.counts(self.context(number, predictions=False), number, predictions=False)
+            statement = counts(self.context(number, predictions=False), number, predictions=False)
             if statement is not None:
                 found[number] = self._row(number, statement)
         return found
@@ -93,7 +96,7 @@ class Formulas:
         for number in self.rules:
             statement = self._sorted_contributions(number)
             if statement is None:
-                statement = sql.counts(self.context(number, predictions=True), number, predictions=True)
+                statement = counts(self.context(number, predictions=True), number, predictions=True)
             if statement is not None:
                 yield self.titles[number], statement
 
@@ -110,25 +113,25 @@ class Formulas:
             self.engine.load(_PAIRS, rows)
         return select("*").from_(table(_PAIRS))
 
-    def context(self, number: int, *, predictions: bool) -> sql.Context:
+    def context(self, number: int, *, predictions: bool) -> Context:
         """What a rule's statements need; registered predicates have been asked all they can be asked."""
         rule = self.rules[number]
         key = (number, predictions)
         if key not in self._calls:
             self._calls[key] = self._ask(number, predictions=predictions)
-        return sql.Context(rule, self.schema, self._calls[key], self.distinct_variables, self.roles)
+        return Context(rule, self.schema, self._calls[key], self.distinct_variables, self.roles)
 
-    def _ask(self, number: int, *, predictions: bool) -> dict[sql.Question, str]:
+    def _ask(self, number: int, *, predictions: bool) -> dict[Question, str]:
         """Ask registered predicates; last what depends on answers itself."""
         rule = self.rules[number]
-        calls: dict[sql.Question, str] = {}
-        asked: dict[sql.Question, pa.Table] = {}
+        calls: dict[Question, str] = {}
+        asked: dict[Question, pa.Table] = {}
         for deferred in (False, True):
-            for question in sql.questions(rule):
-                context = sql.Context(rule, self.schema, dict(calls), self.distinct_variables, self.roles, asking=True)
-                queries = list(sql.asked_arguments(context, question, predictions=predictions, deferred=deferred))
+            for question in questions(rule):
+                context = Context(rule, self.schema, dict(calls), self.distinct_variables, self.roles, asking=True)
+                queries = list(asked_arguments(context, question, predictions=predictions, deferred=deferred))
                 if queries:
-                    rows = [self.engine.query(sql.distinct_rows(union_all(queries)))]
+                    rows = [self.engine.query(distinct_rows(union_all(queries)))]
                     rows += [asked[question]] if question in asked else []
                     asked[question] = pa.concat_tables(rows, promote_options="permissive")
                     calls[question] = self.answers.load(question, asked[question], self.titles[number])

@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 from rulescore.data.setting import Function, ValueType
 from rulescore.engines.base import Engine
 from rulescore.errors import Diagnostic, InputError
+from rulescore.logic.questions import Question
 from rulescore.sql.build import name
-from rulescore.sql.formula import Question
 
 CODES = {
     "E291": "a registered predicate raised an exception",

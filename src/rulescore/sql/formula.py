@@ -1,26 +1,23 @@
-"""Formulas as SQL: one statement counts one rule, over the data or for every prediction at once.
+"""Formulas as SQL: variables in scope, conditions, aggregates, and the joins that read atoms.
 
-For a prediction A the facts are D ∪ {A}. Every grounding in which A takes part is found from a place where A stands: a binding
-atom of the body, an atom that binds nothing, or an aggregate. The atoms read before that place are observed facts, those behind
-it either. What the same grounding is found by twice is made distinct; then all tests are asked of D ∪ {A}.
+For a prediction A the facts are D ∪ {A}: an atom holds if it is observed or is A.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
-from itertools import combinations, count
+from itertools import count
 
 from sqlglot import exp
 
 from rulescore.data.relations import Relation, Schema
 from rulescore.data.setting import Role, ValueType
 from rulescore.language.syntax import Aggregation, Attribute, Condition, Constant, Expression, RowAtom, Test, Variable, Wildcard
-from rulescore.language.trees import nodes_in, variables_in
+from rulescore.language.trees import variables_in
 from rulescore.logic.formula import All, Any, Disjunct, Exists, FormulaRule, Judgement, Leaf, Measure, Opposite
-from rulescore.logic.resolve import bound_variables
-from rulescore.logic.types import TESTS, Typing, agree
+from rulescore.logic.questions import Question, asks, question
 from rulescore.sql.build import (
     Select,
     all_of,
@@ -28,16 +25,13 @@ from rulescore.sql.build import (
     big,
     column,
     count_rows,
-    different,
     equal,
     exists,
     named,
     negation,
     number,
-    one_if,
     select,
     table,
-    total,
     union_all,
 )
 from rulescore.sql.expressions import Compiler, cast, constant
@@ -49,19 +43,6 @@ class Source(Enum):
     OBSERVED = auto()
     PREDICTED = auto()
     EITHER = auto()
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A registered predicate and the types of its arguments. Where it is asked about other types, its answers are kept apart."""
-
-    function: str
-    types: tuple[ValueType | None, ...]
-
-
-def question(rule: FormulaRule, test: Test) -> Question:
-    typing = Typing(lambda variable: rule.types.get(variable.name), [])
-    return Question(test.predicate, tuple(map(typing.expression, test.arguments)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +67,7 @@ class Context:
         return relation.predicted is not None and any(name in relation.from_prediction for name, _ in atom.arguments)
 
     def tests(self, disjunct: Disjunct) -> list[Condition]:
-        return [test for test in disjunct.tests if not self.asking or not _asks(test, self.rule)]
+        return [test for test in disjunct.tests if not self.asking or not asks(test, self.rule)]
 
     def possible(self, disjuncts: Sequence[Disjunct]) -> list[Disjunct]:
         """Disjuncts that can hold: a relation without any rows has no types, and nothing that is computed from it has one."""
@@ -340,327 +321,3 @@ def _rows(relation: Relation, source: Source, alias: str, names: Sequence[str]) 
 
 def _is_null(value: exp.Expr) -> exp.Expr:
     return exp.Is(this=value, expression=exp.null())
-
-
-@dataclass(frozen=True, slots=True)
-class Branch:
-    """One way to come by groundings: a disjunct and its atoms read. `binds`: the prediction is the first atom that can be it, so
-    that no other such branch has the same grounding. `repeats`: one grounding may come several times."""
-
-    disjunct: Disjunct
-    joins: Joins
-    binds: bool = False
-    repeats: bool = False
-
-
-def branches(context: Context, *, predictions: bool) -> Iterator[Branch]:
-    """Every way to come by the groundings of a rule, before the tests of the body are asked."""
-    for disjunct in context.possible(context.rule.disjuncts):
-        if predictions:
-            yield from _prediction_branches(context, disjunct)
-        else:
-            yield Branch(disjunct, _observed(context, disjunct))
-
-
-def _prediction_branches(context: Context, disjunct: Disjunct) -> Iterator[Branch]:
-    rule = context.rule
-    for index, atom in enumerate(disjunct.atoms):
-        if context.predictable(atom):
-            yield Branch(disjunct, _binding(context, disjunct, index), binds=True)
-    for atom in _other_atoms(context, rule.disjuncts, disjunct):
-        yield Branch(disjunct, _beside(context, disjunct, atom))
-    yield from _measure_branches(context, disjunct, rule.body_measures)
-    if Role.HEAD in context.roles:
-        for atom in dict.fromkeys(filter(context.predictable, rule.head_atoms)):
-            yield Branch(disjunct, _beside(context, disjunct, atom))
-        yield from _measure_branches(context, disjunct, rule.head_measures)
-
-
-def _binding(context: Context, disjunct: Disjunct, index: int) -> Joins:
-    """The prediction at one of the atoms that bind."""
-    joins = Joins(Scope(context, {}, None))
-    joins.read(disjunct.atoms[index], Source.PREDICTED)
-    for other, atom in enumerate(disjunct.atoms):
-        if other != index:
-            behind = other > index and context.predictable(atom)
-            joins.read(atom, Source.EITHER if behind else Source.OBSERVED)
-    joins.compute(disjunct)
-    return joins
-
-
-def _other_atoms(context: Context, disjuncts: Sequence[Disjunct], disjunct: Disjunct) -> list[RowAtom]:
-    """Atoms of a condition that bind nothing in one of its disjuncts and may be the prediction."""
-    found: list[RowAtom] = []
-    for other in disjuncts:
-        found += [node for test in other.tests for node in nodes_in(test) if isinstance(node, RowAtom)]
-        found += other.atoms if other is not disjunct else ()
-    return list(dict.fromkeys(one for atom in found for one in context.participating(atom)))
-
-
-def _observed(context: Context, disjunct: Disjunct) -> Joins:
-    joins = Joins(Scope(context, {}, None))
-    joins.read_observed(disjunct)
-    return joins
-
-
-def _beside(context: Context, disjunct: Disjunct, atom: RowAtom) -> Joins:
-    """Observed facts in the body, and the prediction at an atom that binds nothing."""
-    joins = _observed(context, disjunct)
-    joins.read(atom, Source.PREDICTED)
-    return joins
-
-
-def _measure_branches(context: Context, disjunct: Disjunct, names: Sequence[str]) -> Iterator[Branch]:
-    for joins, alone in _in_measures(context, names, lambda: _observed(context, disjunct)):
-        yield Branch(disjunct, joins, repeats=not alone)
-
-
-def _in_measures(context: Context, names: Sequence[str], around: Callable[[], Joins]) -> Iterator[tuple[Joins, bool]]:
-    """Ways for a prediction to take part in aggregates of a grounding, which `around` reads: at an atom of an inner grounding
-    that holds, or held before. With each whether that atom is alone, so that there is one inner grounding at most."""
-    for measure in (context.rule.measures[name] for name in names):
-        for inner in context.possible(measure.disjuncts):
-            for index, atom in enumerate(inner.atoms):
-                if context.predictable(atom):
-                    yield _in_measure(around(), inner, index), len(inner.atoms) == 1
-            for atom in _other_atoms(context, measure.disjuncts, inner):
-                yield _beside_measure(around(), inner, atom), False
-
-
-def _in_measure(joins: Joins, inner: Disjunct, index: int) -> Joins:
-    context = joins.scope.context
-    joins.read(inner.atoms[index], Source.PREDICTED)
-    for other, atom in enumerate(inner.atoms):
-        if other != index:
-            joins.read(atom, Source.EITHER if context.predictable(atom) else Source.OBSERVED)
-    joins.compute(inner)
-    for test in context.tests(inner):
-        joins.condition(joins.scope.condition(test))
-    joins.forget(context.rule.variables)
-    return joins
-
-
-def _beside_measure(joins: Joins, inner: Disjunct, atom: RowAtom) -> Joins:
-    context = joins.scope.context
-    joins.read_observed(inner)
-    joins.read(atom, Source.PREDICTED)
-    before = replace(joins.scope, prediction=None)
-    ways = [all_of([scope.condition(test) for test in context.tests(inner)]) for scope in (joins.scope, before)]
-    joins.condition(exp.Paren(this=any_of([exp.Paren(this=way) for way in ways])))
-    joins.forget(context.rule.variables)
-    return joins
-
-
-def variable(index: int) -> str:
-    return f"v{index}"
-
-
-def groundings(context: Context, *, predictions: bool) -> exp.Query | None:
-    """The groundings whose body holds: `prediction` where asked for, `v0`, `v1`, …; each once. None where there can be none."""
-    found = list(branches(context, predictions=predictions))
-    apart = _are_apart(context, found)
-    others = [branch for branch in found if not (apart and branch.binds)]
-    parts: list[exp.Query] = [_branch_rows(context, branch, predictions=predictions) for branch in found if apart and branch.binds]
-    if others:
-        rows = [_branch_rows(context, branch, predictions=predictions) for branch in others]
-        parts.append(rows[0] if len(rows) == 1 and not others[0].repeats else _each_once(context, rows, predictions=predictions))
-    return union_all(parts) if parts else None
-
-
-def _are_apart(context: Context, found: Sequence[Branch]) -> bool:
-    """Whether the groundings of branches that bind are in no other branch: then only the rest has to be made distinct, which
-    takes longer than all else. A row with a prediction is never an observed one, as a predicted fact may be."""
-    if any(branch.disjunct is not found[0].disjunct for branch in found):
-        return False
-    atoms = [atom for branch in found for atom in branch.disjunct.atoms if context.predictable(atom)]
-    return all(context.relation(atom).is_table for atom in atoms)
-
-
-def _each_once(context: Context, rows: Sequence[exp.Query], *, predictions: bool) -> Select:
-    fields = [*(["prediction"] if predictions else []), *(variable(i) for i in range(len(context.rule.variables)))]
-    columns: list[exp.Expr] = [column("u", c) for c in fields]
-    columns = columns or [named(number(1), "one")]
-    return select(*columns).distinct().from_(union_all(rows).subquery(alias="u", copy=False))
-
-
-def _branch_rows(context: Context, branch: Branch, *, predictions: bool) -> Select:
-    scope = branch.joins.scope
-    fields = [named(_prediction(scope), "prediction")] if predictions else []
-    fields += [named(scope.column(Variable(name)), variable(i)) for i, name in enumerate(context.rule.variables)]
-    query = branch.joins.query(*(fields or [named(number(1), "one")]), tests=branch.disjunct.tests)
-    if context.distinct_variables:
-        pairs = [
-            different(scope.column(Variable(a)), scope.column(Variable(b)))
-            for a, b in combinations(context.rule.variables, 2)
-            if agree(context.rule.types.get(a), context.rule.types.get(b))
-        ]
-        query = query.where(*pairs)
-    return query
-
-
-def _prediction(scope: Scope) -> exp.Expr:
-    assert scope.prediction is not None
-    return scope.prediction.copy()
-
-
-def judged(context: Context, *, predictions: bool) -> Select | None:
-    """The groundings with the two answers of their heads, each 0 or 1."""
-    rows = groundings(context, predictions=predictions)
-    if rows is None:
-        return None
-    names = [*(["prediction"] if predictions else []), *(variable(i) for i in range(len(context.rule.variables)))]
-    columns: dict[str, exp.Expr] = {name: column("g", variable(i)) for i, name in enumerate(context.rule.variables)}
-    prediction = column("g", "prediction") if predictions else None
-    scope = Scope(context, columns, prediction)
-    source = rows.subquery(alias="g", copy=False)
-    if context.rule.head_measures:
-        measures = {name: f"m{i}" for i, name in enumerate(context.rule.head_measures)}
-        fields = [named(scope.column(Variable(name)), alias) for name, alias in measures.items()]
-        wider = select(*(column("g", c) for c in names), *fields).from_(source)
-        source = wider.subquery(alias="g", copy=False)
-        scope = replace(scope, columns={**columns, **{name: column("g", alias) for name, alias in measures.items()}})
-    answers = [
-        named(one_if(scope.judgement(context.rule.confirmed)), "confirmed"),
-        named(one_if(scope.judgement(context.rule.refuted)), "refuted"),
-    ]
-    query = select(*(column("g", c) for c in names), *answers).from_(source)
-    if predictions and Role.BODY not in context.roles:
-        query = query.where(any_of(head_places(scope)))
-    return query
-
-
-def head_places(scope: Scope) -> list[exp.Expr]:
-    """Whether the prediction stands in the head of a grounding: at each of its atoms, in each of its aggregates."""
-    context = scope.context
-    atoms = dict.fromkeys(filter(context.predictable, context.rule.head_atoms))
-    return [*map(scope.is_prediction, atoms), *measure_places(scope, context.rule.head_measures)]
-
-
-def measure_places(scope: Scope, names: Sequence[str]) -> Iterator[exp.Expr]:
-    """Whether the prediction takes part in aggregates of a grounding."""
-    for joins, _ in _in_measures(scope.context, names, lambda: Joins(scope)):
-        yield exists(joins.query(number(1)))
-
-
-def counts(context: Context, rule_number: int, *, predictions: bool) -> Select | None:
-    """Confirmed, refuted and evaluable groundings: one row over the data, one a prediction otherwise."""
-    rows = judged(context, predictions=predictions)
-    if rows is None:
-        return None
-    keys = [column("j", "prediction")] if predictions else []
-    either = one_if(any_of([equal(column("j", c), number(1)) for c in ("confirmed", "refuted")]))
-    sums = {"confirmed": column("j", "confirmed"), "refuted": column("j", "refuted"), "evaluable": either}
-    query = select(
-        named(exp.cast(number(rule_number), "INT", copy=False), "rule"),
-        *keys,
-        *(named(big(exp.Coalesce(this=total(value), expressions=[number(0)])), name) for name, value in sums.items()),
-    ).from_(rows.subquery(alias="j", copy=False))
-    if not predictions:
-        return query
-    query = query.group_by(*(key.copy() for key in keys))
-    return query.having(exp.GT(this=total(either.copy()), expression=number(0)), copy=False)  # type: ignore[return-value]
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where a registered test is asked: after which branches, and within which disjuncts of aggregates or refutations."""
-
-    test: Test
-    disjunct: Disjunct | None
-    inner: tuple[Disjunct, ...]
-
-
-def asked_arguments(context: Context, asked: Question, *, predictions: bool, deferred: bool) -> Iterator[Select]:
-    """Queries for the argument tuples that a registered predicate is asked about. `deferred`: those that are known only when
-    other answers are, because an aggregate among the arguments asks too."""
-    rule = context.rule
-    for place in _test_places(rule):
-        if question(rule, place.test) != asked or _is_deferred(rule, place.test) is not deferred:
-            continue
-        for branch in branches(context, predictions=predictions):
-            if place.disjunct is not None and branch.disjunct is not place.disjunct:
-                continue
-            joins = branch.joins
-            tests = context.tests(branch.disjunct)
-            for inner in place.inner:
-                joins.read_all(inner)
-                tests += context.tests(inner)
-            fields = [named(joins.scope.value(one), f"a{i}") for i, one in enumerate(place.test.arguments)]
-            yield joins.query(*fields, tests=tests)
-
-
-def _is_deferred(rule: FormulaRule, test: Test) -> bool:
-    measures = [rule.measures[node.name] for node in variables_in(test) if node.name in rule.measures]
-    return any(_measure_asks(measure, rule) for measure in measures)
-
-
-def questions(rule: FormulaRule) -> tuple[Question, ...]:
-    """The registered predicates that a rule uses."""
-    return tuple(dict.fromkeys(question(rule, place.test) for place in _test_places(rule) if place.test.predicate not in TESTS))
-
-
-def distinct_rows(query: exp.Query) -> Select:
-    return select("*").distinct().from_(query.subquery(alias="q", copy=False))
-
-
-def _asks(condition: Condition, rule: FormulaRule) -> bool:
-    """Whether a condition holds a registered test, itself or in an aggregate."""
-    for node in nodes_in(condition):
-        if isinstance(node, Test) and node.predicate not in TESTS:
-            return True
-        if isinstance(node, Variable) and node.name in rule.measures and _measure_asks(rule.measures[node.name], rule):
-            return True
-    return False
-
-
-def _measure_asks(measure: Measure, rule: FormulaRule) -> bool:
-    return any(_asks(test, rule) for inner in measure.disjuncts for test in inner.tests)
-
-
-def _test_places(rule: FormulaRule) -> Iterator[_Place]:
-    for disjunct in rule.disjuncts:
-        yield from _places_in(rule, disjunct.tests, disjunct, ())
-    yield from _judgement_places(rule, rule.confirmed)
-    yield from _judgement_places(rule, rule.refuted)
-
-
-def _places_in(
-    rule: FormulaRule, tests: Sequence[Condition], disjunct: Disjunct | None, inner: tuple[Disjunct, ...]
-) -> Iterator[_Place]:
-    for test in tests:
-        for node in nodes_in(test):
-            if isinstance(node, Test):
-                yield _Place(node, disjunct, inner)
-            elif isinstance(node, Variable) and node.name in rule.measures:
-                for one in rule.measures[node.name].disjuncts:
-                    yield from _places_in(rule, one.tests, disjunct, (*inner, one))
-
-
-def _judgement_places(rule: FormulaRule, judgement: Judgement, inner: tuple[Disjunct, ...] = ()) -> Iterator[_Place]:
-    match judgement:
-        case Leaf(condition):
-            yield from _places_in(rule, (condition,), None, inner)
-        case All(parts) | Any(parts):
-            for part in parts:
-                yield from _judgement_places(rule, part, inner)
-        case Opposite(part):
-            yield from _judgement_places(rule, part, inner)
-        case Exists(disjuncts):
-            for one in disjuncts:
-                yield from _places_in(rule, one.tests, None, (*inner, one))
-
-
-__all__ = [
-    "Context",
-    "Question",
-    "Scope",
-    "asked_arguments",
-    "bound_variables",
-    "branches",
-    "counts",
-    "distinct_rows",
-    "groundings",
-    "judged",
-    "questions",
-    "variable",
-]

@@ -10,7 +10,8 @@ from rulescore.language.syntax import RowAtom
 from rulescore.language.trees import nodes_in
 from rulescore.logic.formula import All, Any, Exists, Judgement, Leaf, Opposite
 from rulescore.sql.build import Select, any_of, column, equal, named, number, one_if, select, table
-from rulescore.sql.formula import Context, Joins, Scope, Source, head_places, judged, measure_places, variable
+from rulescore.sql.formula import Context, Joins, Scope, Source
+from rulescore.sql.formula_counts import head_places, judged, measure_places, variable
 
 
 def violations(context: Context, *, predictions: bool) -> Select | None:

@@ -251,7 +251,8 @@ class Session:
                 raise InputError(_no_prediction(prediction))
             fact = self._prediction_number(prediction)
             if fact is None:
-                raise InputError(Diagnostic("E263", f"no model predicts `{print_atom(prediction)}`"))
+                helps = ("write it as violations show it, a number with all its digits",)
+                raise InputError(Diagnostic("E263", f"no model predicts `{print_atom(prediction)}`", helps=helps))
         total = 0
         rows: list[Violation] = []
         for index in chosen:

@@ -24,7 +24,15 @@ from rulescore.data.setting import (
     TablePredictions,
 )
 from rulescore.data.sources import FactsLike, observed_streams, prediction_streams, stem
-from rulescore.data.tables import Table, keyed_tables, table_predictions, the_target_table
+from rulescore.data.tables import (
+    Table,
+    keyed_tables,
+    predicts_values,
+    table_predictions,
+    target_table,
+    the_target_table,
+    unnamed_target,
+)
 from rulescore.errors import Diagnostic, InputError
 
 Found = TypeVar("Found")
@@ -81,20 +89,31 @@ def make_setting(
 
     keyed = _attempt(problems, lambda: keyed_tables(tables or {}))
     models = _Models(keyed, call, problems, facts=observed is not None)
+    # What predictions are of is told by the tables.
+    readable = len(keyed) == len(tables or {})
     setting = Setting(
         observed=() if observed is None and tables else facts(observed),
         rules=_attempt(problems, lambda: rule_sources(rules)),
-        predictions=models.read(predictions),
+        predictions=models.read(predictions) if readable else (),
         negatives=() if negatives is None else facts(negatives),
         scoring=ScoringOptions() if scoring_section is None else scoring_section.options(),
         engine=EngineOptions() if engine_section is None else engine_section.options(Path()),
         tables=keyed,
         functions=_attempt(problems, lambda: registered(functions or {})),
-        sql_rules=tuple(sql_rules),
+        sql_rules=_attempt(problems, lambda: _sql_rules(sql_rules)),
     )
     if problems:
         raise InputError(problems)
     return setting
+
+
+def _sql_rules(given: Iterable[SqlRule]) -> tuple[SqlRule, ...]:
+    rules = tuple(given)
+    for one in rules:
+        if not isinstance(one, SqlRule):
+            helps = ("write `rulescore.SqlRule(name, statement)`",)
+            raise InputError(Diagnostic("E322", f"a {type(one).__name__} is no rule in SQL", helps=helps))
+    return rules
 
 
 class _Models:
@@ -115,18 +134,26 @@ class _Models:
         return tuple(self._model(str(name), what) for name, what in named.items())
 
     def _model(self, model: str, what: FactsLike) -> ModelPredictions:
-        by_table = self._by_table(what)
+        try:
+            by_table = self._by_table(model, what)
+        except InputError as error:
+            self._problems.extend(error.problems)
+            return ModelPredictions(model, ())
         if by_table is None:
             return ModelPredictions(model, self._answers(what), self._call.top_k)
         found = tuple(one for table, rows in by_table for one in self._table_answers(model, table, rows))
         return ModelPredictions(model, (), self._call.top_k, found)
 
-    def _by_table(self, what: FactsLike) -> list[tuple[KeyedTable, FactsLike]] | None:
+    def _by_table(self, model: str, what: FactsLike) -> list[tuple[KeyedTable, FactsLike]] | None:
         """Predictions with the tables they are for; None for predicted facts."""
         targets = {table.name: table for table in self._tables if table.target is not None}
         if isinstance(what, Mapping) and what and set(what) <= targets.keys():
             return [(targets[name], rows) for name, rows in what.items()]
-        return None if self._only_table is None else [(self._only_table, what)]
+        if self._only_table is not None:
+            return [(target_table(name, self._tables), rows) for name, rows in _sources_by_name(what)] or [(self._only_table, what)]
+        if self._tables and (predicts_values(what) or (targets and _is_ids_to_values(what))):
+            raise InputError(unnamed_target(model, self._tables))
+        return None
 
     def _table_answers(self, model: str, table: KeyedTable, what: FactsLike) -> tuple[TablePredictions, ...]:
         """A list of paths or frames is a union, as it is for facts."""
@@ -140,6 +167,19 @@ class _Models:
 
     def _answers(self, what: FactsLike) -> tuple[FactStream, ...]:
         return _attempt(self._problems, lambda: prediction_streams(what, delimiter=self._call.delimiter, header=self._call.header))
+
+
+def _sources_by_name(what: FactsLike) -> list[tuple[str, FactsLike]]:
+    """The parts of a mapping that can be nothing but one from names of tables: no value of an id is a frame or a mapping."""
+    if not isinstance(what, Mapping) or "prediction" in what:
+        return []
+    named = all(isinstance(name, str) and (isinstance(rows, Mapping) or is_frame(rows)) for name, rows in what.items())
+    return list(what.items()) if named else []
+
+
+def _is_ids_to_values(what: FactsLike) -> bool:
+    """Whether something is a mapping from ids to numbers: no predicate has a number for its facts."""
+    return isinstance(what, Mapping) and bool(what) and all(isinstance(one, int | float) for one in what.values())
 
 
 def _are_sources(what: list[FactsLike] | tuple[FactsLike, ...]) -> bool:

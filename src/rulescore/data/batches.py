@@ -15,7 +15,7 @@ from rulescore.errors import Diagnostic, InputError, Place
 
 
 def no_facts(request: Request) -> InputError:
-    what = "predictions" if request.predictions else "facts"
+    what = "predictions" if request.predictions else "rows" if request.rows else "facts"
     return InputError(
         Diagnostic("E304", f"there are no {what}", Place(request.origin), helps=("leave the source out if that is meant",))
     )

@@ -44,6 +44,18 @@ def is_frame(what: object) -> bool:
     return hasattr(what, "__arrow_c_stream__") or hasattr(what, "__arrow_c_array__") or _is_pandas(what)
 
 
+def column_values(what: Any) -> list[object] | None:
+    """The values of a single column: a pandas or Polars series, or an Arrow array; None for anything else."""
+    if isinstance(what, pa.Array | pa.ChunkedArray):
+        return list(what.to_pylist())
+    return list(what.to_list()) if type(what).__name__ == "Series" else None
+
+
+def series_index(what: Any) -> list[object] | None:
+    """What names the values of a pandas series; None for anything else."""
+    return list(what.index) if _is_pandas(what, "Series") else None
+
+
 def lasting(frame: object) -> object:
     """A frame that can be read more than once: a stream of batches is drained into a table."""
     return frame.read_all() if isinstance(frame, pa.RecordBatchReader) else frame
@@ -64,9 +76,9 @@ def arrow_table(frame: object, origin: str) -> pa.Table:
         raise InputError(Diagnostic("E322", message, Place(origin), notes=(str(error),))) from None
 
 
-def _is_pandas(what: object) -> bool:
+def _is_pandas(what: object, kind: str = "DataFrame") -> bool:
     """Told by its module, so that pandas is never imported for the question. Its index is no column of facts."""
-    return type(what).__module__.partition(".")[0] == "pandas" and type(what).__name__ == "DataFrame"
+    return type(what).__module__.partition(".")[0] == "pandas" and type(what).__name__ == kind
 
 
 def read_rows(rows: Iterable[object], request: Request) -> Iterator[FactBatch]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, redirect_stdout
+from functools import wraps
 from pathlib import Path
 from types import ModuleType
 
@@ -43,16 +44,27 @@ def imported(name: str, path: str, arrow: bool, folder: Path) -> Function:
         raise InputError(Diagnostic("E360", f"module `{module_name}` has no function `{attribute}`", helps=meant))
     if not callable(found):
         raise InputError(Diagnostic("E360", f"`{path}` is a {type(found).__name__}, which cannot be called"))
-    return Function(name, found, arrow)
+    return Function(name, _beside_results(found), arrow)
+
+
+def _beside_results(call: Callable[..., object]) -> Callable[..., object]:
+    """A function whose printing goes to stderr: on stdout there are results, which programs read."""
+
+    @wraps(call)
+    def called(*arguments: object) -> object:
+        with redirect_stdout(sys.stderr):
+            return call(*arguments)
+
+    return called
 
 
 def _module(name: str, folder: Path) -> ModuleType:
     _forget_namesake(name, folder)
     try:
-        with _first_on_path(folder):
+        with _first_on_path(folder), redirect_stdout(sys.stderr):
             return importlib.import_module(name)
-    # Anything can happen in a user's module.
-    except Exception as error:
+    # Anything can happen in a user's module. A program that was not meant to be imported may end the process.
+    except (Exception, SystemExit) as error:
         missing = isinstance(error, ModuleNotFoundError) and error.name is not None and name.startswith(error.name)
         message = f"there is no module `{name}`" if missing else f"module `{name}` cannot be imported"
         helps = (f"put `{name.replace('.', '/')}.py` beside the project file, or install the module",) if missing else ()

@@ -34,7 +34,7 @@ from rulescore.data.setting import (
 )
 from rulescore.data.sources import observed_streams, prediction_streams
 from rulescore.data.table_rows import file_rows
-from rulescore.data.tables import keyed_tables, target_table, the_target_table
+from rulescore.data.tables import keyed_tables, predicts_values, target_table, the_target_table, unnamed_target
 from rulescore.data.toml_places import TomlPlaces
 from rulescore.errors import Diagnostic, InputError, Place, Source
 from rulescore.language.printer import print_statement
@@ -70,7 +70,8 @@ def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
-        raise InputError(Diagnostic("E405", "the project file is not UTF-8", Place(str(path)))) from None
+        helps = ("save the file as UTF-8",)
+        raise InputError(Diagnostic("E405", "the project file is not UTF-8", Place(str(path)), helps=helps)) from None
     except OSError as error:
         message = f"the project file `{path}` cannot be read: {(error.strerror or str(error)).lower()}"
         raise InputError(Diagnostic("E405", message)) from None
@@ -144,8 +145,13 @@ class _Builder:
 
     def _model(self, name: str, section: PredictionsSection) -> ModelPredictions:
         location = ("predictions", name)
+        if len(self._tables) < len(self._sections.tables):  # they tell what predictions are of
+            return ModelPredictions(name, ())
         if (table := self._table_of(location, section)) is not None:
             return self._table_model(name, section, table)
+        if section.table is None and self._tables and any(predicts_values(self._folder / path) for path in section.path or ()):
+            self._problems.append(replace(unnamed_target(name, self._tables), place=self._place(location)))
+            return ModelPredictions(name, ())
         files = self._files(location, section)
         streams = self._attempt(location, partial(prediction_streams, files))
         return ModelPredictions(name, streams, section.top_k)

@@ -56,13 +56,14 @@ class Request:
     """One table to read: what the user said of it, what its facts are for, and what to do when its columns have no names.
 
     `by_names` lets the columns' names decide between triples and one predicate, as in a folder; `stem` then names that
-    predicate."""
+    predicate. `rows`: they are those of a table with a key, not facts."""
 
     origin: str
     file: FactFile
     predictions: bool = False
     by_names: bool = False
     stem: str | None = None
+    rows: bool = False
 
     @property
     def path(self) -> Path:

@@ -41,7 +41,8 @@ def _read(path: Path) -> Source:
         return Source(str(path), path.read_text(encoding="utf-8-sig"))
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
-        raise InputError(Diagnostic("E406", "the rule file is not UTF-8", Place(str(path), line))) from None
+        helps = ("save the file as UTF-8",)
+        raise InputError(Diagnostic("E406", "the rule file is not UTF-8", Place(str(path), line), helps=helps)) from None
     except FileNotFoundError:
         raise InputError(_missing(path)) from None
     except OSError as error:

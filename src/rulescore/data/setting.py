@@ -135,6 +135,13 @@ class KeyedTable:
     hidden: HiddenColumn | HiddenWhere | HiddenIds | None = None
     reached: tuple[Reached, ...] = ()
     derived: tuple[Derived, ...] = ()
+    place: Place | None = field(default=None, compare=False)
+    """Where it is described."""
+
+    @property
+    def origin(self) -> str:
+        """Where its rows come from."""
+        return self.rows.origin if isinstance(self.rows, RowStream) else f"{self.rows.database} ({self.rows.table})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,7 @@ def file_rows(
 ) -> RowStream:
     """The rows of a text or Parquet file. Files that do not exist are reported now, what is in them when they are read."""
     file = FactFile(path, form, delimiter=delimiter, header=True, predicate="rows")
-    request = Request(str(path), file, predictions)
+    request = Request(str(path), file, predictions, rows=True)
     match file_format(path, form):
         case FileFormat.TEXT:
             text = _TextRows(request, types or {})

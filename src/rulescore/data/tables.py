@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import pyarrow as pa
 
-from rulescore.data.frames import is_frame
+from rulescore.data.frames import column_values, is_frame, series_index
 from rulescore.data.request import ColumnType, FileFormat
 from rulescore.data.setting import (
     DatabaseTable,
@@ -30,6 +30,9 @@ from rulescore.data.sources import file_format
 from rulescore.data.table_rows import file_rows, frame_rows
 from rulescore.errors import Diagnostic, InputError, Place, Source, suggestion
 from rulescore.language.attributes import parse_condition, parse_expression
+
+PREDICTION = "prediction"
+"""The column of predictions beside the ids that they are for."""
 
 Found = TypeVar("Found")
 Placer = Callable[[tuple[str, ...]], Place]
@@ -95,6 +98,10 @@ class _Description:
             helps = ("give `key`, the column that names its rows",)
             message = f"table `{self._name}` has a target and no key"
             self._problems.append(Diagnostic("E332", message, self._place(("target",)), helps=helps))
+        if table.target is not None and PREDICTION in _names(table.key):
+            helps = ("rename the column: predictions have the key's columns beside one of that name",)
+            message = f"the key of table `{self._name}` is called `{PREDICTION}`"
+            self._problems.append(Diagnostic("E335", message, self._place(("key",)), helps=helps))
         if table.hidden is not None and table.target is None:
             helps = ("give `target`, the column whose values are hidden there",)
             message = f"table `{self._name}` has hidden rows and no target"
@@ -109,6 +116,7 @@ class _Description:
             hidden,
             tuple(one for one in reached if one is not None),
             tuple(one for one in derived if one is not None),
+            self._place(()),
         )
 
     def _rows(self) -> RowStream | DatabaseTable:
@@ -196,11 +204,42 @@ def rows_of(
 
 
 def table_predictions(table: KeyedTable, what: object, origin: str, delimiter: str | None = None) -> TablePredictions:
-    """One model's predictions for a table: a path or a frame with ids and `prediction`, or a mapping from ids to values."""
-    if isinstance(what, Mapping) and not _has_columns(what):
-        values = _array(list(what.values()), origin)
-        what = _id_columns(list(what), table.key, origin).append_column("prediction", values)
+    """One model's predictions for a table: a path or a frame with ids and `prediction`, a mapping from ids to values, or a pandas
+    series whose index holds the ids."""
+    if (pairs := _ids_and_values(what)) is not None:
+        ids, values = pairs
+        what = _id_columns(ids, table.key, origin).append_column(PREDICTION, _array(values, origin))
+    elif column_values(what) is not None:
+        notes = ("predictions come from a path, a frame with ids and `prediction`, or a mapping from ids to values",)
+        raise InputError(Diagnostic("E322", f"a {type(what).__name__} cannot be read as predictions", Place(origin), notes=notes))
     return TablePredictions(table.name, rows_of(what, origin, delimiter=delimiter, predictions=True))
+
+
+def _ids_and_values(what: object) -> tuple[list[object], list[object]] | None:
+    if isinstance(what, Mapping):
+        return None if _has_columns(what) else (list(what), list(what.values()))
+    index, values = series_index(what), column_values(what)
+    return None if index is None or values is None else (index, values)
+
+
+def predicts_values(what: object) -> bool:
+    """Whether something is a file or a frame of ids and predictions, which are of a table's rows."""
+    try:
+        names = rows_of(what, "", predictions=True).schema().names if isinstance(what, str | Path) or is_frame(what) else []
+    except InputError:
+        return False
+    return PREDICTION in names
+
+
+def unnamed_target(model: str, tables: Sequence[KeyedTable]) -> Diagnostic:
+    """Predictions of values, where nothing says of which table's rows."""
+    targets = [table.name for table in tables if table.target is not None]
+    helps = (
+        f"name the table: {' or '.join(f'`{one}`' for one in targets)}"
+        if targets
+        else "give the table a `target`, the column that is predicted",
+    )
+    return Diagnostic("E333", f"`{model}` predicts values, and nothing says of which table's rows", helps=helps)
 
 
 def _has_columns(what: Mapping[object, object]) -> bool:
@@ -229,6 +268,8 @@ def target_table(name: str, tables: Sequence[KeyedTable]) -> KeyedTable:
 
 
 def _ids(what: object, key: tuple[str, ...], origin: str) -> RowStream:
+    if (values := column_values(what)) is not None:
+        what = values
     if is_frame(what):
         return frame_rows(what, origin)
     if isinstance(what, Iterable):

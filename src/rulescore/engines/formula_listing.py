@@ -27,8 +27,8 @@ from rulescore.language.syntax import (
     Wildcard,
 )
 from rulescore.language.trees import replace_variables
+from rulescore.logic.disjuncts import is_fresh
 from rulescore.logic.formula import Exists, FormulaRule, Judgement, Leaf, Opposite
-from rulescore.logic.resolve import is_fresh
 from rulescore.sql import formula_listing as sql
 from rulescore.sql.build import Select, create, drop, name
 from rulescore.sql.formula import Context

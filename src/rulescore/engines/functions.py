@@ -56,7 +56,7 @@ class Answers:
     def _ask_one(self, function: Function, arguments: Arguments, title: str) -> bool | None:
         try:
             answer = function.call(*arguments)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise InputError(_failed(function, arguments, error, title)) from error
         return _checked(function, arguments, answer, title)
 
@@ -65,7 +65,7 @@ class Answers:
         shown = tuple(column.type for column in columns)
         try:
             answer = function.call(*columns)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise InputError(_failed(function, shown, error, title, "arrays of ")) from error
         found = answer.to_pylist() if hasattr(answer, "to_pylist") else list(answer) if isinstance(answer, Iterable) else [answer]
         if len(found) != rows.num_rows:
@@ -101,7 +101,7 @@ def _checked(function: Function, arguments: Arguments, answer: object, title: st
     raise InputError(Diagnostic("E292", shown, notes=(f"for {title}",), helps=helps))
 
 
-def _failed(function: Function, arguments: Arguments, error: Exception, title: str, what: str = "") -> Diagnostic:
+def _failed(function: Function, arguments: Arguments, error: BaseException, title: str, what: str = "") -> Diagnostic:
     message = f"function `{function.name}` failed on {what}{_shown(arguments)}: {type(error).__name__}: {error}"
     return Diagnostic("E291", message, notes=(f"for {title}",))
 

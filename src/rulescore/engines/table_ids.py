@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -25,7 +25,23 @@ def id_columns(stream: RowStream, table: KeyedTable, types: Sequence[ValueType])
     """Ids as columns `k0`, `k1`, … in the types of a table's key, and what is wrong with them."""
     schema = stream.schema()
     names = _key_names(schema, table, stream, alone=len(schema.names) == 1)
-    return typed_columns(stream, schema, names, types, [f"k{i}" for i in range(len(names))])
+    found, problems = typed_columns(stream, schema, names, types, [f"k{i}" for i in range(len(names))])
+    return found, problems or list(_first_id(stream, names, table, types))
+
+
+def _first_id(stream: RowStream, names: Sequence[str], table: KeyedTable, types: Sequence[ValueType]) -> Iterator[Diagnostic]:
+    """A text file without a header would lose its first id: a name that reads as a number or a date is no name of a column."""
+    (first, *more) = names
+    plain = types[0] not in (ValueType.STRING, ValueType.BOOLEAN)
+    if (
+        stream.text
+        and not more
+        and first not in (*table.key, "id")
+        and plain
+        and fitted(pa.array([first]), types[0]).null_count == 0
+    ):
+        message = f"the first line, `{first}`, is read as the name of the column, and looks like an id"
+        yield Diagnostic("E350", message, Place(stream.origin), helps=(f"put a line with `{table.key[0]}` before it",))
 
 
 def prediction_columns(
@@ -61,7 +77,9 @@ def _key_names(schema: pa.Schema, table: KeyedTable, stream: RowStream, alone: b
     for one in table.key:
         if schema.names.count(one) != 1:
             note = f"rows of `{table.name}` are named by {' and '.join(f'`{key}`' for key in table.key)}"
-            raise _columns_problem(stream, schema, one, note + (", here also by `id`" if len(table.key) == 1 else ""))
+            raise _columns_problem(
+                stream, schema, one, note + (", here also by `id`" if len(table.key) == 1 and one != "id" else "")
+            )
     return list(table.key)
 
 
@@ -85,9 +103,9 @@ def typed_columns(
 ) -> tuple[pa.Table, list[Diagnostic]]:
     """Columns of a stream in these types and under these names. A value that is not of its type is reported, with its id."""
     problems = [
-        _type_problem(stream, one, found, wanted)
+        _type_problem(stream, one, value_type(schema.field(one).type), wanted)
         for one, wanted in zip(names, types, strict=True)
-        if not _fits(found := value_type(schema.field(one).type), wanted, stream)
+        if not _fits(schema.field(one).type, wanted, stream)
     ]
     target = pa.schema([(one, ARROW_TYPES[wanted]) for one, wanted in zip(fields, types, strict=True)])
     if problems:
@@ -128,8 +146,10 @@ _A = {
 }
 
 
-def _fits(found: ValueType | None, wanted: ValueType, stream: RowStream) -> bool:
-    return stream.text or found is wanted or {found, wanted} <= _NUMBERS
+def _fits(kind: pa.DataType, wanted: ValueType, stream: RowStream) -> bool:
+    """Whether values can be of the wanted type. A column without values has none that are not."""
+    found = value_type(kind)
+    return stream.text or pa.types.is_null(kind) or found is wanted or {found, wanted} <= _NUMBERS
 
 
 def _type_problem(stream: RowStream, column: str, found: ValueType | None, wanted: ValueType) -> Diagnostic:

@@ -127,11 +127,16 @@ class _Stage:
                 helps = ("leave out the rows of ids that are not predicted",)
                 return Diagnostic("E355", f"{who} has no prediction for {ids} that it lists: {found}", place, helps=helps)
             case "not_finite":
-                return Diagnostic("E355", f"{who} predicts NaN or infinity for {ids}: {found}", place)
+                helps = ("leave out the rows of ids that are not predicted",)
+                return Diagnostic("E355", f"{who} predicts NaN or infinity for {ids}: {found}", place, helps=helps)
             case "unknown":
-                return Diagnostic("E352", f"{who} predicts {ids} that table {table} does not have: {found}", place)
+                helps = ("leave them out, or correct them",)
+                return Diagnostic("E352", f"{who} predicts {ids} that table {table} does not have: {found}", place, helps=helps)
             case _:
-                notes = (f"only a hidden {target} can be predicted: an observed one stands already",)
+                notes = (
+                    f"only a hidden {target} can be predicted: an observed one stands already",
+                    *(note for warning in self._rows.warnings for note in (warning.message, *warning.notes)),
+                )
                 helps = (
                     ("say with `hidden` which rows are hidden",)
                     if self._table.hidden is None

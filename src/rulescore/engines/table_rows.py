@@ -239,10 +239,11 @@ class TableLoader:
         missing = self._engine.query(sql.missing_keys(rows.table, rows.keys))["n"][0].as_py()
         columns = " and ".join(f"`{one}`" for one in table.key)
         if missing:
-            self._problem("E345", f"{_rows_of(missing, table)} without a value for {columns}, the key")
+            self._problem("E345", f"{_rows_of(missing, table)} without a value for {columns}, the key", place=Place(table.origin))
         if found := offenders(self._engine, sql.repeated_keys(rows.table, rows.keys)):
             message = f"{counted(found.total, 'repeated key')} in table `{table.name}`: {found}"
-            self._problem("E345", message, "name all the columns that tell rows apart", notes=(f"the key is {columns}",))
+            helps = ("name all the columns that tell rows apart, or mend the rows",)
+            self._problem("E345", message, *helps, place=Place(table.origin), notes=(f"the key is {columns}",))
 
     def _check_finite(self, rows: TableRows) -> None:
         for attribute, part in rows.fields.items():
@@ -250,7 +251,8 @@ class TableLoader:
                 found = offenders(self._engine, sql.not_finite(rows.table, part, rows.keys))
                 if found:
                     message = f"`{attribute}` of table `{rows.shape.table.name}` is NaN or infinite in {_of(found)}"
-                    self._problem("E314", message, "write a missing value as null, or leave the field of a text file empty")
+                    helps = ("write a missing value as null, or leave the field of a text file empty",)
+                    self._problem("E314", message, *helps, place=Place(rows.shape.table.origin))
 
     def _check_reached(self, rows: TableRows, attribute: str, target: str) -> None:
         table = rows.shape.table

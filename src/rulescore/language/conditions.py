@@ -177,6 +177,7 @@ def _read_comparison(cursor: Cursor, left: Node, start: int) -> Node:
         cursor.advance()
         comparison = Comparison(operator, value, read_expression(cursor), cursor.span_from(start))
         if cursor.token.kind in _COMPARISONS:
+            _check_arrow(cursor, comparison)
             raise cursor.unexpected("`,` or `.`", help="write two comparisons: `1 < X and X < 9`")
         return comparison
     if kind == "in":
@@ -191,7 +192,8 @@ def _read_comparison(cursor: Cursor, left: Node, start: int) -> Node:
 
 def _check_arrow(cursor: Cursor, left: Node) -> None:
     """Raises where what looks like a comparison in a head is meant as an arrow: `p(X) <= q(X).`"""
-    if cursor.in_head and isinstance(left, Atom) and left.predicate not in FUNCTIONS and not cursor.has_arrow():
+    is_condition = isinstance(left, Comparison) or (isinstance(left, Atom) and left.predicate not in FUNCTIONS)
+    if cursor.in_head and is_condition and not cursor.has_arrow():
         raise cursor.unexpected("`<-`", help="the arrow between head and body is `<-`, with the head on its left")
 
 

@@ -204,7 +204,9 @@ class Cursor:
     def _unknown_character(self, token: Token) -> StatementError:
         code = f"U+{ord(token.text):04X}"
         shown = f"`{token.text}` ({code})" if token.text.isprintable() and not token.text.isascii() else f"`{token.text}`"
-        advice = 'use straight quotes: `"New York"`' if token.text in _CURLY_QUOTES else "a name with such characters is quoted"
+        advice = (
+            'use straight double quotes: `"New York"`' if token.text in _CURLY_QUOTES else "a name with such characters is quoted"
+        )
         return self.failure(
             "E102",
             f"unknown character {shown if token.text.isprintable() else code}",

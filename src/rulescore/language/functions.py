@@ -162,7 +162,8 @@ def tolerance(cursor: Cursor, name: str, arguments: tuple[Expression, ...], span
         case (Constant(value=int() | float() as value),) if not isinstance(value, bool) and 0 <= value <= _GREATEST[name]:
             return Call(name, arguments, span)
     allowed = "between 0 and 1" if name == "quantile" else "that is not negative"
-    raise cursor.failure("E119", f"`{name}` takes one number {allowed}", span, help=f"write `within(P, Q, {_EXAMPLES[name]})`")
+    taker = "a tolerance in percent" if name == "percent" else f"`{name}`"
+    raise cursor.failure("E119", f"{taker} takes one number {allowed}", span, help=f"write `within(P, Q, {_EXAMPLES[name]})`")
 
 
 _GREATEST = {"percent": float("inf"), "quantile": 1, "spread": float("inf")}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from rulescore.data.setting import Setting
 from rulescore.data.vocabulary import Vocabulary
 from rulescore.language.syntax import Program
-from rulescore.logic.resolve import DECIDABLE
+from rulescore.logic.formula_problems import DECIDABLE
 from rulescore.logic.usage import attribute_table, used_arities
 
 

@@ -123,7 +123,7 @@ def table_shapes(tables: Sequence[KeyedTable], schemas: Mapping[str, pa.Schema])
         name: TableShape(table, stored := _stored(schemas[name]), {column: value_type(kind) for column, kind in stored.items()})
         for name, table in known.items()
     }
-    checks = {name: _Check(shape, shapes, problems) for name, shape in shapes.items()}
+    checks = {name: _Check(shape, shapes, problems, _repeated(schemas[name])) for name, shape in shapes.items()}
     return {name: check.run() for name, check in checks.items()}, problems
 
 
@@ -132,11 +132,18 @@ def _stored(schema: pa.Schema) -> dict[str, pa.DataType]:
     return {name: kind for name, kind in zip(schema.names, schema.types, strict=True) if schema.names.count(name) == 1}
 
 
-class _Check:
-    """Finds the attributes of one table and everything wrong with it. `columns` holds all tables with their columns alone."""
+def _repeated(schema: pa.Schema) -> frozenset[str]:
+    return frozenset(name for name in schema.names if schema.names.count(name) > 1)
 
-    def __init__(self, shape: TableShape, columns: Mapping[str, TableShape], problems: list[Diagnostic]) -> None:
-        self._shape, self._columns, self._problems = shape, columns, problems
+
+class _Check:
+    """Finds the attributes of one table and everything wrong with it. `columns` holds all tables with their columns alone;
+    `repeated` are the names of this one that several columns have."""
+
+    def __init__(
+        self, shape: TableShape, columns: Mapping[str, TableShape], problems: list[Diagnostic], repeated: frozenset[str]
+    ) -> None:
+        self._shape, self._columns, self._problems, self._repeated = shape, columns, problems, repeated
         self._table = shape.table
         self._types: dict[str, ValueType | None] = dict(shape.attributes)
 
@@ -152,7 +159,7 @@ class _Check:
         return TableShape(self._table, self._shape.stored, self._types)
 
     def _problem(self, code: str, message: str, span: Span | None = None, *helps: str, notes: tuple[str, ...] = ()) -> None:
-        place = None if span is None else span.place()
+        place = self._table.place if span is None else span.place()
         self._problems.append(Diagnostic(code, message, place, notes=notes, helps=helps))
 
     def _key_and_target(self) -> None:
@@ -164,7 +171,7 @@ class _Check:
                     f"table `{table.name}` has no column `{column}` for its {what}",
                     None,
                     *_meant(column, self._shape.stored),
-                    notes=_listed(self._shape.stored),
+                    notes=self._those_there(column, self._shape.stored),
                 )
             elif self._shape.attributes[column] is None:
                 self._unusable(column)
@@ -256,7 +263,13 @@ class _Check:
 
     def _unknown(self, attribute: Attribute, known: Collection[str]) -> None:
         message = f"table `{self._table.name}` has no attribute `{attribute.name}`"
-        self._problem("E340", message, attribute.span, *_meant(attribute.name, known), notes=_listed(known))
+        notes = self._those_there(attribute.name, known)
+        self._problem("E340", message, attribute.span, *_meant(attribute.name, known), notes=notes)
+
+    def _those_there(self, name: str, known: Collection[str]) -> tuple[str, ...]:
+        """Notes for a name that is not known."""
+        several = ("several columns have this name, and none of them can be meant",) if name in self._repeated else ()
+        return (*several, *_listed(known))
 
     def _derived_type(self, attribute: str) -> ValueType | None:
         """The type of a derived attribute, told once; those it is computed from come first."""
@@ -298,7 +311,7 @@ class _Check:
         name = self._table.name
         if column not in self._types:
             message = f"table `{name}` has no attribute `{column}`, which is to tell the hidden rows"
-            self._problem("E340", message, None, *_meant(column, self._types), notes=_listed(self._types))
+            self._problem("E340", message, None, *_meant(column, self._types), notes=self._those_there(column, self._types))
         elif self._types[column] is None:
             self._unusable(column)
         else:

@@ -337,6 +337,19 @@ def test_a_function_that_cannot_be_had_is_told(project, problems_of, write, call
     assert problem.helps == (() if helps is None else (helps,))
 
 
+def test_a_module_that_ends_the_process_cannot_be_imported(project, problems_of, write):
+    write("ending_checks.py", "import sys\nsys.exit(0)\n")
+    (problem,) = problems_of(lambda: project(SALE + '[functions]\nf = "ending_checks:f"\n'))
+    assert (problem.code, problem.notes) == ("E360", ("SystemExit: 0",))
+
+
+def test_what_functions_of_a_project_print_stays_out_of_the_results(project, write, capsys):
+    write("talking_checks.py", "print('imported')\ndef f(x):\n    print('asked')\n    return True\n")
+    (function,) = project(SALE + '[functions]\nf = "talking_checks:f"\n').functions
+    assert function.call(1) is True
+    assert capsys.readouterr() == ("", "imported\nasked\n")
+
+
 def test_functions_and_rules_in_sql_come_from_python_too(problems_of):
     rule = rulescore.SqlRule("by_hand", "SELECT 1")
     setting = make_setting(
@@ -346,6 +359,8 @@ def test_functions_and_rules_in_sql_come_from_python_too(problems_of):
     assert setting.sql_rules == (rule,)
     (problem,) = problems_of(lambda: make_setting([("a", "p", "b")], None, "", functions={"f": 5}))
     assert (problem.code, problem.message) == ("E360", "`f` is a int, which cannot be called")
+    (problem,) = problems_of(lambda: make_setting([("a", "p", "b")], None, "", sql_rules=[("by_hand", "SELECT 1")]))
+    assert (problem.code, problem.message) == ("E322", "a tuple is no rule in SQL")
 
 
 def test_a_trusted_rule_in_sql_keeps_what_is_said_of_it(project):
@@ -369,6 +384,62 @@ def test_without_facts_predictions_in_python_are_of_the_one_target():
     assert shape(None, {"rent": frame, "sale": {2: 3}}, {"sale": table, "rent": other}) == (0, ["rent", "sale"])
     assert shape([("a", "p", "b")], {"sale": frame}, {"sale": table}) == (0, ["sale"])
     assert shape([("a", "p", "b")], [("a", "p", "c")], {"sale": table}) == (1, [])
+
+
+def test_a_wrong_table_is_told_and_its_predictions_are_not_taken_for_facts(project, problems_of, write):
+    wrong = {"sale": Table({"id": [1, 2]}, key="id", target="price", hidden="id >=")}
+    assert [one.code for one in problems_of(lambda: make_setting(None, {"m": {2: 3.5}}, "", tables=wrong))] == ["E101"]
+    text = '[predictions]\nm = { path = "ridge.csv", table = "sale" }\n'
+    assert [one.code for one in problems_of(lambda: project(SALE.replace("sales.parquet", "nowhere.csv") + text))] == ["E301"]
+
+
+def test_predictions_of_values_that_nothing_says_the_table_of_are_told(project, problems_of):
+    table = Table({"id": [1, 2], "price": [1, 2]}, key="id", target="price", hidden=[2])
+    untargeted = Table({"id": [1, 2]}, key="id")
+    facts = [("a", "p", "b")]
+    frame = pl.DataFrame({"id": [2], "prediction": [3]})
+    for observed, what, tables in (
+        (facts, {2: 3.5}, {"sale": table}),
+        (facts, frame, {"sale": table}),
+        (None, frame, {"sale": table, "rent": table}),
+        (None, frame, {"sale": untargeted}),
+    ):
+        (problem,) = problems_of(lambda: make_setting(observed, {"m": what}, "", tables=tables))  # noqa: B023 -- called at once
+        assert (problem.code, problem.message) == ("E333", "`m` predicts values, and nothing says of which table's rows")
+    (problem,) = problems_of(
+        lambda: project(
+            SALE.replace('target = "price"\nhidden = { where = "split = \\"test\\"" }\n', "") + '[predictions]\nm = "ridge.csv"\n'
+        )
+    )
+    assert (problem.code, problem.helps) == ("E333", ("give the table a `target`, the column that is predicted",))
+    (problem,) = problems_of(lambda: make_setting(None, {"m": {"sales": {2: 3.5}}}, "", tables={"sale": table}))
+    assert (problem.code, problem.helps) == ("E333", ("did you mean `sale`?",))
+
+
+def test_a_series_gives_the_ids_of_hidden_rows_and_one_of_pandas_predictions(problems_of):
+    rows = {"id": [1, 2, 3], "price": [1.0, 2.0, 3.0]}
+
+    def ids_and_values(hidden, predictions):
+        table = Table(rows, key="id", target="price", hidden=hidden)
+        setting = make_setting(None, {"m": predictions}, "", tables={"sale": table})
+        streams = (setting.tables[0].hidden.ids, setting.predictions[0].tables[0].rows)
+        return [[tuple(row.values()) for batch in one.open(one.schema().names) for row in batch.to_pylist()] for one in streams]
+
+    for ids in (pd.Series([2, 3], index=[8, 9]), pl.Series([2, 3]), pa.array([2, 3]), pa.chunked_array([[2], [3]])):
+        assert ids_and_values(ids, pd.Series([0.5, 1.5], index=[3, 2])) == [[(2,), (3,)], [(3, 0.5), (2, 1.5)]]
+    (problem,) = problems_of(lambda: ids_and_values([2], pl.Series([0.5])))
+    assert (problem.code, problem.message) == ("E322", "a Series cannot be read as predictions")
+
+
+def test_a_key_has_another_name_than_predictions(problems_of):
+    (problem,) = problems_of(lambda: keyed_tables({"t": Table({"prediction": [1]}, key="prediction", target="x")}))
+    assert (problem.code, problem.message) == ("E335", "the key of table `t` is called `prediction`")
+
+
+def test_a_file_without_rows_is_told_to_have_none(write, problems_of):
+    for text in ("", "id,price\n"):
+        (problem,) = problems_of(lambda: read(write("t.csv", text)))  # noqa: B023 -- called at once
+        assert (problem.code, problem.message) == ("E304", "there are no rows")
 
 
 def test_nothing_at_all_is_no_data():

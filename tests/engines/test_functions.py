@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -239,6 +240,13 @@ def test_e291_an_exception_names_the_function_the_arguments_and_the_rule() -> No
     problem = failure("old: f(X, N) <- age(X, N), N > 40.", f=lambda name, number: number / 0)
     assert (problem.code, problem.message) == ("E291", "function `f` failed on ('ann', 50): ZeroDivisionError: division by zero")
     assert problem.notes == ("for rule `old` (<rules>:1:1)",)
+
+
+def test_e291_a_function_that_ends_the_process_fails_like_any_other() -> None:
+    for arrow in (False, True):
+        problem = failure("old: f(X) <- age(X, N), N > 40.", f=Function("f", lambda *_: sys.exit(0), arrow=arrow))
+        assert problem.code == "E291"
+        assert problem.message.endswith("SystemExit: 0")
 
 
 def test_e291_a_function_of_another_number_of_arguments() -> None:

@@ -544,3 +544,53 @@ def test_nothing_is_left_behind_but_the_tables_that_formulas_read(engine: Engine
     names = engine.query(exp.select("table_name").from_("information_schema.tables"))["table_name"].to_pylist()
     ours = {name for name in names if name.startswith("__rulescore__table_")}
     assert ours == {table_ for one in tables.values() for table_ in (one.observed, one.predicted) if table_ is not None}
+
+
+def test_what_is_wrong_with_rows_is_told_with_where_they_come_from(tmp_path: Path) -> None:
+    file = tmp_path / "sales.csv"
+    file.write_text("id,price\n1,5\n1,6\n")
+    table = Table(file, key="id", target="price")
+    engine = connect(EngineOptions(threads=1))
+    (repeated,) = problems_of(lambda: opened(engine, make_setting(None, None, "", tables={"sale": table})))
+    (absent,) = problems_of(lambda: opened(engine, make_setting(None, None, "", tables=sale(key="ident"))))
+    engine.close()
+    assert (repeated.code, str(repeated.place)) == ("E345", str(file))
+    assert (absent.code, str(absent.place)) == ("E340", "<tables.sale>")
+
+
+def test_a_column_whose_name_another_has_is_said_to_be_one_of_several(engine: Engine, tmp_path: Path) -> None:
+    file = tmp_path / "sales.csv"
+    file.write_text("id,price,price\n1,5,6\n")
+    table = Table(file, key="id", target="price")
+    (problem,) = problems_of(lambda: opened(engine, make_setting(None, None, "", tables={"sale": table})))
+    assert problem.notes[0] == "several columns have this name, and none of them can be meant"
+
+
+@pytest.mark.parametrize(("text", "refused"), [("2\n4\n", True), ("row\n2\n4\n", False), ("id\n2\n4\n", False)])
+def test_a_file_of_hidden_ids_does_not_lose_its_first_id(tmp_path: Path, text: str, refused: bool) -> None:
+    ids = tmp_path / "test.csv"
+    ids.write_text(text)
+    engine = connect(EngineOptions(threads=1))
+    setting = make_setting(None, None, "", tables=sale(hidden=ids))
+    if refused:
+        (problem,) = problems_of(lambda: opened(engine, setting))
+        assert (problem.code, problem.helps) == ("E350", ("put a line with `id` before it",))
+    else:
+        assert opened(engine, setting)[0]["sale"].hidden == 2
+    engine.close()
+
+
+def test_predictions_without_any_value_are_of_every_type(engine: Engine) -> None:
+    assert loading_problems(sale(), {"m": {2: None}}) == [("E355", "`m` has no prediction for 1 id that it lists: `2`")]
+    _, loaded = opened(engine, make_setting(None, {"m": {}}, "", tables=sale()))
+    assert loaded.predictions["m"].distinct == 0
+
+
+def test_predictions_for_rows_that_a_wrong_value_does_not_hide_say_what_is_wrong(engine: Engine) -> None:
+    tables = sale(hidden={"column": "split", "values": ["tests"]})
+    (problem,) = problems_of(lambda: opened(engine, make_setting(None, {"m": {2: 1.0}}, "", tables=tables)))
+    assert problem.code == "E353"
+    assert problem.notes[1:] == (
+        "no row of table `sale` is hidden: `split` is nowhere `tests`",
+        "it has the values `test`, `train`",
+    )

@@ -235,7 +235,7 @@ def unnamed_target(model: str, tables: Sequence[KeyedTable]) -> Diagnostic:
     """Predictions of values, where nothing says of which table's rows."""
     targets = [table.name for table in tables if table.target is not None]
     helps = (
-        f"name the table: {' or '.join(f'`{one}`' for one in targets)}"
+        f'say so: `table = "{targets[0]}"` in a project file, `{{"{targets[0]}": …}}` in Python'
         if targets
         else "give the table a `target`, the column that is predicted",
     )

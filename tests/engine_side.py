@@ -248,6 +248,8 @@ def violations(setting: Setting, text: str) -> dict[tuple[str, Fact], tuple[int,
 
     predictions = {model: predictions_of(setting, facts) for model, facts in setting.predictions.items()}
     found: dict[tuple[str, Fact], tuple[int, Violations]] = {}
+    # The evaluator of formulas does not look for refuting instances.
+    known_roles = {"body", "head"} if isinstance(setting, FormulaSetting) else {"body", "head", "refuter"}
     with Session(make_setting(observed_of(setting), predictions, text, **options(setting))) as session:
         for model, facts in setting.predictions.items():
             for one in facts:
@@ -256,7 +258,7 @@ def violations(setting: Setting, text: str) -> dict[tuple[str, Fact], tuple[int,
                     listed = session.violations(rule=rule.name, model=model, prediction=atom, limit=10_000)
                     found[rule.name, one] = (
                         listed.total,
-                        {(shown_binding(row.binding), frozenset(row.roles)) for row in listed.rows},
+                        {(shown_binding(row.binding), frozenset(row.roles) & known_roles) for row in listed.rows},
                     )
     return found
 

@@ -224,3 +224,13 @@ def test_violations_show_the_other_columns() -> None:
 def test_the_statement_is_shown_as_it_was_given() -> None:
     with Session(facts_setting("", f"\n{AGES};\n")) as session:
         assert session.statement("s") == f"{AGES};"
+
+
+@pytest.mark.parametrize("column", ["prediction", "ID"])
+def test_e293_columns_that_a_statement_could_not_tell_apart_are_refused(column: str) -> None:
+    rows = {"id": [1, 2, 3], column: [100.0, 40.0, None]}
+    table = rulescore.Table(rows, key="id", target=column, hidden="id = 3")
+    statement = f'select prediction, true as confirmed, "{column}" > 60 as refuted from predicted_sale'
+    with pytest.raises(InputError, match="cannot tell the column") as caught:
+        rulescore.score(None, {"m": {3: 500.0}}, "", tables={"sale": table}, sql_rules=[SqlRule("r", statement)])
+    assert [problem.code for problem in caught.value.problems] == ["E293"]

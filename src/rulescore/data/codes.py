@@ -26,7 +26,7 @@ CODES: dict[str, str] = {
     "E330": "top_k is asked for, but nothing says which answers are best",
     "E331": "some rows of one source have a rank or a query and others have none",
     "E332": "a table has a target and no key",
-    "E333": "predictions are for a table that there is not, or that has no target",
+    "E333": "predictions are for a table that there is not, or that has no target, or nothing says for which",
     "E334": "the path to a reached attribute is not understood",
     "E335": "a table's description says too much or too little",
     "E360": "a registered function cannot be found, imported or called",

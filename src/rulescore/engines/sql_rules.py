@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from rulescore.data.constants import key_of, text_of
-from rulescore.data.relations import Schema
+from rulescore.data.relations import Relation, Schema
 from rulescore.data.setting import SqlRule
 from rulescore.engines.base import Engine
 from rulescore.engines.counting import named_in_errors
@@ -41,8 +41,14 @@ class SqlRules:
         known = sorted({*predicates, *schema.relations})
         named = {name for rule in self.rules for name in sql.relations_named(rule.statement)}
         for name in sorted(named & schema.relations.keys()):
+            unclear = _unclear_columns(schema.relations[name])
+            if unclear is not None:
+                problems.append(unclear)
+                continue
             for view in sql.create_views(schema.relations[name]):
                 self.engine.run(view)
+        if problems:
+            return problems
         for rule in self.rules:
             problems.extend(self._problems(rule, known))
         return problems
@@ -126,6 +132,17 @@ def _title(rule: SqlRule) -> str:
 def _fits(column: str, found: pa.DataType) -> bool:
     number = pa.types.is_integer(found) or pa.types.is_null(found)
     return number or (column != "prediction" and pa.types.is_boolean(found))
+
+
+def _unclear_columns(relation: Relation) -> Diagnostic | None:
+    """Columns of a view that a statement could not tell apart: databases fold case, and one column is the prediction's number."""
+    seen = {"prediction": "the number of the prediction"} if relation.predicted is not None else {}
+    for attribute in relation.columns:
+        other = seen.setdefault(attribute.lower(), f"`{attribute}`")
+        if other != f"`{attribute}`":
+            message = f"a rule in SQL cannot tell the column `{attribute}` of `{relation.name}` from {other}"
+            return Diagnostic("E293", message, helps=("give the table an attribute of another name, derived from this one",))
+    return None
 
 
 def _meant(rule: SqlRule, known: Sequence[str]) -> Iterator[str]:

@@ -13,7 +13,7 @@ from rulescore.errors import Diagnostic, InputError, Place, suggestion
 from rulescore.logic.tables import named_type
 
 CODES = {
-    "E350": "a table of ids or predictions has not the columns that it needs",
+    "E350": "a table of ids or predictions has not the columns that it needs, or no line that names them",
     "E351": "ids or predictions are of another type than the table's column",
 }
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rulescore.data.setting import ValueType
-from rulescore.language.syntax import Condition, Test, Variable
+from rulescore.language.syntax import Condition, Expression, Test, Variable
 from rulescore.language.trees import nodes_in, variables_in
 from rulescore.logic.formula import All, Any, Disjunct, Exists, FormulaRule, Judgement, Leaf, Measure, Opposite
 from rulescore.logic.types import TESTS, Typing
@@ -44,7 +44,7 @@ def questions(rule: FormulaRule) -> tuple[Question, ...]:
     return tuple(dict.fromkeys(question(rule, place.test) for place in test_places(rule) if place.test.predicate not in TESTS))
 
 
-def asks(condition: Condition, rule: FormulaRule) -> bool:
+def asks(condition: Condition | Expression, rule: FormulaRule) -> bool:
     """Whether a condition holds a registered test, itself or in an aggregate."""
     for node in nodes_in(condition):
         if isinstance(node, Test) and node.predicate not in TESTS:
@@ -55,18 +55,26 @@ def asks(condition: Condition, rule: FormulaRule) -> bool:
 
 
 def _measure_asks(measure: Measure, rule: FormulaRule) -> bool:
-    return any(asks(test, rule) for inner in measure.disjuncts for test in inner.tests)
+    return any(asks(one, rule) for inner in measure.disjuncts for one in _asked_in(inner))
 
 
 def test_places(rule: FormulaRule) -> Iterator[Place]:
     for disjunct in rule.disjuncts:
-        yield from _places_in(rule, disjunct.tests, disjunct, ())
+        yield from _places_in(rule, _asked_in(disjunct), disjunct, ())
+    # A prediction takes part in an aggregate also where nothing depends on its value.
+    for name in (*rule.body_measures, *rule.head_measures):
+        for one in rule.measures[name].disjuncts:
+            yield from _places_in(rule, _asked_in(one), None, (one,))
     yield from _judgement_places(rule, rule.confirmed)
     yield from _judgement_places(rule, rule.refuted)
 
 
+def _asked_in(disjunct: Disjunct) -> tuple[Condition | Expression, ...]:
+    return (*disjunct.tests, *(value for _, value in disjunct.values))
+
+
 def _places_in(
-    rule: FormulaRule, tests: Sequence[Condition], disjunct: Disjunct | None, inner: tuple[Disjunct, ...]
+    rule: FormulaRule, tests: Sequence[Condition | Expression], disjunct: Disjunct | None, inner: tuple[Disjunct, ...]
 ) -> Iterator[Place]:
     for test in tests:
         for node in nodes_in(test):
@@ -74,7 +82,7 @@ def _places_in(
                 yield Place(node, disjunct, inner)
             elif isinstance(node, Variable) and node.name in rule.measures:
                 for one in rule.measures[node.name].disjuncts:
-                    yield from _places_in(rule, one.tests, disjunct, (*inner, one))
+                    yield from _places_in(rule, _asked_in(one), disjunct, (*inner, one))
 
 
 def _judgement_places(rule: FormulaRule, judgement: Judgement, inner: tuple[Disjunct, ...] = ()) -> Iterator[Place]:
@@ -88,4 +96,4 @@ def _judgement_places(rule: FormulaRule, judgement: Judgement, inner: tuple[Disj
             yield from _judgement_places(rule, part, inner)
         case Exists(disjuncts):
             for one in disjuncts:
-                yield from _places_in(rule, one.tests, None, (*inner, one))
+                yield from _places_in(rule, _asked_in(one), None, (*inner, one))

@@ -5,17 +5,19 @@ What the same grounding is found by twice is made distinct; then all tests are a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, groupby
 
 from sqlglot import exp
 
 from rulescore.data.setting import Role
-from rulescore.language.syntax import Variable
+from rulescore.language.syntax import Condition, Variable
+from rulescore.logic.formula import Disjunct
 from rulescore.logic.types import agree
 from rulescore.sql.build import (
     Select,
+    all_of,
     any_of,
     big,
     column,
@@ -32,6 +34,10 @@ from rulescore.sql.build import (
 from rulescore.sql.formula import Context, Joins, Scope
 from rulescore.sql.formula_branches import Branch, branches, in_measures
 
+# A statement of several hundred nested queries takes a planner hours. Where tests that are queries would be repeated in more
+# branches than this, they are asked once of everything that the branches find.
+_MOST_NESTED = 40
+
 
 def variable(index: int) -> str:
     return f"v{index}"
@@ -40,13 +46,38 @@ def variable(index: int) -> str:
 def groundings(context: Context, *, predictions: bool) -> exp.Query | None:
     """The groundings whose body holds: `prediction` where asked for, `v0`, `v1`, …; each once. None where there can be none."""
     found = list(branches(context, predictions=predictions))
-    apart = _are_apart(context, found)
-    others = [branch for branch in found if not (apart and branch.binds)]
-    parts: list[exp.Query] = [_branch_rows(context, branch, predictions=predictions) for branch in found if apart and branch.binds]
-    if others:
-        rows = [_branch_rows(context, branch, predictions=predictions) for branch in others]
-        parts.append(rows[0] if len(rows) == 1 and not others[0].repeats else _each_once(context, rows, predictions=predictions))
+    if _are_apart(context, found):
+        parts: list[exp.Query] = [_branch_rows(context, branch, predictions=predictions) for branch in found if branch.binds]
+        found = [branch for branch in found if not branch.binds]
+    else:
+        parts = []
+    if found:
+        repeat = len(found) > 1 or found[0].repeats
+        rows = list(_of_disjuncts(context, found, predictions=predictions))
+        parts.append(_each_once(context, rows, predictions=predictions) if repeat else rows[0])
     return union_all(parts) if parts else None
+
+
+def _of_disjuncts(context: Context, found: Sequence[Branch], *, predictions: bool) -> Iterator[Select]:
+    for _, same in groupby(found, lambda branch: id(branch.disjunct)):
+        chosen = list(same)
+        postponed = _heavy_tests(context, chosen[0].disjunct, predictions=predictions) if len(chosen) > 1 else {}
+        nested = sum(1 for condition in postponed.values() for _ in condition.find_all(exp.Select))
+        if len(chosen) * nested <= _MOST_NESTED:
+            yield from (_branch_rows(context, branch, predictions=predictions) for branch in chosen)
+            continue
+        rows = [_branch_rows(context, branch, predictions=predictions, without=postponed) for branch in chosen]
+        candidates = _each_once(context, rows, predictions=predictions).subquery(alias="c", copy=False)
+        fields = [column("c", field) for field in _fields(context, predictions=predictions)] or [column("c", "one")]
+        yield select(*fields).from_(candidates).where(all_of(list(postponed.values())))
+
+
+def _heavy_tests(context: Context, disjunct: Disjunct, *, predictions: bool) -> dict[Condition, exp.Expr]:
+    """Tests that are queries of their own, asked of groundings `c`."""
+    columns: dict[str, exp.Expr] = {name: column("c", variable(i)) for i, name in enumerate(context.rule.variables)}
+    scope = Scope(context, columns, column("c", "prediction") if predictions else None)
+    conditions = {test: scope.condition(test) for test in disjunct.tests}
+    return {test: condition for test, condition in conditions.items() if condition.find(exp.Select)}
 
 
 def _are_apart(context: Context, found: Sequence[Branch]) -> bool:
@@ -59,17 +90,21 @@ def _are_apart(context: Context, found: Sequence[Branch]) -> bool:
 
 
 def _each_once(context: Context, rows: Sequence[exp.Query], *, predictions: bool) -> Select:
-    fields = [*(["prediction"] if predictions else []), *(variable(i) for i in range(len(context.rule.variables)))]
-    columns: list[exp.Expr] = [column("u", c) for c in fields]
+    columns: list[exp.Expr] = [column("u", c) for c in _fields(context, predictions=predictions)]
     columns = columns or [named(number(1), "one")]
     return select(*columns).distinct().from_(union_all(rows).subquery(alias="u", copy=False))
 
 
-def _branch_rows(context: Context, branch: Branch, *, predictions: bool) -> Select:
+def _fields(context: Context, *, predictions: bool) -> list[str]:
+    return [*(["prediction"] if predictions else []), *(variable(i) for i in range(len(context.rule.variables)))]
+
+
+def _branch_rows(context: Context, branch: Branch, *, predictions: bool, without: Collection[Condition] = ()) -> Select:
     scope = branch.joins.scope
     fields = [named(_prediction(scope), "prediction")] if predictions else []
     fields += [named(scope.column(Variable(name)), variable(i)) for i, name in enumerate(context.rule.variables)]
-    query = branch.joins.query(*(fields or [named(number(1), "one")]), tests=branch.disjunct.tests)
+    tests = [test for test in branch.disjunct.tests if test not in without]
+    query = branch.joins.query(*(fields or [named(number(1), "one")]), tests=tests)
     if context.distinct_variables:
         pairs = [
             different(scope.column(Variable(a)), scope.column(Variable(b)))
@@ -90,7 +125,7 @@ def judged(context: Context, *, predictions: bool) -> Select | None:
     rows = groundings(context, predictions=predictions)
     if rows is None:
         return None
-    names = [*(["prediction"] if predictions else []), *(variable(i) for i in range(len(context.rule.variables)))]
+    names = _fields(context, predictions=predictions)
     columns: dict[str, exp.Expr] = {name: column("g", variable(i)) for i, name in enumerate(context.rule.variables)}
     prediction = column("g", "prediction") if predictions else None
     scope = Scope(context, columns, prediction)

@@ -220,6 +220,10 @@ class Joins:
         self._further: list[exp.Expr] = []
         self._computed: list[str] = []
 
+    def start(self, rows: exp.Expr) -> None:
+        """Rows to begin with, which the scope around speaks of."""
+        self._tables.append((rows, []))
+
     def read_all(self, disjunct: Disjunct) -> None:
         """Atoms over the facts of the scope: observed ones and, where there is one, the prediction."""
         for atom in disjunct.atoms:

@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from rulescore.data.setting import Role
 from rulescore.language.syntax import Condition, Variable
+from rulescore.language.trees import variables_in
 from rulescore.logic.formula import Disjunct
 from rulescore.logic.types import agree
 from rulescore.sql.build import (
@@ -32,25 +33,21 @@ from rulescore.sql.build import (
     union_all,
 )
 from rulescore.sql.formula import Context, Joins, Scope
-from rulescore.sql.formula_branches import Branch, branches, in_measures
-
-# A statement of several hundred nested queries takes a planner hours. Where tests that are queries would be repeated in more
-# branches than this, they are asked once of everything that the branches find.
-_MOST_NESTED = 40
+from rulescore.sql.formula_branches import MOST_NESTED, Branch, branches, in_measures
 
 
 def variable(index: int) -> str:
     return f"v{index}"
 
 
-def groundings(context: Context, *, predictions: bool) -> exp.Query | None:
-    """The groundings whose body holds: `prediction` where asked for, `v0`, `v1`, …; each once. None where there can be none."""
-    found = list(branches(context, predictions=predictions))
+def groundings(context: Context, *, predictions: bool, only: Disjunct | None = None) -> exp.Query | None:
+    """The groundings whose body holds, or `only` one disjunct of it: `prediction` where asked for, `v0`, `v1`, …; each once. None
+    where there can be none."""
+    found = [one for one in branches(context, predictions=predictions) if only is None or one.disjunct is only]
+    parts: list[exp.Query] = []
     if _are_apart(context, found):
-        parts: list[exp.Query] = [_branch_rows(context, branch, predictions=predictions) for branch in found if branch.binds]
+        parts += [_branch_rows(context, branch, predictions=predictions) for branch in found if branch.binds]
         found = [branch for branch in found if not branch.binds]
-    else:
-        parts = []
     if found:
         repeat = len(found) > 1 or found[0].repeats
         rows = list(_of_disjuncts(context, found, predictions=predictions))
@@ -59,25 +56,52 @@ def groundings(context: Context, *, predictions: bool) -> exp.Query | None:
 
 
 def _of_disjuncts(context: Context, found: Sequence[Branch], *, predictions: bool) -> Iterator[Select]:
+    """The rows of all branches. Tests that are queries, where they would be repeated too often, are asked once of everything that
+    the branches find."""
     for _, same in groupby(found, lambda branch: id(branch.disjunct)):
         chosen = list(same)
-        postponed = _heavy_tests(context, chosen[0].disjunct, predictions=predictions) if len(chosen) > 1 else {}
-        nested = sum(1 for condition in postponed.values() for _ in condition.find_all(exp.Select))
-        if len(chosen) * nested <= _MOST_NESTED:
+        tests = context.tests(chosen[0].disjunct)
+        nested = {test: sum(1 for _ in _condition(context, test, predictions=predictions).find_all(exp.Select)) for test in tests}
+        heavy = [test for test in tests if nested[test]]
+        if len(chosen) * sum(nested.values()) <= MOST_NESTED:
             yield from (_branch_rows(context, branch, predictions=predictions) for branch in chosen)
             continue
-        rows = [_branch_rows(context, branch, predictions=predictions, without=postponed) for branch in chosen]
-        candidates = _each_once(context, rows, predictions=predictions).subquery(alias="c", copy=False)
-        fields = [column("c", field) for field in _fields(context, predictions=predictions)] or [column("c", "one")]
-        yield select(*fields).from_(candidates).where(all_of(list(postponed.values())))
+        rows = [_branch_rows(context, branch, predictions=predictions, without=heavy) for branch in chosen]
+        source, scope = with_measures(
+            context,
+            _each_once(context, rows, predictions=predictions),
+            [name for name in context.rule.body_measures if any(_mentions(test, name) for test in heavy)],
+            predictions=predictions,
+        )
+        fields = [column("g", field) for field in fields_of(context, predictions=predictions)] or [column("g", "one")]
+        yield select(*fields).from_(source).where(all_of([scope.condition(test) for test in heavy]))
 
 
-def _heavy_tests(context: Context, disjunct: Disjunct, *, predictions: bool) -> dict[Condition, exp.Expr]:
-    """Tests that are queries of their own, asked of groundings `c`."""
-    columns: dict[str, exp.Expr] = {name: column("c", variable(i)) for i, name in enumerate(context.rule.variables)}
-    scope = Scope(context, columns, column("c", "prediction") if predictions else None)
-    conditions = {test: scope.condition(test) for test in disjunct.tests}
-    return {test: condition for test, condition in conditions.items() if condition.find(exp.Select)}
+def _condition(context: Context, test: Condition, *, predictions: bool) -> exp.Expr:
+    return grounding(context, predictions=predictions).condition(test)
+
+
+def _mentions(test: Condition, measure: str) -> bool:
+    return any(one.name == measure for one in variables_in(test))
+
+
+def grounding(context: Context, *, predictions: bool) -> Scope:
+    """The scope of a row `g` of groundings."""
+    columns: dict[str, exp.Expr] = {name: column("g", variable(i)) for i, name in enumerate(context.rule.variables)}
+    return Scope(context, columns, column("g", "prediction") if predictions else None)
+
+
+def with_measures(context: Context, rows: exp.Query, measures: Sequence[str], *, predictions: bool) -> tuple[exp.Subquery, Scope]:
+    """Groundings as a source `g` in which each of these aggregates is computed once, however often a test asks for it."""
+    scope = grounding(context, predictions=predictions)
+    source = rows.subquery(alias="g", copy=False)
+    if not measures:
+        return source, scope
+    names = fields_of(context, predictions=predictions) or ["one"]
+    fields = [named(scope.column(Variable(name)), f"m{i}") for i, name in enumerate(measures)]
+    wider = select(*(column("g", c) for c in names), *fields).from_(source)
+    columns = {**scope.columns, **{name: column("g", f"m{i}") for i, name in enumerate(measures)}}
+    return wider.subquery(alias="g", copy=False), replace(scope, columns=columns)
 
 
 def _are_apart(context: Context, found: Sequence[Branch]) -> bool:
@@ -90,12 +114,12 @@ def _are_apart(context: Context, found: Sequence[Branch]) -> bool:
 
 
 def _each_once(context: Context, rows: Sequence[exp.Query], *, predictions: bool) -> Select:
-    columns: list[exp.Expr] = [column("u", c) for c in _fields(context, predictions=predictions)]
+    columns: list[exp.Expr] = [column("u", c) for c in fields_of(context, predictions=predictions)]
     columns = columns or [named(number(1), "one")]
     return select(*columns).distinct().from_(union_all(rows).subquery(alias="u", copy=False))
 
 
-def _fields(context: Context, *, predictions: bool) -> list[str]:
+def fields_of(context: Context, *, predictions: bool) -> list[str]:
     return [*(["prediction"] if predictions else []), *(variable(i) for i in range(len(context.rule.variables)))]
 
 
@@ -103,7 +127,7 @@ def _branch_rows(context: Context, branch: Branch, *, predictions: bool, without
     scope = branch.joins.scope
     fields = [named(_prediction(scope), "prediction")] if predictions else []
     fields += [named(scope.column(Variable(name)), variable(i)) for i, name in enumerate(context.rule.variables)]
-    tests = [test for test in branch.disjunct.tests if test not in without]
+    tests = [test for test in context.tests(branch.disjunct) if test not in without]
     query = branch.joins.query(*(fields or [named(number(1), "one")]), tests=tests)
     if context.distinct_variables:
         pairs = [
@@ -125,17 +149,8 @@ def judged(context: Context, *, predictions: bool) -> Select | None:
     rows = groundings(context, predictions=predictions)
     if rows is None:
         return None
-    names = _fields(context, predictions=predictions)
-    columns: dict[str, exp.Expr] = {name: column("g", variable(i)) for i, name in enumerate(context.rule.variables)}
-    prediction = column("g", "prediction") if predictions else None
-    scope = Scope(context, columns, prediction)
-    source = rows.subquery(alias="g", copy=False)
-    if context.rule.head_measures:
-        measures = {name: f"m{i}" for i, name in enumerate(context.rule.head_measures)}
-        fields = [named(scope.column(Variable(name)), alias) for name, alias in measures.items()]
-        wider = select(*(column("g", c) for c in names), *fields).from_(source)
-        source = wider.subquery(alias="g", copy=False)
-        scope = replace(scope, columns={**columns, **{name: column("g", alias) for name, alias in measures.items()}})
+    names = fields_of(context, predictions=predictions)
+    source, scope = with_measures(context, rows, context.rule.head_measures, predictions=predictions)
     answers = [
         named(one_if(scope.judgement(context.rule.confirmed)), "confirmed"),
         named(one_if(scope.judgement(context.rule.refuted)), "refuted"),

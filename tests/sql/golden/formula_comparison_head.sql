@@ -35,9 +35,9 @@ FROM (
         EXISTS(
           SELECT
             1
-          FROM "__rulescore__observed_relation_3" AS "t1"
+          FROM "__rulescore__observed_relation_3" AS "t2"
           WHERE
-            "t1"."a0" = "t0"."a1"
+            "t2"."a0" = "t0"."a1"
         )
       )
   ) AS g

@@ -122,6 +122,7 @@ def options(setting: Setting) -> dict[str, Any]:
     return {
         "negatives": tables(setting.negatives) or None,
         "threads": 1,
+        "engine": __import__("os").environ.get("RULESCORE_TEST_ENGINE", "duckdb"),
         "convention": setting.convention,
         "distinct_variables": setting.distinct_variables,
         "roles": None if setting.roles is None else sorted(setting.roles),

@@ -17,4 +17,8 @@ def connect(options: EngineOptions) -> Engine:
         from rulescore.engines.duckdb import DuckDBEngine
 
         return DuckDBEngine(options)
+    if options.url.startswith(("postgresql:", "host=")):
+        from rulescore.engines.postgres import PostgresEngine
+
+        return PostgresEngine(options)
     raise InputError(Diagnostic("E902", f"there is no engine `{options.url}`", helps=("the engine of this version is `duckdb`",)))

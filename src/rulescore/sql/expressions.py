@@ -229,9 +229,9 @@ class Compiler(ABC):
                 assert isinstance(arguments[1], Constant)
                 scale = constant(float(10 ** int(arguments[1].value)))  # type: ignore[arg-type]  # checked to be an integer
                 scaled = exp.Mul(this=self.number(first), expression=scale)
-                return exp.Div(this=call("ROUND", scaled), expression=scale.copy(), typed=True, safe=False)
+                return exp.Div(this=_paren(_rounded(scaled)), expression=scale.copy(), typed=True, safe=False)
             case "round":
-                return try_cast(call("ROUND", self.number(first)), ValueType.INTEGER)
+                return try_cast(_rounded(self.number(first)), ValueType.INTEGER)
             case "floor" | "ceil":
                 return try_cast(call(expression.function.upper(), self.number(first)), ValueType.INTEGER)
             case "ln":
@@ -241,7 +241,7 @@ class Compiler(ABC):
             case "exp":
                 return exp.Exp(this=self.number(first))
             case "power":
-                return exp.Pow(this=self.number(first), expression=self.number(arguments[1]))
+                return self._power(first, arguments[1])
             case "length":
                 return exp.Length(this=self._value(first))
             case "lower":
@@ -251,8 +251,31 @@ class Compiler(ABC):
             case part:
                 return exp.Extract(this=exp.var(_PARTS[part]), expression=self._value(first))
 
+    def _power(self, base: Expression, exponent: Expression) -> exp.Expr:
+        """Missing where it is not a real number: some engines raise an error there."""
+        real = any_of(
+            [
+                exp.GT(this=self.number(base), expression=number(0)),
+                exp.EQ(this=self.number(exponent), expression=exp.Floor(this=self.number(exponent))),
+            ]
+        )
+        zero = all_of(
+            [exp.EQ(this=self.number(base), expression=number(0)), exp.LT(this=self.number(exponent), expression=number(0))]
+        )
+        power = exp.Pow(this=self.number(base), expression=self.number(exponent))
+        return when(all_of([exp.Paren(this=real), negation(zero)]), power)
+
     def _same_type(self, whole: Expression, part: Expression) -> exp.Expr:
         return self.number(part) if self.type_of(whole) is ValueType.FLOAT else self._value(part)
+
+
+def _rounded(value: exp.Expr) -> exp.Expr:
+    """To the nearest whole number, halves away from zero; the engines' own functions do not agree on halves."""
+    whole = call("TRUNC", value)
+    rest = exp.Abs(this=exp.Sub(this=_paren(value.copy()), expression=whole.copy()))
+    half = exp.GTE(this=rest, expression=constant(0.5))
+    step = exp.Case(ifs=[exp.If(this=half, true=call("SIGN", value.copy()))], default=number(0))
+    return exp.Add(this=whole, expression=step)
 
 
 def _nonzero(divisor: Expression, value: exp.Expr) -> exp.Expr:

@@ -117,6 +117,8 @@ class Scope(Compiler):
 
     def atom(self, atom: RowAtom) -> exp.Expr:
         """An atom holds if it is observed or is the prediction."""
+        if any(self.context.relation(atom).columns[name].type is None for name, _ in atom.arguments):
+            return exp.false()  # the relation has no rows
         ways = [self._some((atom,), Source.OBSERVED)]
         if self.prediction is not None and self.context.predictable(atom):
             ways.append(self.is_prediction(atom))

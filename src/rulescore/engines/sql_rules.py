@@ -18,7 +18,10 @@ from rulescore.sql import sql_rules as sql
 from rulescore.sql.build import Select
 from rulescore.sql.listing import counted, restricted
 
-CODES = {"E293": "a rule in SQL cannot be run, or does not return the columns it has to"}
+CODES = {
+    "E293": "a rule in SQL cannot be run, or does not return the columns it has to",
+    "E916": "two names that rules in SQL read are the same to the engine, which cuts them",
+}
 
 _COLUMNS = ("prediction", "confirmed", "refuted")
 CountRows = dict[int, tuple[int, int, int]]
@@ -36,12 +39,24 @@ class SqlRules:
         """Make the views that the statements read; returns the problems of the statements."""
         problems: list[Diagnostic] = []
         named = {name for rule in self.rules for name in sql.relations_named(rule.statement)}
+        self._refuse_cut_names(sorted(named & schema.relations.keys()))
         for name in sorted(named & schema.relations.keys()):
             for view in sql.create_views(schema.relations[name]):
                 self.engine.run(view)
         for rule in self.rules:
             problems.extend(self._problems(rule))
         return problems
+
+    def _refuse_cut_names(self, names: Sequence[str]) -> None:
+        """Views under names that the engine cannot tell apart would silently replace each other."""
+        seen: dict[bytes, str] = {}
+        for name in names:
+            cut = f"{sql.PREDICTED}{name}".encode()[: self.engine.longest_name]
+            if cut in seen:
+                message = f"`{seen[cut]}` and `{name}` have names that the engine cannot tell apart"
+                notes = (f"it cuts names after {self.engine.longest_name} bytes",)
+                raise InputError(Diagnostic("E916", message, notes=notes, helps=("give one of them a shorter name",)))
+            seen[cut] = name
 
     def _problems(self, rule: SqlRule) -> Iterator[Diagnostic]:
         try:

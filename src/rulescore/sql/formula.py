@@ -169,7 +169,7 @@ class Scope(Compiler):
         if len(disjuncts) == 1 and inner:
             joins = Joins(self)
             joins.read_all(disjuncts[0])
-            value = _aggregated(measure, joins.scope.value(measure.value))
+            value = _aggregated(measure, joins.scope.value(measure.value), self.type_of(measure.value))
             return joins.query(value, tests=disjuncts[0].tests).subquery(copy=False)
         return self._measured_rows(measure, disjuncts)
 
@@ -185,11 +185,11 @@ class Scope(Compiler):
             parts.append(joins.query(*fields, value, tests=disjunct.tests))
         alias = self.context.alias()
         rows = parts[0] if len(parts) == 1 else exp.union(*parts, distinct=True, copy=False)
-        found = _aggregated(measure, column(alias, "value"))
+        found = _aggregated(measure, column(alias, "value"), self.type_of(measure.value))
         return select(found).from_(rows.subquery(alias=alias, copy=False)).subquery(copy=False)
 
 
-def _aggregated(measure: Measure, value: exp.Expr) -> exp.Expr:
+def _aggregated(measure: Measure, value: exp.Expr, kind: ValueType | None) -> exp.Expr:
     match measure.function:
         case Aggregation.COUNT:
             return count_rows()
@@ -197,6 +197,11 @@ def _aggregated(measure: Measure, value: exp.Expr) -> exp.Expr:
             return exp.Count(this=exp.Distinct(expressions=[value]))
         case Aggregation.SUM:
             return exp.Coalesce(this=exp.Sum(this=value), expressions=[number(0)])
+        case Aggregation.AVERAGE if kind is ValueType.INTEGER:
+            # The exact sum, divided as doubles: the engines' own averages of integers are of different types.
+            many = exp.Nullif(this=exp.Count(this=value.copy()), expression=number(0))
+            sides = [cast(one, ValueType.FLOAT) for one in (exp.Sum(this=value), many)]
+            return exp.Div(this=sides[0], expression=sides[1], typed=True, safe=False)
         case Aggregation.AVERAGE:
             return exp.Avg(this=value)
         case Aggregation.LEAST:

@@ -30,11 +30,11 @@ KINDS: dict[str, Any] = {
 }
 
 
-def difference(generated: Any) -> str | None:
+def difference(generated: Any, engine: str) -> str | None:
     """What differs between engine and oracle, in words; None if nothing does."""
     expected = engine_side.expected(generated.setting)
     try:
-        found = engine_side.run(generated.setting, generated.text)
+        found = engine_side.run(generated.setting, generated.text, engine=engine)
     except Exception as error:
         return f"{type(error).__name__}: {error}"
     if found == expected:
@@ -63,15 +63,15 @@ def shown(generated: Any) -> str:
     return "\n".join(lines)
 
 
-def hunt(kind: str, number: int, start: int, *, shrink: bool) -> Counter[str]:
+def hunt(kind: str, number: int, start: int, *, shrink: bool, engine: str) -> Counter[str]:
     """In batches: hypothesis varies what it has seen, and a new start sees something else."""
     found: Counter[str] = Counter()
     for batch in range(0, number, BATCH):
-        hunt_batch(found, kind, min(BATCH, number - batch), start + batch, shrink=shrink)
+        hunt_batch(found, kind, min(BATCH, number - batch), start + batch, shrink=shrink, engine=engine)
     return found
 
 
-def hunt_batch(found: Counter[str], kind: str, number: int, start: int, *, shrink: bool) -> None:
+def hunt_batch(found: Counter[str], kind: str, number: int, start: int, *, shrink: bool, engine: str) -> None:
     phases = (Phase.generate, Phase.shrink) if shrink else (Phase.generate,)
 
     @seed(start)
@@ -79,7 +79,7 @@ def hunt_batch(found: Counter[str], kind: str, number: int, start: int, *, shrin
     @given(KINDS[kind]())
     def compare(generated: Any) -> None:
         found["settings"] += 1
-        what = difference(generated)
+        what = difference(generated, engine)
         if what is None:
             return
         found["differences"] += 1
@@ -96,8 +96,9 @@ def main() -> int:
     parser.add_argument("--settings", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--shrink", action="store_true")
+    parser.add_argument("--engine", default="duckdb", metavar="URL")
     chosen = parser.parse_args()
-    found = hunt(chosen.kind, chosen.settings, chosen.seed, shrink=chosen.shrink)
+    found = hunt(chosen.kind, chosen.settings, chosen.seed, shrink=chosen.shrink, engine=chosen.engine)
     print(f"{found['settings']} settings, {found['differences']} differences", file=sys.stderr)
     return 1 if found["differences"] else 0
 

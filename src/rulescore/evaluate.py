@@ -8,6 +8,7 @@ from itertools import combinations
 from types import TracebackType
 from typing import Self
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -44,7 +45,7 @@ from rulescore.scoring.evaluation import CONTRIBUTIONS_SCHEMA, Evaluation
 from rulescore.scoring.results import Counts, ModelResult, RuleInfo, RuleResult
 from rulescore.scoring.score import score, violated_denials
 from rulescore.sql import results as result_sql
-from rulescore.sql.build import Select, drop
+from rulescore.sql.build import Select, arguments, drop
 from rulescore.sql.listing import WANTED as KEYS
 from rulescore.sql.listing import prediction_number
 from rulescore.sql.loading import constants_by_key
@@ -360,7 +361,7 @@ class Session:
         loaded = self._loaded
         if rows is None:
             return CONTRIBUTIONS_SCHEMA.empty_table()
-        predicates, arguments = self._predictions()
+        predicates, words = self._predictions()
         models = pa.array(loaded.models, pa.string())
         rules = pa.array([rule.name for rule in self.rules], pa.string())
         return pa.table(
@@ -368,7 +369,7 @@ class Session:
                 _dictionary(rows["model"], models),
                 _dictionary(rows["rule"], rules),
                 predicates.take(rows["prediction"]),
-                arguments.take(rows["prediction"]),
+                words.take(rows["prediction"]),
                 *(rows[field] for field in ("score", "rank", "confirmed", "refuted", "evaluable")),
             ],
             schema=CONTRIBUTIONS_SCHEMA,
@@ -377,13 +378,13 @@ class Session:
     def _predictions(self) -> tuple[pa.Array, pa.Array]:
         """Predicate and arguments of every prediction, by its number."""
         names = pa.array(self._loaded.predicate_ids, pa.string())
-        parts = [
-            self._engine.query(result_sql.predictions(arity, self._loaded.stride))
-            for arity in sorted(self._loaded.candidate_arities)
-        ]
-        rows = pa.concat_tables(parts)
-        predicates = _dictionary(pc.divide(rows["literal"], self._loaded.stride), names)
-        return predicates, rows["arguments"].combine_chunks()
+        literals, words = [], []
+        for arity in sorted(self._loaded.candidate_arities):
+            rows = self._engine.query(result_sql.predictions(arity, self._loaded.stride))
+            literals += rows["literal"].chunks
+            words.append(_lists([rows[field].combine_chunks() for field in arguments(arity)]))
+        predicates = _dictionary(pc.divide(pa.chunked_array(literals, pa.int32()), self._loaded.stride), names)
+        return predicates, pa.concat_arrays(words)
 
     @property
     def _extracts(self) -> bool:
@@ -420,6 +421,14 @@ def _with_partners_counted(result: ModelResult, with_partner: int) -> ModelResul
 
 def _dictionary(numbers: pa.ChunkedArray, names: pa.Array) -> pa.DictionaryArray:
     return pa.DictionaryArray.from_arrays(numbers.combine_chunks().cast(pa.int32()), names)
+
+
+def _lists(columns: Sequence[pa.Array]) -> pa.ListArray:
+    """The columns side by side: one list a row."""
+    rows, width = len(columns[0]), len(columns)
+    order = np.arange(rows * width).reshape(width, rows).T.ravel()
+    values = pa.concat_arrays(columns).take(pa.array(order))
+    return pa.ListArray.from_arrays(pa.array(np.arange(rows + 1) * width, pa.int32()), values)
 
 
 def _unknown(what: str, name: str, known: Sequence[str]) -> Diagnostic:

@@ -100,6 +100,7 @@ kinds = { aunt_by_father = "soft" }
 memory_limit = "1.5 GiB"
 threads = 2
 spill_folder = "spill"
+timeout = 30
 [output]
 folder = "out"
 formats = ["csv", "parquet"]
@@ -118,6 +119,7 @@ formats = ["csv", "parquet"]
     assert setting.scoring.kinds == {"aunt_by_father": Kind.SOFT}
     assert (setting.engine.memory_limit, setting.engine.threads) == ("1.5 GiB", 2)
     assert setting.engine.spill_folder == folder / "spill"
+    assert setting.engine.timeout == 30
     assert loaded.output_folder == folder / "out"
     assert loaded.formats == (OutputFormat.CSV, OutputFormat.PARQUET)
 

@@ -43,6 +43,7 @@ class SettingChoice:
     memory_limit: str | None = None
     threads: int | None = None
     spill_folder: Path | None = None
+    timeout: float | None = None
 
 
 _PATH = click.Path(path_type=Path)
@@ -82,6 +83,9 @@ ENGINE: tuple[Decorator, ...] = (
     click.option("--memory-limit", metavar="SIZE", help="The most memory the engine may use, such as 2GB."),
     click.option("--threads", type=click.IntRange(min=1), help="How many threads the engine may use."),
     click.option("--spill-folder", type=_PATH, help="Where the engine puts what does not fit into memory."),
+    click.option(
+        "--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="The most that one statement may take."
+    ),
 )
 ALL = PROJECT + FACTS + NEGATIVES + PREDICTIONS + RULES + SCORING + ENGINE
 

@@ -149,6 +149,7 @@ def _made(choice: SettingChoice) -> Setting:
         memory_limit=choice.memory_limit,
         threads=choice.threads,
         spill_folder=choice.spill_folder,
+        timeout=choice.timeout,
         delimiter=_delimiter(choice),
         header=choice.header,
     )
@@ -173,6 +174,7 @@ def _engine(project: EngineOptions, choice: SettingChoice) -> EngineOptions:
         memory_limit=_given(choice.memory_limit, project.memory_limit),
         threads=_given(choice.threads, project.threads),
         spill_folder=_given(choice.spill_folder, project.spill_folder),
+        timeout=_given(choice.timeout, project.timeout),
     )
 
 

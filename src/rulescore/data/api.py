@@ -57,6 +57,7 @@ def make_setting(
     memory_limit: str | None = None,
     threads: int | None = None,
     spill_folder: str | Path | None = None,
+    timeout: float | None = None,
     delimiter: str | None = None,
     header: bool | None = None,
 ) -> Setting:
@@ -79,6 +80,7 @@ def make_setting(
         "memory_limit": memory_limit,
         "threads": threads,
         "spill_folder": None if spill_folder is None else str(spill_folder),
+        "timeout": timeout,
     }
     scoring_section = checked(ScoringSection, scoring, problems)
     engine_section = checked(EngineSection, running, problems)

@@ -89,6 +89,7 @@ Memory = Annotated[str, AfterValidator(_memory)]
 Delimiter = Annotated[str, AfterValidator(_one_character)]
 Paths = Annotated[list[Annotated[str, Field(min_length=1)]], BeforeValidator(_listed), Field(min_length=1)]
 AtLeastOne = Annotated[int, Field(ge=1)]
+Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 # The words of a choice arrive as text; everything else must be of its own type.
@@ -237,10 +238,11 @@ class EngineSection(Section):
     memory_limit: Memory | None = None
     threads: AtLeastOne | None = None
     spill_folder: str | None = None
+    timeout: Seconds | None = None
 
     def options(self, folder: Path) -> EngineOptions:
         spill = None if self.spill_folder is None else folder / self.spill_folder
-        return EngineOptions(self.url, self.memory_limit, self.threads, spill)
+        return EngineOptions(self.url, self.memory_limit, self.threads, spill, self.timeout)
 
 
 class OutputSection(Section):

@@ -189,10 +189,13 @@ class ModelPredictions:
 
 @dataclass(frozen=True, slots=True)
 class EngineOptions:
-    url: str = "duckdb"
+    """`timeout`: the most seconds that one statement may take. The address may hold a password, so it is not shown."""
+
+    url: str = field(default="duckdb", repr=False)
     memory_limit: str | None = None
     threads: int | None = None
     spill_folder: Path | None = None
+    timeout: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,10 @@ from rulescore.sql import sql_rules as sql
 from rulescore.sql.build import Select
 from rulescore.sql.listing import counted, restricted
 
-CODES = {"E293": "a rule in SQL cannot be run, or does not return the columns it has to"}
+CODES = {
+    "E293": "a rule in SQL cannot be run, or does not return the columns it has to",
+    "E916": "two names that rules in SQL read are the same to the engine, which cuts them",
+}
 
 _COLUMNS = ("prediction", "confirmed", "refuted")
 _RETURNED = ("return one row for each grounding: `prediction` (null over the data), `confirmed`, `refuted`",)
@@ -40,6 +43,7 @@ class SqlRules:
         problems: list[Diagnostic] = []
         known = sorted({*predicates, *schema.relations})
         named = {name for rule in self.rules for name in sql.relations_named(rule.statement)}
+        self._refuse_cut_names(sorted(named & schema.relations.keys()))
         for name in sorted(named & schema.relations.keys()):
             unclear = _unclear_columns(schema.relations[name])
             if unclear is not None:
@@ -52,6 +56,17 @@ class SqlRules:
         for rule in self.rules:
             problems.extend(self._problems(rule, known))
         return problems
+
+    def _refuse_cut_names(self, names: Sequence[str]) -> None:
+        """Views under names that the engine cannot tell apart would silently replace each other."""
+        seen: dict[bytes, str] = {}
+        for name in names:
+            cut = f"{sql.PREDICTED}{name}".encode()[: self.engine.longest_name]
+            if cut in seen:
+                message = f"`{seen[cut]}` and `{name}` have names that the engine cannot tell apart"
+                notes = (f"it cuts names after {self.engine.longest_name} bytes",)
+                raise InputError(Diagnostic("E916", message, notes=notes, helps=("give one of them a shorter name",)))
+            seen[cut] = name
 
     def _problems(self, rule: SqlRule, known: Sequence[str]) -> Iterator[Diagnostic]:
         try:

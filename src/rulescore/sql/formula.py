@@ -124,6 +124,8 @@ class Scope(Compiler):
 
     def atom(self, atom: RowAtom) -> exp.Expr:
         """An atom holds if it is observed or is the prediction."""
+        if any(self.context.relation(atom).columns[name].type is None for name, _ in atom.arguments):
+            return exp.false()  # the relation has no rows
         ways = [self._some((atom,), Source.OBSERVED)]
         if self.prediction is not None and self.context.predictable(atom):
             ways.append(self.is_prediction(atom))
@@ -203,6 +205,11 @@ class Scope(Compiler):
                 found = exp.Coalesce(this=exp.Sum(this=value), expressions=[number(0)])
                 # A sum of 64-bit integers would have 128 bits, which are no integers to a registered predicate.
                 return found if self.type_of(measure.value) is ValueType.FLOAT else big(found)
+            case Aggregation.AVERAGE if self.type_of(measure.value) is ValueType.INTEGER:
+                # The exact sum, divided as doubles: the engines' own averages of integers are of different types.
+                many = exp.Nullif(this=exp.Count(this=value.copy()), expression=number(0))
+                sides = [cast(one, ValueType.FLOAT) for one in (exp.Sum(this=value), many)]
+                return exp.Div(this=sides[0], expression=sides[1], typed=True, safe=False)
             case Aggregation.AVERAGE:
                 return exp.Avg(this=value)
             case Aggregation.LEAST:

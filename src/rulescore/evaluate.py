@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from rulescore.data.constants import ConstantType, key_of, type_of
 from rulescore.data.relations import Schema
-from rulescore.data.setting import Convention, Setting
+from rulescore.data.setting import Convention, Setting, origins_of
 from rulescore.data.summary import DataSummary, PredictionCounts, TableCounts
 from rulescore.engines import counting
 from rulescore.engines.connect import connect
@@ -22,6 +22,7 @@ from rulescore.engines.explaining import ShapeExplanation, explain, explain_form
 from rulescore.engines.formula_listing import FormulaListing
 from rulescore.engines.formulas import Formulas
 from rulescore.engines.functions import Answers
+from rulescore.engines.in_place import expanded
 from rulescore.engines.listing import RuleListing, Violation, Violations
 from rulescore.engines.loading import load
 from rulescore.engines.relations import fact_relations, table_relations
@@ -48,10 +49,12 @@ from rulescore.scoring.evaluation import CONTRIBUTIONS_SCHEMA, Evaluation
 from rulescore.scoring.results import Counts, ModelResult, RuleInfo, RuleResult
 from rulescore.scoring.score import score, violated_denials
 from rulescore.sql import results as result_sql
-from rulescore.sql.build import Select, candidate_table, drop, fact_table
+from rulescore.sql.build import Select, candidate_table, drop, fact_table, text
 from rulescore.sql.listing import WANTED as KEYS
 from rulescore.sql.listing import prediction_number
 from rulescore.sql.loading import constants_by_key
+from rulescore.sql.published import DIALECT as PUBLISHED_DIALECT
+from rulescore.sql.published import PublishedQuery, predicate_tables, published_queries
 from rulescore.sql.sql_rules import relations_named, words
 
 __all__ = ["GridRow", "PairCount", "Session", "ShapeExplanation", "Tolerance", "Violation", "Violations"]
@@ -115,6 +118,8 @@ class Session:
 
     def _open(self, names: Sequence[str]) -> None:
         refuse_clashes(self.setting.sql_rules, names)
+        found = expanded(self._engine, self.setting)
+        self.setting, self._published = found.setting, found.tables
         self._load(names)
         self._horn, self._fast = horn_program(self.program, lambda name: not self._is_elsewhere(name))
         fast_names = [names[i] for i in sorted(self._fast)]
@@ -359,6 +364,25 @@ class Session:
             return formula_statement(self._formulas, number)
         return rule_statement(self.counter, self.ways, normal_rule(self.program.rules[number]))
 
+    def published_statements(self, rule_name: str, schema: str, model: str | None = None) -> list[tuple[PublishedQuery, str]]:
+        """The published queries of a rule on the published layout: over the data, and for one model or all. Their tables are where
+        the facts were read, or else where `rulescore load` puts them."""
+        models = self._loaded.models if model is None else (self._loaded.models[self._model_number(model)],)
+        number = self._rule_number(rule_name)
+        options = replace(self.setting.scoring, convention=Convention.APPENDIX)
+        if number >= len(self.program.rules):
+            raise InputError(
+                Diagnostic("E251", f"`{rule_name}` is SQL already", helps=("only rules of Horn form have such queries",))
+            )
+        rule = self.program.rules[number]
+        fast = {0} if number in self._fast else set[int]()
+        _raise_errors(list(conventions.unsuitable(options, [(rule_name, rule)], self.ways, fast)))
+        tables = self._published or predicate_tables(
+            (p.name for p in self._loaded.vocabulary.predicates.values() if p.observed or p.predicted), schema
+        )
+        found = published_queries(normal_rule(rule), self.ways, tables, (None, *models))
+        return [(query, text(query.statement, PUBLISHED_DIALECT, pretty=True)) for query in found]
+
     def _rule_number(self, name: str) -> int:
         names = [rule.name for rule in self.rules]
         if name not in names:
@@ -517,7 +541,7 @@ class Session:
             if times > 1:
                 yield Diagnostic("E325", f"model `{model}` is given {times} times", helps=("give its files as one list",))
         for one in self.setting.predictions:
-            origins = [*(stream.origin for stream in one.streams), *(table.rows.origin for table in one.tables)]
+            origins = origins_of(one)
             if len(origins) > 1:
                 yield Diagnostic(
                     "W324",

@@ -20,6 +20,7 @@ from rulescore.engines.connect import connect
 from rulescore.engines.data_problems import data_problems, literal_types, shown_pairs
 from rulescore.engines.explaining import ShapeExplanation, explain, explain_formulas, formula_statement, rule_statement
 from rulescore.engines.formula_listing import FormulaListing
+from rulescore.engines.in_place import expanded
 from rulescore.engines.listing import RuleListing, Violation, Violations
 from rulescore.engines.loading import load
 from rulescore.engines.resolution import Resolution, attributes_in_use
@@ -45,10 +46,12 @@ from rulescore.scoring.evaluation import CONTRIBUTIONS_SCHEMA, Evaluation
 from rulescore.scoring.results import Counts, ModelResult, RuleInfo, RuleResult
 from rulescore.scoring.score import score, violated_denials
 from rulescore.sql import results as result_sql
-from rulescore.sql.build import Select, arguments, drop
+from rulescore.sql.build import Select, arguments, drop, text
 from rulescore.sql.listing import WANTED as KEYS
 from rulescore.sql.listing import prediction_number
 from rulescore.sql.loading import constants_by_key
+from rulescore.sql.published import DIALECT as PUBLISHED_DIALECT
+from rulescore.sql.published import PublishedQuery, predicate_tables, published_queries
 
 __all__ = ["GridRow", "PairCount", "Session", "ShapeExplanation", "Tolerance", "Violation", "Violations"]
 
@@ -107,6 +110,8 @@ class Session:
 
     def _open(self, names: Sequence[str]) -> None:
         refuse_clashes(self.setting.sql_rules, names)
+        found = expanded(self._engine, self.setting)
+        self.setting, self._published = found.setting, found.tables
         known = self._load(names)
         self._horn, self._fast = horn_program(self.program, known.is_predicate)
         problems = checks.structure(self.program, names, self._horn)
@@ -290,6 +295,25 @@ class Session:
         if number not in self._fast:
             return formula_statement(self._formulas, number)
         return rule_statement(self.counter, self.ways, normal_rule(self.program.rules[number]))
+
+    def published_statements(self, rule_name: str, schema: str, model: str | None = None) -> list[tuple[PublishedQuery, str]]:
+        """The published queries of a rule on the published layout: over the data, and for one model or all. Their tables are where
+        the facts were read, or else where `rulescore load` puts them."""
+        models = self._loaded.models if model is None else (self._loaded.models[self._model_number(model)],)
+        number = self._rule_number(rule_name)
+        options = replace(self.setting.scoring, convention=Convention.APPENDIX)
+        if number >= len(self.program.rules):
+            raise InputError(
+                Diagnostic("E251", f"`{rule_name}` is SQL already", helps=("only rules of Horn form have such queries",))
+            )
+        rule = self.program.rules[number]
+        fast = {0} if number in self._fast else set[int]()
+        _raise_errors(list(conventions.unsuitable(options, [(rule_name, rule)], self.ways, fast)))
+        tables = self._published or predicate_tables(
+            (p.name for p in self._loaded.vocabulary.predicates.values() if p.observed or p.predicted), schema
+        )
+        found = published_queries(normal_rule(rule), self.ways, tables, (None, *models))
+        return [(query, text(query.statement, PUBLISHED_DIALECT, pretty=True)) for query in found]
 
     def _rule_number(self, name: str) -> int:
         names = [rule.name for rule in self.rules]

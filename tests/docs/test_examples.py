@@ -31,6 +31,7 @@ DOCUMENTS = (
     "docs/python-api.md",
     "docs/rule-language.md",
     "docs/tables.md",
+    "docs/databases.md",
     "docs/registered-predicates.md",
     "docs/sql-rules.md",
     "docs/architecture.md",

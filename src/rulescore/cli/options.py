@@ -17,6 +17,8 @@ from click.core import ParameterSource
 from rulescore.reporting.format import Format
 
 CONVENTIONS = ("definition", "appendix")
+LAYOUTS = ("published",)
+DEFAULT_SCHEMA = "rulescore"
 _QUIET = "rulescore.quiet"
 
 Function = Callable[..., None]
@@ -116,6 +118,13 @@ format_option = click.option(
     help="How results are printed.",
 )
 output_option = click.option("--output", type=_PATH, metavar="FOLDER", help="Also write the results as files into this folder.")
+schema_option = click.option(
+    "--schema",
+    default=DEFAULT_SCHEMA,
+    show_default=True,
+    metavar="NAME",
+    help="The schema of the published layout.",
+)
 explain_option = click.option(
     "--explain", is_flag=True, help="Print shapes, estimated groundings and statements instead of counting."
 )

@@ -233,6 +233,8 @@ class Session:
         """Dataset rates and every model's scores."""
         dataset = self._dataset()
         counting.count_contributions(self.counter, self._further_statements())
+        if self.setting.sql_rules and self._loaded.candidate_arities:
+            self._sql_rules.refuse_unknown_predictions()
         totals = counting.model_totals(self.counter) if self._loaded.candidate_arities else {}
         models = {model: _in_order(totals.get(number, {}), len(self.rules)) for number, model in enumerate(self._loaded.models)}
         rows = self._contribution_rows()

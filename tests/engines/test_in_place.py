@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import rulescore
 from own_database import Database, own_database
+from postgres_server import Server
 from rulescore.data.constants import key_of
 from rulescore.data.in_place import table_answers, table_facts
 from rulescore.data.keys import decimal_value
@@ -244,8 +245,8 @@ texts = st.text(st.characters(exclude_characters="\x00", exclude_categories=("Cs
 
 
 @pytest.fixture(scope="module")
-def connection() -> object:
-    with own_database() as found, psycopg.connect(found.reader) as opened:
+def connection(postgres: Server) -> object:
+    with own_database(postgres) as found, psycopg.connect(found.reader) as opened:
         yield opened
 
 
@@ -335,8 +336,7 @@ def test_a_table_that_is_not_there_is_told_with_one_that_is(database: Database) 
 
 def test_a_table_that_may_not_be_read_is_told_apart(database: Database) -> None:
     database.run("CREATE TABLE secret (head text, relation text, tail text)", "REVOKE ALL ON secret FROM PUBLIC")
-    reader = dict(part.split("=") for part in database.reader.split("?")[1].split("&"))["user"]
-    database.run(f"REVOKE ALL ON secret FROM {reader}")
+    database.run(f"REVOKE ALL ON secret FROM {database.role}")
     with pytest.raises(InputError, match="may not read `secret`") as error:
         rulescore.audit(table_facts("secret"), RULES, engine=database.reader)
     assert codes(error) == ["E922"]

@@ -29,8 +29,6 @@ from rulescore.errors import EngineError, InputError, MissingExtraError, masked
 from rulescore.sql.build import create, named, select
 from rulescore.sql.expressions import call, constant, doubles, try_cast
 
-pytestmark = pytest.mark.server
-
 TABLE = "__rulescore__t"
 # Hours on any machine: it must not end by itself before it is stopped.
 ENDLESS = "SELECT count(*) AS v FROM generate_series(1, 10000000) AS a, generate_series(1, 1000000) AS b"

@@ -366,9 +366,9 @@ def _quoted(name: str) -> str:
 
 
 def _made_table(statement: exp.Expr) -> str | None:
-    """The table that a statement makes or fills."""
+    """The temporary table that a statement makes or fills; one in a schema is the user's, and not for us to look after."""
     made = isinstance(statement, exp.Insert) or (isinstance(statement, exp.Create) and statement.kind == "TABLE")
-    return str(statement.this.name) if made else None
+    return str(statement.this.name) if made and not statement.this.args.get("db") else None
 
 
 def _plain(rows: pa.Table) -> pa.Table:

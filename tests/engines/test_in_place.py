@@ -98,7 +98,9 @@ database_table = "kg.answer"
 def test_a_table_of_triples_counts_as_the_same_rows_from_memory(database: Database, tmp_path: Path) -> None:
     make_triples(database)
     wanted = rulescore.score([*triples(FACTS), triples(FACTS)[0]], {m: triples(f) for m, f in PREDICTIONS.items()}, RULES)
-    assert_same(project(tmp_path, database.address, TRIPLES), wanted)
+    found = project(tmp_path, database.address, TRIPLES)
+    assert_same(found, wanted)
+    assert [one.code for one in found.warnings] == [one.code for one in wanted.warnings]
 
 
 def test_select_and_temp_are_enough_and_nothing_changes(database: Database, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ def run(generated: Generated, engine: str = "duckdb") -> engine_side.Outcome:
 
 
 # Every engine and the oracle. These two get most of the time: every bug of an engine is a difference here.
-MANY = settings(max_examples=4 * settings().max_examples)
+MANY = settings(max_examples=8 * settings().max_examples)
 
 
 @MANY

@@ -32,7 +32,9 @@ def integers(values: list[int]) -> pa.Array:
 def load_part(session: Engine, part: int, predictions: list[int], count: int) -> None:
     """What a statement found for rule 0 and some predictions: each count is the same."""
     keys = {"rule": integers([0] * len(predictions)), "prediction": integers(predictions)}
-    session.load(results.part_table(part), pa.table(keys | {one: pa.array([count] * len(predictions), pa.int64()) for one in COUNTS}))
+    session.load(
+        results.part_table(part), pa.table(keys | {one: pa.array([count] * len(predictions), pa.int64()) for one in COUNTS})
+    )
 
 
 def test_totals_of_a_model_have_more_than_64_bits(session: Engine):

@@ -1,4 +1,4 @@
-"""Counts of more than 64 bits. No data that fit on a machine reach them, so the statements that add counts up are given large ones."""
+"""Counts of more than 64 bits. No data of this world reach them, so the statements that add counts up are given large ones."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
+import pytest
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
@@ -14,6 +15,8 @@ import oracle
 import strategies
 from oracle import Atom, Auxiliary, Compare, Constant, Fact, Literal, Not, Rule, Setting, Term, Variable, Wildcard
 from strategies import Generated
+
+pytestmark = pytest.mark.slow
 
 
 def run(generated: Generated, engine: str = "duckdb") -> engine_side.Outcome:

@@ -14,6 +14,8 @@ import pytest
 
 import rulescore
 
+pytestmark = pytest.mark.slow
+
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(rulescore.__file__).parents[1])}
 
 # Runs the program, and says on stdout when its main thread waits for the counts over the data.

@@ -112,6 +112,12 @@ def test_select_and_temp_are_enough_and_nothing_changes(database: Database, tmp_
     assert database.state() == before
 
 
+def test_a_role_whose_transactions_are_read_only_by_default_is_enough_too(database: Database, tmp_path: Path) -> None:
+    make_triples(database)
+    database.run(f"ALTER ROLE {database.role} SET default_transaction_read_only = on")
+    assert_same(project(tmp_path, database.reader, TRIPLES), project(tmp_path, database.address, TRIPLES))
+
+
 def test_reading_takes_no_lock_that_hinders_writing(database: Database) -> None:
     make_triples(database)
     setting = rulescore.data.api.make_setting(table_facts("kg.fact"), None, [RULES], engine=database.reader)

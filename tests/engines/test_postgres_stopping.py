@@ -19,7 +19,7 @@ from rulescore.cli.main import program
 from rulescore.data.setting import EngineOptions
 from rulescore.engines.base import Engine
 from rulescore.engines.connect import connect
-from rulescore.errors import EngineError
+from rulescore.errors import EngineError, InputError
 
 TABLE = "__rulescore__t"
 # Hours on any machine: it must not end by itself before it is stopped.
@@ -149,6 +149,23 @@ def test_a_server_that_is_killed_keeps_nothing(own_server: Server):
     own_server.start()
     assert objects(own_server) == before
     assert not files_of_tables(own_server)
+
+
+def test_a_standby_is_refused(own_server: Server):
+    """It lets nobody make temporary tables."""
+    mark = own_server.data / "standby.signal"
+    own_server.stop()
+    mark.touch()
+    own_server.start()
+    try:
+        with pytest.raises(InputError) as raised:
+            connect(EngineOptions(url=own_server.url()))
+    finally:
+        own_server.stop()
+        mark.unlink()
+        own_server.start()
+    assert [problem.code for problem in raised.value.problems] == ["E913"]
+    assert "standby" in raised.value.problems[0].message
 
 
 def test_the_command_line_says_in_one_line_that_the_server_is_gone(

@@ -111,7 +111,9 @@ class PostgresEngine:
 
     def _begin(self, options: EngineOptions) -> None:
         """Start the transaction, settle everything that an answer could depend on, and see that the database will do."""
-        self._tell("BEGIN ISOLATION LEVEL REPEATABLE READ")
+        self._refuse_copy()
+        # Roles that only read often begin read only by default, and then make no temporary tables either.
+        self._tell("BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE")
         settings = dict(_SETTINGS)
         own = "SELECT name FROM pg_catalog.pg_settings WHERE source = 'default'"
         settings |= {name: _ROOM[name] for (name,) in self._rows(own) if name in _ROOM}
@@ -124,6 +126,12 @@ class PostgresEngine:
         self._refuse_database()
         known = {name for (name,) in self._rows("SELECT collname FROM pg_catalog.pg_collation")}
         self._letters = next(name for name in _LETTERS if name in known)
+
+    def _refuse_copy(self) -> None:
+        ((is_copy,),) = self._rows("SELECT pg_catalog.pg_is_in_recovery()")
+        if is_copy:
+            message = "the server is a standby, on which nobody can make temporary tables"
+            raise InputError(Diagnostic("E913", message, helps=("give the address of the primary server",)))
 
     def _refuse_database(self) -> None:
         version = self._connection.info.server_version

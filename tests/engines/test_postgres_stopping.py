@@ -70,7 +70,7 @@ def when_busy(server: Server, act: Callable[[Server], None]) -> threading.Thread
             time.sleep(0.02)
         act(server)
 
-    thread = threading.Thread(target=watch)
+    thread = threading.Thread(target=watch, daemon=True)
     thread.start()
     return thread
 
@@ -188,7 +188,7 @@ def test_the_command_line_says_in_one_line_that_the_server_is_gone(
             time.sleep(0.02)
         own_server.stop()
 
-    killer = threading.Thread(target=kill)
+    killer = threading.Thread(target=kill, daemon=True)
     killer.start()
     arguments = ["audit", "--facts", "facts.tsv", "--rules", "endless.rules", "--engine", own_server.url(), "--output", "out"]
     done = CliRunner().invoke(program, arguments)

@@ -5,7 +5,7 @@ VENV := .venv
 RUN := $(VENV)/bin
 INSTALL := $(RUN)/python -m pip install --quiet --constraint constraints.txt
 
-.PHONY: demo examples test bench bench-proximity clean
+.PHONY: demo examples test test-quick bench bench-engines bench-proximity clean
 
 demo: $(VENV)/installed
 	$(RUN)/rulescore demo
@@ -23,9 +23,16 @@ test: $(VENV)/installed-test
 	$(RUN)/lint-imports
 	$(RUN)/pytest -n 2
 
+# Without database servers, which `make test` starts by itself, and without what takes long: tests/README.md says what that is.
+test-quick: $(VENV)/installed-test
+	$(RUN)/pytest -n 2 -m 'not server and not slow'
+
 bench: $(VENV)/installed-bench
 	$(RUN)/python benchmarks/run.py
 	$(RUN)/python benchmarks/proximity.py
+
+bench-engines: $(VENV)/installed-test
+	$(RUN)/python benchmarks/engines.py
 
 bench-proximity: $(VENV)/installed
 	$(RUN)/python benchmarks/proximity.py

@@ -1,10 +1,16 @@
-"""How much hypothesis does: some hundred settings by default, thousands with RULESCORE_HYPOTHESIS=thorough."""
+"""The engines that tests run on, and how much hypothesis does: some hundred settings by default, thousands with
+RULESCORE_HYPOTHESIS=thorough."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import HealthCheck, Phase, settings
+
+from own_database import Database, own_database
+from postgres_server import Server, running_server
 
 # No deadline: a database opens for every example. Generating a setting is slow by hypothesis' measure.
 common = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
@@ -16,3 +22,34 @@ without_shrinking = (Phase.explicit, Phase.generate)
 settings.register_profile("quick", common, max_examples=10, phases=without_shrinking, derandomize=True, database=None)
 settings.register_profile("thorough", common, max_examples=2000)
 settings.load_profile(os.environ.get("RULESCORE_HYPOTHESIS", "quick"))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that ask for a server are marked as such."""
+    for item in items:
+        if "postgres" in getattr(item, "fixturenames", ()):
+            item.add_marker("server")
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Server]:
+    """A PostgreSQL server of this process; where there is none to start, the test fails."""
+    with running_server() as server:
+        yield server
+
+
+@pytest.fixture
+def database(postgres: Server) -> Iterator[Database]:
+    """A database of the test's own, and a role that may only read it."""
+    with own_database(postgres) as found:
+        yield found
+
+
+@pytest.fixture(scope="session", params=["duckdb", pytest.param("postgres", marks=pytest.mark.server)])
+def engine(request: pytest.FixtureRequest) -> str:
+    """The address of each engine. On PostgreSQL everything runs under a role that may make temporary tables and nothing else."""
+    if request.param == "duckdb":
+        return "duckdb"
+    server: Server = request.getfixturevalue("postgres")
+    return server.url()

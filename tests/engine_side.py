@@ -118,10 +118,11 @@ def add(outcome: Outcome, key: tuple[str, str, tuple[str, ...]], counts: Counts)
         outcome.contributions[key] = oracle.total([outcome.contributions.get(key, ZERO), counts])
 
 
-def options(setting: Setting) -> dict[str, Any]:
+def options(setting: Setting, engine: str = "duckdb") -> dict[str, Any]:
     return {
         "negatives": tables(setting.negatives) or None,
         "threads": 1,
+        "engine": engine,
         "convention": setting.convention,
         "distinct_variables": setting.distinct_variables,
         "roles": None if setting.roles is None else sorted(setting.roles),
@@ -184,11 +185,11 @@ def only_tables(setting: FormulaSetting) -> bool:
     return bool(setting.tables) and all(one[0] in targets for facts in setting.predictions.values() for one in facts)
 
 
-def run(setting: Setting, text: str, rows: Rows | None = None) -> Outcome:
+def run(setting: Setting, text: str, rows: Rows | None = None, *, engine: str = "duckdb") -> Outcome:
     import rulescore
 
     predictions = {model: predictions_of(setting, facts) for model, facts in rows_of(setting, rows).items()}
-    evaluation = rulescore.score(observed_of(setting), predictions, text, **options(setting))
+    evaluation = rulescore.score(observed_of(setting), predictions, text, **options(setting, engine))
     outcome = Outcome()
     for result in evaluation.rule_results:
         name = result.info.name
@@ -213,12 +214,12 @@ def counts_of(counts: Any) -> Counts:
     return Counts(counts.confirmed, counts.refuted, counts.evaluable)
 
 
-def refusal(setting: Setting, text: str) -> str:
+def refusal(setting: Setting, text: str, *, engine: str = "duckdb") -> str:
     """The message with which the package refuses a setting."""
     from rulescore.errors import InputError
 
     try:
-        run(setting, text)
+        run(setting, text, engine=engine)
     except InputError as error:
         return str(error)
     raise AssertionError("the setting was not refused")
@@ -240,7 +241,7 @@ def expected_violations(setting: Setting) -> dict[tuple[str, Fact], tuple[int, V
     }
 
 
-def violations(setting: Setting, text: str) -> dict[tuple[str, Fact], tuple[int, Violations]]:
+def violations(setting: Setting, text: str, *, engine: str = "duckdb") -> dict[tuple[str, Fact], tuple[int, Violations]]:
     """The same as the package lists them."""
     from rulescore.data.api import make_setting
     from rulescore.evaluate import Session
@@ -250,7 +251,7 @@ def violations(setting: Setting, text: str) -> dict[tuple[str, Fact], tuple[int,
     found: dict[tuple[str, Fact], tuple[int, Violations]] = {}
     # The evaluator of formulas does not look for refuting instances.
     known_roles = {"body", "head"} if isinstance(setting, FormulaSetting) else {"body", "head", "refuter"}
-    with Session(make_setting(observed_of(setting), predictions, text, **options(setting))) as session:
+    with Session(make_setting(observed_of(setting), predictions, text, **options(setting, engine))) as session:
         for model, facts in setting.predictions.items():
             for one in facts:
                 atom = parse_atom(write_atom(oracle.Atom(one[0], one[1:])))

@@ -10,6 +10,8 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any
 
@@ -20,6 +22,7 @@ import formula_strategies
 import proximity_strategies
 import strategies
 from formula_writing import write_expression
+from postgres_server import running_server
 
 BATCH = 50
 KINDS: dict[str, Any] = {
@@ -30,11 +33,11 @@ KINDS: dict[str, Any] = {
 }
 
 
-def difference(generated: Any) -> str | None:
+def difference(generated: Any, engine: str) -> str | None:
     """What differs between engine and oracle, in words; None if nothing does."""
     expected = engine_side.expected(generated.setting)
     try:
-        found = engine_side.run(generated.setting, generated.text)
+        found = engine_side.run(generated.setting, generated.text, engine=engine)
     except Exception as error:
         return f"{type(error).__name__}: {error}"
     if found == expected:
@@ -63,15 +66,15 @@ def shown(generated: Any) -> str:
     return "\n".join(lines)
 
 
-def hunt(kind: str, number: int, start: int, *, shrink: bool) -> Counter[str]:
+def hunt(kind: str, number: int, start: int, *, shrink: bool, engine: str) -> Counter[str]:
     """In batches: hypothesis varies what it has seen, and a new start sees something else."""
     found: Counter[str] = Counter()
     for batch in range(0, number, BATCH):
-        hunt_batch(found, kind, min(BATCH, number - batch), start + batch, shrink=shrink)
+        hunt_batch(found, kind, min(BATCH, number - batch), start + batch, shrink=shrink, engine=engine)
     return found
 
 
-def hunt_batch(found: Counter[str], kind: str, number: int, start: int, *, shrink: bool) -> None:
+def hunt_batch(found: Counter[str], kind: str, number: int, start: int, *, shrink: bool, engine: str) -> None:
     phases = (Phase.generate, Phase.shrink) if shrink else (Phase.generate,)
 
     @seed(start)
@@ -79,7 +82,7 @@ def hunt_batch(found: Counter[str], kind: str, number: int, start: int, *, shrin
     @given(KINDS[kind]())
     def compare(generated: Any) -> None:
         found["settings"] += 1
-        what = difference(generated)
+        what = difference(generated, engine)
         if what is None:
             return
         found["differences"] += 1
@@ -90,14 +93,25 @@ def hunt_batch(found: Counter[str], kind: str, number: int, start: int, *, shrin
     compare()
 
 
+@contextmanager
+def _address(engine: str) -> Iterator[str]:
+    if engine != "postgres":
+        yield engine
+        return
+    with running_server() as server:
+        yield server.url()
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("kind", choices=sorted(KINDS))
     parser.add_argument("--settings", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--shrink", action="store_true")
+    parser.add_argument("--engine", default="duckdb", metavar="URL", help="an address, or `postgres` for a server of its own")
     chosen = parser.parse_args()
-    found = hunt(chosen.kind, chosen.settings, chosen.seed, shrink=chosen.shrink)
+    with _address(chosen.engine) as engine:
+        found = hunt(chosen.kind, chosen.settings, chosen.seed, shrink=chosen.shrink, engine=engine)
     print(f"{found['settings']} settings, {found['differences']} differences", file=sys.stderr)
     return 1 if found["differences"] else 0
 

@@ -1,4 +1,4 @@
-"""Every case file, first against the oracle, then against the engine."""
+"""Every case file, first against the oracle, then against every engine."""
 
 from __future__ import annotations
 
@@ -88,22 +88,22 @@ def test_oracle_gives_the_expected_numbers(case: Case, run: Run) -> None:
 
 
 @pytest.mark.parametrize(("case", "run"), RUNS, ids=name_of)
-def test_engine_gives_the_oracle_s_numbers(case: Case, run: Run) -> None:
+def test_engine_gives_the_oracle_s_numbers(case: Case, run: Run, engine: str) -> None:
     """All numbers of the case, stated or not: the oracle has been checked against the stated ones."""
     setting = case.setting(run)
     if (names := refused(run)) is not None:
-        message = engine_side.refusal(setting, case.rule_text)
+        message = engine_side.refusal(setting, case.rule_text, engine=engine)
         assert all(f"`{name}`" in message for name in names)
         assert all(f"`{rule.name}`" not in message for rule in setting.rules if rule.name not in names)
         return
-    outcome = engine_side.run(setting, case.rule_text, rows=case.predictions)
+    outcome = engine_side.run(setting, case.rule_text, rows=case.predictions, engine=engine)
     assert outcome == engine_side.expected(setting, rows=case.predictions)
 
 
 @pytest.mark.parametrize(("case", "run"), LISTED, ids=name_of)
-def test_engine_lists_the_oracle_s_violations(case: Case, run: Run) -> None:
+def test_engine_lists_the_oracle_s_violations(case: Case, run: Run, engine: str) -> None:
     setting = case.setting(run)
-    assert engine_side.violations(setting, case.rule_text) == engine_side.expected_violations(setting)
+    assert engine_side.violations(setting, case.rule_text, engine=engine) == engine_side.expected_violations(setting)
 
 
 def test_there_are_at_least_sixty_cases() -> None:

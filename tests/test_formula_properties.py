@@ -6,6 +6,7 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
+import pytest
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
@@ -15,10 +16,12 @@ import proximity_strategies
 from formula_strategies import GeneratedFormulas
 from formula_tree import And, FormulaRule, Not, Or, Table
 
+pytestmark = pytest.mark.slow
 
-def run(generated: GeneratedFormulas) -> engine_side.Outcome:
+
+def run(generated: GeneratedFormulas, engine: str = "duckdb") -> engine_side.Outcome:
     note(generated.text)
-    return engine_side.run(generated.setting, generated.text)
+    return engine_side.run(generated.setting, generated.text, engine=engine)
 
 
 MANY = settings(max_examples=4 * settings().max_examples)
@@ -26,20 +29,22 @@ MANY = settings(max_examples=4 * settings().max_examples)
 
 @MANY
 @given(formula_strategies.settings())
-def test_engine_equals_oracle_on_every_rule(generated: GeneratedFormulas) -> None:
-    assert run(generated) == engine_side.expected(generated.setting)
+def test_engine_equals_oracle_on_every_rule(engine: str, generated: GeneratedFormulas) -> None:
+    assert run(generated, engine) == engine_side.expected(generated.setting)
 
 
 @MANY
 @given(proximity_strategies.settings())
-def test_engine_equals_oracle_on_pairs_within_a_distance(generated: GeneratedFormulas) -> None:
-    assert run(generated) == engine_side.expected(generated.setting)
+def test_engine_equals_oracle_on_pairs_within_a_distance(engine: str, generated: GeneratedFormulas) -> None:
+    assert run(generated, engine) == engine_side.expected(generated.setting)
 
 
 @given(formula_strategies.settings(most_rules=2, models=1))
-def test_listed_violations_are_the_counted_ones(generated: GeneratedFormulas) -> None:
+def test_listed_violations_are_the_counted_ones(engine: str, generated: GeneratedFormulas) -> None:
     note(generated.text)
-    assert engine_side.violations(generated.setting, generated.text) == engine_side.expected_violations(generated.setting)
+    assert engine_side.violations(generated.setting, generated.text, engine=engine) == engine_side.expected_violations(
+        generated.setting
+    )
 
 
 # What changes nothing

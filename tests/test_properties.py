@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
+import pytest
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
@@ -15,42 +16,44 @@ import strategies
 from oracle import Atom, Auxiliary, Compare, Constant, Fact, Literal, Not, Rule, Setting, Term, Variable, Wildcard
 from strategies import Generated
 
+pytestmark = pytest.mark.slow
 
-def run(generated: Generated) -> engine_side.Outcome:
+
+def run(generated: Generated, engine: str = "duckdb") -> engine_side.Outcome:
     note(generated.text)
-    return engine_side.run(generated.setting, generated.text)
+    return engine_side.run(generated.setting, generated.text, engine=engine)
 
 
-# Engine and oracle. These two get most of the time: every bug of an engine is a difference here.
-MANY = settings(max_examples=4 * settings().max_examples)
+# Every engine and the oracle. These two get most of the time: every bug of an engine is a difference here.
+MANY = settings(max_examples=8 * settings().max_examples)
 
 
 @MANY
 @given(strategies.settings())
-def test_engine_equals_oracle_by_the_definition(generated: Generated) -> None:
-    assert run(generated) == engine_side.expected(generated.setting)
+def test_engine_equals_oracle_by_the_definition(engine: str, generated: Generated) -> None:
+    assert run(generated, engine) == engine_side.expected(generated.setting)
 
 
 @MANY
 @given(strategies.settings(appendix=True))
-def test_engine_equals_oracle_by_the_appendix(generated: Generated) -> None:
-    assert run(generated) == engine_side.expected(generated.setting)
+def test_engine_equals_oracle_by_the_appendix(engine: str, generated: Generated) -> None:
+    assert run(generated, engine) == engine_side.expected(generated.setting)
 
 
 @given(strategies.settings(most_rules=2, models=1))
-def test_listed_violations_are_the_counted_ones_by_the_definition(generated: Generated) -> None:
+def test_listed_violations_are_the_counted_ones_by_the_definition(engine: str, generated: Generated) -> None:
     """Their number is the count, and each names its grounding and the roles of the prediction."""
     note(generated.text)
     setting = generated.setting
-    assert engine_side.violations(setting, generated.text) == engine_side.expected_violations(setting)
+    assert engine_side.violations(setting, generated.text, engine=engine) == engine_side.expected_violations(setting)
 
 
 @given(strategies.settings(appendix=True, most_rules=2, models=1))
-def test_listed_violations_are_the_counted_ones_by_the_appendix(generated: Generated) -> None:
+def test_listed_violations_are_the_counted_ones_by_the_appendix(engine: str, generated: Generated) -> None:
     """Number and groundings. The appendix lists a grounding once for each refuting fact, so roles are a row's own there."""
     note(generated.text)
     setting = generated.setting
-    listed = without_roles(engine_side.violations(setting, generated.text))
+    listed = without_roles(engine_side.violations(setting, generated.text, engine=engine))
     assert listed == without_roles(engine_side.expected_violations(setting))
 
 

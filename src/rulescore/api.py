@@ -33,6 +33,7 @@ def score(
     memory_limit: str | None = None,
     threads: int | None = None,
     spill_folder: str | Path | None = None,
+    timeout: float | None = None,
     delimiter: str | None = None,
     header: bool | None = None,
 ) -> Evaluation:
@@ -59,6 +60,7 @@ def score(
         memory_limit=memory_limit,
         threads=threads,
         spill_folder=spill_folder,
+        timeout=timeout,
         delimiter=delimiter,
         header=header,
     )
@@ -84,6 +86,7 @@ def audit(
     memory_limit: str | None = None,
     threads: int | None = None,
     spill_folder: str | Path | None = None,
+    timeout: float | None = None,
     delimiter: str | None = None,
     header: bool | None = None,
 ) -> Evaluation:
@@ -106,6 +109,7 @@ def audit(
         memory_limit=memory_limit,
         threads=threads,
         spill_folder=spill_folder,
+        timeout=timeout,
         delimiter=delimiter,
         header=header,
     )

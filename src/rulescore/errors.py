@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from enum import StrEnum
+from re import Match, compile
 
 
 class Severity(StrEnum):
@@ -97,7 +98,7 @@ def render(problem: Diagnostic) -> str:
             indent = "".join("\t" if c == "\t" else " " for c in shown[: column - 1])
             caret = "^" * min(place.length, max(1, len(shown) - column + 1))
             lines.append(f"{margin} |")
-            lines.append(f"{place.line} | {shown}")
+            lines.append(f"{place.line} | {masked(shown)}")
             lines.append(f"{margin} | {indent}{caret} {problem.label}".rstrip())
     lines.extend(f"{margin} = note: {note}" for note in problem.notes)
     lines.extend(f"{margin} = help: {text}" for text in problem.helps)
@@ -110,6 +111,24 @@ def _window(text: str, column: int, width: int = 120) -> tuple[str, int]:
         return text, column
     start = max(0, min(column - 1 - width // 2, len(text) - width))
     return text[start : start + width], column - start
+
+
+# What stands between the user's name and the last `@` of an address, or where its port should be, and any `password=…`.
+_SECRET = compile(
+    r"""(?ix) / [^\s:/@]* : (?P<password> [^\s"'`]* ) @
+    | :// [^\s:/@]* : (?P<port> (?! \d+ ([/?,"'`\s] | $) ) [^\s"'`@]++ ) (?!@)
+    | password \s* = \s* (?P<given> '[^']*' | [^\s&"'`]+ )"""
+)
+
+
+def masked(text: str) -> str:
+    """A text without the passwords in it. Its length stays, so that carets stand where they should."""
+
+    def hidden(found: Match[str]) -> str:
+        secret = next(value for value in (found["password"], found["port"], found["given"]) if value is not None)
+        return found[0].replace(secret, "*" * len(secret)) if secret else found[0]
+
+    return _SECRET.sub(hidden, text)
 
 
 def suggestion(word: str, known: Iterable[str]) -> str | None:
@@ -138,4 +157,4 @@ class MissingExtraError(RulescoreError):
     """An optional dependency is not installed; the message names the extra that brings it."""
 
     def __init__(self, what: str, extra: str) -> None:
-        super().__init__(f"{what} needs an optional dependency: install rulescore with its extra `{extra}`, or `{extra}` itself")
+        super().__init__(f"{what} needs an optional dependency: install `rulescore[{extra}]`")

@@ -8,6 +8,7 @@ from itertools import combinations
 from types import TracebackType
 from typing import Self
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -19,6 +20,7 @@ from rulescore.engines.connect import connect
 from rulescore.engines.data_problems import data_problems, literal_types, shown_pairs
 from rulescore.engines.explaining import ShapeExplanation, explain, explain_formulas, formula_statement, rule_statement
 from rulescore.engines.formula_listing import FormulaListing
+from rulescore.engines.in_place import expanded
 from rulescore.engines.listing import RuleListing, Violation, Violations
 from rulescore.engines.loading import load
 from rulescore.engines.resolution import Resolution, attributes_in_use
@@ -44,10 +46,12 @@ from rulescore.scoring.evaluation import CONTRIBUTIONS_SCHEMA, Evaluation
 from rulescore.scoring.results import Counts, ModelResult, RuleInfo, RuleResult
 from rulescore.scoring.score import score, violated_denials
 from rulescore.sql import results as result_sql
-from rulescore.sql.build import Select, drop
+from rulescore.sql.build import Select, arguments, drop, text
 from rulescore.sql.listing import WANTED as KEYS
 from rulescore.sql.listing import prediction_number
 from rulescore.sql.loading import constants_by_key
+from rulescore.sql.published import DIALECT as PUBLISHED_DIALECT
+from rulescore.sql.published import PublishedQuery, predicate_tables, published_queries
 
 __all__ = ["GridRow", "PairCount", "Session", "ShapeExplanation", "Tolerance", "Violation", "Violations"]
 
@@ -106,6 +110,8 @@ class Session:
 
     def _open(self, names: Sequence[str]) -> None:
         refuse_clashes(self.setting.sql_rules, names)
+        found = expanded(self._engine, self.setting)
+        self.setting, self._published = found.setting, found.tables
         known = self._load(names)
         self._horn, self._fast = horn_program(self.program, known.is_predicate)
         problems = checks.structure(self.program, names, self._horn)
@@ -227,6 +233,8 @@ class Session:
         """Dataset rates and every model's scores."""
         dataset = self._dataset()
         counting.count_contributions(self.counter, self._further_statements())
+        if self.setting.sql_rules and self._loaded.candidate_arities:
+            self._sql_rules.refuse_unknown_predictions()
         totals = counting.model_totals(self.counter) if self._loaded.candidate_arities else {}
         models = {model: _in_order(totals.get(number, {}), len(self.rules)) for number, model in enumerate(self._loaded.models)}
         rows = self._contribution_rows()
@@ -289,6 +297,25 @@ class Session:
         if number not in self._fast:
             return formula_statement(self._formulas, number)
         return rule_statement(self.counter, self.ways, normal_rule(self.program.rules[number]))
+
+    def published_statements(self, rule_name: str, schema: str, model: str | None = None) -> list[tuple[PublishedQuery, str]]:
+        """The published queries of a rule on the published layout: over the data, and for one model or all. Their tables are where
+        the facts were read, or else where `rulescore load` puts them."""
+        models = self._loaded.models if model is None else (self._loaded.models[self._model_number(model)],)
+        number = self._rule_number(rule_name)
+        options = replace(self.setting.scoring, convention=Convention.APPENDIX)
+        if number >= len(self.program.rules):
+            raise InputError(
+                Diagnostic("E251", f"`{rule_name}` is SQL already", helps=("only rules of Horn form have such queries",))
+            )
+        rule = self.program.rules[number]
+        fast = {0} if number in self._fast else set[int]()
+        _raise_errors(list(conventions.unsuitable(options, [(rule_name, rule)], self.ways, fast)))
+        tables = self._published or predicate_tables(
+            (p.name for p in self._loaded.vocabulary.predicates.values() if p.observed or p.predicted), schema
+        )
+        found = published_queries(normal_rule(rule), self.ways, tables, (None, *models))
+        return [(query, text(query.statement, PUBLISHED_DIALECT, pretty=True)) for query in found]
 
     def _rule_number(self, name: str) -> int:
         names = [rule.name for rule in self.rules]
@@ -360,7 +387,7 @@ class Session:
         loaded = self._loaded
         if rows is None:
             return CONTRIBUTIONS_SCHEMA.empty_table()
-        predicates, arguments = self._predictions()
+        predicates, words = self._predictions()
         models = pa.array(loaded.models, pa.string())
         rules = pa.array([rule.name for rule in self.rules], pa.string())
         return pa.table(
@@ -368,7 +395,7 @@ class Session:
                 _dictionary(rows["model"], models),
                 _dictionary(rows["rule"], rules),
                 predicates.take(rows["prediction"]),
-                arguments.take(rows["prediction"]),
+                words.take(rows["prediction"]),
                 *(rows[field] for field in ("score", "rank", "confirmed", "refuted", "evaluable")),
             ],
             schema=CONTRIBUTIONS_SCHEMA,
@@ -377,13 +404,13 @@ class Session:
     def _predictions(self) -> tuple[pa.Array, pa.Array]:
         """Predicate and arguments of every prediction, by its number."""
         names = pa.array(self._loaded.predicate_ids, pa.string())
-        parts = [
-            self._engine.query(result_sql.predictions(arity, self._loaded.stride))
-            for arity in sorted(self._loaded.candidate_arities)
-        ]
-        rows = pa.concat_tables(parts)
-        predicates = _dictionary(pc.divide(rows["literal"], self._loaded.stride), names)
-        return predicates, rows["arguments"].combine_chunks()
+        literals, words = [], []
+        for arity in sorted(self._loaded.candidate_arities):
+            rows = self._engine.query(result_sql.predictions(arity, self._loaded.stride))
+            literals += rows["literal"].chunks
+            words.append(_lists([rows[field].combine_chunks() for field in arguments(arity)]))
+        predicates = _dictionary(pc.divide(pa.chunked_array(literals, pa.int32()), self._loaded.stride), names)
+        return predicates, pa.concat_arrays(words)
 
     @property
     def _extracts(self) -> bool:
@@ -420,6 +447,14 @@ def _with_partners_counted(result: ModelResult, with_partner: int) -> ModelResul
 
 def _dictionary(numbers: pa.ChunkedArray, names: pa.Array) -> pa.DictionaryArray:
     return pa.DictionaryArray.from_arrays(numbers.combine_chunks().cast(pa.int32()), names)
+
+
+def _lists(columns: Sequence[pa.Array]) -> pa.ListArray:
+    """The columns side by side: one list a row."""
+    rows, width = len(columns[0]), len(columns)
+    order = np.arange(rows * width).reshape(width, rows).T.ravel()
+    values = pa.concat_arrays(columns).take(pa.array(order))
+    return pa.ListArray.from_arrays(pa.array(np.arange(rows + 1) * width, pa.int32()), values)
 
 
 def _unknown(what: str, name: str, known: Sequence[str]) -> Diagnostic:

@@ -22,6 +22,8 @@ from click.testing import CliRunner
 
 from rulescore.cli.main import program
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = (
     "README.md",
@@ -31,6 +33,7 @@ DOCUMENTS = (
     "docs/python-api.md",
     "docs/rule-language.md",
     "docs/tables.md",
+    "docs/databases.md",
     "docs/registered-predicates.md",
     "docs/sql-rules.md",
     "docs/architecture.md",

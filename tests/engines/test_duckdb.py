@@ -138,6 +138,14 @@ def test_as_written_holds_for_one_statement_only(engine: Engine):
 ENDLESS = "SELECT sum(hash(a.range + b.range)) AS v FROM range(1000000) a, range(10000000) b"
 
 
+def test_a_statement_is_stopped_at_its_timeout():
+    engine = connect(EngineOptions(threads=1, timeout=0.2))
+    with pytest.raises(EngineError, match=r"after 0\.2 seconds, the `timeout`"):
+        engine.query(statement(ENDLESS))
+    assert value(engine, "1 + 1") == 2
+    engine.close()
+
+
 @pytest.fixture
 def ctrl_c() -> Iterator[None]:
     """SIGINT raises KeyboardInterrupt, wherever tests are run from."""

@@ -15,6 +15,7 @@ from rulescore.cli.audit import audit
 from rulescore.cli.check import check
 from rulescore.cli.demo import demo
 from rulescore.cli.incompatibilities import incompatibilities
+from rulescore.cli.load import load
 from rulescore.cli.options import is_quiet
 from rulescore.cli.output import harmless
 from rulescore.cli.rules import rules
@@ -73,7 +74,7 @@ def program() -> None:
     """
 
 
-for command in (demo, score, audit, check, sql, incompatibilities, rules, violations):
+for command in (demo, score, audit, check, sql, load, incompatibilities, rules, violations):
     program.add_command(command)
 
 

@@ -17,6 +17,8 @@ from click.core import ParameterSource
 from rulescore.reporting.format import Format
 
 CONVENTIONS = ("definition", "appendix")
+LAYOUTS = ("published",)
+DEFAULT_SCHEMA = "rulescore"
 _QUIET = "rulescore.quiet"
 
 Function = Callable[..., None]
@@ -43,6 +45,7 @@ class SettingChoice:
     memory_limit: str | None = None
     threads: int | None = None
     spill_folder: Path | None = None
+    timeout: float | None = None
 
 
 _PATH = click.Path(path_type=Path)
@@ -82,6 +85,9 @@ ENGINE: tuple[Decorator, ...] = (
     click.option("--memory-limit", metavar="SIZE", help="The most memory the engine may use, such as 2GB."),
     click.option("--threads", type=click.IntRange(min=1), help="How many threads the engine may use."),
     click.option("--spill-folder", type=_PATH, help="Where the engine puts what does not fit into memory."),
+    click.option(
+        "--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="The most that one statement may take."
+    ),
 )
 ALL = PROJECT + FACTS + NEGATIVES + PREDICTIONS + RULES + SCORING + ENGINE
 
@@ -112,6 +118,13 @@ format_option = click.option(
     help="How results are printed.",
 )
 output_option = click.option("--output", type=_PATH, metavar="FOLDER", help="Also write the results as files into this folder.")
+schema_option = click.option(
+    "--schema",
+    default=DEFAULT_SCHEMA,
+    show_default=True,
+    metavar="NAME",
+    help="The schema of the published layout.",
+)
 explain_option = click.option(
     "--explain", is_flag=True, help="Print shapes, estimated groundings and statements instead of counting."
 )

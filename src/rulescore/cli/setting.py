@@ -10,7 +10,15 @@ from typing import TypeVar
 from rulescore.cli.options import SettingChoice
 from rulescore.data.api import make_setting
 from rulescore.data.project import load_project
-from rulescore.data.setting import Convention, EngineOptions, KeyedTable, ModelPredictions, ScoringOptions, Setting
+from rulescore.data.setting import (
+    Convention,
+    EngineOptions,
+    KeyedTable,
+    ModelPredictions,
+    PublishedFacts,
+    ScoringOptions,
+    Setting,
+)
 from rulescore.data.sources import files_by_model, named_source
 from rulescore.data.tables import table_predictions, the_target_table
 from rulescore.errors import Diagnostic, InputError, suggestion
@@ -59,6 +67,14 @@ def load_facts(choice: SettingChoice) -> Setting:
     return Setting(setting.observed, (), engine=setting.engine)
 
 
+def load_data(choice: SettingChoice) -> Setting:
+    """The data alone: facts, tables and predictions, no rules."""
+    setting = _load(choice).setting
+    if not setting.tables and (problems := _facts_problems(setting)):
+        raise InputError(problems)
+    return replace(setting, rules=(), functions=(), sql_rules=())
+
+
 def load_rules(choice: SettingChoice) -> Setting:
     """A setting with rules, and the weights and kinds that the project file gives to them. No data are needed."""
     setting = _load(choice).setting
@@ -68,7 +84,8 @@ def load_rules(choice: SettingChoice) -> Setting:
 
 
 def require_predictions(setting: Setting) -> None:
-    if not setting.predictions:
+    # A published layout has models of its own, which only the database knows.
+    if not setting.predictions and not any(isinstance(one, PublishedFacts) for one in setting.observed):
         helps = ("give `--predictions MODEL=PATH`, or use `rulescore audit` to look at the rules over the observed facts alone",)
         raise InputError(Diagnostic("E703", "there are no predictions to score", helps=helps))
 
@@ -149,6 +166,7 @@ def _made(choice: SettingChoice) -> Setting:
         memory_limit=choice.memory_limit,
         threads=choice.threads,
         spill_folder=choice.spill_folder,
+        timeout=choice.timeout,
         delimiter=_delimiter(choice),
         header=choice.header,
     )
@@ -173,6 +191,7 @@ def _engine(project: EngineOptions, choice: SettingChoice) -> EngineOptions:
         memory_limit=_given(choice.memory_limit, project.memory_limit),
         threads=_given(choice.threads, project.threads),
         spill_folder=_given(choice.spill_folder, project.spill_folder),
+        timeout=_given(choice.timeout, project.timeout),
     )
 
 

@@ -1,20 +1,52 @@
-"""`rulescore sql`: the statement a rule becomes."""
+"""`rulescore sql`: the statement a rule becomes, or the published queries for it."""
 
 from __future__ import annotations
 
-import click
+from typing import TYPE_CHECKING
 
-from rulescore.cli.options import ALL, SettingChoice, setting_options
+import click
+from click.core import ParameterSource
+
+from rulescore.cli.options import ALL, LAYOUTS, SettingChoice, schema_option, setting_options
+
+if TYPE_CHECKING:
+    # Loading this takes longer than `--help` may.
+    from rulescore.sql.published import PublishedQuery
 
 
 @click.command()
 @click.argument("rule")
 @setting_options(ALL)
-def sql(rule: str, choice: SettingChoice) -> None:
+@click.option("--layout", type=click.Choice(LAYOUTS), help="Print the published queries, for tables that `load` writes.")
+@schema_option
+@click.option("--model", help="With `--layout`: the queries of this model only.")
+def sql(rule: str, choice: SettingChoice, layout: str | None, schema: str, model: str | None) -> None:
     """Print the statement that counts the groundings of RULE, a rule's name."""
     from rulescore.cli.setting import load, require_rule
     from rulescore.evaluate import Session
 
+    if layout is None:
+        _refuse_without_layout()
     with Session(load(choice).setting) as session:
         require_rule(rule, [info.name for info in session.rules])
-        click.echo(session.statement(rule))
+        if layout is None:
+            click.echo(session.statement(rule))
+            return
+        statements = session.published_statements(rule, schema, model)
+    if not statements:
+        click.echo("-- a predicate of the body has no facts and no table: there is nothing to count")
+    click.echo("\n\n".join(f"-- {_title(query)}\n{statement};" for query, statement in statements))
+
+
+def _refuse_without_layout() -> None:
+    context = click.get_current_context()
+    for name in ("schema", "model"):
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"`--{name}` is for the published queries: it needs `--layout published`")
+
+
+def _title(query: PublishedQuery) -> str:
+    """What a query counts, on one line whatever is in the names."""
+    verb = "confirms" if query.confirms else "refutes"
+    who = "observed facts" if query.model is None else f"model {query.model}"
+    return " ".join(f"{who}: {query.evidence.predicate} {verb} the head".split())

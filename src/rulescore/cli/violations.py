@@ -36,9 +36,9 @@ def violations(
     from rulescore.reporting.findings import violations_listing
 
     atom = None if prediction is None else parse_atom(prediction)
-    setting = load(choice).setting
-    source = None if dataset else the_model(model, [predictions.model for predictions in setting.predictions])
-    with Session(setting) as session:
+    with Session(load(choice).setting) as session:
+        # Asked of the session: a published layout has models that only the database knows.
+        source = None if dataset else the_model(model, [one.model for one in session.setting.predictions])
         if rule is not None:
             require_rule(rule, [info.name for info in session.rules])
         found = session.violations(rule=rule, model=source, prediction=atom, limit=limit)

@@ -14,7 +14,7 @@ from rulescore.data.options import CallOptions, EngineSection, ScoringSection, c
 from rulescore.data.rule_sources import RulesLike, rule_sources
 from rulescore.data.setting import (
     EngineOptions,
-    FactStream,
+    FactSource,
     Function,
     KeyedTable,
     ModelPredictions,
@@ -57,6 +57,7 @@ def make_setting(
     memory_limit: str | None = None,
     threads: int | None = None,
     spill_folder: str | Path | None = None,
+    timeout: float | None = None,
     delimiter: str | None = None,
     header: bool | None = None,
 ) -> Setting:
@@ -79,12 +80,13 @@ def make_setting(
         "memory_limit": memory_limit,
         "threads": threads,
         "spill_folder": None if spill_folder is None else str(spill_folder),
+        "timeout": timeout,
     }
     scoring_section = checked(ScoringSection, scoring, problems)
     engine_section = checked(EngineSection, running, problems)
     call = checked(CallOptions, {"top_k": top_k, "delimiter": delimiter, "header": header}, problems) or CallOptions()
 
-    def facts(what: FactsLike) -> tuple[FactStream, ...]:
+    def facts(what: FactsLike) -> tuple[FactSource, ...]:
         return _attempt(problems, lambda: observed_streams(what, delimiter=call.delimiter, header=call.header))
 
     keyed = _attempt(problems, lambda: keyed_tables(tables or {}))
@@ -165,7 +167,7 @@ class _Models:
 
         return tuple(found for one in sources for found in _attempt(self._problems, partial(read, one)))
 
-    def _answers(self, what: FactsLike) -> tuple[FactStream, ...]:
+    def _answers(self, what: FactsLike) -> tuple[FactSource, ...]:
         return _attempt(self._problems, lambda: prediction_streams(what, delimiter=self._call.delimiter, header=self._call.header))
 
 

@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic_core import ErrorDetails
 
 from rulescore.data.request import DELIMITERS_ARE, Arrangement, ColumnType, FactFile, FileFormat, is_delimiter
-from rulescore.data.setting import Convention, EngineOptions, Role, ScoringOptions, SqlRule
+from rulescore.data.setting import Convention, EngineOptions, PublishedFacts, Role, ScoringOptions, SqlRule
 from rulescore.data.tables import Table
 from rulescore.errors import Diagnostic, Place, suggestion
 from rulescore.language.syntax import Kind
@@ -43,6 +43,10 @@ def _one_character(text: str) -> str:
 
 def _listed(value: object) -> object:
     return [value] if isinstance(value, str) else value
+
+
+def _numbers(value: object) -> object:
+    return [value] if isinstance(value, int) else value
 
 
 def _column_choice(value: object) -> object:
@@ -88,7 +92,10 @@ def _group(value: object) -> object:
 Memory = Annotated[str, AfterValidator(_memory)]
 Delimiter = Annotated[str, AfterValidator(_one_character)]
 Paths = Annotated[list[Annotated[str, Field(min_length=1)]], BeforeValidator(_listed), Field(min_length=1)]
+Name = Annotated[str, Field(min_length=1)]
+Numbers = Annotated[list[int], BeforeValidator(_numbers), Field(min_length=1)]
 AtLeastOne = Annotated[int, Field(ge=1)]
+Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 # The words of a choice arrive as text; everything else must be of its own type.
@@ -108,8 +115,15 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
+class TagsSection(Section):
+    """The numbers that say in a published layout which rows are observed and which predicted."""
+
+    observed: Numbers = [0]
+    predicted: Numbers = [1]
+
+
 class SourceSection(Section):
-    """Where facts are and how they are written."""
+    """Where facts are and how they are written; or which tables of the engine's own database hold them."""
 
     path: Paths | None = None
     predicates: dict[str, Paths] = {}
@@ -119,6 +133,25 @@ class SourceSection(Section):
     header: bool | None = None
     types: dict[str, TypeWord] = {}
     columns: dict[str, Annotated[Any, BeforeValidator(_column_choice)]] = {}
+    database_table: Name | None = None
+    database_predicates: dict[str, Name] = {}
+    database_schema: Name | None = None
+    tags: TagsSection | None = None
+
+    @property
+    def in_database(self) -> bool:
+        return self.database_table is not None or self.database_schema is not None or bool(self.database_predicates)
+
+    def tables(self) -> list[tuple[str | None, str]]:
+        """Tables of the engine's own database, each with the predicate it is of."""
+        plain = [] if self.database_table is None else [(None, self.database_table)]
+        return [*plain, *self.database_predicates.items()]
+
+    def published(self) -> list[PublishedFacts]:
+        if self.database_schema is None:
+            return []
+        tags = self.tags or TagsSection()
+        return [PublishedFacts(self.database_schema, tuple(tags.observed), tuple(tags.predicted))]
 
     def files(self, folder: Path) -> list[FactFile]:
         plain = [(None, path) for path in self.path or ()]
@@ -237,10 +270,11 @@ class EngineSection(Section):
     memory_limit: Memory | None = None
     threads: AtLeastOne | None = None
     spill_folder: str | None = None
+    timeout: Seconds | None = None
 
     def options(self, folder: Path) -> EngineOptions:
         spill = None if self.spill_folder is None else folder / self.spill_folder
-        return EngineOptions(self.url, self.memory_limit, self.threads, spill)
+        return EngineOptions(self.url, self.memory_limit, self.threads, spill, self.timeout)
 
 
 class OutputSection(Section):

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from rulescore.data.functions import imported
+from rulescore.data.in_place import table_answers, table_facts
 from rulescore.data.options import (
     FunctionSection,
     Location,
@@ -24,7 +25,9 @@ from rulescore.data.options import (
 )
 from rulescore.data.rule_sources import rule_sources
 from rulescore.data.setting import (
-    FactStream,
+    DatabaseTable,
+    FactSource,
+    FactTable,
     Function,
     KeyedTable,
     ModelPredictions,
@@ -121,9 +124,19 @@ class _Builder:
         folder = sections.output.folder
         return Project(setting, None if folder is None else self._folder / folder, tuple(sections.output.formats))
 
-    def _streams(self, key: str, sections: list[SourceSection]) -> tuple[FactStream, ...]:
+    def _streams(self, key: str, sections: list[SourceSection]) -> tuple[FactSource, ...]:
         files = [file for number, section in enumerate(sections) for file in self._files((key, number), section)]
-        return self._attempt((key,), partial(observed_streams, files)) if files else ()
+        streams = self._attempt((key,), partial(observed_streams, files)) if files else ()
+        tables = [
+            table_facts(table, predicate=predicate, layout=section.layout, columns=section.columns)
+            for section in sections
+            for predicate, table in section.tables()
+        ]
+        published = [one for section in sections for one in section.published()]
+        if published and key != "facts":
+            message = "`database_schema` is for facts: it has observed ones and predictions"
+            self._problems.append(Diagnostic("E402", message, self._place((key,))))
+        return (*streams, *tables, *published)
 
     def _keyed_tables(self) -> tuple[KeyedTable, ...]:
         described = {name: section.described(self._folder) for name, section in self._sections.tables.items()}
@@ -153,8 +166,16 @@ class _Builder:
             self._problems.append(replace(unnamed_target(name, self._tables), place=self._place(location)))
             return ModelPredictions(name, ())
         files = self._files(location, section)
-        streams = self._attempt(location, partial(prediction_streams, files))
-        return ModelPredictions(name, streams, section.top_k)
+        streams = self._attempt(location, partial(prediction_streams, files)) if files else ()
+        if section.database_schema is not None:
+            message = "`database_schema` has models of its own"
+            helps = ("give it in `facts`",)
+            self._problems.append(Diagnostic("E402", message, self._place((*location, "database_schema")), helps=helps))
+        return ModelPredictions(name, (*streams, *self._answers(name, section)), section.top_k)
+
+    def _answers(self, model: str, section: PredictionsSection) -> Iterator[FactTable]:
+        for predicate, table in section.tables():
+            yield table_answers(table, model, predicate=predicate, layout=section.layout, columns=section.columns)
 
     def _table_of(self, location: Location, section: PredictionsSection) -> KeyedTable | None:
         """The table whose target a model predicts: the one it names, or the only one where there are no facts to predict."""
@@ -165,19 +186,22 @@ class _Builder:
 
     def _table_model(self, name: str, section: PredictionsSection, table: KeyedTable) -> ModelPredictions:
         location = ("predictions", name)
-        for key in ("predicates", "layout", "header", "types", "columns"):
+        for key in ("predicates", "layout", "header", "types", "columns", "database_predicates", "database_schema", "tags"):
             if key in section.model_fields_set:
                 message = f"`{key}` says nothing of predictions for a table"
                 notes = ("they have the columns of its key, and `prediction`",)
                 self._problems.append(Diagnostic("E402", message, self._place((*location, key)), notes=notes))
-        if section.path is None:
-            self._problems.append(Diagnostic("E404", "`predictions` names no file", self._place(location), helps=("give `path`",)))
+        if section.path is None and section.database_table is None:
+            helps = ("give `path`, or `database_table`",)
+            self._problems.append(Diagnostic("E404", "`predictions` names no file", self._place(location), helps=helps))
         streams = tuple(
             stream
             for path in section.path or ()
             for stream in self._attempt(location, partial(self._table_predictions, table, self._folder / path, section))
         )
-        return ModelPredictions(name, (), section.top_k, streams)
+        stored = section.database_table
+        in_place = () if stored is None else (TablePredictions(table.name, DatabaseTable(None, stored)),)
+        return ModelPredictions(name, (), section.top_k, (*streams, *in_place))
 
     def _table_predictions(self, table: KeyedTable, path: Path, section: PredictionsSection) -> tuple[TablePredictions]:
         rows = file_rows(path, delimiter=section.delimiter, form=section.format, predictions=True)
@@ -185,11 +209,22 @@ class _Builder:
 
     def _files(self, location: Location, section: SourceSection) -> list[object]:
         files = section.files(self._folder)
-        if not files:
+        if section.in_database:
+            self._refuse_file_keys(location, section)
+        if not files and not section.in_database:
             message = f"`{location[0]}` names no file"
             helps = ("give `path`, or `predicates` with a path for each predicate",)
             self._problems.append(Diagnostic("E404", message, self._place(location), helps=helps))
         return list(files)
+
+    def _refuse_file_keys(self, location: Location, section: SourceSection) -> None:
+        """What describes files says nothing of tables, which have names and types of their own."""
+        keys = ["path", "predicates", "format", "delimiter", "header", "types"]
+        keys += ["layout", "columns"] if section.database_schema is not None else ["tags"]
+        for key in (one for one in keys if one in section.model_fields_set):
+            message = f"`{key}` says nothing of tables of the engine's database"
+            helps = ("describe files and tables apart",)
+            self._problems.append(Diagnostic("E402", message, self._place((*location, key)), helps=helps))
 
     def _rules(self) -> Iterator[Source]:
         section = self._sections.rules

@@ -23,7 +23,7 @@ class _Choice(StrEnum):
 
 class PredictionReader:
     """Iterates once over the batches of a model's predictions that `top_k` keeps; `rows_read` then says how many rows there
-    were before anything was left out.
+    were before anything was left out. Predictions in the engine's own database are not among them.
 
     What is kept depends on what a stream knows. Rank: rows with rank up to k. Query and score: the k best scores of each query,
     of equal ones the earlier rows. Neither: every row. Where nothing is asked for, k is 1.
@@ -35,7 +35,8 @@ class PredictionReader:
 
     def __iter__(self) -> Iterator[FactBatch]:
         for stream in self._predictions.streams:
-            yield from self._kept(stream)
+            if isinstance(stream, FactStream):
+                yield from self._kept(stream)
 
     def _kept(self, stream: FactStream) -> Iterator[FactBatch]:
         top_k = 1 if self._predictions.top_k is None else self._predictions.top_k

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from rulescore.data.request import Request
 from rulescore.errors import Place, Source
 from rulescore.language.syntax import And, Expression, Kind, Value
 
@@ -45,6 +46,49 @@ class FactStream:
     open: Callable[[], Iterator[FactBatch]]
 
 
+@dataclass(frozen=True, slots=True)
+class Only:
+    """Rows whose column, written as text, is one of these values."""
+
+    column: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FactTable:
+    """Facts in a table of the engine's own database, read in place. `table` may be qualified: `kg.wife`. `request` says which
+    column plays which part. `only`: further conditions on rows. `keys`: texts are keys of constants, as `rulescore load` writes
+    them. `model`: where the table has a column `model`, only the rows of this model are read."""
+
+    table: str
+    request: Request
+    only: tuple[Only, ...] = ()
+    keys: bool = False
+    model: str | None = None
+
+    @property
+    def origin(self) -> str:
+        return self.request.origin
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedFacts:
+    """A schema of the engine's own database in the published layout: a table for each predicate, whose rows are observed or a
+    model's predictions by the number in their column `tag`. Rows with any other tag are not read."""
+
+    schema: str
+    observed: tuple[int, ...] = (0,)
+    predicted: tuple[int, ...] = (1,)
+
+    @property
+    def origin(self) -> str:
+        return f"{self.schema} (published layout)"
+
+
+FactSource = FactStream | FactTable | PublishedFacts
+"""Where facts come from. Published ones bring models of their own."""
+
+
 class ValueType(StrEnum):
     """Types of values. A duration is a value of expressions only."""
 
@@ -70,10 +114,15 @@ class RowStream:
 
 @dataclass(frozen=True, slots=True)
 class DatabaseTable:
-    """A table of an existing database, read in place. `table` may be qualified: `main.sales`."""
+    """A table of an existing database, read in place: of a DuckDB file or, without one, of the engine's own database. `table` may
+    be qualified: `main.sales`."""
 
-    database: Path
+    database: Path | None
     table: str
+
+    @property
+    def origin(self) -> str:
+        return self.table if self.database is None else f"{self.database} ({self.table})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +199,7 @@ class TablePredictions:
     strings and take the types of the table's columns when they are loaded."""
 
     table: str
-    rows: RowStream
+    rows: RowStream | DatabaseTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,17 +231,27 @@ class ModelPredictions:
     """One model's answers. `top_k` keeps the best answers of each query; streams without query and rank are kept whole."""
 
     model: str
-    streams: tuple[FactStream, ...]
+    streams: tuple[FactSource, ...]
     top_k: int | None = None
     tables: tuple[TablePredictions, ...] = ()
 
 
+def origins_of(predictions: ModelPredictions) -> list[str]:
+    """Where a model's predictions come from. The tables of one published schema are one source."""
+    files = [source.origin for source in predictions.streams if isinstance(source, FactStream)]
+    stored = dict.fromkeys(source.origin for source in predictions.streams if not isinstance(source, FactStream))
+    return [*files, *stored, *(table.rows.origin for table in predictions.tables)]
+
+
 @dataclass(frozen=True, slots=True)
 class EngineOptions:
-    url: str = "duckdb"
+    """`timeout`: the most seconds that one statement may take. The address may hold a password, so it is not shown."""
+
+    url: str = field(default="duckdb", repr=False)
     memory_limit: str | None = None
     threads: int | None = None
     spill_folder: Path | None = None
+    timeout: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,10 +267,10 @@ class ScoringOptions:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    observed: tuple[FactStream, ...]
+    observed: tuple[FactSource, ...]
     rules: tuple[Source, ...]
     predictions: tuple[ModelPredictions, ...] = ()
-    negatives: tuple[FactStream, ...] = ()
+    negatives: tuple[FactSource, ...] = ()
     scoring: ScoringOptions = ScoringOptions()
     engine: EngineOptions = EngineOptions()
     tables: tuple[KeyedTable, ...] = ()

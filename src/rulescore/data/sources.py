@@ -15,7 +15,7 @@ from rulescore.data.layout import column_problem
 from rulescore.data.ntriples import read_ntriples
 from rulescore.data.parquet import read_parquet
 from rulescore.data.request import DELIMITERS_ARE, FactFile, FileFormat, Request, is_delimiter
-from rulescore.data.setting import FactBatch, FactStream
+from rulescore.data.setting import FactBatch, FactSource, FactStream, FactTable, PublishedFacts
 from rulescore.data.text import read_text
 from rulescore.data.text_problems import at_most
 from rulescore.errors import Diagnostic, InputError, Place, suggestion
@@ -51,12 +51,12 @@ FactsLike = object
 """A path, a `FactFile`, a frame, an iterable of rows, a mapping from predicate to any of these, or a list of such things."""
 
 
-def observed_streams(what: FactsLike, *, delimiter: str | None = None, header: bool | None = None) -> tuple[FactStream, ...]:
+def observed_streams(what: FactsLike, *, delimiter: str | None = None, header: bool | None = None) -> tuple[FactSource, ...]:
     """Streams of observed or negative facts. Files that do not exist are reported now, rows when they are read."""
     return _Collector(predictions=False, delimiter=delimiter, header=header).collect(what)
 
 
-def prediction_streams(what: FactsLike, *, delimiter: str | None = None, header: bool | None = None) -> tuple[FactStream, ...]:
+def prediction_streams(what: FactsLike, *, delimiter: str | None = None, header: bool | None = None) -> tuple[FactSource, ...]:
     """Streams of one model's predictions; batches have the columns `score`, `rank` and `query`, null where unknown."""
     return _Collector(predictions=True, delimiter=delimiter, header=header).collect(what)
 
@@ -105,14 +105,14 @@ class _Collector:
         self._predictions, self._delimiter, self._header = predictions, delimiter, header
         self._problems: list[Diagnostic] = []
 
-    def collect(self, what: FactsLike) -> tuple[FactStream, ...]:
+    def collect(self, what: FactsLike) -> tuple[FactSource, ...]:
         streams = tuple(self._streams(what, None))
         if self._problems:
             raise InputError(self._problems)
         return streams
 
-    def _streams(self, what: object, predicate: str | None) -> Iterator[FactStream]:
-        if isinstance(what, FactStream):
+    def _streams(self, what: object, predicate: str | None) -> Iterator[FactSource]:
+        if isinstance(what, FactStream | FactTable | PublishedFacts):
             yield what
         elif isinstance(what, FactFile):
             yield from self._file(what if predicate is None else replace(what, predicate=predicate))
@@ -130,11 +130,11 @@ class _Collector:
         else:
             self._refuse(what)
 
-    def _several(self, what: Iterable[object], predicate: str | None) -> Iterator[FactStream]:
+    def _several(self, what: Iterable[object], predicate: str | None) -> Iterator[FactSource]:
         """A list of sources when its first element is a source, else rows."""
         items = tuple(what) if iter(what) is what else what
         first = next(iter(items), None)
-        if isinstance(first, FactStream | FactFile | str | Path | Mapping) or is_frame(first):
+        if isinstance(first, FactStream | FactTable | PublishedFacts | FactFile | str | Path | Mapping) or is_frame(first):
             yield from chain.from_iterable(self._streams(item, predicate) for item in items)
         else:
             yield self._stream(f"<{_shown(what, predicate)}>", predicate, partial(read_rows, items))

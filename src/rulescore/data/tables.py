@@ -44,7 +44,8 @@ class Table:
     """A table whose rows have a key.
 
     `rows`: a path, a frame, a mapping from names to columns, or a list of mappings; or `database` and `table` for a table of a
-    DuckDB file that is read in place. `hidden` says which rows have a hidden target: a condition on attributes as text, a mapping
+    DuckDB file that is read in place, `table` alone for one of the engine's own database. `hidden` says which rows have a hidden
+    target: a condition on attributes as text, a mapping
     as in the project file (`{"column": …, "values": […]}`, `{"where": …}`, `{"path": …}`), or the keys of those rows. `types`
     are those of the columns of a text file; `derived` and `reached` map names of further attributes to their definitions."""
 
@@ -129,9 +130,12 @@ class _Description:
                 raise _wrong(f"table `{self._name}` does not say which table of the database it is", "give `table`")
             return _database(table.database, table.table)
         if table.table is not None:
-            raise _wrong(f"table `{self._name}` has no database", "give `database`, or a path alone")
+            if table.rows is not None or table.types:
+                what = "`types`" if table.types else "a path"
+                raise _wrong(f"table `{self._name}` has a table of a database and {what}", "give one of them alone")
+            return DatabaseTable(None, table.table)
         if table.rows is None:
-            raise _wrong(f"table `{self._name}` has no rows", "give `path`, or `database` and `table`")
+            raise _wrong(f"table `{self._name}` has no rows", "give `path`, `database` and `table`, or `table` alone")
         return rows_of(table.rows, f"<table {self._name}>", _types(table.types), table.delimiter, table.format)
 
     def _hidden(self) -> HiddenColumn | HiddenWhere | HiddenIds | None:
@@ -148,6 +152,8 @@ class _Description:
                 return HiddenIds(file_rows(Path(path)))
             case {"database": (str() | Path()) as database, "table": str() as table, **rest} if not rest:
                 return HiddenIds(_database(database, table))
+            case {"table": str() as table, **rest} if not rest:
+                return HiddenIds(DatabaseTable(None, table))
             case Mapping():
                 raise _wrong(f"`hidden` of table `{self._name}` is not understood", _HIDDEN_FORMS)
             case Path() as path:
@@ -181,8 +187,8 @@ def _source(place: Place, text: str) -> Source:
 
 
 _HIDDEN_FORMS = (
-    'write `{ column = "split", values = ["test"] }`, `{ where = "year >= 2019" }`, `{ path = "ids.csv" }` '
-    "or `{ database = …, table = … }`"
+    'write `{ column = "split", values = ["test"] }`, `{ where = "year >= 2019" }`, `{ path = "ids.csv" }`, '
+    "`{ database = …, table = … }` or `{ table = … }`"
 )
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 from rulescore.data.setting import EngineOptions
 from rulescore.engines.base import Engine
-from rulescore.errors import Diagnostic, InputError
+from rulescore.errors import Diagnostic, InputError, MissingExtraError, masked
 
 CODES = {
     "E901": "an engine refuses one of its options",
     "E902": "an engine that is not known",
 }
+
+_POSTGRES = ("postgresql://", "postgres://")
 
 
 def connect(options: EngineOptions) -> Engine:
@@ -17,4 +21,11 @@ def connect(options: EngineOptions) -> Engine:
         from rulescore.engines.duckdb import DuckDBEngine
 
         return DuckDBEngine(options)
-    raise InputError(Diagnostic("E902", f"there is no engine `{options.url}`", helps=("the engine of this version is `duckdb`",)))
+    if options.url.startswith(_POSTGRES):
+        if find_spec("psycopg") is None:
+            raise MissingExtraError("PostgreSQL", "postgres")
+        from rulescore.engines.postgres import PostgresEngine
+
+        return PostgresEngine(options)
+    helps = ("the engines are `duckdb`, which is the default, and `postgresql://user@host/database`",)
+    raise InputError(Diagnostic("E902", f"there is no engine `{masked(options.url)}`", helps=helps))

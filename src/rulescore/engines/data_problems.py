@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from rulescore.data.constants import ConstantType, type_of
-from rulescore.data.setting import Setting
+from rulescore.data.setting import Setting, origins_of
 from rulescore.engines.base import Engine
 from rulescore.engines.loading import Loaded
 from rulescore.engines.tables import LoadedTable
@@ -76,7 +76,7 @@ def _models(setting: Setting, loaded: Loaded) -> Iterator[Diagnostic]:
         if times > 1:
             yield Diagnostic("E325", f"model `{model}` is given {times} times", helps=("give its files as one list",))
     for one in setting.predictions:
-        origins = [*(stream.origin for stream in one.streams), *(table.rows.origin for table in one.tables)]
+        origins = origins_of(one)
         if len(origins) > 1:
             yield Diagnostic(
                 "W324",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,6 +12,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from rulescore.data.setting import EngineOptions
+from rulescore.engines.worker import Worker
 from rulescore.errors import Diagnostic, EngineError, InputError
 from rulescore.sql.build import text
 
@@ -26,21 +26,20 @@ _OUT_OF_MEMORY = (
     "(`memory_limit`, `threads` and `spill_folder` of the engine)"
 )
 
-# How often the waiting thread looks for Ctrl-C, in seconds.
-_POLL = 0.1
-
 
 class DuckDBEngine:
     """An in-memory database. Queries run in a thread of their own, so that Ctrl-C can interrupt them at once."""
 
     dialect = "duckdb"
+    longest_name: int | None = None
 
     def __init__(self, options: EngineOptions) -> None:
         self._own_folder: tempfile.TemporaryDirectory[str] | None = None
         if options.spill_folder is None:
             self._own_folder = tempfile.TemporaryDirectory(prefix="rulescore-")
         self._connection = duckdb.connect(":memory:")
-        self._worker = ThreadPoolExecutor(1, thread_name_prefix="rulescore-duckdb")
+        self._worker = Worker(self._connection.interrupt)
+        self._timeout = options.timeout
         try:
             self._configure(options)
         except InputError:
@@ -119,32 +118,18 @@ class DuckDBEngine:
         return text(statement, self.dialect, pretty=pretty)
 
     def close(self) -> None:
-        self._worker.shutdown(wait=True)
+        self._worker.close()
         self._connection.close()
         if self._own_folder is not None:
             self._own_folder.cleanup()
 
     def _interruptible(self, work: Callable[[], _Result]) -> _Result:
-        future = self._worker.submit(work)
         try:
-            return _wait(future)
-        except KeyboardInterrupt:
-            # A statement that is still being planned does not hear the first call.
-            while not future.done():
-                self._connection.interrupt()
-                wait([future], timeout=_POLL)
-            raise
+            return self._worker.do(work, seconds=self._timeout)
         except duckdb.OutOfMemoryException as error:
             raise EngineError(_OUT_OF_MEMORY) from error
         except duckdb.Error as error:
             raise EngineError(str(error)) from error
-
-
-def _wait(future: Future[_Result]) -> _Result:
-    """The result, waited for in short steps: an unbroken wait would hold Ctrl-C back until the query ends."""
-    while not future.done():
-        wait([future], timeout=_POLL)
-    return future.result()
 
 
 def _make_folder(folder: Path) -> None:

@@ -9,16 +9,18 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from rulescore.data.selection import PredictionReader
-from rulescore.data.setting import FactBatch, FactStream, Setting
+from rulescore.data.setting import FactBatch, FactSource, FactStream, FactTable, Setting
 from rulescore.data.summary import DataSummary, PredictionCounts
 from rulescore.data.vocabulary import Predicate, Vocabulary
 from rulescore.engines.base import Engine
+from rulescore.engines.in_place import InPlace, observed_in_place, predicted_in_place
 from rulescore.engines.tables import LoadedTable, prediction_batches
 from rulescore.errors import Diagnostic, InputError
 from rulescore.logic.plan import LiteralName
 from rulescore.logic.refutation import Order, identity
 from rulescore.sql import loading as sql
-from rulescore.sql.build import Select, arguments, drop, name
+from rulescore.sql.build import Select, arguments, create, drop, name
+from rulescore.sql.in_place import insert
 
 CODES = {"E324": "a predicate occurs with two different numbers of arguments in the data"}
 
@@ -63,7 +65,7 @@ class Loaded:
         return self.orders.get(arity, (identity(arity),))
 
 
-class _Staging:
+class Staging:
     """Collects batches by arity and hands them to the engine in large pieces."""
 
     def __init__(self, engine: Engine, kind: str, extra: Sequence[str] = ()) -> None:
@@ -97,6 +99,19 @@ class _Staging:
         if self._waiting_rows[batch.arity] >= _STAGED_ROWS:
             self._flush(batch.arity)
 
+    def take(self, found: InPlace) -> None:
+        """Rows that the engine has already, taken over by a statement."""
+        if not found.kept:
+            return
+        self._flush(found.arity)
+        target = sql.raw_table(self._kind, found.arity)
+        if found.arity in self._tables:
+            self._engine.run(insert(target, found.query))
+        else:
+            self._engine.run(create(target, found.query))
+            self._tables.add(found.arity)
+        self.rows += found.kept
+
     def finish(self) -> None:
         for arity in list(self._waiting):
             self._flush(arity)
@@ -126,11 +141,11 @@ def load(
     """Load every fact of a setting. `constants` are keys that rules mention, `declared` predicates with their arity. Predictions
     of the targets of `tables` are facts among the others."""
     tables = tables or {}
-    observed = _stage(engine, "observed", setting.observed)
-    negative = _stage(engine, "negative", setting.negatives)
-    predicted, read, kept = _stage_predictions(engine, setting, tables)
+    observed = stage(engine, "observed", setting.observed)
+    negative = stage(engine, "negative", setting.negatives)
+    predicted, read, kept = stage_predictions(engine, setting, tables)
     stages = {"observed": observed, "negative": negative, "predicted": predicted}
-    arities = _predicate_arities(engine, stages)
+    arities = predicate_arities(engine, stages)
     _refuse_clashes(arities, tables)
     names = sorted({**declared, **arities})
     ids = {predicate: i for i, predicate in enumerate(names)}
@@ -209,19 +224,22 @@ def _refuse_clashes(predicates: Iterable[str], tables: Mapping[str, LoadedTable]
         raise InputError(problems)
 
 
-def _stage(engine: Engine, kind: str, streams: Iterable[FactStream]) -> _Staging:
-    staging = _Staging(engine, kind)
-    for stream in streams:
-        for batch in stream.open():
-            staging.add(batch)
+def stage(engine: Engine, kind: str, sources: Iterable[FactSource]) -> Staging:
+    """Facts as rows of text keys. Published sources are tables by now."""
+    staging = Staging(engine, kind)
+    for source in sources:
+        if isinstance(source, FactTable):
+            staging.take(observed_in_place(engine, source))
+        elif isinstance(source, FactStream):
+            for batch in source.open():
+                staging.add(batch)
     staging.finish()
     return staging
 
 
-def _stage_predictions(
-    engine: Engine, setting: Setting, tables: Mapping[str, LoadedTable]
-) -> tuple[_Staging, list[int], list[int]]:
-    staging = _Staging(engine, "predicted", ("model", "score", "rank"))
+def stage_predictions(engine: Engine, setting: Setting, tables: Mapping[str, LoadedTable]) -> tuple[Staging, list[int], list[int]]:
+    """The predictions of all models, with how many rows of each were read, and kept."""
+    staging = Staging(engine, "predicted", ("model", "score", "rank"))
     read: list[int] = []
     kept: list[int] = []
     for number, one in enumerate(setting.predictions):
@@ -230,6 +248,11 @@ def _stage_predictions(
         for batch in reader:
             staging.add(batch, number)
         rows_read = reader.rows_read
+        for source in one.streams:
+            if isinstance(source, FactTable):
+                found = predicted_in_place(engine, source, number, one.model, one.top_k)
+                staging.take(found)
+                rows_read += found.rows
         for batch in prediction_batches(engine, tables, number):
             staging.add(batch, number)
             rows_read += batch.rows.num_rows
@@ -239,7 +262,7 @@ def _stage_predictions(
     return staging, read, kept
 
 
-def _predicate_arities(engine: Engine, stages: Mapping[str, _Staging]) -> dict[str, int]:
+def predicate_arities(engine: Engine, stages: Mapping[str, Staging]) -> dict[str, int]:
     """The arity of every predicate in the data; one that has two is an error."""
     tables = {sql.raw_table(kind, n): (kind, n) for kind, stage in stages.items() for n in stage.arities}
     if not tables:
@@ -272,7 +295,7 @@ class _Bases:
     def __init__(
         self,
         engine: Engine,
-        stages: Mapping[str, _Staging],
+        stages: Mapping[str, Staging],
         names: Sequence[str],
         orders: dict[int, tuple[Order, ...]],
         stride: int,

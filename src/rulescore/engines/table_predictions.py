@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rulescore.data.setting import ModelPredictions, Setting, TablePredictions, ValueType
+from rulescore.data.setting import ModelPredictions, RowStream, Setting, TablePredictions, ValueType
 from rulescore.engines.base import Engine
+from rulescore.engines.in_place import row_stream
 from rulescore.engines.offenders import Offenders, counted, offenders
 from rulescore.engines.table_ids import prediction_columns
 from rulescore.engines.table_rows import TableRows
@@ -71,7 +72,7 @@ class _Stage:
             for number, model in enumerate(self._models)
             for source in model.tables
             if source.table == self._table.name and target is not None
-            for part in self._read(source, target)
+            for part in self._read(source, model.model, target)
         ]
         if not parts or self.problems or target is None:
             return None
@@ -84,9 +85,10 @@ class _Stage:
         self._check_each(kind)
         return Staged(self._covered(), floats)
 
-    def _read(self, source: TablePredictions, target: ValueType) -> Iterator[pa.Table]:
+    def _read(self, source: TablePredictions, model: str, target: ValueType) -> Iterator[pa.Table]:
         try:
-            found, problems = prediction_columns(source.rows, self._table, self._rows.key_types(), target)
+            rows = source.rows if isinstance(source.rows, RowStream) else row_stream(self._engine, source.rows, model)
+            found, problems = prediction_columns(rows, self._table, self._rows.key_types(), target)
         except InputError as error:
             self.problems += error.problems
             return

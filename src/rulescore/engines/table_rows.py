@@ -19,6 +19,7 @@ from rulescore.data.setting import (
 )
 from rulescore.data.table_rows import ARROW_TYPES
 from rulescore.engines.base import Engine
+from rulescore.engines.in_place import Catalogue, row_stream
 from rulescore.engines.offenders import Offenders, counted, offenders
 from rulescore.engines.table_ids import id_columns
 from rulescore.errors import Diagnostic, EngineError, InputError, Place, Severity, suggestion
@@ -114,13 +115,18 @@ class TableLoader:
         try:
             if isinstance(table.rows, RowStream):
                 return table.rows.schema()
+            if table.rows.database is None:
+                catalogue = Catalogue(self._engine, f"table `{table.rows.table}`")
+                return catalogue.schema(catalogue.find(table.rows.table))
             return self._engine.query(sql.stored_columns(self._in_place(table.rows))).schema
         except InputError as error:
             self._problems += error.problems
             return None
 
     def _in_place(self, table: DatabaseTable) -> sql.StoredTable:
-        """A table of a database file, which is attached when it is first met."""
+        """A table of a database file, which is attached when it is first met, or of the engine's own database."""
+        if table.database is None:
+            return sql.StoredTable(Catalogue(self._engine, f"table `{table.table}`").find(table.table), {})
         database = self._databases.get(table.database)
         if database is None:
             database = name(f"database_{len(self._databases)}")
@@ -223,6 +229,8 @@ class TableLoader:
         return ids
 
     def _database_rows(self, table: DatabaseTable) -> RowStream:
+        if table.database is None:
+            return row_stream(self._engine, table)
         stored = self._in_place(table)
         schema = self._engine.query(sql.stored_columns(stored)).schema
         stored = replace(
@@ -232,7 +240,7 @@ class TableLoader:
         def read(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
             yield from self._engine.query(sql.selected(stored, columns)).to_batches()
 
-        return RowStream(f"{table.database} ({table.table})", lambda: schema, read)
+        return RowStream(table.origin, lambda: schema, read)
 
     def _check_keys(self, rows: TableRows) -> None:
         table = rows.shape.table

@@ -83,7 +83,7 @@ def _loaded(engine: Engine, rows: TableRows, staged: Staged | None) -> LoadedTab
     columns = {name: TableColumn(f"c{i}", _type(attributes, name)) for i, name in enumerate(rows.need.kept)}
     observed = f"{rows.stem}_observed"
     engine.run(sql.create_observed(observed, rows.table, _fields(columns), attributes))
-    engine.run(sql.create_hidden(_hidden(rows), rows.table, list(rows.fields.values())))
+    engine.run(sql.create_hidden(hidden_table(rows), rows.table, list(rows.fields.values())))
     engine.run(drop(rows.table))
     return LoadedTable(
         name=shape.table.name,
@@ -107,7 +107,8 @@ def _type(attributes: sql.Attributes, name: str) -> ValueType:
     return found
 
 
-def _hidden(rows: TableRows) -> str:
+def hidden_table(rows: TableRows) -> str:
+    """The hidden rows of a table, until predictions have their numbers."""
     return f"{rows.stem}_hidden"
 
 
@@ -140,8 +141,9 @@ def _with_predictions(engine: Engine, table: LoadedTable, literal: Callable[[Lit
         attributes = sql.Attributes(rows.shape, rows.fields, sql.predicted_value, floats=table.floats)
         keyed = list(zip(rows.keys, rows.key_types(), strict=True))
         target_type = table.columns[table.target].type
+        hidden = hidden_table(rows)
         number = literal(LiteralName(table.predicate, identity(len(keyed) + 1)))
-        engine.run(sql.create_predicted(predicted, _hidden(rows), _fields(table.columns), attributes, number, keyed, target_type))
+        engine.run(sql.create_predicted(predicted, hidden, _fields(table.columns), attributes, number, keyed, target_type))
         engine.run(drop(rows.staged))
-    engine.run(drop(_hidden(rows)))
+    engine.run(drop(hidden_table(rows)))
     return replace(table, predicted=predicted)

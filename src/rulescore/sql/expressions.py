@@ -90,6 +90,12 @@ def call(function: str, *arguments: exp.Expr) -> exp.Expr:
     return exp.Anonymous(this=function, expressions=list(arguments))
 
 
+def doubles(operation: exp.Binary) -> exp.Binary:
+    """Mark arithmetic on doubles: its result may be infinite or vanish, which some engines take for an error."""
+    operation.meta["doubles"] = True
+    return operation
+
+
 def when(condition: exp.Expr, value: exp.Expr) -> exp.Expr:
     """The value where the condition holds, else NULL."""
     return exp.Case(ifs=[exp.If(this=condition, true=value)])
@@ -196,14 +202,14 @@ class Compiler(ABC):
         left, right = operation.left, operation.right
         found = self.type_of(operation)
         if operation.operator is Arithmetic.DIVIDE:
-            return exp.Div(this=self.number(left), expression=_nonzero(right, self.number(right)), typed=True, safe=False)
+            return _quotient(self.number(left), _nonzero(right, self.number(right)))
         if operation.operator is Arithmetic.MODULO:
             divisor = _nonzero(right, self._value(right))
             rest = exp.Mod(this=_paren(self._value(left)), expression=divisor)
             shifted = exp.Paren(this=exp.Add(this=rest, expression=divisor.copy()))
             return exp.Mod(this=shifted, expression=divisor.copy())
         if found is ValueType.FLOAT:
-            return _ARITHMETIC[operation.operator](this=self.number(left), expression=self.number(right))
+            return doubles(_ARITHMETIC[operation.operator](this=self.number(left), expression=self.number(right)))
         sides = [_paren(self._value(left)), _paren(self._value(right))]
         if found is ValueType.DATE:  # days are added as 32-bit integers
             sides = [
@@ -228,10 +234,10 @@ class Compiler(ABC):
             case "round" if len(arguments) == 2:
                 assert isinstance(arguments[1], Constant)
                 scale = constant(float(10 ** int(arguments[1].value)))  # type: ignore[arg-type]  # checked to be an integer
-                scaled = exp.Mul(this=self.number(first), expression=scale)
-                return exp.Div(this=call("ROUND", scaled), expression=scale.copy(), typed=True, safe=False)
+                scaled = doubles(exp.Mul(this=self.number(first), expression=scale))
+                return _quotient(_paren(_rounded(scaled)), scale.copy())
             case "round":
-                return try_cast(call("ROUND", self.number(first)), ValueType.INTEGER)
+                return try_cast(_rounded(self.number(first)), ValueType.INTEGER)
             case "floor" | "ceil":
                 return try_cast(call(expression.function.upper(), self.number(first)), ValueType.INTEGER)
             case "ln":
@@ -241,18 +247,45 @@ class Compiler(ABC):
             case "exp":
                 return exp.Exp(this=self.number(first))
             case "power":
-                return exp.Pow(this=self.number(first), expression=self.number(arguments[1]))
+                return self._power(first, arguments[1])
             case "length":
-                return exp.Length(this=self._value(first))
+                return cast(exp.Length(this=self._value(first)), ValueType.INTEGER)
             case "lower":
                 return exp.Lower(this=self._value(first))
             case "upper":
                 return exp.Upper(this=self._value(first))
             case part:
-                return exp.Extract(this=exp.var(_PARTS[part]), expression=self._value(first))
+                return cast(exp.Extract(this=exp.var(_PARTS[part]), expression=self._value(first)), ValueType.INTEGER)
+
+    def _power(self, base: Expression, exponent: Expression) -> exp.Expr:
+        """Missing where it is not a real number: some engines raise an error there."""
+        real = any_of(
+            [
+                exp.GTE(this=self.number(base), expression=number(0)),
+                exp.EQ(this=self.number(exponent), expression=exp.Floor(this=self.number(exponent))),
+            ]
+        )
+        zero = all_of(
+            [exp.EQ(this=self.number(base), expression=number(0)), exp.LT(this=self.number(exponent), expression=number(0))]
+        )
+        power = exp.Pow(this=self.number(base), expression=self.number(exponent))
+        return when(all_of([exp.Paren(this=real), negation(zero)]), power)
 
     def _same_type(self, whole: Expression, part: Expression) -> exp.Expr:
         return self.number(part) if self.type_of(whole) is ValueType.FLOAT else self._value(part)
+
+
+def _rounded(value: exp.Expr) -> exp.Expr:
+    """To the nearest whole number, halves away from zero; the engines' own functions do not agree on halves."""
+    whole = call("TRUNC", value)
+    rest = exp.Abs(this=exp.Sub(this=_paren(value.copy()), expression=whole.copy()))
+    half = exp.GTE(this=rest, expression=constant(0.5))
+    step = exp.Case(ifs=[exp.If(this=half, true=call("SIGN", value.copy()))], default=number(0))
+    return exp.Add(this=whole, expression=step)
+
+
+def _quotient(left: exp.Expr, right: exp.Expr) -> exp.Expr:
+    return doubles(exp.Div(this=left, expression=right, typed=True, safe=False))
 
 
 def _nonzero(divisor: Expression, value: exp.Expr) -> exp.Expr:

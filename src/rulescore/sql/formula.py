@@ -124,6 +124,8 @@ class Scope(Compiler):
 
     def atom(self, atom: RowAtom) -> exp.Expr:
         """An atom holds if it is observed or is the prediction."""
+        if any(self.context.relation(atom).columns[name].type is None for name, _ in atom.arguments):
+            return exp.false()  # the relation has no rows
         ways = [self._some((atom,), Source.OBSERVED)]
         if self.prediction is not None and self.context.predictable(atom):
             ways.append(self.is_prediction(atom))
@@ -203,6 +205,11 @@ class Scope(Compiler):
                 found = exp.Coalesce(this=exp.Sum(this=value), expressions=[number(0)])
                 # A sum of 64-bit integers would have 128 bits, which are no integers to a registered predicate.
                 return found if self.type_of(measure.value) is ValueType.FLOAT else big(found)
+            case Aggregation.AVERAGE if self.type_of(measure.value) is ValueType.INTEGER:
+                # The exact sum, divided as doubles: the engines' own averages of integers are of different types.
+                many = exp.Nullif(this=exp.Count(this=value.copy()), expression=number(0))
+                sides = [cast(one, ValueType.FLOAT) for one in (exp.Sum(this=value), many)]
+                return exp.Div(this=sides[0], expression=sides[1], typed=True, safe=False)
             case Aggregation.AVERAGE:
                 return exp.Avg(this=value)
             case Aggregation.LEAST:
@@ -262,16 +269,21 @@ class Joins:
 
     def _match(self, relation: Relation, alias: str, name: str, term: object) -> Iterator[exp.Expr]:
         here = column(alias, relation.columns[name].column)
+        typeless = relation.columns[name].type is None  # the relation has no rows, and nothing to compare with
         match term:
             case Wildcard():
                 if relation.is_table:
                     yield exp.Not(this=_is_null(here))
+            case Constant() if typeless:
+                yield exp.false()
             case Constant(value):
                 yield equal(here, constant(value))
             case Variable(variable) if not self.scope.knows(variable):
                 self.scope.columns[variable] = self.scope.typed(variable, here, relation.columns[name].type)
                 if relation.is_table:
                     yield exp.Not(this=_is_null(here.copy()))
+            case _ if typeless:
+                yield exp.false()
             case _:
                 yield equal(here, self.scope.value(term))  # type: ignore[arg-type]  # an expression: see Resolver.atom
 

@@ -7,8 +7,22 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from rulescore.data.setting import ValueType
-from rulescore.sql.build import Select, any_of, argument, column, create, equal, name, named, number, select, table
-from rulescore.sql.expressions import cast, try_cast
+from rulescore.sql.build import (
+    Select,
+    all_of,
+    any_of,
+    argument,
+    column,
+    create,
+    different,
+    equal,
+    name,
+    named,
+    number,
+    select,
+    table,
+)
+from rulescore.sql.expressions import call, cast
 from rulescore.sql.loading import CONSTANT
 from rulescore.sql.results import type_letter, word
 
@@ -35,9 +49,17 @@ def position_types(source: str, position: int, literals: Sequence[int]) -> Selec
 
 
 def _is_no_integer(key: exp.Expr) -> exp.Expr:
-    """Whether a number's key is not that of an integer of 64 bits."""
-    too_long = exp.Is(this=try_cast(word(key), ValueType.INTEGER), expression=exp.null())
-    return any_of([*(exp.Like(this=key.copy(), expression=exp.Literal.string(f"%{c}%")) for c in ".e"), too_long])
+    """Whether a number's key is not that of an integer of 64 bits. Its digits are compared as text: a cast that may fail is a
+    different thing on every engine."""
+    digits = call("REPLACE", word(key), exp.Literal.string("-"), exp.Literal.string(""))
+    length = cast(exp.Length(this=digits), ValueType.INTEGER)
+    longest = len(str(2**63))
+    beyond = exp.GT(this=digits.copy(), expression=exp.Literal.string(str(2**63 - 1)))
+    lowest = different(word(key.copy()), exp.Literal.string(str(-(2**63))))
+    too_long = exp.GT(this=length, expression=number(longest))
+    as_long = equal(length.copy(), number(longest))
+    fractions = [exp.Like(this=key.copy(), expression=exp.Literal.string(f"%{c}%")) for c in ".e"]
+    return any_of([*fractions, too_long, all_of([as_long, beyond, lowest])])
 
 
 def create_relation(

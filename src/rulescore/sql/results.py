@@ -67,12 +67,10 @@ def contributions() -> Select:
 def predictions(arity: int, stride: int) -> Select:
     """Distinct predictions of one arity in the order of their numbers: their literal and their arguments in words."""
     query = select(column("p", "literal")).from_(table(candidate_table(arity), "p"))
-    words = []
     for i in range(arity):
         alias = f"c{i}"
         query = query.join(table(CONSTANT, alias), on=equal(column(alias, "id"), column("p", argument(i))))
-        words.append(word(column(alias, "key")))
-    query = query.select(named(exp.Array(expressions=words), "arguments"))
+        query = query.select(named(word(column(alias, "key")), argument(i)))
     query = query.where(equal(exp.Mod(this=column("p", "literal"), expression=number(stride)), number(0)))
     return query.order_by(column("p", "prediction"))
 

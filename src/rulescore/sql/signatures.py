@@ -85,13 +85,17 @@ def create_extremes(arity: int, orders: Sequence[Order], stride: int, *, marked:
 def create_sets(arity: int, orders: Sequence[Order], stride: int, *, marked: bool) -> exp.Create:
     """Each tuple of which several literals hold, with the sorted list of them."""
     keys = arguments(arity)
-    members = exp.func("list_sort", exp.func("list", column("f", "literal")))
+    members = sorted_list(column("f", "literal"))
     query = select(*(column("f", a) for a in keys), named(members, "members"))
     query = query.from_(_literals(arity, orders, stride, marked=marked))
     on = [equal(column("x", a), column("f", a)) for a in keys]
     on.append(different(column("x", "least"), column("x", "greatest")))
     query = query.join(table(_extremes(arity), "x"), on=all_of(on))
     return create(_sets(arity), query.group_by(*(column("f", a) for a in keys)))
+
+
+def sorted_list(value: exp.Expr) -> exp.Expr:
+    return exp.ArrayAgg(this=exp.Order(this=value, expressions=[exp.Ordered(this=value.copy())]))
 
 
 def create_signatures(arities: Sequence[int], literals: int) -> exp.Create:
@@ -148,7 +152,7 @@ def create_inverses(stride: int) -> exp.Create:
     # Marks of alike orders are negative, and hold of the tuple either way round.
     mark = exp.If(this=exp.LT(this=literal, expression=number(0)), true=literal.copy())
     turned = exp.Case(ifs=[mark], default=flipped(literal.copy(), stride))
-    members = exp.func("list_sort", exp.func("list", integer(turned)))
+    members = sorted_list(integer(turned))
     sets = select(column("m", "signature"), named(members, "members"), named(count_rows(), "n"))
     sets = sets.from_(table(MEMBER, "m")).group_by(column("m", "signature"))
     several = (

@@ -81,9 +81,14 @@ def create_edges() -> exp.Create:
     )
 
 
+# A prime beyond every rank. PostgreSQL hashes both halves of a large number together: with a power of 2 here, all keys of one sum
+# would fall into one place.
+_BEYOND = 2_654_435_761
+
+
 def _key(left: exp.Expr, right: exp.Expr) -> exp.Expr:
     """Two numbers in one, which joins faster than two."""
-    return exp.Add(this=exp.Mul(this=big(left), expression=number(2**32)), expression=right)
+    return exp.Add(this=exp.Mul(this=big(left), expression=number(_BEYOND)), expression=right)
 
 
 def create_triangles(*, distinct: bool) -> exp.Create:

@@ -13,13 +13,17 @@ FROM (
   SELECT
     "g"."v0",
     "g"."v1",
-    CASE WHEN LENGTH("g"."v0") <= (
-      LENGTH("g"."v1") + 1
-    ) THEN 1 ELSE 0 END AS "confirmed",
+    CASE
+      WHEN CAST(LENGTH("g"."v0") AS BIGINT) <= (
+        CAST(LENGTH("g"."v1") AS BIGINT) + 1
+      )
+      THEN 1
+      ELSE 0
+    END AS "confirmed",
     CASE
       WHEN NOT (
-        LENGTH("g"."v0") <= (
-          LENGTH("g"."v1") + 1
+        CAST(LENGTH("g"."v0") AS BIGINT) <= (
+          CAST(LENGTH("g"."v1") AS BIGINT) + 1
         )
       )
       THEN 1

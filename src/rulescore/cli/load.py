@@ -1,0 +1,58 @@
+"""`rulescore load`: facts and predictions into the user's own database, in the published layout."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from rulescore.cli.options import (
+    ENGINE,
+    FACTS,
+    NEGATIVES,
+    PREDICTIONS,
+    PROJECT,
+    SettingChoice,
+    quiet_option,
+    schema_option,
+    setting_options,
+)
+from rulescore.cli.output import show, show_warnings
+
+if TYPE_CHECKING:
+    # Loading these takes longer than `--help` may.
+    from rulescore.engines.published import Written
+    from rulescore.reporting.listing import Listing
+
+
+@click.command()
+@setting_options(PROJECT + FACTS + NEGATIVES + PREDICTIONS + ENGINE)
+@schema_option
+@click.option("--replace", is_flag=True, help="Drop the tables that this command made there before.")
+@quiet_option
+def load(choice: SettingChoice, schema: str, replace: bool, quiet: bool) -> None:
+    """Write facts and predictions into a PostgreSQL database: a table for each predicate."""
+    from rulescore.cli.setting import load_data
+    from rulescore.engines.connect import connect
+    from rulescore.engines.published import write_published
+
+    setting = load_data(choice)
+    engine = connect(setting.engine)
+    try:
+        written = write_published(engine, setting, schema, replace=replace)
+    finally:
+        engine.close()
+    show_warnings(written.warnings, quiet=quiet)
+    show(_listing(written), "table")
+
+
+def _listing(written: Written) -> Listing:
+    from rulescore.reporting.listing import CellKind, Column, Listing
+
+    columns = (
+        Column("of", "predicate or table"),
+        Column("table", "written to"),
+        *(Column(key, key, CellKind.COUNT) for key in ("observed", "predicted", "hidden")),
+    )
+    rows = tuple((one.of, one.table, one.observed, one.predicted, one.hidden) for one in written.tables)
+    return Listing("load", f"Written to schema {written.schema}", columns, rows)

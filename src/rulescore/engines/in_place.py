@@ -1,0 +1,397 @@
+"""The user's own tables in the engine's database: found in its catalogue, and read where they are by statements alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+from sqlglot import exp
+
+from rulescore.data.layout import resolve
+from rulescore.data.request import FactFile, Request
+from rulescore.data.setting import (
+    DatabaseTable,
+    FactSource,
+    FactTable,
+    ModelPredictions,
+    Only,
+    PublishedFacts,
+    RowStream,
+    Setting,
+)
+from rulescore.engines.base import Engine
+from rulescore.engines.offenders import counted
+from rulescore.errors import Diagnostic, InputError, Place, suggestion
+from rulescore.sql import in_place as sql
+from rulescore.sql.build import Select, column, count_rows, equal, named, select
+from rulescore.sql.in_place import StoredFacts, StoredType
+from rulescore.sql.published import MADE_HERE, NAMES, PredicateTable, argument_columns
+from rulescore.sql.tables import StoredTable
+
+CODES = {
+    "E921": "tables of the engine's own database are asked for, and the engine has none",
+    "E922": "a table of the engine's database is not there, or may not be read",
+    "E923": "a schema is not in the published layout",
+}
+
+Path = tuple[str, str]
+
+# What tables of the published layout have beside their arguments.
+_TAG, _MODEL = "tag", "model"
+
+_NAMES = frozenset({StoredType.TEXT, StoredType.INTEGER})
+_NUMBERS = frozenset({StoredType.INTEGER, StoredType.FLOAT, StoredType.DECIMAL})
+
+_MOST_LISTED = 20
+
+
+@dataclass(frozen=True, slots=True)
+class StoredColumn:
+    """A column of the user's: the type as the database calls it, and how it holds constants, if it can."""
+
+    named: str
+    type: StoredType | None
+    scale: int | None = None
+
+    @property
+    def arrow(self) -> pa.DataType:
+        """The type by which tables with keys know it; a type that has no values stays one."""
+        match self.type:
+            case StoredType.TEXT:
+                return pa.string()
+            case StoredType.INTEGER:
+                return pa.int64()
+            case StoredType.FLOAT:
+                return pa.float64()
+            case StoredType.DECIMAL:
+                return pa.decimal128(38, 0 if self.scale == 0 else 6)
+            case StoredType.BOOLEAN:
+                return pa.bool_()
+            case StoredType.DATE:
+                return pa.date32()
+            case StoredType.TIMESTAMP:
+                return pa.timestamp("us")
+            case None:
+                return pa.binary()
+
+
+@dataclass(frozen=True, slots=True)
+class _Relation:
+    schema: str
+    name: str
+    visible: bool
+    readable: bool
+    comment: str
+
+    @property
+    def full(self) -> str:
+        return f"{self.schema}.{self.name}"
+
+
+class Catalogue:
+    """The tables and views of the engine's own database, as the role sees them."""
+
+    def __init__(self, engine: Engine, what: str) -> None:
+        """`what` is looked for in it."""
+        if engine.dialect != sql.DIALECT:
+            helps = ("give `--engine postgresql://…`, or `url` in the section `engine` of the project file",)
+            message = f"{what} lies in the engine's own database, and this engine has none"
+            raise InputError(Diagnostic("E921", message, helps=helps))
+        self._engine = engine
+        self._known: list[_Relation] | None = None
+
+    @property
+    def relations(self) -> list[_Relation]:
+        if self._known is None:
+            rows = self._engine.query(sql.relations()).to_pylist()
+            self._known = sorted((_Relation(**row) for row in rows), key=lambda one: one.full)
+        return self._known
+
+    def schemas(self) -> list[str]:
+        names: list[str] = self._engine.query(sql.schemas())["schema"].to_pylist()
+        return names
+
+    def find(self, table: str) -> Path:
+        """Schema and name of a table, which may be given by its name alone where the search path finds it."""
+        found = [one for one in self.relations if one.full == table] or [
+            one for one in self.relations if one.visible and one.name == table
+        ]
+        if not found:
+            raise InputError(self._unknown(table))
+        if not found[0].readable:
+            helps = ("grant it `SELECT` on the table, and `USAGE` on its schema",)
+            raise InputError(Diagnostic("E922", f"the role may not read `{table}`", helps=helps))
+        return found[0].schema, found[0].name
+
+    def _unknown(self, table: str) -> Diagnostic:
+        shown = [one.name if one.visible else one.full for one in self.relations if one.readable]
+        close = suggestion(table, dict.fromkeys([*shown, *(one.full for one in self.relations)]))
+        more = f" and {len(shown) - _MOST_LISTED:,} more" if len(shown) > _MOST_LISTED else ""
+        listed = ", ".join(f"`{one}`" for one in shown[:_MOST_LISTED]) or "none"
+        helps = (f"did you mean `{close}`?",) if close else ()
+        notes = (f"tables that can be read are {listed}{more}", "capital letters count")
+        return Diagnostic("E922", f"the database has no table `{table}`", notes=notes, helps=helps)
+
+    def columns(self, path: Path) -> dict[str, StoredColumn]:
+        rows = self._engine.query(sql.columns_of(*path)).to_pylist()
+        return {row["name"]: _column(row) for row in rows}
+
+    def tables_of(self, schema: str) -> dict[str, dict[str, StoredColumn]]:
+        """The columns of every table of a schema that can be read."""
+        readable = {one.name for one in self.relations if one.schema == schema and one.readable}
+        found: dict[str, dict[str, StoredColumn]] = {name: {} for name in sorted(readable)}
+        for row in self._engine.query(sql.columns_of(schema)).to_pylist():
+            if row["table"] in found:
+                found[row["table"]][row["name"]] = _column(row)
+        return found
+
+    def schema(self, path: Path) -> pa.Schema:
+        return pa.schema([(name, one.arrow) for name, one in self.columns(path).items()])
+
+    def stored(self, facts: FactTable) -> StoredFacts:
+        """The parts that columns of a table of facts play. What cannot be read as facts is raised."""
+        path = self.find(facts.table)
+        columns = self.columns(path)
+        of_model = facts.model is not None and _MODEL in columns
+        names = [name for name in columns if name != _MODEL or not of_model]
+        layout = resolve(names, len(names), facts.request)
+        only = (*facts.only, Only(_MODEL, (facts.model,))) if of_model and facts.model is not None else facts.only
+        problems = [
+            _of_no_type(facts, names[i], columns[names[i]], note)
+            for indices, fits, note in (
+                (layout.arguments, frozenset(StoredType), "text, numbers, booleans, dates and uuids can be read"),
+                ((layout.relation,), _NAMES, "the relation column is text, or whole numbers"),
+                ((layout.score,), _NUMBERS, "scores are numbers"),
+                ((layout.rank,), frozenset({StoredType.INTEGER}), "ranks are whole numbers"),
+            )
+            for i in indices
+            if i is not None and columns[names[i]].type not in fits
+        ]
+        if problems:
+            raise InputError(problems)
+        return StoredFacts(
+            path,
+            tuple(names[i] for i in layout.arguments),
+            {name: one.type for name, one in columns.items() if one.type is not None},
+            None if layout.relation is None else names[layout.relation],
+            layout.predicate,
+            None if layout.score is None else names[layout.score],
+            None if layout.rank is None else names[layout.rank],
+            tuple(names[i] for i in layout.query),
+            only,
+            facts.keys,
+        )
+
+
+def _column(row: Mapping[str, object]) -> StoredColumn:
+    name, kind, modifier = str(row["type"]), row["kind"], row["modifier"]
+    found = StoredType.TEXT if kind == "e" else sql.STORED_TYPES.get(name)
+    # The lower 11 bits of a numeric's modifier are its scale, which may be negative; no modifier, no scale.
+    scale = None if not isinstance(modifier, int) or modifier < 4 else ((modifier - 4 & 2047) ^ 1024) - 1024
+    return StoredColumn(name, found, max(0, scale) if scale is not None else None)
+
+
+def _of_no_type(facts: FactTable, name: str, stored: StoredColumn, note: str) -> Diagnostic:
+    message = f"column `{name}` of `{facts.table}` is of type {stored.named}"
+    helps = ("convert it in a view",)
+    return Diagnostic("E321", message, Place(facts.origin), notes=(note,), helps=helps)
+
+
+@dataclass(frozen=True, slots=True)
+class InPlace:
+    """Rows of the user's, ready to be taken by a statement: how many there are, and how many of them the statement gives."""
+
+    arity: int
+    rows: int
+    kept: int
+    query: Select
+
+
+def observed_in_place(engine: Engine, facts: FactTable) -> InPlace:
+    stored = _stored(engine, facts)
+    counts = _checked(engine, facts, stored)
+    return InPlace(len(stored.arguments), counts["rows"], counts["rows"], sql.observed_rows(stored))
+
+
+def predicted_in_place(engine: Engine, facts: FactTable, model: int, name: str, top_k: int | None) -> InPlace:
+    """The predictions of a model, by its number; those that `top_k` keeps, chosen as `PredictionReader` chooses them."""
+    stored = _stored(engine, facts)
+    counts = _checked(engine, facts, stored)
+    rows = counts["rows"]
+    for part in ("rank", "query"):
+        if 0 < counts.get(part, 0) < rows:
+            notes = ("the answers of one source are all chosen by rank, or all by query and score, or all kept",)
+            message = f"some rows of `{facts.table}` have a {part} and others have none"
+            raise InputError(Diagnostic("E331", message, Place(facts.origin), notes=notes))
+    best = 1 if top_k is None else top_k
+    by_rank, by_query = rows and counts.get("rank") == rows, rows and counts.get("query") == rows
+    if by_query and not by_rank and counts.get("score", 0) < rows:
+        helps = ("add a `rank` or `score` column, or leave `query` out",)
+        message = f"neither rank nor score says which answers of `{facts.table}` are best"
+        raise InputError(Diagnostic("E330", message, Place(facts.origin), helps=helps))
+    if rows and top_k is not None and not by_rank and not by_query:
+        helps = ("leave top_k out, or add a `rank` column, or `query` and `score` columns",)
+        message = f"top_k is asked for, but the predictions of `{name}` have neither rank nor query"
+        raise InputError(Diagnostic("E330", message, Place(facts.origin), helps=helps))
+
+    def chosen() -> Select:
+        return sql.predicted_rows(
+            stored, model, best_rank=best if by_rank else None, best_of_query=best if by_query and not by_rank else None
+        )
+
+    kept = rows
+    if by_rank or by_query:
+        counting = select(named(count_rows(), "n")).from_(chosen().subquery(alias="k", copy=False))
+        kept = engine.query(counting)["n"][0].as_py()
+    return InPlace(len(stored.arguments), rows, kept, chosen())
+
+
+def _stored(engine: Engine, facts: FactTable) -> StoredFacts:
+    return Catalogue(engine, f"table `{facts.table}`").stored(facts)
+
+
+def _checked(engine: Engine, facts: FactTable, stored: StoredFacts) -> dict[str, int]:
+    """What is counted of a table; rows that are no facts are raised, all kinds of them together."""
+    counts: dict[str, int] = engine.query(sql.fault_counts(stored)).to_pylist()[0]
+    problems = []
+
+    def add(code: str, name: str, what: str, count: int, *notes: str) -> None:
+        message = f"`{name}` of `{facts.table}` {what} in {counted(count, 'row')}"
+        problems.append(Diagnostic(code, message, Place(facts.origin), notes=notes))
+
+    for i, name in enumerate(stored.arguments):
+        if counts[f"m_{i}"]:
+            add("E312", name, "is missing", counts[f"m_{i}"])
+        if counts[f"w_{i}"]:
+            timed = stored.types[name] is StoredType.TIMESTAMP
+            what = "has a time of day" if timed else "is no constant"
+            add("E314", name, what, counts[f"w_{i}"], "NaN, infinite values and times of day are no constants")
+    if stored.relation is not None and counts["m_relation"]:
+        add("E312", stored.relation, "is missing", counts["m_relation"])
+    if counts.get("w_score"):
+        add("E316", str(stored.score), "is not a finite number", counts["w_score"])
+    if counts.get("w_rank"):
+        add("E316", str(stored.rank), "is less than 1", counts["w_rank"], "ranks count from 1")
+    if problems:
+        raise InputError(problems)
+    return counts
+
+
+@dataclass(frozen=True, slots=True)
+class Expanded:
+    """A setting in which published sources are tables and models. `tables`: those of the predicates, where all facts and
+    predictions come from one published schema."""
+
+    setting: Setting
+    tables: Mapping[str, PredicateTable] | None = None
+
+
+def expanded(engine: Engine, setting: Setting) -> Expanded:
+    """Looks up what a published layout holds."""
+    layouts = [one for one in setting.observed if isinstance(one, PublishedFacts)]
+    if not layouts:
+        return Expanded(setting)
+    observed: list[FactSource] = [one for one in setting.observed if not isinstance(one, PublishedFacts)]
+    models: dict[str, list[FactSource]] = {}
+    tables: dict[str, PredicateTable] = {}
+    for layout in layouts:
+        found = _Published(engine, layout)
+        tables |= found.tables()
+        observed += found.observed()
+        for model, sources in found.models().items():
+            models.setdefault(model, []).extend(sources)
+    predictions = (*setting.predictions, *(ModelPredictions(model, tuple(models[model])) for model in sorted(models)))
+    alone = len(setting.observed) == 1 and not setting.predictions
+    return Expanded(replace(setting, observed=tuple(observed), predictions=predictions), tables if alone else None)
+
+
+class _Published:
+    """A schema in the published layout: every table with a subject, a tag and a model is a predicate's."""
+
+    def __init__(self, engine: Engine, layout: PublishedFacts) -> None:
+        self._engine, self._layout = engine, layout
+        catalogue = Catalogue(engine, f"schema `{layout.schema}`")
+        tables = catalogue.tables_of(layout.schema)
+        self._arguments = {name: found for name, columns in tables.items() if (found := _arguments(columns)) is not None}
+        made_here = {one.name for one in catalogue.relations if one.schema == layout.schema and one.comment.startswith(MADE_HERE)}
+        self._made_here = made_here if NAMES in made_here else set()
+        self.predicates = self._names()
+        if not self.predicates:
+            raise InputError(self._none(catalogue))
+
+    def _none(self, catalogue: Catalogue) -> Diagnostic:
+        close = suggestion(self._layout.schema, [one for one in catalogue.schemas() if one != self._layout.schema])
+        notes = ("a predicate's table has the columns `subject`, `object`, `tag` and `model`",)
+        helps = (f"did you mean `{close}`?",) if close else ("`rulescore load` writes this layout",)
+        return Diagnostic("E923", f"schema `{self._layout.schema}` has no table of a predicate", notes=notes, helps=helps)
+
+    def _names(self) -> dict[str, str]:
+        """The tables of predicates. Where `rulescore load` made them, a table says which is whose; else a table has its name."""
+        own = {name: name for name in self._arguments if name not in self._made_here}
+        if not self._made_here:
+            return own
+        path = (self._layout.schema, NAMES)
+        query = select(column("s", "name"), column("s", "table_name")).where(
+            equal(column("s", "kind"), exp.Literal.string("predicate"))
+        )
+        rows = self._engine.query(StoredFacts(path, (), {}).rows(query)).to_pylist()
+        return own | {row["name"]: row["table_name"] for row in rows if row["table_name"] in self._arguments}
+
+    def tables(self) -> dict[str, PredicateTable]:
+        layout = self._layout
+        return {
+            predicate: PredicateTable((layout.schema, one), layout.observed, layout.predicted, one in self._made_here)
+            for predicate, one in self.predicates.items()
+        }
+
+    def observed(self) -> Iterator[FactTable]:
+        tags = self._tags(self._layout.observed)
+        for predicate, table in self.predicates.items():
+            yield self._facts(predicate, table, (tags,), predictions=False)
+
+    def models(self) -> dict[str, list[FactTable]]:
+        tags = self._tags(self._layout.predicted)
+        found: dict[str, list[FactTable]] = {}
+        for predicate, table in self.predicates.items():
+            rows = self._engine.query(sql.different_values((self._layout.schema, table), _MODEL, [tags]))
+            for model in rows["value"].to_pylist():
+                if model is None:
+                    message = f"`{self._layout.schema}.{table}` has predictions whose `model` is missing"
+                    raise InputError(Diagnostic("E923", message, notes=(f"predictions have the tag {', '.join(tags.values)}",)))
+                only = (tags, Only(_MODEL, (model,)))
+                found.setdefault(model, []).append(self._facts(predicate, table, only, predictions=True))
+        return found
+
+    def _tags(self, numbers: Sequence[int]) -> Only:
+        return Only(_TAG, tuple(map(str, numbers)))
+
+    def _facts(self, predicate: str, table: str, only: tuple[Only, ...], *, predictions: bool) -> FactTable:
+        file = FactFile(table, predicate=predicate, columns={"arguments": self._arguments[table]})
+        request = Request(self._layout.origin, file, predictions)
+        return FactTable(f"{self._layout.schema}.{table}", request, only, keys=table in self._made_here)
+
+
+def _arguments(columns: Mapping[str, StoredColumn]) -> list[str] | None:
+    """The columns of a predicate's arguments; None for any other table."""
+    if not {_TAG, _MODEL} <= columns.keys():
+        return None
+    arity = len(columns)
+    found = [name for name in argument_columns(arity) if name in columns]
+    return found if found and found == argument_columns(len(found)) else None
+
+
+def row_stream(engine: Engine, table: DatabaseTable, model: str | None = None) -> RowStream:
+    """Ids or predictions in a table of the engine's database; of one model, where the table tells models apart."""
+    catalogue = Catalogue(engine, f"table `{table.table}`")
+    path = catalogue.find(table.table)
+    schema = catalogue.schema(path)
+    stored = StoredTable(path, {one: one for one in schema.names}, dict(zip(schema.names, schema.types, strict=True)))
+
+    def read(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        query = select(*(named(stored.value("s", name), name) for name in columns)).from_(stored.source("s"))
+        if model is not None and _MODEL in schema.names:
+            query = query.where(equal(column("s", _MODEL), exp.Literal.string(model)))
+        yield from engine.query(query).to_batches()
+
+    return RowStream(table.origin, lambda: schema, read)

@@ -1,0 +1,437 @@
+"""A PostgreSQL server: temporary tables of one session, everything in one transaction that sees one state of the database."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import psycopg
+import pyarrow as pa
+from psycopg import pq
+from psycopg.conninfo import conninfo_to_dict
+from pyarrow import csv
+from sqlglot import exp
+
+from rulescore.data.setting import EngineOptions
+from rulescore.engines.worker import Worker, took_too_long
+from rulescore.errors import Diagnostic, EngineError, InputError, masked
+from rulescore.sql.build import table, text
+from rulescore.sql.postgres import adapted, careful, computes_doubles
+
+_Result = TypeVar("_Result")
+
+CODES = {
+    "E911": "PostgreSQL has no such option",
+    "E912": "the server cannot be reached, or refuses the connection",
+    "E913": "the server or its database cannot be used",
+    "E914": "PostgreSQL cannot read a database file in place",
+    "E915": "a text holds the character NUL, which PostgreSQL cannot store",
+}
+
+# The oldest version that is still maintained when this is written.
+_OLDEST = 140000
+
+_COLUMNS: dict[pa.DataType, str] = {
+    pa.bool_(): "BOOLEAN",
+    pa.int32(): "INTEGER",
+    pa.int64(): "BIGINT",
+    pa.float64(): "DOUBLE PRECISION",
+    pa.date32(): "DATE",
+    # Strings are in the order of their code points, whatever the language of the database.
+    pa.string(): 'TEXT COLLATE "C"',
+}
+
+# By the numbers under which every server knows its own types.
+_TYPES: dict[int, pa.DataType] = {
+    16: pa.bool_(),
+    20: pa.int64(),
+    21: pa.int16(),
+    23: pa.int32(),
+    25: pa.string(),
+    700: pa.float32(),
+    701: pa.float64(),
+    1042: pa.string(),
+    1043: pa.string(),
+    1082: pa.date32(),
+    1114: pa.timestamp("us"),
+    1184: pa.timestamp("us", "UTC"),
+}
+_NUMERIC = 1700
+
+# What a session asks for. The first of each pair is left alone where the server's owner has set it.
+_ROOM = {"work_mem": "64MB", "temp_buffers": "128MB"}
+_SETTINGS = {
+    "client_encoding": "UTF8",
+    "DateStyle": "ISO, YMD",
+    "TimeZone": "UTC",
+    "extra_float_digits": "1",
+    "standard_conforming_strings": "on",
+    # Compiling a statement takes longer than most of them run.
+    "jit": "off",
+    # Between statements Python may count for a while.
+    "idle_in_transaction_session_timeout": "0",
+}
+
+# Collations that know every small and capital letter, best first; the last is the database's own.
+_LETTERS = ("pg_c_utf8", "und-x-icu", "default")
+
+# Smaller tables are planned well enough without statistics.
+_WORTH_ANALYSING = 100
+
+# Bytes that travel at a time.
+_CHUNK = 1 << 20
+
+_CONNECT_SECONDS = 30
+
+
+class PostgresEngine:
+    """A session. Its tables are temporary and its transaction is never committed: whatever happens, nothing is left behind."""
+
+    dialect = "postgres"
+    longest_name: int | None = 63
+
+    def __init__(self, options: EngineOptions) -> None:
+        _refuse_options(options)
+        self._timeout = options.timeout
+        self._connection = _connect(options.url)
+        self._worker = Worker(self._stop)
+        self._unanalysed: set[str] = set()
+        self._letters = _LETTERS[-1]
+        try:
+            self._worker.do(lambda: self._begin(options))
+        except psycopg.Error as error:
+            self.close()
+            raise InputError(Diagnostic("E913", "the session cannot be set up", notes=(_words(error),))) from error
+        except BaseException:
+            self.close()
+            raise
+
+    def _begin(self, options: EngineOptions) -> None:
+        """Start the transaction, settle everything that an answer could depend on, and see that the database will do."""
+        self._refuse_copy()
+        # Roles that only read often begin read only by default, and then make no temporary tables either.
+        self._tell("BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE")
+        settings = dict(_SETTINGS)
+        own = "SELECT name FROM pg_catalog.pg_settings WHERE source = 'default'"
+        settings |= {name: _ROOM[name] for (name,) in self._rows(own) if name in _ROOM}
+        if options.timeout is not None:
+            settings["statement_timeout"] = str(max(1, round(options.timeout * 1000)))
+        if options.threads is not None:
+            settings["max_parallel_workers_per_gather"] = str(options.threads - 1)
+        for name, value in settings.items():
+            self._tell(f"SET {name} = '{value}'")
+        self._refuse_database()
+        known = {name for (name,) in self._rows("SELECT collname FROM pg_catalog.pg_collation")}
+        self._letters = next(name for name in _LETTERS if name in known)
+
+    def _refuse_copy(self) -> None:
+        ((is_copy,),) = self._rows("SELECT pg_catalog.pg_is_in_recovery()")
+        if is_copy:
+            message = "the server is a standby, on which nobody can make temporary tables"
+            raise InputError(Diagnostic("E913", message, helps=("give the address of the primary server",)))
+
+    def _refuse_database(self) -> None:
+        version = self._connection.info.server_version
+        if version < _OLDEST:
+            message = f"the server runs PostgreSQL {version // 10000}, which is too old"
+            raise InputError(Diagnostic("E913", message, helps=(f"version {_OLDEST // 10000} or later is needed",)))
+        ((encoding, name, temporary),) = self._rows(
+            "SELECT current_setting('server_encoding'), current_database(), has_database_privilege(current_database(), 'TEMP')"
+        )
+        if encoding != "UTF8":
+            message = f"database `{name}` stores text as {encoding}"
+            raise InputError(Diagnostic("E913", message, helps=("use a database whose encoding is UTF8",)))
+        if not temporary:
+            message = f"the role may not make temporary tables in database `{name}`"
+            raise InputError(Diagnostic("E913", message, helps=(f'GRANT TEMPORARY ON DATABASE "{name}" TO …',)))
+
+    def load(self, name: str, rows: pa.Table) -> None:
+        rows = _plain(rows)
+        columns = ", ".join(f"{_quoted(field.name)} {_COLUMNS[field.type]}" for field in rows.schema)
+        self._unanalysed.discard(name)
+        self._do(lambda: self._tell(f"CREATE TEMPORARY TABLE {_quoted(name)} ({columns})"))
+        self.append(name, rows)
+
+    def append(self, name: str, rows: pa.Table) -> None:
+        rows = _plain(rows)
+        if not rows.num_rows:
+            return
+        columns = ", ".join(map(_quoted, rows.column_names))
+
+        def copy_in() -> None:
+            statement = f"COPY {_quoted(name)} ({columns}) FROM STDIN (FORMAT csv)"
+            with self._connection.cursor() as cursor, cursor.copy(statement.encode()) as copy:
+                for piece in _as_csv(rows):
+                    copy.write(piece)
+
+        self._do(copy_in)
+        self._note_rows(name, rows.num_rows)
+
+    def attach(self, database: Path, name: str) -> None:
+        helps = ("load the table into the server, or name another engine",)
+        raise InputError(Diagnostic("E914", f"PostgreSQL cannot read `{database}` in place", helps=helps))
+
+    def run(self, statement: exp.Expr, *, as_written: bool = False) -> None:
+        if isinstance(statement, exp.Drop) and self._is_aborted:
+            return  # everything is gone already, and the error that did it is on its way
+        made = _made_table(statement)
+        doubles = computes_doubles(statement)
+        sql = self.text(statement)
+
+        def work() -> int:
+            self._analyse()
+            with _order_kept(self, as_written):
+                if not doubles:
+                    return self._tell(sql)
+                return self._attempt(lambda: self._tell(sql), lambda: self._tell(text(careful(statement), self.dialect)))
+
+        count = self._do(work)
+        if isinstance(statement, exp.Drop):
+            self._unanalysed -= {one.name for one in statement.find_all(exp.Table)}
+        elif made is not None:
+            self._note_rows(made, count)
+
+    def query(self, statement: exp.Expr, *, as_written: bool = False) -> pa.Table:
+        doubles = computes_doubles(statement)
+        sql = self.text(statement)
+
+        def work() -> pa.Table:
+            self._analyse()
+            with _order_kept(self, as_written):
+                again = (lambda: self._fetch(text(careful(statement), self.dialect))) if doubles else None
+                return self._attempt(lambda: self._fetch(sql), again, read_only=True)
+
+        return self._do(work)
+
+    def text(self, statement: exp.Expr, *, pretty: bool = False) -> str:
+        return text(adapted(statement, self._letters), self.dialect, pretty=pretty)
+
+    def close(self) -> None:
+        self._worker.close()
+        self._connection.close()
+
+    # What follows runs in the worker's thread.
+
+    def _tell(self, sql: str) -> int:
+        """Run a statement that returns nothing; the number of rows it made."""
+        with self._connection.cursor() as cursor:
+            cursor.execute(sql.encode())
+            return max(0, cursor.rowcount)
+
+    def _rows(self, sql: str) -> list[tuple[object, ...]]:
+        with self._connection.cursor() as cursor:
+            return cursor.execute(sql.encode()).fetchall()
+
+    def _attempt(self, work: Callable[[], _Result], again: Callable[[], _Result] | None, *, read_only: bool = False) -> _Result:
+        """Work that may fail without ending the transaction. `again` is tried where a number left the range of its type.
+
+        Only queries and what computes with doubles come here: a statement that writes takes a transaction's number of its own
+        within, and more than 64 of those are a burden to other sessions of the server."""
+        guard = "SAVEPOINT __rulescore__" + ("; SET TRANSACTION READ ONLY" if read_only else "")
+        self._tell(guard)
+        try:
+            found = work()
+        except psycopg.errors.NumericValueOutOfRange:
+            self._tell("ROLLBACK TO SAVEPOINT __rulescore__; RELEASE SAVEPOINT __rulescore__")
+            if again is None:
+                raise
+            return self._attempt(again, None, read_only=read_only)
+        except psycopg.Error:
+            if not self._connection.closed:
+                self._tell("ROLLBACK TO SAVEPOINT __rulescore__; RELEASE SAVEPOINT __rulescore__")
+            raise
+        self._tell("RELEASE SAVEPOINT __rulescore__")
+        return found
+
+    def _fetch(self, sql: str) -> pa.Table:
+        names, types = self._described(sql)
+        with (
+            self._connection.cursor() as cursor,
+            cursor.copy(f"COPY ({sql}) TO STDOUT (FORMAT csv, FORCE_QUOTE *)".encode()) as rows,
+        ):
+            data = pa.py_buffer(b"".join(rows))
+        return _from_csv(data, names, types)
+
+    def _described(self, sql: str) -> tuple[list[str], list[pa.DataType]]:
+        """Names and types of a query's columns, before it runs."""
+        server = self._connection.pgconn
+        for found in (server.prepare(b"", sql.encode()), server.describe_prepared(b"")):
+            if found.status == pq.ExecStatus.FATAL_ERROR:
+                raise psycopg.errors.error_from_result(found, encoding="utf-8")
+        fields = range(found.nfields)
+        return [(found.fname(i) or b"").decode() for i in fields], [_type(found.ftype(i), found.fmod(i)) for i in fields]
+
+    def _analyse(self) -> None:
+        """Gather statistics on new tables: nobody else does it for temporary ones."""
+        for name in sorted(self._unanalysed):
+            self._tell(f"ANALYZE {_quoted(name)}")
+        self._unanalysed.clear()
+
+    # And this in the caller's.
+
+    def _note_rows(self, name: str, rows: int) -> None:
+        if rows >= _WORTH_ANALYSING:
+            self._unanalysed.add(name)
+
+    @property
+    def _is_aborted(self) -> bool:
+        return self._connection.closed or self._connection.info.transaction_status == pq.TransactionStatus.INERROR
+
+    def _do(self, work: Callable[[], _Result]) -> _Result:
+        try:
+            return self._worker.do(work)
+        except psycopg.errors.CharacterNotInRepertoire as error:
+            helps = ("replace it in the data",)
+            raise InputError(Diagnostic("E915", "a text holds the character NUL", notes=(_words(error),), helps=helps)) from error
+        except psycopg.Error as error:
+            raise EngineError(self._failure(error)) from error
+        except pa.ArrowInvalid as error:
+            raise EngineError(f"an answer of the server does not fit its type: {_words(error)}") from error
+
+    def _failure(self, error: psycopg.Error) -> str:
+        if self._connection.closed:
+            return f"the connection to the server was lost: {_words(error)}\nnothing is left behind on it; run this again"
+        if isinstance(error, psycopg.errors.QueryCanceled) and self._timeout is not None:
+            return f"{took_too_long(self._timeout)}: {_words(error)}"
+        return str(error).strip()
+
+    def _stop(self) -> None:
+        """Make the server give up the running statement; hang up on one that does not listen."""
+        try:
+            self._connection.cancel_safe(timeout=1)
+        except psycopg.Error:
+            with socket.socket(fileno=os.dup(self._connection.fileno())) as line:
+                line.shutdown(socket.SHUT_RDWR)
+
+
+class _order_kept:  # noqa: N801  # read as a phrase: with _order_kept(…)
+    """Joins in the order they are written in, while it lasts."""
+
+    def __init__(self, engine: PostgresEngine, wanted: bool) -> None:
+        self._engine, self._wanted = engine, wanted
+
+    def __enter__(self) -> None:
+        if self._wanted:
+            self._engine._tell("SET join_collapse_limit = 1; SET from_collapse_limit = 1")
+
+    def __exit__(self, *_: object) -> None:
+        if self._wanted and not self._engine._is_aborted:
+            self._engine._tell("RESET join_collapse_limit; RESET from_collapse_limit")
+
+
+def _refuse_options(options: EngineOptions) -> None:
+    """Options that cannot be kept, all at once and before anything starts."""
+    problems = []
+    if options.memory_limit is not None:
+        notes = ("the server decides how much memory a session takes",)
+        helps = ("set `work_mem` in the address: `postgresql://…?options=-c%20work_mem%3D256MB`",)
+        problems.append(Diagnostic("E911", "PostgreSQL cannot keep to a `memory_limit`", notes=notes, helps=helps))
+    if options.spill_folder is not None:
+        notes = ("the server puts what does not fit into memory into folders of its own",)
+        problems.append(Diagnostic("E911", "PostgreSQL cannot use a `spill_folder`", notes=notes, helps=("leave it out",)))
+    if problems:
+        raise InputError(problems)
+
+
+def _connect(url: str) -> psycopg.Connection:
+    known = _address(url)
+    if not known.get("connect_timeout") and "PGCONNECT_TIMEOUT" not in os.environ:
+        known["connect_timeout"] = _CONNECT_SECONDS
+    known.setdefault("application_name", "rulescore")
+    try:
+        return psycopg.connect(**known, autocommit=True, prepare_threshold=None)
+    except psycopg.Error as error:
+        told = str(error).replace(str(known.get("password") or "\0"), "***")
+        notes = tuple(line.strip() for line in told.splitlines() if line.strip())
+        raise InputError(Diagnostic("E912", f"no connection to `{masked(url)}`", notes=notes)) from None
+
+
+def _address(url: str) -> dict[str, Any]:
+    """The parts of an address. Where it cannot be read, the library's own words may quote a password: they are not passed on."""
+    try:
+        known = dict(conninfo_to_dict(url))
+    except psycopg.Error:
+        known = {"port": "?"}
+    misplaced = url.partition("?")[0].count("@") > 1
+    if misplaced or not all(port.isdigit() for port in str(known.get("port") or "").split(",") if port):
+        helps = (
+            "write it like `postgresql://user@host:5432/database`",
+            "the password may stand in PGPASSWORD or in ~/.pgpass; in an address, `@` and `/` of it are written `%40` and `%2F`",
+        )
+        raise InputError(Diagnostic("E912", "the address of the server cannot be understood", helps=helps))
+    return known
+
+
+def _words(error: Exception) -> str:
+    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+
+
+def _quoted(name: str) -> str:
+    return table(name).sql(dialect="postgres")
+
+
+def _made_table(statement: exp.Expr) -> str | None:
+    """The temporary table that a statement makes or fills; one in a schema is the user's, and not for us to look after."""
+    made = isinstance(statement, exp.Insert) or (isinstance(statement, exp.Create) and statement.kind == "TABLE")
+    return str(statement.this.name) if made and not statement.this.args.get("db") else None
+
+
+def _plain(rows: pa.Table) -> pa.Table:
+    """Rows in the few types that tables of ours have."""
+    return rows.cast(pa.schema([(field.name, _stored_type(field.type)) for field in rows.schema]))
+
+
+def _stored_type(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_dictionary(kind):
+        return _stored_type(kind.value_type)
+    if pa.types.is_boolean(kind):
+        return pa.bool_()
+    if pa.types.is_integer(kind):
+        return pa.int32() if kind.bit_width < 32 or kind == pa.int32() else pa.int64()
+    if pa.types.is_floating(kind):
+        return pa.float64()
+    return pa.date32() if pa.types.is_date(kind) else pa.string()
+
+
+def _as_csv(rows: pa.Table) -> Iterator[bytes]:
+    """Rows as text: whatever is there is quoted, so that an empty string differs from a missing one."""
+    options = csv.WriteOptions(include_header=False, quoting_style="all_valid")
+    for batch in rows.to_batches(max_chunksize=1 << 16):
+        sink = pa.BufferOutputStream()
+        csv.write_csv(batch, sink, options)
+        data = memoryview(sink.getvalue())
+        for start in range(0, len(data), _CHUNK):
+            yield bytes(data[start : start + _CHUNK])
+
+
+def _from_csv(data: pa.Buffer, names: Sequence[str], types: Sequence[pa.DataType]) -> pa.Table:
+    numbered = [str(i) for i in range(len(names))]  # names may repeat
+    if not data.size:
+        return pa.table([pa.array([], kind) for kind in types], names=list(names))
+    found = csv.read_csv(
+        pa.BufferReader(data),
+        csv.ReadOptions(column_names=numbered, block_size=min(max(data.size, 1), 1 << 30), use_threads=False),
+        csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
+        csv.ConvertOptions(
+            column_types=dict(zip(numbered, types, strict=True)),
+            null_values=[""],
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
+            true_values=["t"],
+            false_values=["f"],
+        ),
+    )
+    return found.rename_columns(list(names))
+
+
+def _type(number: int, modifier: int) -> pa.DataType:
+    """The Arrow type of a column. A number without declared digits is a sum of integers; others arrive as text."""
+    if number != _NUMERIC:
+        return _TYPES.get(number, pa.string())
+    if modifier < 0:
+        return pa.decimal128(38, 0)
+    precision, scale = (modifier - 4) >> 16, (modifier - 4) & 0x7FF
+    return pa.decimal128(precision, scale) if precision <= 38 and scale <= precision else pa.string()

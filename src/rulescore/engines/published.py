@@ -1,0 +1,163 @@
+"""Writing a setting in the published layout into the user's own database: only ever into tables that are made here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+from sqlglot import exp
+
+from rulescore.data.setting import Setting
+from rulescore.engines.base import Engine
+from rulescore.engines.in_place import Catalogue, expanded
+from rulescore.engines.loading import Staging, predicate_arities, stage, stage_predictions
+from rulescore.engines.tables import LoadedTable, hidden_table, load_tables
+from rulescore.errors import Diagnostic, EngineError, InputError, Severity
+from rulescore.sql import published as sql
+from rulescore.sql.build import name
+from rulescore.sql.expressions import SQL_TYPES
+
+CODES = {
+    "E924": "a table that is to be written exists already",
+    "E925": "a name cannot be that of a schema or a table",
+    "W921": "negative facts have no place in the published layout, and are not written",
+}
+
+_MODELS = name("published_model")
+_STAGED_NAMES = name("published_name")
+
+# Servers keep these names for themselves.
+_RESERVED = "pg_"
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenTable:
+    """A table that was written: what it is of, and its rows by what their tags say."""
+
+    of: str
+    table: str
+    observed: int
+    predicted: int
+    hidden: int
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    schema: str
+    tables: tuple[WrittenTable, ...]
+    warnings: tuple[Diagnostic, ...] = ()
+
+
+def write_published(engine: Engine, setting: Setting, schema: str, *, replace: bool = False) -> Written:
+    """Writes facts and predictions into a schema, which is made where it is lacking. Tables that are there already are left alone
+    and refused; with `replace`, those that were made here before are dropped first. All of it happens, or nothing."""
+    _check_schema(schema)
+    catalogue = Catalogue(engine, f"schema `{schema}`")
+    setting = expanded(engine, setting).setting
+    writer = _Writer(engine, setting, schema)
+    there = {one.name: one.comment.startswith(sql.MADE_HERE) for one in catalogue.relations if one.schema == schema}
+    _refuse_existing(schema, writer.names(), there, replace=replace)
+    try:
+        if schema not in catalogue.schemas():
+            engine.run(sql.create_schema(schema))
+        written = writer.write([table for table, made_here in there.items() if made_here and replace])
+        engine.run(exp.Commit())
+    except EngineError as error:
+        raise EngineError(f"schema `{schema}` could not be written, and is as it was: {error}") from error
+    return written
+
+
+def _check_schema(schema: str) -> None:
+    if not schema or len(schema.encode()) > sql.MOST_BYTES or schema.startswith(_RESERVED) or "\x00" in schema:
+        notes = (f"a name has 1 to {sql.MOST_BYTES} bytes, and does not begin with `{_RESERVED}`",)
+        raise InputError(Diagnostic("E925", f"`{schema}` cannot be the name of a schema", notes=notes))
+
+
+def _refuse_existing(schema: str, wanted: Iterable[str], there: Mapping[str, bool], *, replace: bool) -> None:
+    clashes = sorted(table for table in wanted if table in there and not (replace and there[table]))
+    if not clashes:
+        return
+    shown = ", ".join(f"`{one}`" for one in clashes[:10]) + (f" and {len(clashes) - 10:,} more" if len(clashes) > 10 else "")
+    own = all(there[table] for table in clashes)
+    helps = (
+        "give `--replace` to write them anew, or `--schema` for another place" if own else "choose another schema with `--schema`",
+    )
+    notes = () if own else ("tables that this command did not make are never replaced",)
+    raise InputError(Diagnostic("E924", f"schema `{schema}` has tables {shown} already", notes=notes, helps=helps))
+
+
+class _Writer:
+    """Facts and predictions staged as rows of keys, then written table by table."""
+
+    def __init__(self, engine: Engine, setting: Setting, schema: str) -> None:
+        self._engine, self._setting, self._schema = engine, setting, schema
+        self._keyed = load_tables(engine, setting, {})
+        self._observed: Staging = stage(engine, "observed", setting.observed)
+        self._predicted, _, _ = stage_predictions(engine, setting, {})
+        self._arities = predicate_arities(engine, {"observed": self._observed, "predicted": self._predicted})
+        predicates, targets = sorted(self._arities), [table for table in self._keyed.values() if table.target is not None]
+        names = sql.table_names([*predicates, *(f"{table.name}_predictions" for table in targets)])
+        self._of_predicate = dict(zip(predicates, names, strict=False))
+        self._of_target = {table.name: (table, name) for table, name in zip(targets, names[len(predicates) :], strict=True)}
+
+    def names(self) -> list[str]:
+        return [sql.NAMES, *self._of_predicate.values(), *(name for _, name in self._of_target.values())]
+
+    def write(self, dropped: Iterable[str]) -> Written:
+        for table in dropped:
+            self._engine.run(sql.drop_table((self._schema, table)))
+        models = [one.model for one in self._setting.predictions]
+        rows = {"id": pa.array(range(len(models)), pa.int32()), "name": pa.array(models, pa.string())}
+        self._engine.load(_MODELS, pa.table(rows))
+        for staging in (self._observed, self._predicted):
+            for arity in staging.arities:
+                self._engine.run(sql.index_staged(str(staging.table(arity))))
+        written = [*self._predicates(), *self._predictions()]
+        self._write_names()
+        return Written(self._schema, tuple(written), tuple(self._warnings()))
+
+    def _predicates(self) -> Iterator[WrittenTable]:
+        for predicate, arity in sorted(self._arities.items()):
+            path = (self._schema, self._of_predicate[predicate])
+            observed, predicted = self._observed.table(arity), self._predicted.table(arity)
+            self._engine.run(sql.create_predicate(path, predicate, arity, observed, predicted, _MODELS))
+            columns = sql.argument_columns(arity)
+            for i in range(arity):
+                self._engine.run(sql.create_index(path, [*columns[i:], *columns[:i]]))
+            yield self._finished(path, predicate, f"facts of {predicate}")
+
+    def _predictions(self) -> Iterator[WrittenTable]:
+        for table, written in self._of_target.values():
+            path = (self._schema, written)
+            self._engine.run(self._create_predictions(path, table))
+            yield self._finished(path, table.name, f"predictions of {table.name}")
+
+    def _create_predictions(self, path: tuple[str, str], table: LoadedTable) -> exp.Create:
+        assert table.target is not None
+        rows = table.made_from
+        staged = rows.staged if table.covered else None
+        target_type = SQL_TYPES[table.columns[table.target].type]
+        return sql.create_predictions(path, hidden_table(rows), rows.keys, target_type, staged, _MODELS)
+
+    def _finished(self, path: tuple[str, str], of: str, what: str) -> WrittenTable:
+        self._engine.run(sql.comment(path, what))
+        self._engine.run(sql.analyze(path))
+        counts = {row["tag"]: row["n"] for row in self._engine.query(sql.row_counts(path)).to_pylist()}
+        return WrittenTable(of, path[1], *(counts.get(tag, 0) for tag in (sql.OBSERVED, sql.PREDICTED, sql.HIDDEN)))
+
+    def _write_names(self) -> None:
+        predicates = [(one, "predicate", table) for one, table in self._of_predicate.items()]
+        targets = [(one, "predictions", table) for one, (_, table) in self._of_target.items()]
+        columns = zip(*(*predicates, *targets), strict=True) if predicates or targets else ((), (), ())
+        fields = ("name", "kind", "table_name")
+        rows = {field: pa.array(list(values), pa.string()) for field, values in zip(fields, columns, strict=True)}
+        self._engine.load(_STAGED_NAMES, pa.table(rows))
+        path = (self._schema, sql.NAMES)
+        self._engine.run(sql.create_names(path, _STAGED_NAMES))
+        self._engine.run(sql.comment(path, "which table is whose"))
+
+    def _warnings(self) -> Iterator[Diagnostic]:
+        if self._setting.negatives:
+            yield Diagnostic("W921", "negative facts have no place in the published layout", severity=Severity.WARNING)
+        yield from (warning for table in self._keyed.values() for warning in table.warnings)

@@ -1,0 +1,305 @@
+"""Statements that read a user's own tables where they are: the tables and columns there are, and their values as keys of constants.
+
+These run on PostgreSQL only: no other engine has a database of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import sqlglot
+from sqlglot import exp
+
+from rulescore.data.constants import MARKER, key_of
+from rulescore.data.setting import Only
+from rulescore.sql.build import (
+    Select,
+    all_of,
+    any_of,
+    argument,
+    column,
+    count_rows,
+    equal,
+    identifier,
+    integer,
+    named,
+    negation,
+    number,
+    one_if,
+    select,
+    table,
+    total,
+)
+from rulescore.sql.expressions import call
+
+DIALECT = "postgres"
+
+# Tables, partitioned tables, views, materialised views and foreign tables; no session's temporary tables.
+_RELATIONS = """
+SELECT n.nspname::TEXT AS "schema", c.relname::TEXT AS "name", pg_table_is_visible(c.oid) AS "visible",
+    has_schema_privilege(n.oid, 'USAGE') AND has_any_column_privilege(c.oid, 'SELECT') AS "readable",
+    COALESCE(obj_description(c.oid, 'pg_class'), '') AS "comment"
+FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.relpersistence <> 't'
+    AND NOT n.nspname IN ('pg_catalog', 'information_schema', 'pg_toast')
+"""
+
+# A domain is what it is made of.
+_COLUMNS = """
+SELECT n.nspname::TEXT AS "schema", c.relname::TEXT AS "table", a.attname::TEXT AS "name",
+    COALESCE(b.typname, t.typname)::TEXT AS "type", COALESCE(b.typtype, t.typtype)::TEXT AS "kind",
+    CASE WHEN b.oid IS NULL THEN a.atttypmod ELSE t.typtypmod END AS "modifier"
+FROM pg_catalog.pg_attribute AS a JOIN pg_catalog.pg_class AS c ON c.oid = a.attrelid
+    JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
+    LEFT JOIN pg_catalog.pg_type AS b ON b.oid = t.typbasetype
+WHERE a.attnum > 0 AND NOT a.attisdropped
+ORDER BY a.attnum
+"""
+
+
+class StoredType(StrEnum):
+    """How a column of the user's database holds constants."""
+
+    TEXT = "text"
+    INTEGER = "integer"
+    FLOAT = "float"
+    DECIMAL = "decimal"
+    BOOLEAN = "boolean"
+    DATE = "date"
+    TIMESTAMP = "timestamp"
+
+
+STORED_TYPES = {
+    **dict.fromkeys(("text", "varchar", "bpchar", "name", "citext", "uuid"), StoredType.TEXT),
+    **dict.fromkeys(("int2", "int4", "int8"), StoredType.INTEGER),
+    **dict.fromkeys(("float4", "float8"), StoredType.FLOAT),
+    **dict.fromkeys(("timestamp", "timestamptz"), StoredType.TIMESTAMP),
+    "numeric": StoredType.DECIMAL,
+    "bool": StoredType.BOOLEAN,
+    "date": StoredType.DATE,
+}
+
+
+def relations() -> exp.Expr:
+    """The tables and views of the database: `schema`, `name`, whether the search path finds them, whether they may be read."""
+    return sqlglot.parse_one(_RELATIONS, dialect=DIALECT)
+
+
+def schemas() -> exp.Expr:
+    return sqlglot.parse_one('SELECT n.nspname::TEXT AS "schema" FROM pg_catalog.pg_namespace AS n', dialect=DIALECT)
+
+
+def columns_of(schema: str, name: str | None = None) -> exp.Expr:
+    """The columns of a table, or of every table of a schema."""
+    query = sqlglot.parse_one(_COLUMNS, dialect=DIALECT)
+    assert isinstance(query, exp.Select)
+    wanted = {"n.nspname": schema} if name is None else {"n.nspname": schema, "c.relname": name}
+    for field, value in wanted.items():
+        query.where(equal(exp.column(*reversed(field.split("."))), exp.Literal.string(value)), copy=False)
+    return query
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFacts:
+    """Facts of a stored table: the columns of the arguments with their types, and of what else is known of predictions."""
+
+    path: tuple[str, str]
+    arguments: tuple[str, ...]
+    types: Mapping[str, StoredType]
+    relation: str | None = None
+    predicate: str | None = None
+    score: str | None = None
+    rank: str | None = None
+    query: tuple[str, ...] = ()
+    only: tuple[Only, ...] = ()
+    keys: bool = False
+
+    def source(self) -> exp.Table:
+        schema, name = self.path
+        return exp.Table(this=identifier(name), db=identifier(schema), alias=exp.TableAlias(this=identifier("s")))
+
+    def rows(self, query: Select) -> Select:
+        conditions = [
+            exp.In(this=_text(column("s", one.column)), expressions=[exp.Literal.string(value) for value in one.values])
+            for one in self.only
+        ]
+        query.from_(self.source())
+        return query.where(all_of(conditions)) if conditions else query
+
+    def key(self, name: str) -> exp.Expr:
+        return _key(column("s", name), self.types[name], keys=self.keys)
+
+
+def fault_counts(facts: StoredFacts) -> Select:
+    """How many rows there are; of each argument and of the relation, `m_` how many are missing and `w_` how many are no constants;
+    of rank, query and score how many are known and how many are wrong."""
+    query = select(named(count_rows(), "rows"))
+    for i, name in enumerate(facts.arguments):
+        value = column("s", name)
+        query.select(_count(_missing(value), f"m_{i}"), _count(_wrong(value, facts.types[name]), f"w_{i}"))
+    if facts.relation is not None:
+        value = column("s", facts.relation)
+        empty = equal(_text(value.copy()), exp.Literal.string(""))
+        query.select(_count(any_of([_missing(value), empty]), "m_relation"))
+    if facts.score is not None:
+        value = column("s", facts.score)
+        not_finite = _not_finite(exp.cast(value.copy(), "DOUBLE", copy=False))
+        query.select(_count(_known(value), "score"), _count(not_finite, "w_score"))
+    if facts.rank is not None:
+        value = column("s", facts.rank)
+        query.select(_count(_known(value), "rank"), _count(exp.LT(this=value.copy(), expression=number(1)), "w_rank"))
+    if facts.query:
+        query.select(_count(all_of(_known(column("s", one)) for one in facts.query), "query"))
+    return facts.rows(query)
+
+
+def observed_rows(facts: StoredFacts) -> Select:
+    """`predicate`, `a0`, … of every row, as keys."""
+    return facts.rows(select(*_fact(facts)))
+
+
+def predicted_rows(facts: StoredFacts, model: int, *, best_rank: int | None, best_of_query: int | None) -> Select:
+    """The predictions of a model, those up to a rank or the best of each query where that is asked for. Of equal scores of a query
+    those come first whose keys do."""
+    score = exp.null() if facts.score is None else column("s", facts.score)
+    rank = exp.null() if facts.rank is None else column("s", facts.rank)
+    query = select(
+        *_fact(facts),
+        named(integer(number(model)), "model"),
+        named(exp.cast(score, "DOUBLE", copy=False), "score"),
+        named(exp.cast(rank, "BIGINT", copy=False), "rank"),
+    )
+    if best_rank is not None:
+        return facts.rows(query).where(exp.LTE(this=column("s", str(facts.rank)), expression=number(best_rank)))
+    if best_of_query is None:
+        return facts.rows(query)
+    parts = [column("s", one) for one in facts.query]
+    order = [exp.Ordered(this=column("s", str(facts.score)), desc=True), *(exp.Ordered(this=facts.key(a)) for a in facts.arguments)]
+    place = exp.Window(this=exp.RowNumber(), partition_by=parts, order=exp.Order(expressions=order))
+    placed = facts.rows(query.select(named(place, "place"))).subquery(alias="b", copy=False)
+    fields = ["predicate", *(argument(i) for i in range(len(facts.arguments))), "model", "score", "rank"]
+    best = exp.LTE(this=column("b", "place"), expression=number(best_of_query))
+    return select(*(column("b", one) for one in fields)).from_(placed).where(best)
+
+
+def different_values(path: tuple[str, str], name: str, only: Sequence[Only] = ()) -> Select:
+    """The different values of a column, as text."""
+    query = select(named(_text(column("s", name)), "value")).distinct()
+    return StoredFacts(path, (), {}, only=tuple(only)).rows(query)
+
+
+def insert(target: str, query: exp.Query) -> exp.Insert:
+    return exp.Insert(this=table(target), expression=query)
+
+
+def _fact(facts: StoredFacts) -> list[exp.Expr]:
+    predicate = exp.Literal.string(str(facts.predicate)) if facts.relation is None else column("s", facts.relation)
+    return [
+        named(_text(predicate), "predicate"),
+        *(named(facts.key(name), argument(i)) for i, name in enumerate(facts.arguments)),
+    ]
+
+
+def _count(condition: exp.Expr, alias: str) -> exp.Expr:
+    known = exp.Coalesce(this=total(one_if(condition)), expressions=[number(0)])
+    return named(exp.cast(known, "BIGINT", copy=False), alias)
+
+
+def _missing(value: exp.Expr) -> exp.Expr:
+    return exp.Is(this=value, expression=exp.null())
+
+
+def _known(value: exp.Expr) -> exp.Expr:
+    return negation(_missing(value))
+
+
+def _not_finite(value: exp.Expr) -> exp.Expr:
+    """Only text is written to tell what numbers of both kinds are not."""
+    words = [exp.Literal.string(word) for word in ("NaN", "Infinity", "-Infinity")]
+    return exp.In(this=_text(value), expressions=words)
+
+
+def _wrong(value: exp.Expr, kind: StoredType) -> exp.Expr:
+    """Whether a value is no constant: NaN, infinite, a date of no calendar, or one with a time of day."""
+    match kind:
+        case StoredType.FLOAT | StoredType.DECIMAL:
+            return _not_finite(value)
+        case StoredType.DATE:
+            return _no_day(value)
+        case StoredType.TIMESTAMP:
+            day = exp.cast(value.copy(), "DATE", copy=False)
+            midnight = equal(exp.cast(day, "TIMESTAMP", copy=False), exp.cast(value.copy(), "TIMESTAMP", copy=False))
+            return any_of([_no_day(value), negation(midnight)])
+        case StoredType.TEXT | StoredType.INTEGER | StoredType.BOOLEAN:
+            return exp.false()
+
+
+def _no_day(value: exp.Expr) -> exp.Expr:
+    first, last = (exp.cast(exp.Literal.string(day), "DATE", copy=False) for day in ("0001-01-01", "9999-12-31"))
+    day = exp.cast(value.copy(), "DATE", copy=False)
+    return negation(exp.Between(this=day, low=first, high=last))
+
+
+def _text(value: exp.Expr) -> exp.Expr:
+    """A value as text that compares by code points, whatever the collation of the user's column."""
+    return exp.Collate(this=exp.cast(value, "TEXT", copy=False), expression=identifier("C"))
+
+
+def _key(value: exp.Expr, kind: StoredType, *, keys: bool) -> exp.Expr:
+    """The key of a value: what `data.constants.key_of` gives."""
+    match kind:
+        case StoredType.TEXT if keys:
+            return _text(value)
+        case StoredType.TEXT:
+            marked = equal(call("LEFT", _text(value), number(1)), exp.Literal.string(MARKER))
+            return exp.Case(ifs=[exp.If(this=marked, true=_marked("s", _text(value.copy())))], default=_text(value.copy()))
+        case StoredType.INTEGER:
+            return _marked("n", _text(value))
+        case StoredType.BOOLEAN:
+            truth = exp.If(this=value, true=exp.Literal.string(key_of(True)))
+            return exp.Case(ifs=[truth], default=exp.Literal.string(key_of(False)))
+        case StoredType.DATE | StoredType.TIMESTAMP:
+            day = exp.cast(value, "DATE", copy=False)
+            return _marked("d", call("TO_CHAR", day, exp.Literal.string("YYYY-MM-DD")))
+        case StoredType.FLOAT:
+            return _marked("n", _float_text(exp.cast(value, "DOUBLE", copy=False)))
+        case StoredType.DECIMAL:
+            whole = exp.If(this=equal(value, call("TRUNC", value.copy())), true=_text(call("TRUNC", value.copy())))
+            nearest = _float_text(exp.cast(value.copy(), "DOUBLE", copy=False))
+            return _marked("n", exp.Case(ifs=[whole], default=nearest))
+
+
+def _marked(letter: str, value: exp.Expr) -> exp.Expr:
+    return exp.DPipe(this=exp.Literal.string(f"{MARKER}{letter}"), expression=value)
+
+
+def _float_text(value: exp.Expr) -> exp.Expr:
+    """A double as Python writes it; a whole one as the integer it is, to the last digit."""
+    size = exp.Abs(this=value.copy())
+    is_whole = equal(value.copy(), call("FLOOR", value.copy()))
+    fits = exp.LT(this=size, expression=_double("9223372036854775808"))
+    # PostgreSQL turns to exponents one digit before Python does.
+    long = exp.GTE(this=size.copy(), expression=_double("1e15"))
+    ways = [
+        exp.If(this=all_of([is_whole, fits]), true=_text(exp.cast(value.copy(), "BIGINT", copy=False))),
+        exp.If(this=is_whole.copy(), true=_text(_exact(value))),
+        exp.If(this=long, true=_text(exp.cast(_text(value.copy()), "DECIMAL", copy=False))),
+    ]
+    return exp.Case(ifs=ways, default=_text(value.copy()))
+
+
+def _exact(value: exp.Expr) -> exp.Expr:
+    """A whole double beyond 64 bits as a decimal. The engine's own cast keeps 15 digits, so it is taken apart: the digits that a
+    double has fit into 64 bits, and the power of two that is left is exact."""
+    two = call("LN", _double("2"))
+    logarithm = exp.Div(this=call("LN", exp.Abs(this=value.copy())), expression=two, typed=True, safe=False)
+    power = exp.Paren(this=exp.Sub(this=integer(call("FLOOR", logarithm)), expression=number(55)))
+    digits = exp.Div(this=value.copy(), expression=call("POWER", _double("2"), power), typed=True, safe=False)
+    whole = exp.cast(exp.cast(digits, "BIGINT", copy=False), "DECIMAL", copy=False)
+    scale = call("POWER", exp.cast(number(2), "DECIMAL", copy=False), power.copy())
+    return call("TRUNC", exp.Mul(this=whole, expression=scale))
+
+
+def _double(text: str) -> exp.Expr:
+    return exp.cast(exp.Literal.string(text), "DOUBLE", copy=False)

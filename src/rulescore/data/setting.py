@@ -245,13 +245,15 @@ def origins_of(predictions: ModelPredictions) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class EngineOptions:
-    """`timeout`: the most seconds that one statement may take. The address may hold a password, so it is not shown."""
+    """`timeout`: the most seconds that one statement may take. The address may hold a password, so it is not shown. `session`: a
+    session of the caller's to work in, instead of one at an address."""
 
     url: str = field(default="duckdb", repr=False)
     memory_limit: str | None = None
     threads: int | None = None
     spill_folder: Path | None = None
     timeout: float | None = None
+    session: object | None = None
 
 
 @dataclass(frozen=True, slots=True)

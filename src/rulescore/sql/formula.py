@@ -202,7 +202,9 @@ class Scope(Compiler):
             case Aggregation.COUNT_DISTINCT:
                 return exp.Count(this=exp.Distinct(expressions=[value]))
             case Aggregation.SUM:
-                found = exp.Coalesce(this=exp.Sum(this=value), expressions=[number(0)])
+                added = exp.Sum(this=value)
+                added.meta["doubles"] = self.type_of(measure.value) is ValueType.FLOAT
+                found = exp.Coalesce(this=added, expressions=[number(0)])
                 # A sum of 64-bit integers would have 128 bits, which are no integers to a registered predicate.
                 return found if self.type_of(measure.value) is ValueType.FLOAT else big(found)
             case Aggregation.AVERAGE if self.type_of(measure.value) is ValueType.INTEGER:

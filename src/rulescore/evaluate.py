@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyarrow.parquet import write_table
 
 from rulescore.data.constants import key_of
 from rulescore.data.setting import Convention, Setting
 from rulescore.data.summary import DataSummary, PredictionCounts, TableCounts
 from rulescore.engines import counting
+from rulescore.engines.adopting import adopted
+from rulescore.engines.base import KeepingEngine
 from rulescore.engines.connect import connect
 from rulescore.engines.data_problems import data_problems, literal_types, shown_pairs
 from rulescore.engines.explaining import ShapeExplanation, explain, explain_formulas, formula_statement, rule_statement
@@ -110,7 +114,7 @@ class Session:
 
     def _open(self, names: Sequence[str]) -> None:
         refuse_clashes(self.setting.sql_rules, names)
-        found = expanded(self._engine, self.setting)
+        found = expanded(self._engine, adopted(self._engine, self.setting))
         self.setting, self._published = found.setting, found.tables
         known = self._load(names)
         self._horn, self._fast = horn_program(self.program, known.is_predicate)
@@ -138,6 +142,7 @@ class Session:
         self.warnings = tuple(problems)
         self.plan: Plan = plan(((i, normal_rule(self.program.rules[i])) for i in sorted(self._fast)), self.ways)
         self._prepared: counting.Counter | None = None
+        self._counted = False
 
     def _load(self, names: Sequence[str]) -> Names:
         """Load the data. Problems of the rules that need no data are told together with those of loading."""
@@ -229,14 +234,30 @@ class Session:
         """How many predictions each model brought."""
         return self._loaded.predictions
 
-    def evaluate(self) -> Evaluation:
-        """Dataset rates and every model's scores."""
+    def evaluate(self, *, contributions: bool | None = None) -> Evaluation:
+        """Dataset rates and every model's scores. Contributions are brought here unless the engine keeps rows, or as asked for."""
         dataset = self._dataset()
         counting.count_contributions(self.counter, self._further_statements())
-        totals = counting.model_totals(self.counter) if self._loaded.candidate_arities else {}
+        self._counted = True
+        predicted = bool(self._loaded.candidate_arities)
+        totals = counting.model_totals(self.counter) if predicted else {}
         models = {model: _in_order(totals.get(number, {}), len(self.rules)) for number, model in enumerate(self._loaded.models)}
-        rows = self._contribution_rows()
-        return self._evaluation(dataset, models, self._contributions(rows), _with_partner(rows))
+        partners = counting.partner_counts(self._engine) if predicted else {}
+        wanted = not isinstance(self._engine, KeepingEngine) if contributions is None else contributions
+        return self._evaluation(dataset, models, self._contributions() if wanted else None, partners)
+
+    def write_contributions(self, path: Path) -> None:
+        """Write what `evaluate` has counted as Parquet: by the engine, where it keeps rows, as files of a folder."""
+        assert self._counted
+        if not isinstance(self._engine, KeepingEngine):
+            write_table(self._contributions(), path)
+        elif self._loaded.candidate_arities:
+            loaded = self._loaded
+            words = {"model": loaded.models, "rule": [rule.name for rule in self.rules], "predicate": list(loaded.predicate_ids)}
+            for field, names in words.items():
+                self._engine.load(result_sql.names_table(field), _numbered(names))
+            arities = sorted(loaded.candidate_arities)
+            self._engine.write(result_sql.described_contributions(arities, loaded.stride), path)
 
     def _further_statements(self) -> Iterator[tuple[str, Select]]:
         if self._loaded.candidate_arities:
@@ -358,7 +379,11 @@ class Session:
         return _in_order(found, len(self.rules))
 
     def _evaluation(
-        self, dataset: list[Counts], models: dict[str, list[Counts]], contributions: pa.Table, with_partner: Mapping[int, int]
+        self,
+        dataset: list[Counts],
+        models: dict[str, list[Counts]],
+        contributions: pa.Table | None,
+        with_partner: Mapping[int, int],
     ) -> Evaluation:
         """`with_partner`: how many predictions of each model, by its number, take part in an evaluable grounding."""
         rule_results, model_results = score(self.rules, dataset, models, self._loaded.predictions)
@@ -370,21 +395,18 @@ class Session:
             ),
             summary=self.summary,
             warnings=(*self.warnings, *violated_denials(rule_results)),
-            contributions=contributions,
+            contributions_table=contributions,
         )
 
     def _with_groups(self, number: int, result: RuleResult) -> RuleResult:
         formulas = self._formulas
         return replace(result, largest_group=formulas.largest_groups.get(number), tolerance=formulas.tolerances.get(number))
 
-    def _contribution_rows(self) -> pa.Table | None:
-        """Contributions by numbers; None where nothing is predicted."""
-        return self._engine.query(result_sql.contributions()) if self._loaded.candidate_arities else None
-
-    def _contributions(self, rows: pa.Table | None) -> pa.Table:
+    def _contributions(self) -> pa.Table:
         loaded = self._loaded
-        if rows is None:
+        if not loaded.candidate_arities:
             return CONTRIBUTIONS_SCHEMA.empty_table()
+        rows = self._engine.query(result_sql.contributions())
         predicates, words = self._predictions()
         models = pa.array(loaded.models, pa.string())
         rules = pa.array([rule.name for rule in self.rules], pa.string())
@@ -431,20 +453,16 @@ class Session:
                     yield Diagnostic("E209", f"a {what} is given for `{name}`, but no rule has that name", helps=helps)
 
 
-def _with_partner(contributions: pa.Table | None) -> dict[int, int]:
-    """How many predictions of each model have a contribution, by the model's number."""
-    if contributions is None:
-        return {}
-    found = contributions.group_by("model").aggregate([("prediction", "count_distinct")])
-    return dict(zip(found["model"].to_pylist(), found["prediction_count_distinct"].to_pylist(), strict=True))
-
-
 def _with_partners_counted(result: ModelResult, with_partner: int) -> ModelResult:
     return replace(result, without_partner=result.predictions.distinct - with_partner)
 
 
 def _dictionary(numbers: pa.ChunkedArray, names: pa.Array) -> pa.DictionaryArray:
     return pa.DictionaryArray.from_arrays(numbers.combine_chunks().cast(pa.int32()), names)
+
+
+def _numbered(names: Sequence[str]) -> pa.Table:
+    return pa.table({"id": pa.array(range(len(names)), pa.int32()), "name": pa.array(names, pa.string())})
 
 
 def _lists(columns: Sequence[pa.Array]) -> pa.ListArray:

@@ -38,12 +38,22 @@ class FactBatch:
 
 
 @dataclass(frozen=True, slots=True)
+class Adoptable:
+    """Rows that an engine may read by itself, without their passing through here: those of a Parquet file or, where there is a
+    `frame`, of a frame of the engine's own library."""
+
+    request: Request
+    frame: object | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class FactStream:
     """Facts from one place. `open` may be called once or more; each call reads from the beginning and raises InputError with
     file and line for rows it does not understand."""
 
     origin: str
     open: Callable[[], Iterator[FactBatch]]
+    adoptable: Adoptable | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +120,7 @@ class RowStream:
     schema: Callable[[], pa.Schema]
     open: Callable[[Sequence[str]], Iterator[pa.RecordBatch]]
     text: bool = False
+    adoptable: Adoptable | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -403,6 +403,12 @@ def model_totals(counter: Counter) -> dict[int, CountRows]:
     return found
 
 
+def partner_counts(engine: Engine) -> dict[int, int]:
+    """How many predictions of each model have a contribution, by the model's number."""
+    rows = engine.query(result_sql.partner_counts())
+    return dict(zip(rows["model"].to_pylist(), rows["n"].to_pylist(), strict=True))
+
+
 def never_together(engine: Engine, loaded: Loaded) -> list[tuple[str, str]]:
     """Pairs of observed predicates of one arity that share no tuple."""
     together = {(left, right) for left, right, _ in together_counts(engine, loaded)}

@@ -1,4 +1,4 @@
-"""Spark: sessions of one machine, of a cluster, or behind Spark Connect. Tables are temporary views on rows that the executors keep."""
+"""Spark: a session on one machine, on a cluster, or behind Spark Connect. Tables are views on rows that executors keep."""
 
 from __future__ import annotations
 
@@ -10,14 +10,17 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pyarrow as pa
-from pyspark.errors import PySparkException
+from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql.functions import expr, monotonically_increasing_id
+from pyspark.sql.pandas.types import to_arrow_schema
 from sqlglot import exp
 
 from rulescore.data.setting import EngineOptions
+from rulescore.engines.spark_catalogue import SparkCatalogue
 from rulescore.engines.spark_session import open_session, quiet, refuse_options
 from rulescore.engines.worker import Worker
 from rulescore.errors import Diagnostic, EngineError, InputError
+from rulescore.sql.build import name as reserved
 from rulescore.sql.build import text
 from rulescore.sql.spark import PLACE, Numbering, adapted, careful, numbered, numbering, task
 
@@ -46,6 +49,7 @@ class SparkEngine:
         self._tables: dict[str, list[Any]] = {}
         self._folder = None if options.spill_folder is None else f"{options.spill_folder.absolute()}/{self._tag}"
         self._files = 0
+        self._adopted = 0
         try:
             self._opened = self._worker.do(lambda: open_session(options))
         except BaseException:
@@ -69,6 +73,31 @@ class SparkEngine:
     def attach(self, database: Path, name: str) -> None:
         helps = ("write its tables as Parquet files, or name another engine",)
         raise InputError(Diagnostic("E935", f"Spark cannot read `{database}` in place", helps=helps))
+
+    def adopt(self, rows: Sequence[Path] | object) -> str:
+        """Executors read the files; a frame stays what it is."""
+        self._adopted += 1
+        view = reserved(f"source_{self._adopted}")
+
+        def work() -> str:
+            if isinstance(rows, list):
+                self._session.read.parquet(*(str(path.absolute()) for path in rows)).createOrReplaceTempView(view)
+                return view
+            return self._opened.adopt(rows, view)
+
+        return self._do(work)
+
+    def catalogue(self) -> SparkCatalogue:
+        return SparkCatalogue(lambda table: self._do(lambda: self._schema(table)))
+
+    def _schema(self, table: str) -> pa.Schema | None:
+        try:
+            return to_arrow_schema(self._session.table(table).schema)
+        except AnalysisException:
+            return None
+
+    def write(self, query: exp.Expr, folder: Path) -> None:
+        self._do(lambda: self._attempt(query, lambda frame: frame.write.mode("overwrite").parquet(str(folder.absolute()))))
 
     def run(self, statement: exp.Expr, *, as_written: bool = False) -> None:
         match statement:

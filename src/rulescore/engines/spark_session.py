@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import tempfile
+import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -58,11 +59,11 @@ _BINARY_UNITS = {"KI": 1 << 10, "MI": 1 << 20, "GI": 1 << 30, "TI": 1 << 40}
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A session to work in. `close` leaves everything as it was. `remote`: reached through Spark Connect."""
+    """A session to work in. `close` leaves everything as it was. `adopt` makes a view of a frame and names it."""
 
     session: Any
     close: Callable[[], None]
-    remote: bool
+    adopt: Callable[[Any, str], str]
 
 
 def refuse_options(options: EngineOptions) -> None:
@@ -73,7 +74,11 @@ def refuse_options(options: EngineOptions) -> None:
         whose = "the session was given" if options.session is not None else "the server has started"
         for name in given if not _keeps_folder(options) else given.keys() - {"spill_folder"}:
             problems.append(_refused(name, f"{whose} with settings of its own"))
-    elif options.url.startswith(LOCAL) and options.threads is not None and _local_threads(options.url) not in {"*", str(options.threads)}:
+    elif (
+        options.url.startswith(LOCAL)
+        and options.threads is not None
+        and _local_threads(options.url) not in {"*", str(options.threads)}
+    ):
         problems.append(_refused("threads", f"the address says `local[{_local_threads(options.url)}]`"))
     if "memory_limit" in given and not problems and _mebibytes(str(options.memory_limit)) is None:
         message = f"Spark cannot keep to the `memory_limit` `{options.memory_limit}`"
@@ -102,11 +107,24 @@ def open_session(options: EngineOptions) -> Opened:
     return _started(options)
 
 
-def _beside(session: SparkSession) -> Opened:
+def _beside(session: Any) -> Opened:
     """A session of its own in the caller's context: no view, setting or cached table of the caller's is touched."""
     own = session.newSession()
     _configure(own, _SETTINGS)
-    return Opened(own, lambda: None, remote=False)
+    shared = own.conf.get("spark.sql.globalTempDatabase")
+    views: list[str] = []
+
+    def adopt(frame: Any, view: str) -> str:
+        """Sessions of one context share these views and no others."""
+        views.append(f"{view}_{uuid.uuid4().hex}")
+        frame.createGlobalTempView(views[-1])
+        return f"{shared}.{views[-1]}"
+
+    def close() -> None:
+        for view in views:
+            own.catalog.dropGlobalTempView(view)
+
+    return Opened(own, close, adopt)
 
 
 def _connected(session: Any) -> Opened:
@@ -121,7 +139,12 @@ def _connected(session: Any) -> Opened:
             else:
                 session.conf.set(name, value)
 
-    return Opened(session, close, remote=True)
+    return Opened(session, close, _view)
+
+
+def _view(frame: Any, view: str) -> str:
+    frame.createOrReplaceTempView(view)
+    return view
 
 
 def _reached(url: str) -> Opened:
@@ -132,7 +155,7 @@ def _reached(url: str) -> Opened:
         _configure(session, _SETTINGS)
     except PySparkException as error:
         raise InputError(_unreached(url, error)) from error
-    return Opened(session, session.stop, remote=True)
+    return Opened(session, session.stop, _view)
 
 
 def _started(options: EngineOptions) -> Opened:
@@ -159,14 +182,16 @@ def _started(options: EngineOptions) -> Opened:
         if own_java:
             _end_java()
 
-    return Opened(SparkSession(context), close, remote=False)
+    return Opened(SparkSession(context), close, _view)
 
 
 def _launch_java(conf: SparkConf) -> None:
     """Start Java with its messages in a file, which are shown where it does not start."""
     with java_home(), tempfile.TemporaryFile() as messages:
         try:
-            SparkContext._gateway = launch_gateway(conf, {"stdout": messages, "stderr": messages})
+            SparkContext._gateway = launch_gateway(  # type: ignore[no-untyped-call]
+                conf, {"stdout": messages, "stderr": messages}
+            )
         except PySparkException as error:
             messages.seek(0)
             said = messages.read().decode(errors="replace").splitlines()

@@ -5,11 +5,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 from postgres_server import Server, running_server
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 # No deadline: a database opens for every example. Generating a setting is slow by hypothesis' measure.
 common = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
@@ -28,6 +32,15 @@ def postgres() -> Iterator[Server]:
     """A PostgreSQL server of this process; where there is none to start, the test fails."""
     with running_server() as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """A Spark session of this process; where there is no Java to start it, the test fails."""
+    from spark_session import running_session
+
+    with running_session() as session:
+        yield session
 
 
 @pytest.fixture(scope="session", params=["duckdb", pytest.param("postgres", marks=pytest.mark.server)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import chain, combinations
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -128,7 +128,9 @@ class Session:
         self._numbered = False
         extracted = [] if _are_errors(problems) else self._extracted()
         resolution = Resolution(self._engine, self.setting, self.program, self._horn, self._fast, self._loaded, self._tables)
-        self._formulas = resolution.formulas(extracted, self._titles, problems, sorting=self._sorted_plans)
+        # Sorting is done here, and an engine that keeps rows keeps its values.
+        sorting = self._sorted_plans and not isinstance(self._engine, KeepingEngine)
+        self._formulas = resolution.formulas(extracted, self._titles, problems, sorting=sorting)
         self._sql_rules = SqlRules(self._engine, self.setting.sql_rules, len(self.program.rules))
         problems += self._sql_rules.prepare(self._formulas.schema, self._loaded.vocabulary.predicates)
         _raise_errors(problems)
@@ -375,8 +377,9 @@ class Session:
         ]
 
     def _dataset(self) -> list[Counts]:
-        found = counting.dataset_counts(self.counter) | self._formulas.dataset_counts() | self._sql_rules.dataset_counts()
-        return _in_order(found, len(self.rules))
+        found = self._formulas.sorted_counts()
+        further = chain(self._formulas.dataset_statements(found), self._sql_rules.dataset_statements())
+        return _in_order(found | counting.dataset_counts(self.counter, further), len(self.rules))
 
     def _evaluation(
         self,

@@ -20,6 +20,8 @@ class Engine(Protocol):
     """A database session that holds temporary tables under the reserved prefix."""
 
     dialect: str
+    statements_at_once: int
+    """How many statements that count are asked as one, where planning a statement takes longer than running it."""
     longest_name: int | None
     """The bytes after which a name is cut; None where no name is."""
 

@@ -31,6 +31,7 @@ class DuckDBEngine:
     """An in-memory database. Queries run in a thread of their own, so that Ctrl-C can interrupt them at once."""
 
     dialect = "duckdb"
+    statements_at_once = 1
     longest_name: int | None = None
 
     def __init__(self, options: EngineOptions) -> None:

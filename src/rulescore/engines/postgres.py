@@ -92,6 +92,7 @@ class PostgresEngine:
     """A session. Its tables are temporary and its transaction is never committed: whatever happens, nothing is left behind."""
 
     dialect = "postgres"
+    statements_at_once = 1
     longest_name: int | None = 63
 
     def __init__(self, options: EngineOptions) -> None:

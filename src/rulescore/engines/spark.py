@@ -39,6 +39,7 @@ class SparkEngine:
     which survive the loss of an executor."""
 
     dialect = "spark"
+    statements_at_once = 16
     longest_name: int | None = None
 
     def __init__(self, options: EngineOptions) -> None:
@@ -208,7 +209,7 @@ def _words(error: Exception) -> str:
     """What happened, without the plan and the trace behind it."""
     lines = []
     for line in str(error).splitlines():
-        if line.startswith(("\tat ", "'", "+-", "JVM stacktrace")):
+        if line.startswith(("\tat ", "'", "+-", "== SQL", "JVM stacktrace")):
             break
         lines.append(line)
     return "\n".join(lines).strip() or type(error).__name__

@@ -11,7 +11,6 @@ from rulescore.data.constants import key_of, text_of
 from rulescore.data.relations import Relation, Schema
 from rulescore.data.setting import SqlRule
 from rulescore.engines.base import Engine
-from rulescore.engines.counting import named_in_errors
 from rulescore.engines.explaining import ShapeExplanation
 from rulescore.engines.listing import Violation, predictions_in_words
 from rulescore.engines.loading import Loaded
@@ -91,13 +90,9 @@ class SqlRules:
             message = f"the statement of rule `{rule.name}` returns `{one}` as {found.field(one).type}, which is not {wanted}"
             yield Diagnostic("E293", message, rule.place, helps=_RETURNED)
 
-    def dataset_counts(self) -> CountRows:
-        found: CountRows = {}
+    def dataset_statements(self) -> Iterator[tuple[str, Select]]:
         for number, rule in enumerate(self.rules, self.first):
-            with named_in_errors(_title(rule)):
-                row = self.engine.query(sql.counts(rule.statement, number, predictions=False)).to_pylist()[0]
-            found[number] = (row["confirmed"], row["refuted"], row["evaluable"])
-        return found
+            yield _title(rule), sql.counts(rule.statement, number, predictions=False)
 
     def prediction_statements(self) -> Iterator[tuple[str, Select]]:
         for number, rule in enumerate(self.rules, self.first):

@@ -23,8 +23,7 @@ _BITS = 33
 
 def adapted(statement: exp.Expr) -> exp.Expr:
     """A statement as Spark understands it, changed in place."""
-    for step in statement.find_all(exp.CTE):
-        step.set("materialized", None)
+    _tell_steps_apart(statement)
     for cast in statement.find_all(exp.TryCast):
         cast.set("safe", True)  # else the printer takes it for a cast of a Spark that had no other
     _flatten(statement)
@@ -34,6 +33,18 @@ def adapted(statement: exp.Expr) -> exp.Expr:
         if found is not None:
             node.replace(found)
     return statement
+
+
+def _tell_steps_apart(statement: exp.Expr) -> None:
+    """The printer puts the steps of all parts of a statement together, so that no two may have one name."""
+    for number_of, steps in enumerate(list(statement.find_all(exp.With))[::-1]):
+        for step in steps.expressions:
+            step.set("materialized", None)
+            old, new = step.alias, f"{step.alias}_{number_of}"
+            step.args["alias"].set("this", identifier(new))
+            for one in steps.parent.find_all(exp.Table):
+                if one.name == old:
+                    one.set("this", identifier(new))
 
 
 def _flatten(statement: exp.Expr) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Sequence
 from functools import reduce
-from itertools import accumulate
+from itertools import accumulate, takewhile
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pyarrow as pa
+from py4j.protocol import Py4JError
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql.functions import expr, monotonically_increasing_id
 from pyspark.sql.pandas.types import to_arrow_schema
@@ -30,6 +31,8 @@ CODES = {"E935": "Spark cannot read a database file in place"}
 
 # So many rows travel with the statements that read them; more are handed to the executors once.
 _FEW_ROWS = 10_000
+
+_FAILURES = (PySparkException, Py4JError)
 
 _OVERFLOW = ("ARITHMETIC_OVERFLOW", "NUMERIC_VALUE_OUT_OF_RANGE")
 
@@ -158,7 +161,7 @@ class SparkEngine:
         sql = self.text(statement)
         try:
             return finish(self._session.sql(sql))
-        except PySparkException as error:
+        except _FAILURES as error:
             if not any(one in str(error) for one in _OVERFLOW):
                 raise
         return finish(self._session.sql(self.text(careful(statement))))
@@ -192,27 +195,27 @@ class SparkEngine:
 
     def _do(self, work: Callable[[], _Result]) -> _Result:
         def tagged() -> _Result:
-            self._session.addTag(self._tag)
+            self._opened.tag(self._tag)
             with quiet():
                 return work()
 
         try:
             return self._worker.do(tagged, seconds=self._timeout)
-        except PySparkException as error:
+        except _FAILURES as error:
             raise EngineError(_words(error)) from error
 
     def _stop(self) -> None:
-        self._session.interruptTag(self._tag)
+        self._opened.cancel(self._tag)
 
 
 def _words(error: Exception) -> str:
-    """What happened, without the plan and the trace behind it."""
-    lines = []
-    for line in str(error).splitlines():
-        if line.startswith(("\tat ", "'", "+-", "== SQL", "JVM stacktrace")):
-            break
-        lines.append(line)
-    return "\n".join(lines).strip() or type(error).__name__
+    """What happened, without the plan and the traces behind it."""
+    lines = str(error).splitlines()
+    causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
+    if causes:
+        return causes[-1]
+    told = takewhile(lambda line: not line.startswith(("\tat ", "'", "+-", "== SQL", "JVM stacktrace")), lines)
+    return "\n".join(line for line in told if not line.startswith("An error occurred while calling")).strip(": \n")
 
 
 def _plain(rows: pa.Table) -> pa.Table:

@@ -59,11 +59,14 @@ _BINARY_UNITS = {"KI": 1 << 10, "MI": 1 << 20, "GI": 1 << 30, "TI": 1 << 40}
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A session to work in. `close` leaves everything as it was. `adopt` makes a view of a frame and names it."""
+    """A session to work in. `close` leaves everything as it was. `adopt` makes a view of a frame and names
+    it. `tag` marks what this thread starts, `cancel` stops what is marked so."""
 
     session: Any
     close: Callable[[], None]
     adopt: Callable[[Any, str], str]
+    tag: Callable[[str], None]
+    cancel: Callable[[str], object]
 
 
 def refuse_options(options: EngineOptions) -> None:
@@ -124,7 +127,7 @@ def _beside(session: Any) -> Opened:
         for view in views:
             own.catalog.dropGlobalTempView(view)
 
-    return Opened(own, close, adopt)
+    return Opened(own, close, adopt, own.sparkContext.addJobTag, own.sparkContext.cancelJobsWithTag)
 
 
 def _connected(session: Any) -> Opened:
@@ -139,7 +142,7 @@ def _connected(session: Any) -> Opened:
             else:
                 session.conf.set(name, value)
 
-    return Opened(session, close, _view)
+    return Opened(session, close, _view, session.addTag, session.interruptTag)
 
 
 def _view(frame: Any, view: str) -> str:
@@ -155,7 +158,7 @@ def _reached(url: str) -> Opened:
         _configure(session, _SETTINGS)
     except PySparkException as error:
         raise InputError(_unreached(url, error)) from error
-    return Opened(session, session.stop, _view)
+    return Opened(session, session.stop, _view, session.addTag, session.interruptTag)
 
 
 def _started(options: EngineOptions) -> Opened:
@@ -182,7 +185,7 @@ def _started(options: EngineOptions) -> Opened:
         if own_java:
             _end_java()
 
-    return Opened(SparkSession(context), close, _view)
+    return Opened(SparkSession(context), close, _view, context.addJobTag, context.cancelJobsWithTag)
 
 
 def _launch_java(conf: SparkConf) -> None:

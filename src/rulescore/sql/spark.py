@@ -42,6 +42,7 @@ def _tell_steps_apart(statement: exp.Expr) -> None:
             step.set("materialized", None)
             old, new = step.alias, f"{step.alias}_{number_of}"
             step.args["alias"].set("this", identifier(new))
+            assert steps.parent is not None
             for one in steps.parent.find_all(exp.Table):
                 if one.name == old:
                     one.set("this", identifier(new))

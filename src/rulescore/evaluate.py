@@ -9,10 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-from pyarrow.parquet import write_table
 
 from rulescore.data.constants import key_of
 from rulescore.data.setting import Convention, Setting
@@ -45,12 +42,12 @@ from rulescore.logic.planner import plan
 from rulescore.logic.refutation import identity, opposed_both_ways, orders_in_use, refutations
 from rulescore.logic.tolerances import is_relative, log_distance, with_tolerance
 from rulescore.logic.usage import constant_keys
+from rulescore.scoring.contributions import brought_contributions, write_contributions
 from rulescore.scoring.described import described_rules
 from rulescore.scoring.evaluation import CONTRIBUTIONS_SCHEMA, Evaluation
 from rulescore.scoring.results import Counts, ModelResult, RuleInfo, RuleResult
 from rulescore.scoring.score import score, violated_denials
-from rulescore.sql import results as result_sql
-from rulescore.sql.build import Select, arguments, drop, text
+from rulescore.sql.build import Select, drop, text
 from rulescore.sql.listing import WANTED as KEYS
 from rulescore.sql.listing import prediction_number
 from rulescore.sql.loading import constants_by_key
@@ -144,7 +141,6 @@ class Session:
         self.warnings = tuple(problems)
         self.plan: Plan = plan(((i, normal_rule(self.program.rules[i])) for i in sorted(self._fast)), self.ways)
         self._prepared: counting.Counter | None = None
-        self._counted = False
 
     def _load(self, names: Sequence[str]) -> Names:
         """Load the data. Problems of the rules that need no data are told together with those of loading."""
@@ -240,26 +236,22 @@ class Session:
         """Dataset rates and every model's scores. Contributions are brought here unless the engine keeps rows, or as asked for."""
         dataset = self._dataset()
         counting.count_contributions(self.counter, self._further_statements())
-        self._counted = True
         predicted = bool(self._loaded.candidate_arities)
         totals = counting.model_totals(self.counter) if predicted else {}
         models = {model: _in_order(totals.get(number, {}), len(self.rules)) for number, model in enumerate(self._loaded.models)}
         partners = counting.partner_counts(self._engine) if predicted else {}
         wanted = not isinstance(self._engine, KeepingEngine) if contributions is None else contributions
-        return self._evaluation(dataset, models, self._contributions() if wanted else None, partners)
+        return self._evaluation(
+            dataset, models, brought_contributions(self._engine, self._loaded, self._names) if wanted else None, partners
+        )
 
     def write_contributions(self, path: Path) -> None:
         """Write what `evaluate` has counted as Parquet: by the engine, where it keeps rows, as files of a folder."""
-        assert self._counted
-        if not isinstance(self._engine, KeepingEngine):
-            write_table(self._contributions(), path)
-        elif self._loaded.candidate_arities:
-            loaded = self._loaded
-            words = {"model": loaded.models, "rule": [rule.name for rule in self.rules], "predicate": list(loaded.predicate_ids)}
-            for field, names in words.items():
-                self._engine.load(result_sql.names_table(field), _numbered(names))
-            arities = sorted(loaded.candidate_arities)
-            self._engine.write(result_sql.described_contributions(arities, loaded.stride), path)
+        write_contributions(self._engine, self._loaded, self._names, path)
+
+    @property
+    def _names(self) -> list[str]:
+        return [rule.name for rule in self.rules]
 
     def _further_statements(self) -> Iterator[tuple[str, Select]]:
         if self._loaded.candidate_arities:
@@ -405,36 +397,6 @@ class Session:
         formulas = self._formulas
         return replace(result, largest_group=formulas.largest_groups.get(number), tolerance=formulas.tolerances.get(number))
 
-    def _contributions(self) -> pa.Table:
-        loaded = self._loaded
-        if not loaded.candidate_arities:
-            return CONTRIBUTIONS_SCHEMA.empty_table()
-        rows = self._engine.query(result_sql.contributions())
-        predicates, words = self._predictions()
-        models = pa.array(loaded.models, pa.string())
-        rules = pa.array([rule.name for rule in self.rules], pa.string())
-        return pa.table(
-            [
-                _dictionary(rows["model"], models),
-                _dictionary(rows["rule"], rules),
-                predicates.take(rows["prediction"]),
-                words.take(rows["prediction"]),
-                *(rows[field] for field in ("score", "rank", "confirmed", "refuted", "evaluable")),
-            ],
-            schema=CONTRIBUTIONS_SCHEMA,
-        )
-
-    def _predictions(self) -> tuple[pa.Array, pa.Array]:
-        """Predicate and arguments of every prediction, by its number."""
-        names = pa.array(self._loaded.predicate_ids, pa.string())
-        literals, words = [], []
-        for arity in sorted(self._loaded.candidate_arities):
-            rows = self._engine.query(result_sql.predictions(arity, self._loaded.stride))
-            literals += rows["literal"].chunks
-            words.append(_lists([rows[field].combine_chunks() for field in arguments(arity)]))
-        predicates = _dictionary(pc.divide(pa.chunked_array(literals, pa.int32()), self._loaded.stride), names)
-        return predicates, pa.concat_arrays(words)
-
     @property
     def _extracts(self) -> bool:
         return any(isinstance(statement, ExtractIncompatible) for statement in self.program.statements)
@@ -458,22 +420,6 @@ class Session:
 
 def _with_partners_counted(result: ModelResult, with_partner: int) -> ModelResult:
     return replace(result, without_partner=result.predictions.distinct - with_partner)
-
-
-def _dictionary(numbers: pa.ChunkedArray, names: pa.Array) -> pa.DictionaryArray:
-    return pa.DictionaryArray.from_arrays(numbers.combine_chunks().cast(pa.int32()), names)
-
-
-def _numbered(names: Sequence[str]) -> pa.Table:
-    return pa.table({"id": pa.array(range(len(names)), pa.int32()), "name": pa.array(names, pa.string())})
-
-
-def _lists(columns: Sequence[pa.Array]) -> pa.ListArray:
-    """The columns side by side: one list a row."""
-    rows, width = len(columns[0]), len(columns)
-    order = np.arange(rows * width).reshape(width, rows).T.ravel()
-    values = pa.concat_arrays(columns).take(pa.array(order))
-    return pa.ListArray.from_arrays(pa.array(np.arange(rows + 1) * width, pa.int32()), values)
 
 
 def _unknown(what: str, name: str, known: Sequence[str]) -> Diagnostic:

@@ -18,7 +18,7 @@ from sqlglot import exp
 
 from rulescore.data.setting import EngineOptions
 from rulescore.engines.spark_catalogue import SparkCatalogue
-from rulescore.engines.spark_session import open_session, quiet, refuse_options
+from rulescore.engines.spark_session import Opened, open_session, quiet, refuse_options
 from rulescore.engines.worker import Worker
 from rulescore.errors import Diagnostic, EngineError, InputError
 from rulescore.sql.build import name as reserved
@@ -54,8 +54,13 @@ class SparkEngine:
         self._folder = None if options.spill_folder is None else f"{options.spill_folder.absolute()}/{self._tag}"
         self._files = 0
         self._adopted = 0
+
+        def opened() -> Opened:
+            with quiet():
+                return open_session(options)
+
         try:
-            self._opened = self._worker.do(lambda: open_session(options))
+            self._opened = self._worker.do(opened)
         except BaseException:
             self._worker.close()
             raise

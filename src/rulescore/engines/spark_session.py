@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import tempfile
 import uuid
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -48,6 +49,8 @@ _OWN = {
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.adaptive.enabled": "true",
     "spark.sql.adaptive.skewJoin.enabled": "true",
+    # Dividing it is worth one more exchange of rows.
+    "spark.sql.adaptive.forceOptimizeSkewedJoin": "true",
     "spark.sql.adaptive.skewJoin.skewedPartitionFactor": "3",
     "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes": "32MB",
     "spark.sql.adaptive.advisoryPartitionSizeInBytes": "16MB",
@@ -256,11 +259,13 @@ def _unreached(url: str, error: Exception) -> Diagnostic:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Spark's Python library writes every error of a statement to stderr, beside raising it."""
+    """Spark's Python library writes every error to stderr, beside raising it, and warns of a pandas that nobody uses."""
     logger = logging.getLogger("SQLQueryContextLogger")
     before = logger.disabled
     logger.disabled = True
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")
+            yield
     finally:
         logger.disabled = before

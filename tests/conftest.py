@@ -5,12 +5,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 from own_database import Database, own_database
 from postgres_server import Server, running_server
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 # No deadline: a database opens for every example. Generating a setting is slow by hypothesis' measure.
 common = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
@@ -28,7 +32,7 @@ settings.load_profile(os.environ.get("RULESCORE_HYPOTHESIS", "quick"))
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests that ask for a server are marked as such."""
     for item in items:
-        if "postgres" in getattr(item, "fixturenames", ()):
+        if {"postgres", "spark"} & set(getattr(item, "fixturenames", ())):
             item.add_marker("server")
 
 
@@ -44,6 +48,15 @@ def database(postgres: Server) -> Iterator[Database]:
     """A database of the test's own, and a role that may only read it."""
     with own_database(postgres) as found:
         yield found
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """A Spark session of this process; where there is no Java to start it, the test fails."""
+    from spark_session import running_session
+
+    with running_session() as session:
+        yield session
 
 
 @pytest.fixture(scope="session", params=["duckdb", pytest.param("postgres", marks=pytest.mark.server)])

@@ -189,7 +189,10 @@ def run(setting: Setting, text: str, rows: Rows | None = None, *, engine: str = 
     import rulescore
 
     predictions = {model: predictions_of(setting, facts) for model, facts in rows_of(setting, rows).items()}
-    evaluation = rulescore.score(observed_of(setting), predictions, text, **options(setting, engine))
+    return outcome_of(rulescore.score(observed_of(setting), predictions, text, **options(setting, engine)))
+
+
+def outcome_of(evaluation: Any) -> Outcome:
     outcome = Outcome()
     for result in evaluation.rule_results:
         name = result.info.name

@@ -29,19 +29,22 @@ def score(
     weights: Mapping[str, float] | None = None,
     kinds: Mapping[str, str] | None = None,
     top_k: int | None = None,
-    engine: str = "duckdb",
+    engine: object = "duckdb",
     memory_limit: str | None = None,
     threads: int | None = None,
     spill_folder: str | Path | None = None,
     timeout: float | None = None,
     delimiter: str | None = None,
     header: bool | None = None,
+    contributions: bool | str | Path | None = None,
 ) -> Evaluation:
     """Score models' predictions against rules.
 
     `observed`: facts as a path, a list of paths, a frame, an iterable of (head, relation, tail), or a mapping from predicate to
     rows; None where there are only `tables`. `predictions`: a mapping from model to any of these, or to ids and values of a table's
-    target. `rules`: a path, rule text, or a list of them."""
+    target. `rules`: a path, rule text, or a list of them. `engine`: an address, or a Spark session.
+    `contributions`: whether those of single predictions are brought here, which is so unless the engine is Spark; or where they are
+    written to, as Parquet."""
     setting = make_setting(
         observed,
         predictions,
@@ -65,7 +68,11 @@ def score(
         header=header,
     )
     with Session(setting) as session:
-        return session.evaluate()
+        path = None if contributions is None or isinstance(contributions, bool) else Path(contributions)
+        evaluation = session.evaluate(contributions=contributions if isinstance(contributions, bool) else None)
+        if path is not None:
+            session.write_contributions(path)
+        return evaluation
 
 
 def audit(
@@ -82,7 +89,7 @@ def audit(
     weights: Mapping[str, float] | None = None,
     kinds: Mapping[str, str] | None = None,
     top_k: int | None = None,
-    engine: str = "duckdb",
+    engine: object = "duckdb",
     memory_limit: str | None = None,
     threads: int | None = None,
     spill_folder: str | Path | None = None,

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import chain, combinations
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from rulescore.data.constants import key_of
 from rulescore.data.setting import Convention, Setting
 from rulescore.data.summary import DataSummary, PredictionCounts, TableCounts
 from rulescore.engines import counting
+from rulescore.engines.adopting import adopted
+from rulescore.engines.base import KeepingEngine
 from rulescore.engines.connect import connect
 from rulescore.engines.data_problems import data_problems, literal_types, shown_pairs
 from rulescore.engines.explaining import ShapeExplanation, explain, explain_formulas, formula_statement, rule_statement
@@ -41,12 +42,12 @@ from rulescore.logic.planner import plan
 from rulescore.logic.refutation import identity, opposed_both_ways, orders_in_use, refutations
 from rulescore.logic.tolerances import is_relative, log_distance, with_tolerance
 from rulescore.logic.usage import constant_keys
+from rulescore.scoring.contributions import brought_contributions, write_contributions
 from rulescore.scoring.described import described_rules
 from rulescore.scoring.evaluation import CONTRIBUTIONS_SCHEMA, Evaluation
 from rulescore.scoring.results import Counts, ModelResult, RuleInfo, RuleResult
 from rulescore.scoring.score import score, violated_denials
-from rulescore.sql import results as result_sql
-from rulescore.sql.build import Select, arguments, drop, text
+from rulescore.sql.build import Select, drop, text
 from rulescore.sql.listing import WANTED as KEYS
 from rulescore.sql.listing import prediction_number
 from rulescore.sql.loading import constants_by_key
@@ -110,7 +111,7 @@ class Session:
 
     def _open(self, names: Sequence[str]) -> None:
         refuse_clashes(self.setting.sql_rules, names)
-        found = expanded(self._engine, self.setting)
+        found = expanded(self._engine, adopted(self._engine, self.setting))
         self.setting, self._published = found.setting, found.tables
         known = self._load(names)
         self._horn, self._fast = horn_program(self.program, known.is_predicate)
@@ -124,7 +125,9 @@ class Session:
         self._numbered = False
         extracted = [] if _are_errors(problems) else self._extracted()
         resolution = Resolution(self._engine, self.setting, self.program, self._horn, self._fast, self._loaded, self._tables)
-        self._formulas = resolution.formulas(extracted, self._titles, problems, sorting=self._sorted_plans)
+        # Sorting is done here, and an engine that keeps rows keeps its values.
+        sorting = self._sorted_plans and not isinstance(self._engine, KeepingEngine)
+        self._formulas = resolution.formulas(extracted, self._titles, problems, sorting=sorting)
         self._sql_rules = SqlRules(self._engine, self.setting.sql_rules, len(self.program.rules))
         problems += self._sql_rules.prepare(self._formulas.schema, self._loaded.vocabulary.predicates)
         _raise_errors(problems)
@@ -229,16 +232,28 @@ class Session:
         """How many predictions each model brought."""
         return self._loaded.predictions
 
-    def evaluate(self) -> Evaluation:
-        """Dataset rates and every model's scores."""
+    def evaluate(self, *, contributions: bool | None = None) -> Evaluation:
+        """Dataset rates and every model's scores. Contributions are brought here unless the engine keeps rows, or as asked for."""
         dataset = self._dataset()
         counting.count_contributions(self.counter, self._further_statements())
-        if self.setting.sql_rules and self._loaded.candidate_arities:
+        predicted = bool(self._loaded.candidate_arities)
+        if self.setting.sql_rules and predicted:
             self._sql_rules.refuse_unknown_predictions()
-        totals = counting.model_totals(self.counter) if self._loaded.candidate_arities else {}
+        totals = counting.model_totals(self.counter) if predicted else {}
         models = {model: _in_order(totals.get(number, {}), len(self.rules)) for number, model in enumerate(self._loaded.models)}
-        rows = self._contribution_rows()
-        return self._evaluation(dataset, models, self._contributions(rows), _with_partner(rows))
+        partners = counting.partner_counts(self._engine) if predicted else {}
+        wanted = not isinstance(self._engine, KeepingEngine) if contributions is None else contributions
+        return self._evaluation(
+            dataset, models, brought_contributions(self._engine, self._loaded, self._names) if wanted else None, partners
+        )
+
+    def write_contributions(self, path: Path) -> None:
+        """Write what `evaluate` has counted as Parquet: by the engine, where it keeps rows, as files of a folder."""
+        write_contributions(self._engine, self._loaded, self._names, path)
+
+    @property
+    def _names(self) -> list[str]:
+        return [rule.name for rule in self.rules]
 
     def _further_statements(self) -> Iterator[tuple[str, Select]]:
         if self._loaded.candidate_arities:
@@ -356,11 +371,16 @@ class Session:
         ]
 
     def _dataset(self) -> list[Counts]:
-        found = counting.dataset_counts(self.counter) | self._formulas.dataset_counts() | self._sql_rules.dataset_counts()
-        return _in_order(found, len(self.rules))
+        found = self._formulas.sorted_counts()
+        further = chain(self._formulas.dataset_statements(found), self._sql_rules.dataset_statements())
+        return _in_order(found | counting.dataset_counts(self.counter, further), len(self.rules))
 
     def _evaluation(
-        self, dataset: list[Counts], models: dict[str, list[Counts]], contributions: pa.Table, with_partner: Mapping[int, int]
+        self,
+        dataset: list[Counts],
+        models: dict[str, list[Counts]],
+        contributions: pa.Table | None,
+        with_partner: Mapping[int, int],
     ) -> Evaluation:
         """`with_partner`: how many predictions of each model, by its number, take part in an evaluable grounding."""
         rule_results, model_results = score(self.rules, dataset, models, self._loaded.predictions)
@@ -372,45 +392,12 @@ class Session:
             ),
             summary=self.summary,
             warnings=(*self.warnings, *violated_denials(rule_results)),
-            contributions=contributions,
+            contributions_table=contributions,
         )
 
     def _with_groups(self, number: int, result: RuleResult) -> RuleResult:
         formulas = self._formulas
         return replace(result, largest_group=formulas.largest_groups.get(number), tolerance=formulas.tolerances.get(number))
-
-    def _contribution_rows(self) -> pa.Table | None:
-        """Contributions by numbers; None where nothing is predicted."""
-        return self._engine.query(result_sql.contributions()) if self._loaded.candidate_arities else None
-
-    def _contributions(self, rows: pa.Table | None) -> pa.Table:
-        loaded = self._loaded
-        if rows is None:
-            return CONTRIBUTIONS_SCHEMA.empty_table()
-        predicates, words = self._predictions()
-        models = pa.array(loaded.models, pa.string())
-        rules = pa.array([rule.name for rule in self.rules], pa.string())
-        return pa.table(
-            [
-                _dictionary(rows["model"], models),
-                _dictionary(rows["rule"], rules),
-                predicates.take(rows["prediction"]),
-                words.take(rows["prediction"]),
-                *(rows[field] for field in ("score", "rank", "confirmed", "refuted", "evaluable")),
-            ],
-            schema=CONTRIBUTIONS_SCHEMA,
-        )
-
-    def _predictions(self) -> tuple[pa.Array, pa.Array]:
-        """Predicate and arguments of every prediction, by its number."""
-        names = pa.array(self._loaded.predicate_ids, pa.string())
-        literals, words = [], []
-        for arity in sorted(self._loaded.candidate_arities):
-            rows = self._engine.query(result_sql.predictions(arity, self._loaded.stride))
-            literals += rows["literal"].chunks
-            words.append(_lists([rows[field].combine_chunks() for field in arguments(arity)]))
-        predicates = _dictionary(pc.divide(pa.chunked_array(literals, pa.int32()), self._loaded.stride), names)
-        return predicates, pa.concat_arrays(words)
 
     @property
     def _extracts(self) -> bool:
@@ -433,28 +420,8 @@ class Session:
                     yield Diagnostic("E209", f"a {what} is given for `{name}`, but no rule has that name", helps=helps)
 
 
-def _with_partner(contributions: pa.Table | None) -> dict[int, int]:
-    """How many predictions of each model have a contribution, by the model's number."""
-    if contributions is None:
-        return {}
-    found = contributions.group_by("model").aggregate([("prediction", "count_distinct")])
-    return dict(zip(found["model"].to_pylist(), found["prediction_count_distinct"].to_pylist(), strict=True))
-
-
 def _with_partners_counted(result: ModelResult, with_partner: int) -> ModelResult:
     return replace(result, without_partner=result.predictions.distinct - with_partner)
-
-
-def _dictionary(numbers: pa.ChunkedArray, names: pa.Array) -> pa.DictionaryArray:
-    return pa.DictionaryArray.from_arrays(numbers.combine_chunks().cast(pa.int32()), names)
-
-
-def _lists(columns: Sequence[pa.Array]) -> pa.ListArray:
-    """The columns side by side: one list a row."""
-    rows, width = len(columns[0]), len(columns)
-    order = np.arange(rows * width).reshape(width, rows).T.ravel()
-    values = pa.concat_arrays(columns).take(pa.array(order))
-    return pa.ListArray.from_arrays(pa.array(np.arange(rows + 1) * width, pa.int32()), values)
 
 
 def _unknown(what: str, name: str, known: Sequence[str]) -> Diagnostic:

@@ -29,7 +29,8 @@ def score(choice: SettingChoice, explain: bool, form: str, output: Path | None, 
     """Score models: rates, kinds, scores and aggregates of every rule."""
     from rulescore.cli.setting import load, require_predictions
     from rulescore.evaluate import Session
-    from rulescore.reporting.files import write_outputs
+    from rulescore.reporting.files import CONTRIBUTIONS, write_outputs
+    from rulescore.reporting.format import FileFormat
 
     if explain:
         refuse_output_choices("--explain")
@@ -41,6 +42,8 @@ def score(choice: SettingChoice, explain: bool, form: str, output: Path | None, 
             show_explanations(session.explain())
             return
         evaluation = session.evaluate()
+        if folder is not None and evaluation.contributions_table is None and FileFormat.PARQUET in chosen.formats:
+            session.write_contributions(folder / CONTRIBUTIONS)
     show_warnings(evaluation.warnings, quiet=quiet)
     show(evaluation, form)
     if folder is not None:

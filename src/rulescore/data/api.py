@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -53,7 +54,7 @@ def make_setting(
     weights: Mapping[str, float] | None = None,
     kinds: Mapping[str, str] | None = None,
     top_k: int | None = None,
-    engine: str = "duckdb",
+    engine: object = "duckdb",
     memory_limit: str | None = None,
     threads: int | None = None,
     spill_folder: str | Path | None = None,
@@ -76,7 +77,7 @@ def make_setting(
         "kinds": dict(kinds or {}),
     }
     running = {
-        "url": engine,
+        "url": engine if isinstance(engine, str) else "spark://",
         "memory_limit": memory_limit,
         "threads": threads,
         "spill_folder": None if spill_folder is None else str(spill_folder),
@@ -99,7 +100,7 @@ def make_setting(
         predictions=models.read(predictions) if readable else (),
         negatives=() if negatives is None else facts(negatives),
         scoring=ScoringOptions() if scoring_section is None else scoring_section.options(),
-        engine=EngineOptions() if engine_section is None else engine_section.options(Path()),
+        engine=_engine_options(engine, engine_section),
         tables=keyed,
         functions=_attempt(problems, lambda: registered(functions or {})),
         sql_rules=_attempt(problems, lambda: _sql_rules(sql_rules)),
@@ -199,3 +200,9 @@ def _attempt(problems: list[Diagnostic], make: Callable[[], tuple[Found, ...]]) 
     except InputError as error:
         problems.extend(error.problems)
         return ()
+
+
+def _engine_options(engine: object, section: EngineSection | None) -> EngineOptions:
+    """Options of an address, or of a session of the caller's."""
+    options = EngineOptions() if section is None else section.options(Path())
+    return options if isinstance(engine, str) else replace(options, session=engine)

@@ -10,7 +10,7 @@ import decimal
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, NoReturn
 
 import pyarrow as pa
 
@@ -42,6 +42,17 @@ def read_batches(schema: pa.Schema, batches: Iterable[pa.RecordBatch], request: 
 
 def is_frame(what: object) -> bool:
     return hasattr(what, "__arrow_c_stream__") or hasattr(what, "__arrow_c_array__") or _is_pandas(what)
+
+
+def is_spark_frame(what: object) -> bool:
+    """Told by its module, so that Spark is never imported for the question."""
+    return type(what).__name__ == "DataFrame" and type(what).__module__.startswith("pyspark.sql.")
+
+
+def refuse_spark_frame(origin: str) -> NoReturn:
+    """Reading one here would bring all of its rows to this process."""
+    helps = ("give its session as `engine`, or write it to Parquet files",)
+    raise InputError(Diagnostic("E347", "frames of Spark are read by Spark only", Place(origin), helps=helps))
 
 
 def column_values(what: Any) -> list[object] | None:

@@ -38,12 +38,22 @@ class FactBatch:
 
 
 @dataclass(frozen=True, slots=True)
+class Adoptable:
+    """Rows that an engine may read by itself, without their passing through here: those of a Parquet file or, where there is a
+    `frame`, of a frame of the engine's own library."""
+
+    request: Request
+    frame: object | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class FactStream:
     """Facts from one place. `open` may be called once or more; each call reads from the beginning and raises InputError with
     file and line for rows it does not understand."""
 
     origin: str
     open: Callable[[], Iterator[FactBatch]]
+    adoptable: Adoptable | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +120,7 @@ class RowStream:
     schema: Callable[[], pa.Schema]
     open: Callable[[Sequence[str]], Iterator[pa.RecordBatch]]
     text: bool = False
+    adoptable: Adoptable | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,13 +256,15 @@ def origins_of(predictions: ModelPredictions) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class EngineOptions:
-    """`timeout`: the most seconds that one statement may take. The address may hold a password, so it is not shown."""
+    """`timeout`: the most seconds that one statement may take. The address may hold a password, so it is not shown. `session`: a
+    session of the caller's to work in, instead of one at an address."""
 
     url: str = field(default="duckdb", repr=False)
     memory_limit: str | None = None
     threads: int | None = None
     spill_folder: Path | None = None
     timeout: float | None = None
+    session: object | None = None
 
 
 @dataclass(frozen=True, slots=True)

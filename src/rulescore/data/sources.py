@@ -10,12 +10,12 @@ from itertools import chain
 from pathlib import Path
 
 from rulescore.data.constants import has_lone_surrogate
-from rulescore.data.frames import is_frame, lasting, read_frame, read_rows
+from rulescore.data.frames import is_frame, is_spark_frame, lasting, read_frame, read_rows, refuse_spark_frame
 from rulescore.data.layout import column_problem
 from rulescore.data.ntriples import read_ntriples
 from rulescore.data.parquet import read_parquet
 from rulescore.data.request import DELIMITERS_ARE, FactFile, FileFormat, Request, is_delimiter
-from rulescore.data.setting import FactBatch, FactSource, FactStream, FactTable, PublishedFacts
+from rulescore.data.setting import Adoptable, FactBatch, FactSource, FactStream, FactTable, PublishedFacts
 from rulescore.data.text import read_text
 from rulescore.data.text_problems import at_most
 from rulescore.errors import Diagnostic, InputError, Place, suggestion
@@ -118,6 +118,11 @@ class _Collector:
             yield from self._file(what if predicate is None else replace(what, predicate=predicate))
         elif isinstance(what, str | Path):
             yield from self._file(FactFile(what, predicate=predicate))
+        elif is_spark_frame(what):
+            origin = f"<{_shown(what, predicate)}>"
+            file = FactFile(origin, predicate=predicate)
+            request = Request(origin, file, self._predictions, by_names=True)
+            yield FactStream(origin, partial(refuse_spark_frame, origin), Adoptable(request, what))
         elif is_frame(what):
             yield self._stream(f"<{_shown(what, predicate)}>", predicate, partial(read_frame, lasting(what)))
         elif isinstance(what, Mapping) and predicate is None:
@@ -134,7 +139,11 @@ class _Collector:
         """A list of sources when its first element is a source, else rows."""
         items = tuple(what) if iter(what) is what else what
         first = next(iter(items), None)
-        if isinstance(first, FactStream | FactTable | PublishedFacts | FactFile | str | Path | Mapping) or is_frame(first):
+        if (
+            isinstance(first, FactStream | FactTable | PublishedFacts | FactFile | str | Path | Mapping)
+            or is_frame(first)
+            or is_spark_frame(first)
+        ):
             yield from chain.from_iterable(self._streams(item, predicate) for item in items)
         else:
             yield self._stream(f"<{_shown(what, predicate)}>", predicate, partial(read_rows, items))
@@ -196,7 +205,8 @@ class _Collector:
         kind = file.format or FORMATS_BY_ENDING.get(ending, FileFormat.TEXT)
         by_names = in_folder or kind is FileFormat.PARQUET
         request = Request(str(file.path), file, self._predictions, by_names, stem(path))
-        yield FactStream(str(file.path), partial(_read, kind, request))
+        adoptable = Adoptable(request) if kind is FileFormat.PARQUET else None
+        yield FactStream(str(file.path), partial(_read, kind, request), adoptable)
 
 
 def _read(kind: FileFormat, request: Request) -> Iterator[FactBatch]:

@@ -12,12 +12,12 @@ import pyarrow.compute as pc
 from pyarrow import parquet
 
 from rulescore.data.batches import no_facts
-from rulescore.data.frames import arrow_table, is_frame, lasting
+from rulescore.data.frames import arrow_table, is_frame, is_spark_frame, lasting, refuse_spark_frame
 from rulescore.data.keys import CellError, decoded, is_text, midnights, parse_value
 from rulescore.data.layout import Layout
 from rulescore.data.lines import damaged
 from rulescore.data.request import ColumnType, FactFile, FileFormat, Request
-from rulescore.data.setting import RowStream, ValueType
+from rulescore.data.setting import Adoptable, RowStream, ValueType
 from rulescore.data.sources import file_format
 from rulescore.data.text import Dialect, QuotingError, find_dialect, stream
 from rulescore.data.text_problems import find_problems
@@ -76,7 +76,8 @@ def file_rows(
             if types:
                 note = "the columns of this file have types of their own"
                 raise InputError(Diagnostic("E320", "`types` is for text files", Place(str(path)), notes=(note,)))
-            return RowStream(str(path), partial(_parquet_schema, request), partial(_read_parquet, request))
+            parts = (partial(_parquet_schema, request), partial(_read_parquet, request))
+            return RowStream(str(path), *parts, adoptable=Adoptable(request))
         case FileFormat.NTRIPLES:
             notes = ("files of tables are delimited text and Parquet",)
             raise InputError(Diagnostic("E305", "an N-Triples file is no table", Place(str(path)), notes=notes))
@@ -84,6 +85,10 @@ def file_rows(
 
 def frame_rows(frame: object, origin: str) -> RowStream:
     """The rows of a frame, of a mapping from names to columns, or of a list of mappings."""
+    if is_spark_frame(frame):
+        refused = partial(refuse_spark_frame, origin)
+        request = Request(origin, FactFile(origin), rows=True)
+        return RowStream(origin, refused, lambda _: refused(), adoptable=Adoptable(request, frame))
     table = arrow_table(lasting(frame), origin) if is_frame(frame) else _python_table(frame, origin)
     return RowStream(origin, lambda: table.schema, lambda names: _normal_batches(table.select(list(names)).to_batches(), origin))
 

@@ -6,17 +6,22 @@ time and hears Ctrl-C while it does (see worker.py); what fails is raised as an 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import pyarrow as pa
 from sqlglot import exp
+
+from rulescore.engines.catalogue import Catalogue
 
 
 class Engine(Protocol):
     """A database session that holds temporary tables under the reserved prefix."""
 
     dialect: str
+    statements_at_once: int
+    """How many statements that count are asked as one, where planning a statement takes longer than running it."""
     longest_name: int | None
     """The bytes after which a name is cut; None where no name is."""
 
@@ -29,6 +34,13 @@ class Engine(Protocol):
     def attach(self, database: Path, name: str) -> None:
         """Open a database file under a name, for reading only. InputError where the engine reads no files."""
 
+    def adopt(self, rows: Sequence[Path] | object) -> str | None:
+        """A name for the rows of Parquet files, or of a frame of the engine's own library, under which `catalogue` finds them as a
+        table; None where the engine does not read them by itself."""
+
+    def catalogue(self) -> Catalogue | None:
+        """The user's own tables that statements can read; None where the engine has no database but ours."""
+
     def run(self, statement: exp.Expr, *, as_written: bool = False) -> None:
         """Run a statement that returns nothing. `as_written` keeps the order of its joins."""
 
@@ -40,3 +52,11 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """Drop everything and disconnect."""
+
+
+@runtime_checkable
+class KeepingEngine(Engine, Protocol):
+    """An engine that keeps rows: results come back added up, and as rows only where they are asked for."""
+
+    def write(self, query: exp.Expr, folder: Path) -> None:
+        """Write the rows of a query as Parquet files of a folder, without bringing them here."""

@@ -14,10 +14,11 @@ CODES = {
 }
 
 _POSTGRES = ("postgresql://", "postgres://")
+_SPARK = ("spark://", "sc://")
 
 
 def connect(options: EngineOptions) -> Engine:
-    if options.url == "duckdb":
+    if options.session is None and options.url == "duckdb":
         from rulescore.engines.duckdb import DuckDBEngine
 
         return DuckDBEngine(options)
@@ -27,5 +28,14 @@ def connect(options: EngineOptions) -> Engine:
         from rulescore.engines.postgres import PostgresEngine
 
         return PostgresEngine(options)
-    helps = ("the engines are `duckdb`, which is the default, and `postgresql://user@host/database`",)
+    if options.session is not None or options.url.startswith(_SPARK):
+        if find_spec("pyspark") is None:
+            raise MissingExtraError("Spark", "spark")
+        from rulescore.engines.spark import SparkEngine
+
+        return SparkEngine(options)
+    helps = (
+        "the engines are `duckdb`, which is the default, `postgresql://user@host/database`, `spark://local[*]`, "
+        "`spark://host:port` and `sc://host:port`",
+    )
     raise InputError(Diagnostic("E902", f"there is no engine `{masked(options.url)}`", helps=helps))

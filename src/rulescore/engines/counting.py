@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import chain, combinations, islice
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +23,7 @@ from rulescore.sql import evidence as evidence_sql
 from rulescore.sql import results as result_sql
 from rulescore.sql import signatures as signature_sql
 from rulescore.sql import wedges as wedge_sql
-from rulescore.sql.build import Select, drop, keeping_order, keeps_order
+from rulescore.sql.build import Select, drop, keeping_order, keeps_order, select, union_all
 from rulescore.sql.claims import Context, Entry
 
 CountRows = dict[int, tuple[int, int, int]]
@@ -207,25 +207,45 @@ def dataset_statement(counter: Counter, number: int, *, one_rule: bool = False) 
             return condition_sql.condition_counts(claims, sources, context, arity, predictions=False, own=False)
 
 
-def dataset_counts(counter: Counter) -> CountRows:
-    """Confirmed, refuted and evaluable groundings over the data, by rule; rules without any are absent."""
-    found: CountRows = {}
+def dataset_counts(counter: Counter, further: Iterable[tuple[str, Select]] = ()) -> CountRows:
+    """Confirmed, refuted and evaluable groundings over the data, by rule; rules without any may be absent. `further` statements
+    come from rules outside the plan, with titles."""
+    return dict(chain.from_iterable(map(_count_rows, _answers(counter.engine, chain(_dataset_statements(counter), further)))))
+
+
+def _dataset_statements(counter: Counter) -> Iterator[tuple[str, Select]]:
     for number in range(len(counter.plan.groups)):
         statement = dataset_statement(counter, number)
         if statement is not None:
-            with _named_in_errors(counter, number, "over the data"):
-                found.update(_count_rows(counter.engine.query(statement, as_written=keeps_order(statement))))
-    return found
+            yield _title(counter, number, "over the data"), statement
 
 
-@contextmanager
-def _named_in_errors(counter: Counter, number: int, title: str) -> Iterator[None]:
-    """Say of a database error which rules were being counted."""
+def _answers(engine: Engine, statements: Iterable[tuple[str, Select]]) -> Iterator[pa.Table]:
+    for title, statement in _at_once(engine, statements):
+        with named_in_errors(title):
+            yield engine.query(statement, as_written=keeps_order(statement))
+
+
+def _at_once(engine: Engine, statements: Iterable[tuple[str, Select]]) -> Iterator[tuple[str, Select]]:
+    """Statements, united as many at once as the engine likes."""
+    waiting = iter(statements)
+    while some := list(islice(waiting, engine.statements_at_once)):
+        if len(some) == 1:
+            yield some[0]
+            continue
+        parts = [select("*").from_(statement.subquery(alias="q", copy=False)) for _, statement in some]
+        yield (
+            f"{some[0][0]}; or by one of {len(some) - 1} further statements, asked together",
+            select("*").from_(union_all(parts).subquery(alias="u", copy=False)),
+        )
+
+
+def _title(counter: Counter, number: int, what: str) -> str:
+    """Which rules are being counted, for errors of the database."""
     group = counter.plan.groups[number]
     others = f" and {len(group.heads) - 1:,} more" if len(group.heads) > 1 else ""
     first = counter.titles[group.heads[0].rule]
-    with named_in_errors(f"{first}{others}, of shape {shape_text(group.shape)}, {title}"):
-        yield
+    return f"{first}{others}, of shape {shape_text(group.shape)}, {what}"
 
 
 def _count_rows(rows: pa.Table) -> Iterator[tuple[int, tuple[int, int, int]]]:
@@ -368,14 +388,14 @@ def count_contributions(counter: Counter, further: Iterable[tuple[str, Select]] 
     engine = counter.engine
     engine.run(drop(result_sql.CONTRIBUTION))
     parts = 0
-    for number in range(len(counter.plan.groups)):
-        for title, statement in prediction_statements(counter, number):
-            with _named_in_errors(counter, number, title):
-                engine.run(result_sql.create_part(parts, statement), as_written=keeps_order(statement))
-            parts += 1
-    for title, statement in further:
+    own = (
+        (_title(counter, number, title), statement)
+        for number in range(len(counter.plan.groups))
+        for title, statement in prediction_statements(counter, number)
+    )
+    for title, statement in _at_once(engine, chain(own, further)):
         with named_in_errors(title):
-            engine.run(result_sql.create_part(parts, statement))
+            engine.run(result_sql.create_part(parts, statement), as_written=keeps_order(statement))
         parts += 1
     if parts:
         engine.run(result_sql.create_contributions(range(parts)))
@@ -401,6 +421,12 @@ def model_totals(counter: Counter) -> dict[int, CountRows]:
     for model, (rule, counts) in zip(rows["model"].to_pylist(), _count_rows(rows), strict=True):
         found.setdefault(model, {})[rule] = counts
     return found
+
+
+def partner_counts(engine: Engine) -> dict[int, int]:
+    """How many predictions of each model have a contribution, by the model's number."""
+    rows = engine.query(result_sql.partner_counts())
+    return dict(zip(rows["model"].to_pylist(), rows["n"].to_pylist(), strict=True))
 
 
 def never_together(engine: Engine, loaded: Loaded) -> list[tuple[str, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -31,6 +31,7 @@ class DuckDBEngine:
     """An in-memory database. Queries run in a thread of their own, so that Ctrl-C can interrupt them at once."""
 
     dialect = "duckdb"
+    statements_at_once = 1
     longest_name: int | None = None
 
     def __init__(self, options: EngineOptions) -> None:
@@ -79,6 +80,12 @@ class DuckDBEngine:
     def attach(self, database: Path, name: str) -> None:
         source = exp.alias_(exp.Literal.string(str(database)), exp.to_identifier(name, quoted=True))
         self.run(exp.Attach(this=source, expressions=[exp.AttachOption(this=exp.var("READ_ONLY"))]))
+
+    def adopt(self, rows: Sequence[Path] | object) -> None:
+        """Files and frames are handed over."""
+
+    def catalogue(self) -> None:
+        """There are no tables but ours."""
 
     def _take(self, rows: pa.Table, statement: exp.Expr) -> None:
         """Run a statement that reads Arrow rows."""

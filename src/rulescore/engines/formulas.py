@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
 
 from rulescore.data.relations import Schema
 from rulescore.data.setting import Role
-from rulescore.engines.base import Engine
+from rulescore.engines.base import Engine, KeepingEngine
 from rulescore.engines.counting import named_in_errors
 from rulescore.engines.functions import Answers
-from rulescore.engines.proximity import PairCounts, dataset_pairs, observed_values, prediction_pairs
+from rulescore.engines.proximity import PairCounts, Values, dataset_pairs, observed_values, prediction_pairs
 from rulescore.engines.tolerances import at_limit, taken_from
+from rulescore.errors import Diagnostic, InputError
 from rulescore.logic.formula import FormulaRule
 from rulescore.logic.proximity import Proximity, proximity
 from rulescore.logic.questions import Question, questions
@@ -22,6 +23,8 @@ from rulescore.sql.build import Select, drop, name, select, table, union_all
 from rulescore.sql.formula import Context
 from rulescore.sql.formula_counts import counts
 from rulescore.sql.formula_questions import asked_arguments, distinct_rows, in_pieces
+
+CODES = {"E903": "a tolerance is to be taken from values that the engine keeps"}
 
 _PAIRS = name("pair_contributions")
 
@@ -44,18 +47,23 @@ class Formulas:
     tolerances: dict[int, int | float] = field(default_factory=dict)
     _calls: dict[tuple[int, bool], dict[Question, str]] = field(default_factory=dict)
 
-    def dataset_counts(self) -> CountRows:
+    def sorted_counts(self) -> CountRows:
+        """Counts over the data of rules whose pairs are counted by sorting."""
         found: CountRows = {}
         for number in self.rules:
             pairs = self._dataset_pairs(number)
             if pairs is not None:
                 found[number] = (pairs.confirmed, pairs.refuted, pairs.evaluable)
                 self.largest_groups[number] = pairs.largest_group
-                continue
-            statement = counts(self.context(number, predictions=False), number, predictions=False)
-            if statement is not None:
-                found[number] = self._row(number, statement)
         return found
+
+    def dataset_statements(self, but: Collection[int]) -> Iterator[tuple[str, Select]]:
+        """The statements that count the other rules over the data, with the rule in words."""
+        for number in self.rules:
+            if number not in but:
+                statement = counts(self.context(number, predictions=False), number, predictions=False)
+                if statement is not None:
+                    yield self.titles[number], statement
 
     def sorted_form(self, number: int) -> Proximity | None:
         """The rule as one whose pairs are counted by sorting, if it is one."""
@@ -69,20 +77,24 @@ class Formulas:
 
     def tolerance(self, number: int, wanted: DataTolerance) -> int | float | None:
         """A tolerance taken from the data for a rule that limits a distance; None where no rows can be compared."""
-        form = self.proximity(number)
-        assert form is not None
-        with named_in_errors(self.titles[number]):
-            values = observed_values(self.engine, self.context(number, predictions=False), form)
+        values, form = self._values(number)
         return taken_from(values, form, wanted) if values.fits else None
 
     def grid(self, number: int, limits: Sequence[int | float]) -> list[PairCounts] | None:
         """The counts over the data that a rule that limits a distance would have with other tolerances; None where values are too
         large to be subtracted."""
+        values, form = self._values(number)
+        return [at_limit(values, form, limit) for limit in limits] if values.fits else None
+
+    def _values(self, number: int) -> tuple[Values, Proximity]:
+        if isinstance(self.engine, KeepingEngine):
+            helps = ("write the tolerance as a number, or take another engine",)
+            message = f"tolerances are taken from values that are brought here, which this engine keeps: {self.titles[number]}"
+            raise InputError(Diagnostic("E903", message, helps=helps))
         form = self.proximity(number)
         assert form is not None
         with named_in_errors(self.titles[number]):
-            values = observed_values(self.engine, self.context(number, predictions=False), form)
-        return [at_limit(values, form, limit) for limit in limits] if values.fits else None
+            return observed_values(self.engine, self.context(number, predictions=False), form), form
 
     def _dataset_pairs(self, number: int) -> PairCounts | None:
         form = self.sorted_form(number)
@@ -136,8 +148,3 @@ class Formulas:
                     asked[question] = pa.concat_tables(rows, promote_options="permissive")
                     calls[question] = self.answers.load(question, asked[question], self.titles[number])
         return calls
-
-    def _row(self, number: int, statement: Select) -> tuple[int, int, int]:
-        with named_in_errors(self.titles[number]):
-            row = self.engine.query(statement).to_pylist()[0]
-        return row["confirmed"], row["refuted"], row["evaluable"]

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 from sqlglot import exp
 
-from rulescore.data.layout import resolve
 from rulescore.data.request import FactFile, Request
 from rulescore.data.setting import (
     DatabaseTable,
@@ -21,6 +20,7 @@ from rulescore.data.setting import (
     Setting,
 )
 from rulescore.engines.base import Engine
+from rulescore.engines.catalogue import Catalogue, Path, StoredColumn
 from rulescore.engines.offenders import counted
 from rulescore.errors import Diagnostic, InputError, Place, suggestion
 from rulescore.sql import in_place as sql
@@ -35,45 +35,10 @@ CODES = {
     "E923": "a schema is not in the published layout",
 }
 
-Path = tuple[str, str]
-
 # What tables of the published layout have beside their arguments.
 _TAG, _MODEL = "tag", "model"
 
-_NAMES = frozenset({StoredType.TEXT, StoredType.INTEGER})
-_NUMBERS = frozenset({StoredType.INTEGER, StoredType.FLOAT, StoredType.DECIMAL})
-
 _MOST_LISTED = 20
-
-
-@dataclass(frozen=True, slots=True)
-class StoredColumn:
-    """A column of the user's: the type as the database calls it, and how it holds constants, if it can."""
-
-    named: str
-    type: StoredType | None
-    scale: int | None = None
-
-    @property
-    def arrow(self) -> pa.DataType:
-        """The type by which tables with keys know it; a type that has no values stays one."""
-        match self.type:
-            case StoredType.TEXT:
-                return pa.string()
-            case StoredType.INTEGER:
-                return pa.int64()
-            case StoredType.FLOAT:
-                return pa.float64()
-            case StoredType.DECIMAL:
-                return pa.decimal128(38, 0 if self.scale == 0 else 6)
-            case StoredType.BOOLEAN:
-                return pa.bool_()
-            case StoredType.DATE:
-                return pa.date32()
-            case StoredType.TIMESTAMP:
-                return pa.timestamp("us")
-            case None:
-                return pa.binary()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,15 +54,10 @@ class _Relation:
         return f"{self.schema}.{self.name}"
 
 
-class Catalogue:
-    """The tables and views of the engine's own database, as the role sees them."""
+class PostgresCatalogue(Catalogue):
+    """The tables and views of a PostgreSQL database, as the role sees them."""
 
-    def __init__(self, engine: Engine, what: str) -> None:
-        """`what` is looked for in it."""
-        if engine.dialect != sql.DIALECT:
-            helps = ("give `--engine postgresql://…`, or `url` in the section `engine` of the project file",)
-            message = f"{what} lies in the engine's own database, and this engine has none"
-            raise InputError(Diagnostic("E921", message, helps=helps))
+    def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._known: list[_Relation] | None = None
 
@@ -146,43 +106,6 @@ class Catalogue:
                 found[row["table"]][row["name"]] = _column(row)
         return found
 
-    def schema(self, path: Path) -> pa.Schema:
-        return pa.schema([(name, one.arrow) for name, one in self.columns(path).items()])
-
-    def stored(self, facts: FactTable) -> StoredFacts:
-        """The parts that columns of a table of facts play. What cannot be read as facts is raised."""
-        path = self.find(facts.table)
-        columns = self.columns(path)
-        of_model = facts.model is not None and _MODEL in columns
-        names = [name for name in columns if name != _MODEL or not of_model]
-        layout = resolve(names, len(names), facts.request)
-        only = (*facts.only, Only(_MODEL, (facts.model,))) if of_model and facts.model is not None else facts.only
-        problems = [
-            _of_no_type(facts, names[i], columns[names[i]], note)
-            for indices, fits, note in (
-                (layout.arguments, frozenset(StoredType), "text, numbers, booleans, dates and uuids can be read"),
-                ((layout.relation,), _NAMES, "the relation column is text, or whole numbers"),
-                ((layout.score,), _NUMBERS, "scores are numbers"),
-                ((layout.rank,), frozenset({StoredType.INTEGER}), "ranks are whole numbers"),
-            )
-            for i in indices
-            if i is not None and columns[names[i]].type not in fits
-        ]
-        if problems:
-            raise InputError(problems)
-        return StoredFacts(
-            path,
-            tuple(names[i] for i in layout.arguments),
-            {name: one.type for name, one in columns.items() if one.type is not None},
-            None if layout.relation is None else names[layout.relation],
-            layout.predicate,
-            None if layout.score is None else names[layout.score],
-            None if layout.rank is None else names[layout.rank],
-            tuple(names[i] for i in layout.query),
-            only,
-            facts.keys,
-        )
-
 
 def _column(row: Mapping[str, object]) -> StoredColumn:
     name, kind, modifier = str(row["type"]), row["kind"], row["modifier"]
@@ -190,12 +113,6 @@ def _column(row: Mapping[str, object]) -> StoredColumn:
     # The lower 11 bits of a numeric's modifier are its scale, which may be negative; no modifier, no scale.
     scale = None if not isinstance(modifier, int) or modifier < 4 else ((modifier - 4 & 2047) ^ 1024) - 1024
     return StoredColumn(name, found, max(0, scale) if scale is not None else None)
-
-
-def _of_no_type(facts: FactTable, name: str, stored: StoredColumn, note: str) -> Diagnostic:
-    message = f"column `{name}` of `{facts.table}` is of type {stored.named}"
-    helps = ("convert it in a view",)
-    return Diagnostic("E321", message, Place(facts.origin), notes=(note,), helps=helps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,8 +164,27 @@ def predicted_in_place(engine: Engine, facts: FactTable, model: int, name: str, 
     return InPlace(len(stored.arguments), rows, kept, chosen())
 
 
+def catalogue_of(engine: Engine, what: str) -> Catalogue:
+    """The tables of the engine's own database, in which `what` is looked for."""
+    found = engine.catalogue()
+    if found is None:
+        helps = ("give `--engine postgresql://…` or `--engine spark://…`, or `url` in the section `engine` of the project file",)
+        message = f"{what} lies in the engine's own database, and this engine has none"
+        raise InputError(Diagnostic("E921", message, helps=helps))
+    return found
+
+
+def published_catalogue(engine: Engine, schema: str) -> PostgresCatalogue:
+    """The catalogue of an engine that has the published layout."""
+    found = catalogue_of(engine, f"schema `{schema}`")
+    if not isinstance(found, PostgresCatalogue):
+        helps = ("name its tables one by one: `database_table`, `database_predicates`",)
+        raise InputError(Diagnostic("E923", f"schema `{schema}`: only PostgreSQL has the published layout", helps=helps))
+    return found
+
+
 def _stored(engine: Engine, facts: FactTable) -> StoredFacts:
-    return Catalogue(engine, f"table `{facts.table}`").stored(facts)
+    return catalogue_of(engine, f"table `{facts.table}`").stored(facts)
 
 
 def _checked(engine: Engine, facts: FactTable, stored: StoredFacts) -> dict[str, int]:
@@ -311,7 +247,7 @@ class _Published:
 
     def __init__(self, engine: Engine, layout: PublishedFacts) -> None:
         self._engine, self._layout = engine, layout
-        catalogue = Catalogue(engine, f"schema `{layout.schema}`")
+        catalogue = published_catalogue(engine, layout.schema)
         tables = catalogue.tables_of(layout.schema)
         self._arguments = {name: found for name, columns in tables.items() if (found := _arguments(columns)) is not None}
         made_here = {one.name for one in catalogue.relations if one.schema == layout.schema and one.comment.startswith(MADE_HERE)}
@@ -320,7 +256,7 @@ class _Published:
         if not self.predicates:
             raise InputError(self._none(catalogue))
 
-    def _none(self, catalogue: Catalogue) -> Diagnostic:
+    def _none(self, catalogue: PostgresCatalogue) -> Diagnostic:
         close = suggestion(self._layout.schema, [one for one in catalogue.schemas() if one != self._layout.schema])
         notes = ("a predicate's table has the columns `subject`, `object`, `tag` and `model`",)
         helps = (f"did you mean `{close}`?",) if close else ("`rulescore load` writes this layout",)
@@ -383,7 +319,7 @@ def _arguments(columns: Mapping[str, StoredColumn]) -> list[str] | None:
 
 def row_stream(engine: Engine, table: DatabaseTable, model: str | None = None) -> RowStream:
     """Ids or predictions in a table of the engine's database; of one model, where the table tells models apart."""
-    catalogue = Catalogue(engine, f"table `{table.table}`")
+    catalogue = catalogue_of(engine, f"table `{table.table}`")
     path = catalogue.find(table.table)
     schema = catalogue.schema(path)
     stored = StoredTable(path, {one: one for one in schema.names}, dict(zip(schema.names, schema.types, strict=True)))

@@ -16,6 +16,7 @@ from pyarrow import csv
 from sqlglot import exp
 
 from rulescore.data.setting import EngineOptions
+from rulescore.engines.in_place import PostgresCatalogue
 from rulescore.engines.worker import Worker, took_too_long
 from rulescore.errors import Diagnostic, EngineError, InputError, masked
 from rulescore.sql.build import table, text
@@ -91,6 +92,7 @@ class PostgresEngine:
     """A session. Its tables are temporary and its transaction is never committed: whatever happens, nothing is left behind."""
 
     dialect = "postgres"
+    statements_at_once = 1
     longest_name: int | None = 63
 
     def __init__(self, options: EngineOptions) -> None:
@@ -173,6 +175,12 @@ class PostgresEngine:
     def attach(self, database: Path, name: str) -> None:
         helps = ("load the table into the server, or name another engine",)
         raise InputError(Diagnostic("E914", f"PostgreSQL cannot read `{database}` in place", helps=helps))
+
+    def adopt(self, rows: Sequence[Path] | object) -> None:
+        """Files and frames are handed over."""
+
+    def catalogue(self) -> PostgresCatalogue:
+        return PostgresCatalogue(self)
 
     def run(self, statement: exp.Expr, *, as_written: bool = False) -> None:
         if isinstance(statement, exp.Drop) and self._is_aborted:

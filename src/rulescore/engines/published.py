@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from rulescore.data.setting import Setting
 from rulescore.engines.base import Engine
-from rulescore.engines.in_place import Catalogue, expanded
+from rulescore.engines.in_place import expanded, published_catalogue
 from rulescore.engines.loading import Staging, predicate_arities, stage, stage_predictions
 from rulescore.engines.tables import LoadedTable, hidden_table, load_tables
 from rulescore.errors import Diagnostic, EngineError, InputError, Severity
@@ -53,7 +53,7 @@ def write_published(engine: Engine, setting: Setting, schema: str, *, replace: b
     """Writes facts and predictions into a schema, which is made where it is lacking. Tables that are there already are left alone
     and refused; with `replace`, those that were made here before are dropped first. All of it happens, or nothing."""
     _check_schema(schema)
-    catalogue = Catalogue(engine, f"schema `{schema}`")
+    catalogue = published_catalogue(engine, schema)
     setting = expanded(engine, setting).setting
     writer = _Writer(engine, setting, schema)
     there = {one.name: one.comment.startswith(sql.MADE_HERE) for one in catalogue.relations if one.schema == schema}

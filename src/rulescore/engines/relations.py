@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import pyarrow as pa
 
@@ -28,7 +28,7 @@ _ARROW = {
 def fact_relations(engine: Engine, loaded: Loaded, predicates: Iterable[str]) -> dict[str, Relation]:
     """A relation for each predicate, and one for its negative facts where it has any."""
     wanted = sorted(set(predicates) & loaded.vocabulary.predicates.keys())
-    builder = _Builder(engine, loaded)
+    builder = _Builder(engine, loaded, wanted)
     found: dict[str, Relation] = {}
     for name in wanted:
         known = loaded.vocabulary.predicates[name]
@@ -55,25 +55,38 @@ def table_relations(tables: Mapping[str, LoadedTable]) -> dict[str, Relation]:
 
 
 class _Builder:
-    def __init__(self, engine: Engine, loaded: Loaded) -> None:
+    def __init__(self, engine: Engine, loaded: Loaded, predicates: Sequence[str]) -> None:
         self._engine, self._loaded = engine, loaded
         self._made = 0
+        self._marks: dict[tuple[int, int], dict[str, bool]] = {}
+        by_arity: dict[int, list[str]] = {}
+        for one in predicates:
+            by_arity.setdefault(loaded.vocabulary.predicates[one].arity, []).append(one)
+        for arity, several in by_arity.items():
+            self._find_marks(arity, several)
+
+    def _find_marks(self, arity: int, predicates: Sequence[str]) -> None:
+        """The letters of the types at each position of all predicates of an arity, and whether some number is no integer."""
+        positive = [self._literal(one) for one in predicates]
+        sources = []
+        if arity in self._loaded.fact_arities:
+            sources.append((fact_table(arity), [*positive, *(self._literal(one, negative=True) for one in predicates)]))
+        if arity in self._loaded.candidate_arities:
+            sources.append((candidate_table(arity), positive))
+        for position in range(arity):
+            for source, literals in sources:
+                for row in self._engine.query(sql.position_types(source, position, literals)).to_pylist():
+                    marks = self._marks.setdefault((row["literal"], position), {})
+                    marks[row["mark"]] = marks.get(row["mark"], False) or bool(row["float"])
 
     def types(self, predicate: str) -> list[tuple[ValueType | None, bool]]:
         """The type of each argument, and whether it has one: where types are mixed, constants are known by their keys."""
-        arity = self._loaded.vocabulary.predicates[predicate].arity
-        facts = [self._literal(predicate), self._literal(predicate, negative=True)]
-        sources = []
-        if arity in self._loaded.fact_arities:
-            sources.append((fact_table(arity), facts))
-        if arity in self._loaded.candidate_arities:
-            sources.append((candidate_table(arity), facts[:1]))
         found = []
-        for position in range(arity):
+        for position in range(self._loaded.vocabulary.predicates[predicate].arity):
             marks: dict[str, bool] = {}
-            for source, literals in sources:
-                for row in self._engine.query(sql.position_types(source, position, literals)).to_pylist():
-                    marks[row["mark"]] = marks.get(row["mark"], False) or bool(row["float"])
+            for literal in (self._literal(predicate), self._literal(predicate, negative=True)):
+                for mark, is_float in self._marks.get((literal, position), {}).items():
+                    marks[mark] = marks.get(mark, False) or is_float
             found.append(_type(marks))
         return found
 

@@ -114,13 +114,9 @@ class SqlRules:
         if problems:
             raise InputError(problems)
 
-    def dataset_counts(self) -> CountRows:
-        found: CountRows = {}
+    def dataset_statements(self) -> Iterator[tuple[str, Select]]:
         for number, rule in enumerate(self.rules, self.first):
-            with named_in_errors(_title(rule)):
-                row = self.engine.query(sql.counts(rule.statement, number, predictions=False)).to_pylist()[0]
-            found[number] = (row["confirmed"], row["refuted"], row["evaluable"])
-        return found
+            yield _title(rule), sql.counts(rule.statement, number, predictions=False)
 
     def prediction_statements(self) -> Iterator[tuple[str, Select]]:
         for number, rule in enumerate(self.rules, self.first):

@@ -19,7 +19,7 @@ from rulescore.data.setting import (
 )
 from rulescore.data.table_rows import ARROW_TYPES
 from rulescore.engines.base import Engine
-from rulescore.engines.in_place import Catalogue, row_stream
+from rulescore.engines.in_place import catalogue_of, row_stream
 from rulescore.engines.offenders import Offenders, counted, offenders
 from rulescore.engines.table_ids import id_columns
 from rulescore.errors import Diagnostic, EngineError, InputError, Place, Severity, suggestion
@@ -116,7 +116,7 @@ class TableLoader:
             if isinstance(table.rows, RowStream):
                 return table.rows.schema()
             if table.rows.database is None:
-                catalogue = Catalogue(self._engine, f"table `{table.rows.table}`")
+                catalogue = catalogue_of(self._engine, f"table `{table.rows.table}`")
                 return catalogue.schema(catalogue.find(table.rows.table))
             return self._engine.query(sql.stored_columns(self._in_place(table.rows))).schema
         except InputError as error:
@@ -126,7 +126,7 @@ class TableLoader:
     def _in_place(self, table: DatabaseTable) -> sql.StoredTable:
         """A table of a database file, which is attached when it is first met, or of the engine's own database."""
         if table.database is None:
-            return sql.StoredTable(Catalogue(self._engine, f"table `{table.table}`").find(table.table), {})
+            return sql.StoredTable(catalogue_of(self._engine, f"table `{table.table}`").find(table.table), {})
         database = self._databases.get(table.database)
         if database is None:
             database = name(f"database_{len(self._databases)}")

@@ -25,6 +25,9 @@ CODES: dict[str, str] = {
     "E603": "the file to be written exists already",
 }
 
+CONTRIBUTIONS = "contributions.parquet"
+"""The file of contributions, or the folder of files where an engine that keeps rows has written it."""
+
 _ENDINGS = {Format.TABLE: "txt", Format.JSON: "json", Format.CSV: "csv", Format.MARKDOWN: "md", Format.LATEX: "tex"}
 
 
@@ -77,11 +80,9 @@ def write_files(folder: Path, contents: Mapping[str, str | Any]) -> tuple[Path, 
 def _evaluation_files(evaluation: Evaluation, form: FileFormat) -> dict[str, str | Any]:
     match form:
         case FileFormat.PARQUET:
-            return {
-                "rules.parquet": evaluation.rules,
-                "models.parquet": evaluation.models,
-                "contributions.parquet": evaluation.contributions,
-            }
+            tables = {"rules.parquet": evaluation.rules, "models.parquet": evaluation.models}
+            kept = evaluation.contributions_table is None
+            return tables if kept else {**tables, CONTRIBUTIONS: evaluation.contributions}
         case FileFormat.CSV:
             return {"rules.csv": render_table_csv(evaluation.rules), "models.csv": render_table_csv(evaluation.models)}
         case _:

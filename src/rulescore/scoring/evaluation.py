@@ -26,6 +26,7 @@ class Which(StrEnum):
 
 CODES: dict[str, str] = {
     "E501": "an evaluation has no table of that name",
+    "E502": "contributions are asked for that the engine has kept",
 }
 
 # Names repeat in every row, and a rule's may be its whole text.
@@ -56,7 +57,15 @@ class Evaluation:
     model_results: tuple[ModelResult, ...]
     summary: DataSummary
     warnings: tuple[Diagnostic, ...] = ()
-    contributions: Any = field(default_factory=CONTRIBUTIONS_SCHEMA.empty_table, repr=False)
+    contributions_table: Any = field(default_factory=CONTRIBUTIONS_SCHEMA.empty_table, repr=False)
+
+    @property
+    def contributions(self) -> Any:
+        """One row per model, rule and prediction. An engine that keeps rows has brought none unless they were asked for."""
+        if self.contributions_table is None:
+            helps = ("ask for them: `contributions=True` brings them here, a path has the engine write them to files",)
+            raise InputError(Diagnostic("E502", "the engine has kept the contributions", helps=helps))
+        return self.contributions_table
 
     @property
     def rules(self) -> Any:

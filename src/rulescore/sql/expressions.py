@@ -96,6 +96,13 @@ def doubles(operation: exp.Binary) -> exp.Binary:
     return operation
 
 
+def days(later: exp.Expr, earlier: exp.Expr) -> exp.Sub:
+    """The days between two dates, marked: to some engines a difference of dates is no number."""
+    difference = exp.Sub(this=later, expression=earlier)
+    difference.meta["days"] = True
+    return difference
+
+
 def when(condition: exp.Expr, value: exp.Expr) -> exp.Expr:
     """The value where the condition holds, else NULL."""
     return exp.Case(ifs=[exp.If(this=condition, true=value)])
@@ -216,6 +223,8 @@ class Compiler(ABC):
                 exp.cast(side, "INT", copy=False) if self.type_of(one) is ValueType.DURATION else side
                 for side, one in zip(sides, (left, right), strict=True)
             ]
+        elif self.type_of(left) is self.type_of(right) is ValueType.DATE:
+            return days(sides[0], sides[1])
         elif isinstance(left, Constant) and isinstance(right, Constant):  # two literals would be 32-bit integers
             sides[0] = cast(sides[0], found or ValueType.INTEGER) if self.type_of(left) is not ValueType.DATE else sides[0]
         return _ARITHMETIC[operation.operator](this=sides[0], expression=sides[1])

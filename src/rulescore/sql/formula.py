@@ -172,8 +172,8 @@ class Scope(Compiler):
         if not disjuncts:
             counts = {Aggregation.COUNT, Aggregation.COUNT_DISTINCT, Aggregation.SUM}
             return number(0) if measure.function in counts else exp.null()
-        inner = {one.name for one in variables_in(measure.value)} & set(measure.variables)
-        if len(disjuncts) == 1 and inner:
+        names = {one.name for one in variables_in(measure.value)}
+        if len(disjuncts) == 1 and names and names <= set(measure.variables):
             joins = Joins(self)
             joins.read_all(disjuncts[0])
             value = self._aggregated(measure, joins.scope.value(measure.value))
@@ -181,8 +181,8 @@ class Scope(Compiler):
         return self._measured_rows(measure, disjuncts)
 
     def _measured_rows(self, measure: Measure, disjuncts: Sequence[Disjunct]) -> exp.Expr:
-        """Of several disjuncts each grounding counts once. And a value that depends on nothing but the row at hand is computed
-        before: an aggregate of it would be taken for one of the query around."""
+        """Of several disjuncts each grounding counts once. And a value that depends on the row at hand is computed before: an
+        aggregate of it would be taken for one of the query around."""
         parts = []
         for disjunct in disjuncts:
             joins = Joins(self)
@@ -202,7 +202,9 @@ class Scope(Compiler):
             case Aggregation.COUNT_DISTINCT:
                 return exp.Count(this=exp.Distinct(expressions=[value]))
             case Aggregation.SUM:
-                found = exp.Coalesce(this=exp.Sum(this=value), expressions=[number(0)])
+                added = exp.Sum(this=value)
+                added.meta["doubles"] = self.type_of(measure.value) is ValueType.FLOAT
+                found = exp.Coalesce(this=added, expressions=[number(0)])
                 # A sum of 64-bit integers would have 128 bits, which are no integers to a registered predicate.
                 return found if self.type_of(measure.value) is ValueType.FLOAT else big(found)
             case Aggregation.AVERAGE if self.type_of(measure.value) is ValueType.INTEGER:

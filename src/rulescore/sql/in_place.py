@@ -104,7 +104,7 @@ def columns_of(schema: str, name: str | None = None) -> exp.Expr:
 class StoredFacts:
     """Facts of a stored table: the columns of the arguments with their types, and of what else is known of predictions."""
 
-    path: tuple[str, str]
+    path: tuple[str, ...]
     arguments: tuple[str, ...]
     types: Mapping[str, StoredType]
     relation: str | None = None
@@ -116,8 +116,8 @@ class StoredFacts:
     keys: bool = False
 
     def source(self) -> exp.Table:
-        schema, name = self.path
-        return exp.Table(this=identifier(name), db=identifier(schema), alias=exp.TableAlias(this=identifier("s")))
+        parts = dict(zip(("this", "db", "catalog"), map(identifier, reversed(self.path)), strict=False))
+        return exp.Table(**parts, alias=exp.TableAlias(this=identifier("s")))
 
     def rows(self, query: Select) -> Select:
         conditions = [
@@ -183,7 +183,7 @@ def predicted_rows(facts: StoredFacts, model: int, *, best_rank: int | None, bes
     return select(*(column("b", one) for one in fields)).from_(placed).where(best)
 
 
-def different_values(path: tuple[str, str], name: str, only: Sequence[Only] = ()) -> Select:
+def different_values(path: tuple[str, ...], name: str, only: Sequence[Only] = ()) -> Select:
     """The different values of a column, as text."""
     query = select(named(_text(column("s", name)), "value")).distinct()
     return StoredFacts(path, (), {}, only=tuple(only)).rows(query)

@@ -13,6 +13,7 @@ from rulescore.sql.build import (
     big,
     candidate_table,
     column,
+    count_rows,
     create,
     equal,
     name,
@@ -55,6 +56,39 @@ def model_totals() -> Select:
     keys = [column("a", "model"), column("c", "rule")]
     query = select(*keys, *(named(total(column("c", alias)), alias) for alias in COUNTS))
     return _by_answer(query).group_by(*(key.copy() for key in keys))
+
+
+def partner_counts() -> Select:
+    """How many predictions of each model have a contribution."""
+    some = select(column("c", "prediction")).distinct().from_(table(CONTRIBUTION, "c")).subquery(alias="s", copy=False)
+    query = select(column("a", "model"), named(count_rows(), "n")).from_(table(ANSWER, "a"))
+    return query.join(some, on=equal(column("s", "prediction"), column("a", "prediction"))).group_by(column("a", "model"))
+
+
+def names_table(field: str) -> str:
+    """What the numbers of models, rules or predicates stand for."""
+    return name(f"{field}_names")
+
+
+def described_contributions(arities: Sequence[int], stride: int) -> exp.Query:
+    """The contributions of every model with everything in words: what `Evaluation.contributions` holds."""
+    return union_all([_described(arity, stride) for arity in arities])
+
+
+def _described(arity: int, stride: int) -> Select:
+    counts = [column("c", alias) for alias in COUNTS]
+    words = [word(column(f"c{i}", "key")) for i in range(arity)]
+    query = _by_answer(select()).join(
+        table(candidate_table(arity), "p"), on=equal(column("p", "prediction"), column("c", "prediction"))
+    )
+    predicate = exp.IntDiv(this=column("p", "literal"), expression=number(stride))
+    for field, number_of in (("model", column("a", "model")), ("rule", column("c", "rule")), ("predicate", predicate)):
+        query = query.join(table(names_table(field), field), on=equal(column(field, "id"), number_of))
+        query = query.select(named(column(field, "name"), field))
+    for i in range(arity):
+        query = query.join(table(CONSTANT, f"c{i}"), on=equal(column(f"c{i}", "id"), column("p", argument(i))))
+    query = query.select(named(exp.Array(expressions=words), "arguments"), column("a", "score"), column("a", "rank"), *counts)
+    return query.where(equal(exp.Mod(this=column("p", "literal"), expression=number(stride)), number(0)))
 
 
 def contributions() -> Select:

@@ -1,0 +1,81 @@
+"""Sources that an engine reads by itself: their rows never pass through here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pyarrow as pa
+from pyarrow import parquet
+
+from rulescore.data.layout import resolve
+from rulescore.data.request import Request
+from rulescore.data.setting import DatabaseTable, FactSource, FactStream, FactTable, KeyedTable, RowStream, Setting
+from rulescore.engines.base import Engine
+from rulescore.errors import InputError
+
+
+def adopted(engine: Engine, setting: Setting) -> Setting:
+    """The setting with sources that the engine reads by itself as tables of its own."""
+    return replace(
+        setting,
+        observed=_facts(engine, setting.observed),
+        negatives=_facts(engine, setting.negatives),
+        predictions=tuple(replace(one, streams=_facts(engine, one.streams)) for one in setting.predictions),
+        tables=tuple(_table(engine, table) for table in setting.tables),
+    )
+
+
+def _table(engine: Engine, table: KeyedTable) -> KeyedTable:
+    rows = table.rows
+    if not isinstance(rows, RowStream) or rows.adoptable is None:
+        return table
+    given = rows.adoptable
+    name = engine.adopt([given.request.path] if given.frame is None else given.frame)
+    return table if name is None else replace(table, rows=DatabaseTable(None, name))
+
+
+def _facts(engine: Engine, sources: Sequence[FactSource]) -> tuple[FactSource, ...]:
+    """Files of one form are read as one table."""
+    found: list[FactSource] = []
+    files: dict[object, list[FactStream]] = {}
+    for source in sources:
+        given = source.adoptable if isinstance(source, FactStream) else None
+        if given is None or not isinstance(source, FactStream):
+            found.append(source)
+        elif given.frame is not None:
+            name = engine.adopt(given.frame)
+            found.append(source if name is None else FactTable(name, given.request))
+        elif (form := _form(given.request)) is None:
+            found.append(source)
+        else:
+            files.setdefault(form, []).append(source)
+    for streams in files.values():
+        requests = [stream.adoptable.request for stream in streams if stream.adoptable is not None]
+        name = engine.adopt([request.path for request in requests])
+        found.extend(streams if name is None else [FactTable(name, requests[0])])
+    return tuple(found)
+
+
+def _form(request: Request) -> object | None:
+    """What files have in common whose rows can be read as those of one table; None for a file that is better read here: damaged
+    or empty, so that it is told which, or with arguments whose text only we write as constants are written."""
+    try:
+        # Python opens files of any name, Arrow only those whose name is UTF-8.
+        with request.path.open("rb") as handle, parquet.ParquetFile(handle) as file:
+            schema, rows = file.schema_arrow, file.metadata.num_rows
+        layout = resolve(schema.names, len(schema.names), request)
+    except (pa.ArrowInvalid, OSError, InputError):
+        return None
+    used = [*layout.arguments, *(i for i in (layout.relation, layout.score, layout.rank) if i is not None), *layout.query]
+    if not rows or request.file.types or any(pa.types.is_floating(schema.types[i]) for i in layout.arguments):
+        return None
+    if not all(_is_plain(schema.types[i]) for i in used):
+        return None
+    return (tuple(schema.names), tuple(map(str, schema.types)), layout.predicate, str(request.file.columns), request.predictions)
+
+
+def _is_plain(kind: pa.DataType) -> bool:
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    known = (pa.types.is_string, pa.types.is_large_string, pa.types.is_signed_integer, pa.types.is_boolean)
+    return any(one(kind) for one in (*known, pa.types.is_date32, pa.types.is_float32, pa.types.is_float64))

@@ -1,0 +1,108 @@
+"""The user's own tables in an engine's database: which there are, and how their columns hold constants."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from rulescore.data.layout import resolve
+from rulescore.data.setting import FactTable, Only
+from rulescore.errors import Diagnostic, InputError, Place
+from rulescore.sql.in_place import StoredFacts, StoredType
+
+Path = tuple[str, ...]
+
+_MODEL = "model"
+
+_NAMES = frozenset({StoredType.TEXT, StoredType.INTEGER})
+_NUMBERS = frozenset({StoredType.INTEGER, StoredType.FLOAT, StoredType.DECIMAL})
+
+
+@dataclass(frozen=True, slots=True)
+class StoredColumn:
+    """A column of the user's: the type as the database calls it, and how it holds constants, if it can."""
+
+    named: str
+    type: StoredType | None
+    scale: int | None = None
+
+    @property
+    def arrow(self) -> pa.DataType:
+        """The type by which tables with keys know it; a type that has no values stays one."""
+        match self.type:
+            case StoredType.TEXT:
+                return pa.string()
+            case StoredType.INTEGER:
+                return pa.int64()
+            case StoredType.FLOAT:
+                return pa.float64()
+            case StoredType.DECIMAL:
+                return pa.decimal128(38, 0 if self.scale == 0 else 6)
+            case StoredType.BOOLEAN:
+                return pa.bool_()
+            case StoredType.DATE:
+                return pa.date32()
+            case StoredType.TIMESTAMP:
+                return pa.timestamp("us")
+            case None:
+                return pa.binary()
+
+
+class Catalogue(ABC):
+    """The tables and views that an engine's session can read."""
+
+    constants = frozenset(StoredType)
+    """The types of columns that arguments of facts can be read from by statements alone."""
+
+    @abstractmethod
+    def find(self, table: str) -> Path:
+        """The parts of a table's name, as statements give them. InputError where there is no such table."""
+
+    @abstractmethod
+    def columns(self, path: Path) -> dict[str, StoredColumn]:
+        """The columns of a table, in their order."""
+
+    def schema(self, path: Path) -> pa.Schema:
+        return pa.schema([(name, one.arrow) for name, one in self.columns(path).items()])
+
+    def stored(self, facts: FactTable) -> StoredFacts:
+        """The parts that columns of a table of facts play. What cannot be read as facts is raised."""
+        path = self.find(facts.table)
+        columns = self.columns(path)
+        of_model = facts.model is not None and _MODEL in columns
+        names = [name for name in columns if name != _MODEL or not of_model]
+        layout = resolve(names, len(names), facts.request)
+        only = (*facts.only, Only(_MODEL, (facts.model,))) if of_model and facts.model is not None else facts.only
+        problems = [
+            _of_no_type(facts, names[i], columns[names[i]], note)
+            for indices, fits, note in (
+                (layout.arguments, self.constants, "text, numbers, booleans, dates and uuids can be read"),
+                ((layout.relation,), _NAMES, "the relation column is text, or whole numbers"),
+                ((layout.score,), _NUMBERS, "scores are numbers"),
+                ((layout.rank,), frozenset({StoredType.INTEGER}), "ranks are whole numbers"),
+            )
+            for i in indices
+            if i is not None and columns[names[i]].type not in fits
+        ]
+        if problems:
+            raise InputError(problems)
+        return StoredFacts(
+            path,
+            tuple(names[i] for i in layout.arguments),
+            {name: one.type for name, one in columns.items() if one.type is not None},
+            None if layout.relation is None else names[layout.relation],
+            layout.predicate,
+            None if layout.score is None else names[layout.score],
+            None if layout.rank is None else names[layout.rank],
+            tuple(names[i] for i in layout.query),
+            only,
+            facts.keys,
+        )
+
+
+def _of_no_type(facts: FactTable, name: str, stored: StoredColumn, note: str) -> Diagnostic:
+    message = f"column `{name}` of `{facts.table}` is of type {stored.named}"
+    helps = ("convert it in a view",)
+    return Diagnostic("E321", message, Place(facts.origin), notes=(note,), helps=helps)

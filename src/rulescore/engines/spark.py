@@ -1,0 +1,238 @@
+"""Spark: a session on one machine, on a cluster, or behind Spark Connect. Tables are views on rows that executors keep."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Sequence
+from functools import reduce
+from itertools import accumulate, takewhile
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pyarrow as pa
+from py4j.protocol import Py4JError
+from pyspark.errors import AnalysisException, PySparkException
+from pyspark.sql.functions import expr, monotonically_increasing_id
+from pyspark.sql.pandas.types import to_arrow_schema
+from sqlglot import exp
+
+from rulescore.data.setting import EngineOptions
+from rulescore.engines.spark_catalogue import SparkCatalogue
+from rulescore.engines.spark_session import Opened, open_session, quiet, refuse_options
+from rulescore.engines.worker import Worker
+from rulescore.errors import Diagnostic, EngineError, InputError
+from rulescore.sql.build import name as reserved
+from rulescore.sql.build import text
+from rulescore.sql.spark import PLACE, Numbering, adapted, careful, numbered, numbering, task
+
+_Result = TypeVar("_Result")
+
+CODES = {"E935": "Spark cannot read a database file in place"}
+
+# So many rows travel with the statements that read them; more are handed to the executors once.
+_FEW_ROWS = 10_000
+
+_FAILURES = (PySparkException, Py4JError)
+
+_OVERFLOW = ("ARITHMETIC_OVERFLOW", "NUMERIC_VALUE_OUT_OF_RANGE")
+
+
+class SparkEngine:
+    """A session whose tables are kept by the executors: on their disks where memory ends or, with a spill folder, in files there,
+    which survive the loss of an executor."""
+
+    dialect = "spark"
+    statements_at_once = 16
+    longest_name: int | None = None
+
+    def __init__(self, options: EngineOptions) -> None:
+        refuse_options(options)
+        self._timeout = options.timeout
+        self._worker = Worker(self._stop)
+        self._tag = f"rulescore-{uuid.uuid4().hex}"
+        self._tables: dict[str, list[Any]] = {}
+        self._folder = None if options.spill_folder is None else f"{options.spill_folder.absolute()}/{self._tag}"
+        self._files = 0
+        self._adopted = 0
+
+        def opened() -> Opened:
+            with quiet():
+                return open_session(options)
+
+        try:
+            self._opened = self._worker.do(opened)
+        except BaseException:
+            self._worker.close()
+            raise
+        self._session = self._opened.session
+
+    def load(self, name: str, rows: pa.Table) -> None:
+        self._tables.pop(name, None)
+        self.append(name, rows)
+
+    def append(self, name: str, rows: pa.Table) -> None:
+        rows = _plain(rows)
+
+        def work() -> None:
+            frame = self._session.createDataFrame(rows)
+            self._add(name, frame if rows.num_rows <= _FEW_ROWS else self._kept(frame))
+
+        self._do(work)
+
+    def attach(self, database: Path, name: str) -> None:
+        helps = ("write its tables as Parquet files, or name another engine",)
+        raise InputError(Diagnostic("E935", f"Spark cannot read `{database}` in place", helps=helps))
+
+    def adopt(self, rows: Sequence[Path] | object) -> str:
+        """Executors read the files; a frame stays what it is."""
+        self._adopted += 1
+        view = reserved(f"source_{self._adopted}")
+
+        def work() -> str:
+            if isinstance(rows, list):
+                self._session.read.parquet(*(str(path.absolute()) for path in rows)).createOrReplaceTempView(view)
+                return view
+            return self._opened.adopt(rows, view)
+
+        return self._do(work)
+
+    def catalogue(self) -> SparkCatalogue:
+        return SparkCatalogue(lambda table: self._do(lambda: self._schema(table)))
+
+    def _schema(self, table: str) -> pa.Schema | None:
+        try:
+            return to_arrow_schema(self._session.table(table).schema)
+        except AnalysisException:
+            return None
+
+    def write(self, query: exp.Expr, folder: Path) -> None:
+        self._do(lambda: self._attempt(query, lambda frame: frame.write.mode("overwrite").parquet(str(folder.absolute()))))
+
+    def run(self, statement: exp.Expr, *, as_written: bool = False) -> None:
+        match statement:
+            case exp.Drop():
+                self._do(lambda: self._drop([one.name for one in statement.find_all(exp.Table)]))
+            case exp.Create(kind="TABLE"):
+                self._do(lambda: self._replace(statement.this.name, statement.expression))
+            case exp.Insert():
+                self._do(lambda: self._add(statement.this.name, self._made(statement.expression)))
+            case _:
+                sql = self.text(statement)
+                self._do(lambda: self._session.sql(sql))
+
+    def query(self, statement: exp.Expr, *, as_written: bool = False) -> pa.Table:
+        return self._do(lambda: self._attempt(statement, lambda frame: frame.toArrow()))
+
+    def text(self, statement: exp.Expr, *, pretty: bool = False) -> str:
+        return text(adapted(statement), self.dialect, pretty=pretty)
+
+    def close(self) -> None:
+        try:
+            self._worker.do(self._leave)
+        finally:
+            self._worker.close()
+
+    # What follows runs in the worker's thread.
+
+    def _leave(self) -> None:
+        self._drop(list(self._tables))
+        if self._folder is not None:
+            self._remove(self._folder)
+        self._opened.close()
+
+    def _replace(self, name: str, query: exp.Expr) -> None:
+        made = self._made(query)
+        self._drop([name])
+        self._add(name, made)
+
+    def _made(self, query: exp.Expr) -> Any:
+        """The rows of a query, computed once. Their order means nothing."""
+        query.set("order", None)
+        found = numbering(query)
+        return self._attempt(query, self._kept) if found is None else self._numbered(found)
+
+    def _numbered(self, found: Numbering) -> Any:
+        """Rows in order over all tasks, each with its place; then numbered by how many rows the tasks before have."""
+        rows = self._session.sql(self.text(found.rows))
+        if found.keys:
+            rows = rows.repartitionByRange(*found.keys).sortWithinPartitions(*found.keys).drop(*found.keys)
+        placed = self._kept(rows.withColumn(PLACE, monotonically_increasing_id()))
+        sizes = dict(placed.groupBy(expr(self.text(task())).alias("task")).count().collect())
+        starts = accumulate((sizes.get(one, 0) for one in range(max(sizes, default=0))), initial=0)
+        return placed.selectExpr(*(self.text(one) for one in numbered(found, list(starts))))
+
+    def _attempt(self, statement: exp.Expr, finish: Callable[[Any], _Result]) -> _Result:
+        """What becomes of a statement. Counts are added up in 64 bits, and once more in 128 where that is not enough."""
+        sql = self.text(statement)
+        try:
+            return finish(self._session.sql(sql))
+        except _FAILURES as error:
+            if not any(one in str(error) for one in _OVERFLOW):
+                raise
+        return finish(self._session.sql(self.text(careful(statement))))
+
+    def _kept(self, frame: Any) -> Any:
+        """The rows of a frame, computed once and kept by the executors."""
+        if self._folder is None:
+            return frame.localCheckpoint(eager=True)
+        self._files += 1
+        path = f"{self._folder}/{self._files}"
+        frame.write.parquet(path)
+        return self._session.read.schema(frame.schema).parquet(path)
+
+    def _add(self, name: str, frame: Any) -> None:
+        """Further rows of a table."""
+        parts = self._tables.setdefault(name, [])
+        parts.append(frame)
+        reduce(lambda left, right: left.unionByName(right), parts).createOrReplaceTempView(name)
+
+    def _drop(self, names: Sequence[str]) -> None:
+        for one in names:
+            if self._tables.pop(one, None) is not None:
+                self._session.catalog.dropTempView(one)
+
+    def _remove(self, folder: str) -> None:
+        java = self._session._jvm
+        path = java.org.apache.hadoop.fs.Path(folder)
+        path.getFileSystem(self._session._jsc.hadoopConfiguration()).delete(path, True)
+
+    # And this in the caller's.
+
+    def _do(self, work: Callable[[], _Result]) -> _Result:
+        def tagged() -> _Result:
+            self._opened.tag(self._tag)
+            with quiet():
+                return work()
+
+        try:
+            return self._worker.do(tagged, seconds=self._timeout)
+        except _FAILURES as error:
+            raise EngineError(_words(error)) from error
+
+    def _stop(self) -> None:
+        self._opened.cancel(self._tag)
+
+
+def _words(error: Exception) -> str:
+    """What happened, without the plan and the traces behind it."""
+    lines = str(error).splitlines()
+    causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
+    if causes:
+        return causes[-1]
+    told = takewhile(lambda line: not line.startswith(("\tat ", "'", "+-", "== SQL", "JVM stacktrace")), lines)
+    return "\n".join(line for line in told if not line.startswith("An error occurred while calling")).strip(": \n")
+
+
+def _plain(rows: pa.Table) -> pa.Table:
+    """Rows in types that Spark has."""
+    return rows.cast(pa.schema([(field.name, _stored_type(field.type)) for field in rows.schema]))
+
+
+def _stored_type(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_dictionary(kind):
+        return _stored_type(kind.value_type)
+    if pa.types.is_unsigned_integer(kind):
+        return pa.int64()
+    if pa.types.is_large_string(kind) or pa.types.is_null(kind):
+        return pa.string()
+    return kind

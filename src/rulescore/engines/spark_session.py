@@ -1,0 +1,273 @@
+"""Spark sessions: those that are started here and stopped again, and the caller's own, of which nothing is changed."""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+import uuid
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from re import fullmatch
+from typing import Any
+
+from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkException
+from pyspark.java_gateway import launch_gateway
+from pyspark.sql import SparkSession
+
+from rulescore.data.setting import EngineOptions
+from rulescore.engines.spark_java import java_home
+from rulescore.errors import Diagnostic, InputError
+
+CODES = {
+    "E931": "Spark has no such option, or not at this address",
+    "E933": "a Spark session cannot be started or reached",
+    "E934": "a Spark session runs in this process already",
+}
+
+LOCAL, MASTER, CONNECT = "spark://local[", "spark://", "sc://"
+
+# What statements rely on, whatever the session's own settings are.
+_SETTINGS = {
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.ansi.doubleQuotedIdentifiers": "true",
+    "spark.sql.caseSensitive": "true",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    # Joins of statements whose order is written down stay in it.
+    "spark.sql.cbo.joinReorder.enabled": "false",
+    # What is known of the rows of one table confuses the planner when tables made from them are united.
+    "spark.sql.constraintPropagation.enabled": "false",
+}
+
+# How a session of our own runs. A task that has three times the rows of the others is divided, from a size on that takes seconds.
+_OWN = {
+    "spark.app.name": "rulescore",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    # Nobody reads the plans, and writing them takes as long as making them.
+    "spark.sql.maxPlanStringLength": "0",
+    "spark.sql.adaptive.enabled": "true",
+    "spark.sql.adaptive.skewJoin.enabled": "true",
+    # Dividing it is worth one more exchange of rows.
+    "spark.sql.adaptive.forceOptimizeSkewedJoin": "true",
+    "spark.sql.adaptive.skewJoin.skewedPartitionFactor": "3",
+    "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes": "32MB",
+    "spark.sql.adaptive.advisoryPartitionSizeInBytes": "16MB",
+}
+
+_UNITS = {"": 1, "B": 1, "K": 1000, "M": 1000**2, "G": 1000**3, "T": 1000**4}
+_BINARY_UNITS = {"KI": 1 << 10, "MI": 1 << 20, "GI": 1 << 30, "TI": 1 << 40}
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A session to work in. `close` leaves everything as it was. `adopt` makes a view of a frame and names
+    it. `tag` marks what this thread starts, `cancel` stops what is marked so."""
+
+    session: Any
+    close: Callable[[], None]
+    adopt: Callable[[Any, str], str]
+    tag: Callable[[str], None]
+    cancel: Callable[[str], object]
+
+
+def refuse_options(options: EngineOptions) -> None:
+    """Options that cannot be kept, all at once and before anything starts."""
+    problems = []
+    given = {name: value for name in ("memory_limit", "threads", "spill_folder") if (value := getattr(options, name)) is not None}
+    if options.session is not None or options.url.startswith(CONNECT):
+        whose = "the session was given" if options.session is not None else "the server has started"
+        for name in given if not _keeps_folder(options) else given.keys() - {"spill_folder"}:
+            problems.append(_refused(name, f"{whose} with settings of its own"))
+    elif (
+        options.url.startswith(LOCAL)
+        and options.threads is not None
+        and _local_threads(options.url) not in {"*", str(options.threads)}
+    ):
+        problems.append(_refused("threads", f"the address says `local[{_local_threads(options.url)}]`"))
+    if "memory_limit" in given and not problems and _mebibytes(str(options.memory_limit)) is None:
+        message = f"Spark cannot keep to the `memory_limit` `{options.memory_limit}`"
+        problems.append(Diagnostic("E931", message, helps=("write it as `2GB` or `500MiB`",)))
+    if problems:
+        raise InputError(problems)
+
+
+def _keeps_folder(options: EngineOptions) -> bool:
+    return options.session is not None and not is_remote(options.session)
+
+
+def _refused(name: str, reason: str) -> Diagnostic:
+    return Diagnostic("E931", f"Spark cannot keep to `{name}` here", notes=(reason,), helps=("leave it out",))
+
+
+def is_remote(session: object) -> bool:
+    return type(session).__module__.startswith("pyspark.sql.connect")
+
+
+def open_session(options: EngineOptions) -> Opened:
+    if options.session is not None:
+        return _connected(options.session) if is_remote(options.session) else _beside(options.session)
+    if options.url.startswith(CONNECT):
+        return _reached(options.url)
+    return _started(options)
+
+
+def _beside(session: Any) -> Opened:
+    """A session of its own in the caller's context: no view, setting or cached table of the caller's is touched."""
+    own = session.newSession()
+    _configure(own, _SETTINGS)
+    shared = own.conf.get("spark.sql.globalTempDatabase")
+    views: list[str] = []
+
+    def adopt(frame: Any, view: str) -> str:
+        """Sessions of one context share these views and no others."""
+        views.append(f"{view}_{uuid.uuid4().hex}")
+        frame.createGlobalTempView(views[-1])
+        return f"{shared}.{views[-1]}"
+
+    def close() -> None:
+        for view in views:
+            own.catalog.dropGlobalTempView(view)
+
+    return Opened(own, close, adopt, own.sparkContext.addJobTag, own.sparkContext.cancelJobsWithTag)
+
+
+def _connected(session: Any) -> Opened:
+    """The caller's own session. Spark Connect has no second one beside it, so that settings are put back at the end."""
+    before = {name: session.conf.get(name, None) for name in _SETTINGS}
+    _configure(session, _SETTINGS)
+
+    def close() -> None:
+        for name, value in before.items():
+            if value is None:
+                session.conf.unset(name)
+            else:
+                session.conf.set(name, value)
+
+    return Opened(session, close, _view, session.addTag, session.interruptTag)
+
+
+def _view(frame: Any, view: str) -> str:
+    frame.createOrReplaceTempView(view)
+    return view
+
+
+def _reached(url: str) -> Opened:
+    from pyspark.sql.connect.session import SparkSession as RemoteSession
+
+    try:
+        session = RemoteSession.builder.remote(url).create()
+        _configure(session, _SETTINGS)
+    except PySparkException as error:
+        raise InputError(_unreached(url, error)) from error
+    return Opened(session, session.stop, _view, session.addTag, session.interruptTag)
+
+
+def _started(options: EngineOptions) -> Opened:
+    if SparkContext._active_spark_context is not None:
+        helps = ("from Python, give the session itself: `engine=session`",)
+        raise InputError(Diagnostic("E934", "a Spark session runs in this process already", helps=helps))
+    conf = SparkConf(loadDefaults=False)
+    for name, value in {**_OWN, **_SETTINGS, **_addressed(options)}.items():
+        conf.set(name, value)
+    own_java = SparkContext._gateway is None
+    if own_java:
+        _launch_java(conf)
+    elif options.memory_limit is not None:
+        raise InputError(_refused("memory_limit", "the Java of this process runs already"))
+    try:
+        context = SparkContext(conf=conf)
+    except Exception as error:
+        if own_java:
+            _end_java()
+        raise InputError(_unreached(options.url, error)) from error
+
+    def close() -> None:
+        context.stop()
+        if own_java:
+            _end_java()
+
+    return Opened(SparkSession(context), close, _view, context.addJobTag, context.cancelJobsWithTag)
+
+
+def _launch_java(conf: SparkConf) -> None:
+    """Start Java with its messages in a file, which are shown where it does not start."""
+    with java_home(), tempfile.TemporaryFile() as messages:
+        try:
+            SparkContext._gateway = launch_gateway(  # type: ignore[no-untyped-call]
+                conf, {"stdout": messages, "stderr": messages}
+            )
+        except PySparkException as error:
+            messages.seek(0)
+            said = messages.read().decode(errors="replace").splitlines()
+            notes = tuple(line for line in said if line.strip())[-5:]
+            raise InputError(Diagnostic("E933", "the Java of Spark does not start", notes=notes)) from error
+    SparkContext._jvm = SparkContext._gateway.jvm
+
+
+def _end_java() -> None:
+    gateway = SparkContext._gateway
+    assert gateway is not None
+    SparkContext._gateway = SparkContext._jvm = None
+    gateway.shutdown()
+    gateway.proc.stdin.close()
+    gateway.proc.wait()
+
+
+def _addressed(options: EngineOptions) -> Mapping[str, str]:
+    """Settings that follow from the address and from options."""
+    found = {}
+    memory = None if options.memory_limit is None else f"{_mebibytes(options.memory_limit)}m"
+    if options.url.startswith(LOCAL):
+        threads = _local_threads(options.url) if options.threads is None else str(options.threads)
+        found["spark.master"] = f"local[{threads}]"
+        found["spark.driver.host"] = found["spark.driver.bindAddress"] = "127.0.0.1"
+        if memory is not None:
+            found["spark.driver.memory"] = memory
+        return found
+    found["spark.master"] = options.url
+    if memory is not None:
+        found["spark.executor.memory"] = memory
+    if options.threads is not None:
+        found["spark.cores.max"] = str(options.threads)
+    return found
+
+
+def _local_threads(url: str) -> str:
+    return url.removeprefix(LOCAL).rstrip("]")
+
+
+def _mebibytes(size: str) -> int | None:
+    """A size such as `2GB` or `500MiB`; None where it is no size, or less than Java starts with."""
+    found = fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]I?|)B?", size.strip().upper())
+    if found is None:
+        return None
+    size_in_bytes = float(found[1]) * (_UNITS | _BINARY_UNITS)[found[2]]
+    return int(size_in_bytes) >> 20 or None
+
+
+def _configure(session: Any, settings: Mapping[str, str]) -> None:
+    for name, value in settings.items():
+        session.conf.set(name, value)
+
+
+def _unreached(url: str, error: Exception) -> Diagnostic:
+    notes = tuple(line.strip() for line in str(error).splitlines() if line.strip())[:3]
+    return Diagnostic("E933", f"no Spark session at `{url}`", notes=notes)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Spark's Python library writes every error to stderr, beside raising it, and warns of a pandas that nobody uses."""
+    logger = logging.getLogger("SQLQueryContextLogger")
+    before = logger.disabled
+    logger.disabled = True
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")
+            yield
+    finally:
+        logger.disabled = before

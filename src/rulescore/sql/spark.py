@@ -1,0 +1,250 @@
+"""What Spark wants said otherwise. Its FLOOR and CEIL give whole numbers of 64 bits, its TRUNC cuts dates, its days are intervals.
+
+Statements are built for every engine alike. `adapted` rewrites what Spark has no words for; `careful` adds up counts in 128 bits,
+at a price, for statements in which 64 bits were not enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from rulescore.sql.build import Select, all_of, identifier, name, named, number
+from rulescore.sql.expressions import call
+
+_WIDE = "DECIMAL(38, 0)"
+
+# Where a row stands among all rows: the number of its task in the upper bits, its place there in the lower 33.
+PLACE = name("place")
+_BITS = 33
+
+
+def adapted(statement: exp.Expr) -> exp.Expr:
+    """A statement as Spark understands it, changed in place."""
+    _tell_steps_apart(statement)
+    for cast in statement.find_all(exp.TryCast):
+        cast.set("safe", True)  # else the printer takes it for a cast of a Spark that had no other
+    _flatten(statement)
+    _ask_later(statement)
+    for node in list(statement.find_all(*_OTHERWISE))[::-1]:
+        found = _otherwise(node)
+        if found is not None:
+            node.replace(found)
+    return statement
+
+
+def _tell_steps_apart(statement: exp.Expr) -> None:
+    """The printer puts the steps of all parts of a statement together, so that no two may have one name."""
+    for number_of, steps in enumerate(list(statement.find_all(exp.With))[::-1]):
+        for step in steps.expressions:
+            step.set("materialized", None)
+            old, new = step.alias, f"{step.alias}_{number_of}"
+            step.args["alias"].set("this", identifier(new))
+            assert steps.parent is not None
+            for one in steps.parent.find_all(exp.Table):
+                if one.name == old:
+                    one.set("this", identifier(new))
+
+
+def _flatten(statement: exp.Expr) -> None:
+    """A query within a condition of a query within a condition does not see the outermost one. Where it only looks up rows by their
+    values, a membership that depends on nothing says the same."""
+    looked_up: dict[int, tuple[exp.Expr, exp.Expr]] = {}
+    around: dict[int, exp.Expr] = {}
+    for one in statement.find_all(exp.Column):
+        crossed = _crossed(one)
+        found = next(((i, answer) for i, query in enumerate(crossed) if (answer := _membership(query)) is not None), None)
+        if len(crossed) > 1 and found is not None:
+            place, answer = found
+            looked_up[id(crossed[place])] = (crossed[place], answer)
+            around |= {id(query): query for query in crossed[place + 1 :] if isinstance(query, exp.Exists)}
+    for query, answer in looked_up.values():
+        query.replace(answer)
+    for query in around.values():
+        # Joined, it could not ask for values of both sides together; counted, it can.
+        query.this.set("expressions", [exp.Count(this=exp.Star())])
+        query.replace(exp.GT(this=exp.Subquery(this=query.this), expression=number(0)))
+
+
+def _ask_later(statement: exp.Expr) -> None:
+    """Conditions of inner joins that hold queries are asked of what is joined: joins themselves have no room for them."""
+    for join in list(statement.find_all(exp.Join)):
+        condition = join.args.get("on")
+        if condition is None or join.side or not condition.find(exp.Subquery, exp.Exists):
+            continue
+        parts = list(condition.flatten()) if isinstance(condition, exp.And) else [condition]
+        later = [part for part in parts if part.find(exp.Subquery, exp.Exists)]
+        join.set("on", all_of(part for part in parts if part not in later))
+        query = join.parent
+        assert isinstance(query, Select)
+        query.where(*later)
+
+
+def _crossed(one: exp.Column) -> list[exp.Expr]:
+    """The queries within conditions that lie between a column and the query that reads its table, innermost first."""
+    found: list[exp.Expr] = []
+    node = one.parent
+    while node is not None:
+        if isinstance(node, exp.Select) and one.table in _read_by(node):
+            return found
+        if isinstance(node, exp.Exists | exp.Subquery) and not isinstance(node.parent, exp.From | exp.Join):
+            found.append(node)
+        node = node.parent
+    return []
+
+
+def _read_by(query: exp.Select) -> set[str]:
+    joins = query.args.get("joins") or []
+    first = query.args.get("from_")
+    return {one.this.alias_or_name for one in ([first, *joins] if first is not None else joins)}
+
+
+def _membership(node: exp.Expr) -> exp.Expr | None:
+    """EXISTS, or the answer of a registered predicate, as a question whether values are among those of a table. None where it asks
+    for more than equal values."""
+    query = node.this
+    if not isinstance(query, exp.Select) or query.args.get("joins") or any(one.find(exp.AggFunc) for one in query.expressions):
+        return None
+    (alias,) = _read_by(query)
+    own: list[exp.Expr] = []
+    asked: list[exp.Expr] = []
+    where = query.args.get("where")
+    for condition in (
+        where.this.flatten() if where is not None and isinstance(where.this, exp.And) else [where.this] if where else []
+    ):
+        match condition:
+            case exp.EQ(this=exp.Column() as left, expression=right) if left.table == alias and not _reads(right, alias):
+                own.append(left)
+                asked.append(right)
+            case _:
+                return None
+    if not own:
+        return None
+    answer = query.expressions[0] if isinstance(node, exp.Subquery) else None
+    if answer is None:
+        return exp.Coalesce(this=_among(query, own, asked), expressions=[exp.false()])
+    if not isinstance(answer, exp.Column):
+        return None
+    ways = [(answer, exp.true()), (exp.Not(this=answer.copy()), exp.false())]
+    return exp.Case(ifs=[exp.If(this=_among(query, own, asked, one), true=value) for one, value in ways])
+
+
+def _reads(value: exp.Expr, alias: str) -> bool:
+    return any(one.table == alias for one in value.find_all(exp.Column))
+
+
+def _among(query: exp.Select, own: list[exp.Expr], asked: list[exp.Expr], only: exp.Expr | None = None) -> exp.Expr:
+    known = [exp.Not(this=exp.Is(this=one.copy(), expression=exp.null())) for one in own]
+    rows = Select().select(*(one.copy() for one in own)).from_(query.args["from_"].this.copy())
+    rows.where(*known, *([] if only is None else [only.copy()]))
+    values = [one.copy() for one in asked]
+    left = values[0] if len(values) == 1 else exp.Tuple(expressions=values)
+    return exp.In(this=left, query=exp.Subquery(this=rows))
+
+
+_OTHERWISE = (exp.Anonymous, exp.Floor, exp.ArrayAgg, exp.Unnest, exp.Sub, exp.Collate)
+
+
+def _otherwise(node: exp.Expr) -> exp.Expr | None:
+    match node:
+        case exp.Floor():
+            return _floor(node.this)
+        case exp.Anonymous(this="FLOOR"):
+            return _floor(node.expressions[0])
+        case exp.Anonymous(this="CEIL"):
+            return exp.Neg(this=exp.Paren(this=_floor(exp.Neg(this=exp.Paren(this=node.expressions[0])))))
+        case exp.Anonymous(this="TRUNC"):
+            value = node.expressions[0]
+            return exp.Mul(this=call("SIGN", value), expression=_floor(exp.Abs(this=value.copy())))
+        case exp.ArrayAgg() if isinstance(node.this, exp.Order):
+            return call("SORT_ARRAY", exp.ArrayAgg(this=node.this.this))
+        case exp.Unnest():
+            return named(call("EXPLODE", node.expressions[0]), node.alias)
+        case exp.Collate(this=exp.Expr() as value):  # strings are in the order of their code points already
+            return value
+        case exp.Anonymous(this="TO_CHAR"):
+            return exp.cast(node.expressions[0], "TEXT", copy=False)
+        case exp.Sub() if node.meta.get("days"):
+            return exp.cast(call("DATEDIFF", node.this, node.expression), "BIGINT", copy=False)
+    return None
+
+
+def _floor(value: exp.Expr) -> exp.Expr:
+    """The whole number below a double, as a double: the nearest one, or the one before it."""
+    nearest = call("RINT", value)
+    above = exp.GT(this=nearest.copy(), expression=exp.Paren(this=value.copy()))
+    step = exp.Case(ifs=[exp.If(this=above, true=_double(1))], default=_double(0))
+    return exp.Paren(this=exp.Sub(this=nearest, expression=step))
+
+
+def _double(value: int) -> exp.Expr:
+    return exp.cast(number(value), "DOUBLE", copy=False)
+
+
+def careful(statement: exp.Expr) -> exp.Expr:
+    """A statement, changed in place, that adds up whole numbers in 128 bits. Sums of doubles are marked as such."""
+    for node in list(statement.find_all(exp.Sum))[::-1]:
+        if node.meta.get("doubles"):
+            continue
+        factor = node.this.this if isinstance(node.this, exp.Mul) else node.this
+        factor.replace(exp.cast(factor.copy(), _WIDE, copy=False))
+    return statement
+
+
+@dataclass(frozen=True, slots=True)
+class Numbering:
+    """A query one of whose columns numbers its rows. `rows`: the query without it, with the `keys` that give the order as further
+    columns. `field` is the number's column and `value` what it holds, with a placeholder for the number that counts from 1."""
+
+    rows: Select
+    fields: tuple[str, ...]
+    keys: tuple[str, ...]
+    field: str
+    value: exp.Expr
+
+
+def numbering(query: exp.Expr) -> Numbering | None:
+    """A query that numbers its rows by a window over all of them, which would take them through one task."""
+    if not isinstance(query, Select):
+        return None
+    for projection in query.expressions:
+        window = projection.find(exp.Window)
+        if window is None or not isinstance(window.this, exp.RowNumber) or window.args.get("partition_by"):
+            continue
+        fields = tuple(one.alias_or_name for one in query.expressions)
+        order = window.args.get("order")
+        keys = [one.this.copy() for one in order.expressions] if order is not None else []
+        window.replace(exp.Placeholder())
+        names = tuple(name(f"key_{i}") for i in range(len(keys)))
+        query.set("expressions", [one for one in query.expressions if one is not projection])
+        query.select(*(named(key, alias) for key, alias in zip(keys, names, strict=True)))
+        return Numbering(query, fields, names, projection.alias, exp.Paren(this=projection.this))
+    return None
+
+
+def task() -> exp.Expr:
+    """The task that made a row, from its place."""
+    return exp.cast(call("SHIFTRIGHT", _place(), number(_BITS)), "INT", copy=False)
+
+
+def numbered(found: Numbering, starts: Sequence[int]) -> list[exp.Expr]:
+    """The columns of rows whose number follows from their place: `starts` has the number of rows before those of each task."""
+    before = call("ELEMENT_AT", exp.Array(expressions=[_big(number(one)) for one in starts]), _sum(task(), number(1)))
+    within = exp.Paren(this=exp.BitwiseAnd(this=_place(), expression=number((1 << _BITS) - 1)))
+    for gap in list(found.value.find_all(exp.Placeholder)):
+        gap.replace(exp.Paren(this=_sum(_sum(before, within), number(1))))
+    return [named(found.value.this, one) if one == found.field else exp.column(identifier(one)) for one in found.fields]
+
+
+def _place() -> exp.Expr:
+    return exp.column(identifier(PLACE))
+
+
+def _sum(left: exp.Expr, right: exp.Expr) -> exp.Expr:
+    return exp.Add(this=left, expression=right)
+
+
+def _big(value: exp.Expr) -> exp.Expr:
+    return exp.cast(value, "BIGINT", copy=False)

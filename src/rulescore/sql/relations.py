@@ -21,6 +21,7 @@ from rulescore.sql.build import (
     number,
     select,
     table,
+    view,
 )
 from rulescore.sql.expressions import call, cast
 from rulescore.sql.loading import CONSTANT
@@ -66,12 +67,32 @@ def create_relation(
     target: str, source: str, literal: int, types: Sequence[ValueType | None], extra: Sequence[str] = ()
 ) -> exp.Create:
     """The facts of one literal, their constants decoded."""
+    return create(target, _facts(source, [literal], types, extra))
+
+
+def create_keys(target: str, source: str, arity: int, literals: Sequence[int], extra: Sequence[str] = ()) -> exp.Create:
+    """The facts of several literals with the keys of their constants."""
+    return create(target, _facts(source, literals, [None] * arity, ("literal", *extra)))
+
+
+def create_view(target: str, keys: str, literal: int, types: Sequence[ValueType | None], extra: Sequence[str] = ()) -> exp.Create:
+    """The facts of one literal as a view on `create_keys`, their constants decoded. A planner may decode them before it leaves out
+    the facts of other literals, whose constants are of other types: then they are missing."""
+    values = [named(_decoded(column("f", argument(i)), wanted), argument(i)) for i, wanted in enumerate(types)]
+    for value in values:
+        for one in list(value.find_all(exp.Cast)):
+            one.replace(exp.TryCast(this=one.this, to=one.to))
+    query = select(*(column("f", one) for one in extra), *values).from_(table(keys, "f"))
+    return view(target, query.where(equal(column("f", "literal"), number(literal))))
+
+
+def _facts(source: str, literals: Sequence[int], types: Sequence[ValueType | None], extra: Sequence[str]) -> Select:
     query = select(*(column("f", one) for one in extra)).from_(table(source, "f"))
     for i, wanted in enumerate(types):
         alias = f"c{i}"
         query = query.join(table(CONSTANT, alias), on=equal(column(alias, "id"), column("f", argument(i))))
         query = query.select(named(_decoded(column(alias, "key"), wanted), argument(i)))
-    return create(target, query.where(equal(column("f", "literal"), number(literal))))
+    return query.where(exp.In(this=column("f", "literal"), expressions=[number(one) for one in literals]))
 
 
 def _decoded(key: exp.Expr, wanted: ValueType | None) -> exp.Expr:

@@ -24,6 +24,7 @@ from rulescore.sql.build import (
     select,
     table,
     total,
+    view,
 )
 from rulescore.sql.loading import ANSWER
 from rulescore.sql.results import CONTRIBUTION
@@ -53,19 +54,14 @@ def words(statement: str) -> set[str]:
 def create_views(relation: Relation) -> Iterator[exp.Create]:
     """Views on a relation with its attributes by name. Without predictions there is one of no rows: statements stay the same."""
     fields = [named(column("r", stored.column), name) for name, stored in relation.columns.items()]
-    yield _view(f"{OBSERVED}{relation.name}", select(*fields).from_(table(relation.observed, "r")))
+    yield view(f"{OBSERVED}{relation.name}", select(*fields).from_(table(relation.observed, "r")))
     others = [field.copy() for field in fields]
     if relation.predicted is not None:
         predicted = select(column("r", "prediction"), *others).from_(table(relation.predicted, "r"))
     else:
         nothing = named(exp.cast(exp.null(), "INT", copy=False), "prediction")
         predicted = select(nothing, *others).from_(table(relation.observed, "r")).where(exp.false())
-    yield _view(f"{PREDICTED}{relation.name}", predicted)
-
-
-def _view(name: str, query: Select) -> exp.Create:
-    temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
-    return exp.Create(this=exp.Table(this=identifier(name)), kind="VIEW", replace=True, properties=temporary, expression=query)
+    yield view(f"{PREDICTED}{relation.name}", predicted)
 
 
 def _rows(statement: str) -> exp.Subquery:

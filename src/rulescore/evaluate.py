@@ -313,6 +313,10 @@ class Session:
             return formula_statement(self._formulas, number)
         return rule_statement(self.counter, self.ways, normal_rule(self.program.rules[number]))
 
+    def plan_of(self, statement: str) -> str:
+        """What the engine is going to do for a statement of `statement`."""
+        return self._engine.explain(statement)
+
     def published_statements(self, rule_name: str, schema: str, model: str | None = None) -> list[tuple[PublishedQuery, str]]:
         """The published queries of a rule on the published layout: over the data, and for one model or all. Their tables are where
         the facts were read, or else where `rulescore load` puts them."""

@@ -99,7 +99,7 @@ class PostgresEngine:
         _refuse_options(options)
         self._timeout = options.timeout
         self._connection = _connect(options.url)
-        self._worker = Worker(self._stop)
+        self._worker = Worker(self.cancel)
         self._unanalysed: set[str] = set()
         self._letters = _LETTERS[-1]
         try:
@@ -217,6 +217,17 @@ class PostgresEngine:
     def text(self, statement: exp.Expr, *, pretty: bool = False) -> str:
         return text(adapted(statement, self._letters), self.dialect, pretty=pretty)
 
+    def explain(self, sql: str) -> str:
+        return "\n".join(str(line) for (line,) in self._do(lambda: self._rows(f"EXPLAIN {sql}")))
+
+    def cancel(self) -> None:
+        """Make the server give up the running statement; hang up on one that does not listen."""
+        try:
+            self._connection.cancel_safe(timeout=1)
+        except psycopg.Error:
+            with socket.socket(fileno=os.dup(self._connection.fileno())) as line:
+                line.shutdown(socket.SHUT_RDWR)
+
     def close(self) -> None:
         self._worker.close()
         self._connection.close()
@@ -305,14 +316,6 @@ class PostgresEngine:
         if isinstance(error, psycopg.errors.QueryCanceled) and self._timeout is not None:
             return f"{took_too_long(self._timeout)}: {_words(error)}"
         return str(error).strip()
-
-    def _stop(self) -> None:
-        """Make the server give up the running statement; hang up on one that does not listen."""
-        try:
-            self._connection.cancel_safe(timeout=1)
-        except psycopg.Error:
-            with socket.socket(fileno=os.dup(self._connection.fileno())) as line:
-                line.shutdown(socket.SHUT_RDWR)
 
 
 class _order_kept:  # noqa: N801  # read as a phrase: with _order_kept(…)

@@ -48,7 +48,7 @@ class SparkEngine:
     def __init__(self, options: EngineOptions) -> None:
         refuse_options(options)
         self._timeout = options.timeout
-        self._worker = Worker(self._stop)
+        self._worker = Worker(self.cancel)
         self._tag = f"rulescore-{uuid.uuid4().hex}"
         self._tables: dict[str, list[Any]] = {}
         self._folder = None if options.spill_folder is None else f"{options.spill_folder.absolute()}/{self._tag}"
@@ -126,6 +126,13 @@ class SparkEngine:
 
     def text(self, statement: exp.Expr, *, pretty: bool = False) -> str:
         return text(adapted(statement), self.dialect, pretty=pretty)
+
+    def explain(self, sql: str) -> str:
+        found: str = self._do(lambda: self._session.sql(f"EXPLAIN FORMATTED {sql}").collect()[0][0])
+        return found
+
+    def cancel(self) -> None:
+        self._opened.cancel(self._tag)
 
     def close(self) -> None:
         try:
@@ -214,9 +221,6 @@ class SparkEngine:
             return self._worker.do(tagged, seconds=self._timeout)
         except _FAILURES as error:
             raise EngineError(_words(error)) from error
-
-    def _stop(self) -> None:
-        self._opened.cancel(self._tag)
 
 
 def _words(error: Exception) -> str:

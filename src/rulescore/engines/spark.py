@@ -21,8 +21,8 @@ from rulescore.engines.spark_catalogue import SparkCatalogue
 from rulescore.engines.spark_session import Opened, open_session, quiet, refuse_options
 from rulescore.engines.worker import Worker
 from rulescore.errors import Diagnostic, EngineError, InputError
+from rulescore.sql.build import PREFIX, text
 from rulescore.sql.build import name as reserved
-from rulescore.sql.build import text
 from rulescore.sql.spark import PLACE, Numbering, adapted, careful, numbered, numbering, task
 
 _Result = TypeVar("_Result")
@@ -117,7 +117,7 @@ class SparkEngine:
             case exp.Insert():
                 self._do(lambda: self._add(statement.this.name, self._made(statement.expression)))
             case exp.Create(kind="VIEW"):
-                self._do(lambda: self._view(statement.this.name, self.text(statement)))
+                self._do(lambda: self._view(statement))
             case _:
                 raise AssertionError(statement.key)  # nothing else is said to an engine
 
@@ -153,10 +153,15 @@ class SparkEngine:
         self._drop([name])
         self._add(name, made)
 
-    def _view(self, name: str, sql: str) -> None:
-        """Made by a statement: frames take no names with marks in them, and views for rules in SQL have the user's names."""
-        self._session.sql(sql)
-        self._tables[name] = []
+    def _view(self, statement: exp.Create) -> None:
+        """Views on frames are resolved once; but they take no names with marks in them, as the user's for rules in SQL may be."""
+        name = statement.this.name
+        self._drop([name])
+        if name.startswith(PREFIX):
+            self._add(name, self._session.sql(self.text(statement.expression)))
+        else:
+            self._session.sql(self.text(statement))
+            self._tables[name] = []
 
     def _made(self, query: exp.Expr) -> Any:
         """The rows of a query, computed once. Their order means nothing."""

@@ -16,8 +16,10 @@ SETTINGS = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
     "spark.sql.shuffle.partitions": "8",
+    "spark.sql.maxPlanStringLength": "0",
     "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.autoBroadcastJoinThreshold": "-1",
+    # The tables of predicates and rules are this small, and no others.
+    "spark.sql.autoBroadcastJoinThreshold": "1KB",
     "spark.sql.adaptive.coalescePartitions.enabled": "false",
     # What a session of the package's own has, for data of a size that tests can have.
     "spark.sql.adaptive.enabled": "true",

@@ -47,6 +47,8 @@ OWN = {
     "spark.app.name": "rulescore",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
+    # Nobody reads the plans, and writing them takes as long as making them.
+    "spark.sql.maxPlanStringLength": "0",
     "spark.sql.adaptive.enabled": "true",
     "spark.sql.adaptive.skewJoin.enabled": "true",
     # Dividing it is worth one more exchange of rows.

@@ -18,7 +18,7 @@ from sqlglot import exp
 
 from rulescore.data.setting import EngineOptions
 from rulescore.engines.spark_catalogue import SparkCatalogue
-from rulescore.engines.spark_session import Opened, open_session, quiet, refuse_options
+from rulescore.engines.spark_session import Opened, is_remote, open_session, quiet, refuse_options
 from rulescore.engines.worker import Worker
 from rulescore.errors import Diagnostic, EngineError, InputError
 from rulescore.sql.build import name as reserved
@@ -51,6 +51,9 @@ class SparkEngine:
         self._worker = Worker(self._stop)
         self._tag = f"rulescore-{uuid.uuid4().hex}"
         self._tables: dict[str, list[Any]] = {}
+        # How the rows of a table are given up, and of rows that belong to no table yet.
+        self._releases: dict[str, list[Callable[[], object]]] = {}
+        self._fresh: list[Callable[[], object]] = []
         self._folder = None if options.spill_folder is None else f"{options.spill_folder.absolute()}/{self._tag}"
         self._files = 0
         self._adopted = 0
@@ -67,7 +70,7 @@ class SparkEngine:
         self._session = self._opened.session
 
     def load(self, name: str, rows: pa.Table) -> None:
-        self._tables.pop(name, None)
+        self._do(lambda: self._drop([name]))
         self.append(name, rows)
 
     def append(self, name: str, rows: pa.Table) -> None:
@@ -174,22 +177,32 @@ class SparkEngine:
     def _kept(self, frame: Any) -> Any:
         """The rows of a frame, computed once and kept by the executors."""
         if self._folder is None:
-            return frame.localCheckpoint(eager=True)
+            kept = frame.localCheckpoint(eager=True)
+            if not is_remote(
+                self._session
+            ):  # Connect gives them up with the frame; the others only when the driver's Java tidies up
+                self._fresh.append(lambda: kept._jdf.queryExecution().logical().rdd().unpersist(False))
+            return kept
         self._files += 1
         path = f"{self._folder}/{self._files}"
         frame.write.parquet(path)
+        self._fresh.append(lambda: self._remove(path))
         return self._session.read.schema(frame.schema).parquet(path)
 
     def _add(self, name: str, frame: Any) -> None:
         """Further rows of a table."""
         parts = self._tables.setdefault(name, [])
         parts.append(frame)
+        self._releases.setdefault(name, []).extend(self._fresh)
+        self._fresh.clear()
         reduce(lambda left, right: left.unionByName(right), parts).createOrReplaceTempView(name)
 
     def _drop(self, names: Sequence[str]) -> None:
         for one in names:
             if self._tables.pop(one, None) is not None:
                 self._session.catalog.dropTempView(one)
+                for release in self._releases.pop(one):
+                    release()
 
     def _remove(self, folder: str) -> None:
         java = self._session._jvm

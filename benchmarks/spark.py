@@ -1,4 +1,4 @@
-"""Rules of several shapes on a standalone Spark master with one worker and with two, and on DuckDB, over graphs of several sizes."""
+"""Rules of several shapes on a standalone Spark master with one worker and with two, and on DuckDB, over graphs of some sizes."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -28,7 +28,6 @@ from spark_plan import plan, tables
 WORKER = Path(__file__).with_name("spark_worker.py")
 WORKERS = (1, 2)
 MILLION = 1_000_000
-LARGEST_WITH_SHAPES = 4 * MILLION
 EXECUTOR_MEMORY, WORKER_MEMORY = "2560m", "3g"
 
 # Of two workers with a core each; what else a session of the package's own has is set by the package.
@@ -47,6 +46,9 @@ SETTINGS = {
     "spark.executor.metrics.pollingInterval": "1s",
 }
 
+# Each shape alone is measured as at scale, where nothing but the parameters of rules is small enough to be sent to every executor.
+AT_SCALE = {"spark.sql.autoBroadcastJoinThreshold": "64KB"}
+
 Result = dict[str, Any]
 
 
@@ -58,15 +60,14 @@ def main() -> None:
         print(plan(json.loads(options.plan.read_text()), int(options.facts), options.executors, options.cores))
     else:
         signal.signal(signal.SIGTERM, _end)
-        results = _measure([int(size * MILLION) for size in options.sizes])
-        print(tables(results))
-        if options.out is not None:
-            options.out.write_text(json.dumps(results, indent=1) + "\n")
+        sizes, shape_sizes = ([int(size * MILLION) for size in given] for given in (options.sizes, options.shape_sizes))
+        print(tables(json.loads(json.dumps(_measure(sizes, shape_sizes, options.out)))))
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", type=float, nargs="+", default=(1, 4, 16), help="millions of facts")
+    parser.add_argument("--shape-sizes", type=float, nargs="*", default=(1, 4), help="millions of facts for each shape alone")
     parser.add_argument("--out", type=Path, help="write results as JSON")
     parser.add_argument("--tables", type=Path, metavar="RESULTS", help="print the tables of earlier results, and measure nothing")
     parser.add_argument("--plan", type=Path, metavar="RESULTS", help="print what more facts would need by earlier results")
@@ -81,69 +82,111 @@ def _end(number: int, frame: FrameType | None) -> None:
     sys.exit(128 + number)
 
 
-def _measure(sizes: Sequence[int]) -> Result:
-    runs = []
-    with tempfile.TemporaryDirectory(prefix="rulescore-bench-") as temporary:
-        for size in sizes:
-            folder = Path(temporary) / str(size)
-            spark_graph.write_graph(folder / "graph", size)
-            _say(f"{size:,} facts written")
-            run: Result = {"graph": spark_graph.measures(folder / "graph")}
-            run["duckdb"] = _duckdb(folder)
-            for workers in WORKERS:
-                run[f"workers_{workers}"] = _spark(folder / f"workers-{workers}", workers, _rule_sets(size, workers), run["duckdb"])
-            runs.append(run)
+def _measure(sizes: Sequence[int], shape_sizes: Sequence[int], out: Path | None) -> Result:
     versions = {"python": platform.python_version(), "spark": pyspark.__version__, "duckdb": duckdb.__version__}
-    return {"processors": os.cpu_count(), **versions, "runs": runs}
+    results: Result = {"processors": os.cpu_count(), **versions, "graphs": {}, "duckdb": {}, "spark": {}, "shapes": {}}
+
+    def keep() -> None:
+        """A run takes long: what was measured is not lost with what follows."""
+        if out is not None:
+            out.write_text(json.dumps(results, indent=1) + "\n")
+
+    with tempfile.TemporaryDirectory(prefix="rulescore-bench-") as temporary:
+        folder = Path(temporary)
+        for size in sorted({*sizes, *shape_sizes}):
+            spark_graph.write_graph(folder / str(size), size)
+            results["graphs"][size] = spark_graph.measures(folder / str(size))
+            _say(f"{size:,} facts are written")
+        results["duckdb"] = _duckdb(folder, sizes)
+        keep()
+        for workers in WORKERS:
+            tasks = [_Task(size, "all", f"workers-{workers}") for size in sizes]
+            results["spark"][workers] = _spark(folder, workers, tasks, {}, results["duckdb"])
+            keep()
+        tasks = [_Task(size, name) for size in shape_sizes for name in spark_graph.RULE_SETS if name != "all"]
+        results["shapes"] = _spark(folder, max(WORKERS), tasks, AT_SCALE, {})
+        keep()
+    return results
 
 
-def _rule_sets(size: int, workers: int) -> list[str]:
-    """All shapes together and, where that does not take too long, each alone and many rules of one."""
-    return list(spark_graph.RULE_SETS) if size <= LARGEST_WITH_SHAPES and workers == max(WORKERS) else ["all"]
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """Rules to score on the graph of a size; with a name for the folder, contributions are written there."""
+
+    size: int
+    rules: str
+    contributions: str | None = None
+
+    def order(self, folder: Path) -> Result:
+        graph = folder / str(self.size)
+        written = None if self.contributions is None else str(graph / self.contributions)
+        return {"size": self.size, "graph": str(graph), "rules": self.rules, "contributions": written}
 
 
-def _duckdb(folder: Path) -> Result:
+def _duckdb(folder: Path, sizes: Sequence[int]) -> Result:
+    found = {}
+    for size in sizes:
+        load = os.getloadavg()[0]
+        (told,) = _ask({"settings": None, "tasks": [_Task(size, "all", "duckdb.parquet").order(folder)]})
+        found[size] = {"load": load, "seconds": _seconds(told), "totals": told["totals"]}
+    return found
+
+
+def _spark(folder: Path, workers: int, tasks: Sequence[_Task], settings: dict[str, str], expected: Result) -> Result:
     load = os.getloadavg()[0]
-    order = {"settings": None, "graph": str(folder / "graph"), "contributions": str(folder / "duckdb.parquet"), "rule_sets": ["all"]}
-    (told,) = _ask(order)
-    seconds = {step: ended - started for step, (started, ended) in told["steps"].items()}
-    _say(f"DuckDB: {sum(seconds.values()):.1f} s")
-    return {"load": load, "seconds": seconds, "totals": told["totals"]}
-
-
-def _spark(folder: Path, workers: int, rule_sets: list[str], expected: Result) -> Result:
-    load = os.getloadavg()[0]
-    events, contributions = folder / "events", folder / "contributions"
-    events.mkdir(parents=True)
-    with running_cluster(folder / "cluster", workers, WORKER_MEMORY) as address:
-        settings = {**SETTINGS, "spark.master": address, "spark.eventLog.dir": events.as_uri(), "spark.local.dir": str(folder)}
-        order = {"settings": settings, "graph": str(folder.parent / "graph"), "contributions": str(contributions)}
-        told = _ask({**order, "rule_sets": rule_sets})
-    found = read_events(events)
-    sets = {}
+    with tempfile.TemporaryDirectory(dir=folder) as own:
+        events, scratch = Path(own, "events"), Path(own, "scratch")
+        events.mkdir()
+        scratch.mkdir()
+        with running_cluster(Path(own), workers, WORKER_MEMORY) as address:
+            all_settings = {**SETTINGS, **settings, "spark.master": address, "spark.eventLog.dir": events.as_uri()}
+            orders = [task.order(folder) for task in tasks]
+            told = list(_ask({"settings": all_settings, "scratch": str(scratch), "tasks": orders}))
+        found = read_events(events)
+    runs = []
     for one in told:
         usage = {step: asdict(found.between(*times)) for step, times in one["steps"].items()}
-        seconds = {step: ended - started for step, (started, ended) in one["steps"].items()}
-        sets[one["rules"]] = {"seconds": seconds, "usage": usage, "rows": one["rows"], "kept": one["kept"]}
-        _say(f"Spark, workers: {workers}, rules: {one['rules']}, {sum(seconds.values()):.1f} s")
-    compared = _require_equal(told[0]["totals"], expected["totals"], contributions, folder.parent / "duckdb.parquet")
+        compared = None
+        if one["size"] in expected:
+            graph = folder / str(one["size"])
+            compared = _require_equal(one["totals"], expected[one["size"]]["totals"], graph / f"workers-{workers}", graph)
+        told_of = {"size": one["size"], "rules": one["rules"], "rows": one["rows"], "kept": one["kept"], "contributions": compared}
+        runs.append({**told_of, "seconds": _seconds(one), "usage": usage})
     memory = {"executor_memory": found.executor_memory, "driver_memory": found.driver_memory}
-    return {"load": load, "contributions": compared, **memory, "sets": sets}
+    return {"load": [load, os.getloadavg()[0]], **memory, "runs": runs}
 
 
-def _ask(order: Result) -> list[Result]:
+def _seconds(told: Result) -> dict[str, float]:
+    return {step: ended - started for step, (started, ended) in told["steps"].items()}
+
+
+def _ask(order: Result) -> Iterator[Result]:
+    """Have the worker do what is ordered; it tells of each task when it is done."""
     command = [sys.executable, str(WORKER)]
-    finished = subprocess.run(command, input=json.dumps(order), stdout=subprocess.PIPE, text=True, check=True)
-    told: list[Result] = json.loads(finished.stdout)
-    return told
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            json.dump(order, process.stdin)
+            process.stdin.close()
+            for line in process.stdout:
+                told: Result = json.loads(line)
+                engine = "DuckDB" if order["settings"] is None else "Spark"
+                _say(f"{engine}, {told['size']:,} facts, rules `{told['rules']}`: {sum(_seconds(told).values()):.1f} s")
+                yield told
+        finally:
+            if sys.exc_info()[0] is not None:
+                process.terminate()
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, command)
 
 
-def _require_equal(found: object, expected: object, spark: Path, own: Path) -> int:
+def _require_equal(found: object, expected: object, spark: Path, graph: Path) -> int:
     """All totals, and all contributions, are DuckDB's; returns the number of contributions."""
     if found != expected:
         raise DifferentCountsError(f"Spark's totals {found} are not DuckDB's {expected}")
     fields = "model, rule, predicate, arguments, confirmed::BIGINT, refuted::BIGINT, evaluable::BIGINT"
-    left, right = f"SELECT {fields} FROM '{spark}/*.parquet'", f"SELECT {fields} FROM '{own}'"
+    left, right = f"SELECT {fields} FROM '{spark}/*.parquet'", f"SELECT {fields} FROM '{graph}/duckdb.parquet'"
     with duckdb.connect() as connection:
         apart, compared = connection.execute(
             f"SELECT (SELECT count(*) FROM (({left} EXCEPT ALL {right}) UNION ALL ({right} EXCEPT ALL {left}))),"

@@ -9,9 +9,6 @@ from pathlib import Path
 from typing import Any
 
 _RESIDENT = "ProcessTreeJVMRSSMemory"
-# Below it a task's memory is what Spark begins with, however little there is to do.
-_ENOUGH = 4 * 2**20
-_PEAK = "internal.metrics.peakExecutionMemory"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,14 +19,13 @@ class Task:
     shuffled_rows: int
     sent: int
     spilled: int
-    peak: int
     returned: int
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Of all tasks of a step: seconds of computing, bytes and rows exchanged, bytes written to disks where memory ended, bytes sent
-    to the driver; the bytes that the largest task was sent, the most working memory of a task, and the most for each byte sent."""
+    """Of all tasks of a step: seconds of processors, bytes and rows exchanged, bytes written to disks where memory ended, bytes
+    sent to the driver; and the bytes that the largest task was sent."""
 
     jobs: int
     tasks: int
@@ -39,8 +35,6 @@ class Usage:
     spilled: int
     returned: int
     largest_task: int
-    largest_peak: int
-    peak_per_byte: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +55,6 @@ class Events:
             spilled=sum(task.spilled for task in chosen),
             returned=sum(task.returned for task in chosen),
             largest_task=max((task.sent for task in chosen), default=0),
-            largest_peak=max((task.peak for task in chosen), default=0),
-            peak_per_byte=max((task.peak / task.sent for task in chosen if task.sent >= _ENOUGH), default=0.0),
         )
 
 
@@ -93,14 +85,12 @@ def _lines(log: Path) -> Iterator[dict[str, Any]]:
 def _task(event: Mapping[str, Any]) -> Task:
     info, metrics = event["Task Info"], event["Task Metrics"]
     written, read = metrics["Shuffle Write Metrics"], metrics["Shuffle Read Metrics"]
-    peaks = [int(one["Update"]) for one in info["Accumulables"] if one.get("Name") == _PEAK and "Update" in one]
     return Task(
         started=info["Launch Time"] / 1000,
-        seconds=metrics["Executor Run Time"] / 1000,
+        seconds=metrics["Executor CPU Time"] / 1e9,
         shuffled=written["Shuffle Bytes Written"],
         shuffled_rows=written["Shuffle Records Written"],
         sent=read["Remote Bytes Read"] + read["Local Bytes Read"],
         spilled=metrics["Disk Bytes Spilled"],
-        peak=max(peaks, default=metrics.get("Peak Execution Memory", 0)),
         returned=metrics["Result Size"],
     )

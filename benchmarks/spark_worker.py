@@ -35,25 +35,32 @@ _WITHOUT_TRIANGLES = ("facts, both ways round", "pairs that carry facts", "contr
 
 def main() -> None:
     order = json.load(sys.stdin)
-    graph, contributions = Path(order["graph"]), Path(order["contributions"])
     if order["settings"] is None:
-        print(json.dumps([_score(None, graph, name, contributions) for name in order["rule_sets"]]))
+        _score_all(order["tasks"], {"memory_limit": "6GB", "threads": 2})
         return
     with java_home():
         spark = _session(order["settings"])
     try:
-        _warm_up(spark)
-        told = [_score(spark, graph, name, contributions if name == "all" else None) for name in order["rule_sets"]]
+        # Tables as files that executors share: what data larger than one machine's memory are kept in.
+        options = {"engine": spark, "spill_folder": order["scratch"]}
+        _warm_up(options)
+        _score_all(order["tasks"], options)
     finally:
         spark.stop()
-    print(json.dumps(told))
 
 
-def _warm_up(spark: SparkSession) -> None:
+def _score_all(tasks: list[dict[str, Any]], options: dict[str, Any]) -> None:
+    for task in tasks:
+        wanted = task["contributions"]
+        told = _score(options, Path(task["graph"]), task["rules"], None if wanted is None else Path(wanted))
+        print(json.dumps({**told, "size": task["size"]}), flush=True)
+
+
+def _warm_up(options: dict[str, Any]) -> None:
     """Java compiles what runs often, and statements on few rows are enough for that."""
     with tempfile.TemporaryDirectory(prefix="rulescore-bench-") as folder:
         spark_graph.write_graph(Path(folder), 20_000, seed=1)
-        _score(spark, Path(folder), "all", None)
+        _score(options, Path(folder), "all", None)
 
 
 def _session(settings: dict[str, str]) -> SparkSession:
@@ -64,7 +71,7 @@ def _session(settings: dict[str, str]) -> SparkSession:
     return found
 
 
-def _score(spark: SparkSession | None, graph: Path, name: str, contributions: Path | None) -> dict[str, object]:
+def _score(options: dict[str, Any], graph: Path, name: str, contributions: Path | None) -> dict[str, object]:
     steps: dict[str, tuple[float, float]] = {}
 
     @contextmanager
@@ -73,7 +80,6 @@ def _score(spark: SparkSession | None, graph: Path, name: str, contributions: Pa
         yield
         steps[of] = (started, time.time())
 
-    options = {"memory_limit": "6GB", "threads": 2} if spark is None else {"engine": spark}
     setting = make_setting(graph / "facts", {"m": graph / "predictions"}, spark_graph.rules(name), **options)
     with step("loading"):
         session = Session(setting)
@@ -85,12 +91,10 @@ def _score(spark: SparkSession | None, graph: Path, name: str, contributions: Pa
         if contributions is not None:
             with step("writing"):
                 session.write_contributions(contributions)
-        kept = 0 if spark is None else _kept(spark)
+        kept = _bytes_of(options.get("spill_folder"))
         tables = _TABLES if "chain" in spark_graph.RULE_SETS[name] else _WITHOUT_TRIANGLES
         rows = {table: _rows(engine, _TABLES[table]) for table in tables}
-    totals = [
-        [one.info.name, *_numbers(one.dataset), *_numbers(one.models["m"].counts)] for one in evaluation.rule_results
-    ]
+    totals = [[one.info.name, *_numbers(one.dataset), *_numbers(one.models["m"].counts)] for one in evaluation.rule_results]
     return {"rules": name, "steps": steps, "rows": rows, "kept": kept, "totals": totals}
 
 
@@ -103,10 +107,9 @@ def _rows(engine: Engine, table: str) -> int:
     return found
 
 
-def _kept(spark: SparkSession) -> int:
-    """Bytes of tables that executors keep, in memory and on their disks."""
-    found = spark.sparkContext._jsc.sc().getRDDStorageInfo()
-    return sum(one.memSize() + one.diskSize() for one in found)
+def _bytes_of(folder: str | None) -> int:
+    """The size of the tables that are kept."""
+    return 0 if folder is None else sum(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file())
 
 
 if __name__ == "__main__":

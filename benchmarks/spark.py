@@ -104,7 +104,8 @@ def _measure(sizes: Sequence[int], shape_sizes: Sequence[int], out: Path | None)
             results["spark"][workers] = _spark(folder, workers, tasks, {}, results["duckdb"])
             keep()
         tasks = [_Task(size, name) for size in shape_sizes for name in spark_graph.RULE_SETS if name != "all"]
-        results["shapes"] = _spark(folder, max(WORKERS), tasks, AT_SCALE, {})
+        if tasks:
+            results["shapes"] = _spark(folder, max(WORKERS), tasks, AT_SCALE, {})
         keep()
     return results
 
@@ -163,7 +164,10 @@ def _seconds(told: Result) -> dict[str, float]:
 def _ask(order: Result) -> Iterator[Result]:
     """Have the worker do what is ordered; it tells of each task when it is done."""
     command = [sys.executable, str(WORKER)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with (
+        tempfile.TemporaryFile("w+") as messages,
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=messages, text=True) as process,
+    ):
         assert process.stdin is not None
         assert process.stdout is not None
         try:
@@ -177,8 +181,9 @@ def _ask(order: Result) -> Iterator[Result]:
         finally:
             if sys.exc_info()[0] is not None:
                 process.terminate()
-    if process.returncode:
-        raise subprocess.CalledProcessError(process.returncode, command)
+        if process.wait():
+            messages.seek(0)
+            sys.exit(f"{messages.read()}the worker failed")
 
 
 def _require_equal(found: object, expected: object, spark: Path, graph: Path) -> int:

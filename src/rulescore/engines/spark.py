@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from itertools import accumulate, takewhile
 from pathlib import Path
@@ -27,7 +27,13 @@ from rulescore.sql.spark import PLACE, Numbering, adapted, careful, numbered, nu
 
 _Result = TypeVar("_Result")
 
-CODES = {"E935": "Spark cannot read a database file in place"}
+CODES = {
+    "E935": "Spark cannot read a database file in place",
+    "E937": "there are more constants, predictions or sets of literals than numbers for them",
+}
+
+# Numbers of constants and predictions are whole numbers of 32 bits.
+_MOST_NUMBERED = 2**31 - 1
 
 # So many rows travel with the statements that read them; more are handed to the executors once.
 _FEW_ROWS = 10_000
@@ -161,8 +167,7 @@ class SparkEngine:
             rows = rows.repartitionByRange(*found.keys).sortWithinPartitions(*found.keys).drop(*found.keys)
         placed = self._kept(rows.withColumn(PLACE, monotonically_increasing_id()))
         sizes = dict(placed.groupBy(expr(self.text(task())).alias("task")).count().collect())
-        starts = accumulate((sizes.get(one, 0) for one in range(max(sizes, default=0))), initial=0)
-        return placed.selectExpr(*(self.text(one) for one in numbered(found, list(starts))))
+        return placed.selectExpr(*(self.text(one) for one in numbered(found, numbers_before(sizes))))
 
     def _attempt(self, statement: exp.Expr, finish: Callable[[Any], _Result]) -> _Result:
         """What becomes of a statement. Counts are added up in 64 bits, and once more in 128 where that is not enough."""
@@ -224,6 +229,17 @@ class SparkEngine:
 
     def _stop(self) -> None:
         self._opened.cancel(self._tag)
+
+
+def numbers_before(sizes: Mapping[int, int]) -> list[int]:
+    """How many rows come before those of each task, where all can be numbered. `sizes`: the rows of tasks that have some."""
+    rows = sum(sizes.values())
+    if rows > _MOST_NUMBERED:
+        message = f"there are {rows:,} different constants, predictions or sets of literals, and numbers for {_MOST_NUMBERED:,}"
+        raise InputError(
+            Diagnostic("E937", message, helps=("score parts of the predictions, or facts of fewer predicates, at a time",))
+        )
+    return list(accumulate((sizes.get(one, 0) for one in range(max(sizes, default=0))), initial=0))
 
 
 def _words(error: Exception) -> str:

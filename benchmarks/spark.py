@@ -10,10 +10,10 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import FrameType
+from types import FrameType, MappingProxyType
 from typing import Any
 
 import duckdb
@@ -22,7 +22,7 @@ import pyspark
 import spark_graph
 from measure import DifferentCountsError
 from spark_cluster import running_cluster
-from spark_events import read_events
+from spark_events import Events, read_events
 from spark_plan import plan, tables
 
 WORKER = Path(__file__).with_name("spark_worker.py")
@@ -61,14 +61,14 @@ def main() -> None:
     else:
         signal.signal(signal.SIGTERM, _end)
         sizes, shape_sizes = ([int(size * MILLION) for size in given] for given in (options.sizes, options.shape_sizes))
-        print(tables(json.loads(json.dumps(_measure(sizes, shape_sizes, options.out)))))
+        print(tables(_measure(sizes, shape_sizes, options.out)))
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sizes", type=float, nargs="+", default=(1, 4, 16), help="millions of facts")
+    parser.add_argument("--sizes", type=float, nargs="*", default=(1, 4, 16), help="millions of facts")
     parser.add_argument("--shape-sizes", type=float, nargs="*", default=(1, 4), help="millions of facts for each shape alone")
-    parser.add_argument("--out", type=Path, help="write results as JSON")
+    parser.add_argument("--out", type=Path, help="write results as JSON, beside those that are there")
     parser.add_argument("--tables", type=Path, metavar="RESULTS", help="print the tables of earlier results, and measure nothing")
     parser.add_argument("--plan", type=Path, metavar="RESULTS", help="print what more facts would need by earlier results")
     parser.add_argument("--facts", type=float, default=10e9, help="of the plan")
@@ -83,11 +83,14 @@ def _end(number: int, frame: FrameType | None) -> None:
 
 
 def _measure(sizes: Sequence[int], shape_sizes: Sequence[int], out: Path | None) -> Result:
+    """Results, added to those that `out` holds already, and kept there after each application: a run takes long."""
     versions = {"python": platform.python_version(), "spark": pyspark.__version__, "duckdb": duckdb.__version__}
-    results: Result = {"processors": os.cpu_count(), **versions, "graphs": {}, "duckdb": {}, "spark": {}, "shapes": {}}
+    results: Result = {"processors": os.cpu_count(), **versions, "graphs": {}, "duckdb": {}, "applications": []}
+    if out is not None and out.exists():
+        results = json.loads(out.read_text())
 
-    def keep() -> None:
-        """A run takes long: what was measured is not lost with what follows."""
+    def keep(application: Result) -> None:
+        results["applications"].append(application)
         if out is not None:
             out.write_text(json.dumps(results, indent=1) + "\n")
 
@@ -95,18 +98,14 @@ def _measure(sizes: Sequence[int], shape_sizes: Sequence[int], out: Path | None)
         folder = Path(temporary)
         for size in sorted({*sizes, *shape_sizes}):
             spark_graph.write_graph(folder / str(size), size)
-            results["graphs"][size] = spark_graph.measures(folder / str(size))
+            results["graphs"][str(size)] = spark_graph.measures(folder / str(size))
             _say(f"{size:,} facts are written")
-        results["duckdb"] = _duckdb(folder, sizes)
-        keep()
-        for workers in WORKERS:
-            tasks = [_Task(size, "all", f"workers-{workers}") for size in sizes]
-            results["spark"][workers] = _spark(folder, workers, tasks, {}, results["duckdb"])
-            keep()
-        tasks = [_Task(size, name) for size in shape_sizes for name in spark_graph.RULE_SETS if name != "all"]
-        if tasks:
-            results["shapes"] = _spark(folder, max(WORKERS), tasks, AT_SCALE, {})
-        keep()
+        results["duckdb"] |= {str(size): _duckdb(folder, size) for size in sizes}
+        for workers in WORKERS if sizes else ():
+            keep(_spark(folder, workers, [_Task(size, "all", f"workers-{workers}") for size in sizes], results["duckdb"]))
+        shapes = [_Task(size, name) for size in shape_sizes for name in spark_graph.RULE_SETS if name != "all"]
+        if shapes:
+            keep(_spark(folder, max(WORKERS), shapes, {}, AT_SCALE))
     return results
 
 
@@ -124,16 +123,16 @@ class _Task:
         return {"size": self.size, "graph": str(graph), "rules": self.rules, "contributions": written}
 
 
-def _duckdb(folder: Path, sizes: Sequence[int]) -> Result:
-    found = {}
-    for size in sizes:
-        load = os.getloadavg()[0]
-        (told,) = _ask({"settings": None, "tasks": [_Task(size, "all", "duckdb.parquet").order(folder)]})
-        found[size] = {"load": load, "seconds": _seconds(told), "totals": told["totals"]}
-    return found
+def _duckdb(folder: Path, size: int) -> Result:
+    load = os.getloadavg()[0]
+    (told,) = _ask({"settings": None, "tasks": [_Task(size, "all", "duckdb.parquet").order(folder)]})
+    return {"load": load, "seconds": _seconds(told), "totals": told["totals"]}
 
 
-def _spark(folder: Path, workers: int, tasks: Sequence[_Task], settings: dict[str, str], expected: Result) -> Result:
+def _spark(
+    folder: Path, workers: int, tasks: Sequence[_Task], expected: Result, settings: Mapping[str, str] = MappingProxyType({})
+) -> Result:
+    """One application. Where DuckDB's results are expected, its own have to be equal."""
     load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory(dir=folder) as own:
         events, scratch = Path(own, "events"), Path(own, "scratch")
@@ -144,17 +143,19 @@ def _spark(folder: Path, workers: int, tasks: Sequence[_Task], settings: dict[st
             orders = [task.order(folder) for task in tasks]
             told = list(_ask({"settings": all_settings, "scratch": str(scratch), "tasks": orders}))
         found = read_events(events)
-    runs = []
-    for one in told:
-        usage = {step: asdict(found.between(*times)) for step, times in one["steps"].items()}
-        compared = None
-        if one["size"] in expected:
-            graph = folder / str(one["size"])
-            compared = _require_equal(one["totals"], expected[one["size"]]["totals"], graph / f"workers-{workers}", graph)
-        told_of = {"size": one["size"], "rules": one["rules"], "rows": one["rows"], "kept": one["kept"], "contributions": compared}
-        runs.append({**told_of, "seconds": _seconds(one), "usage": usage})
+    runs = [_told(one, found, folder, workers, expected) for one in told]
     memory = {"executor_memory": found.executor_memory, "driver_memory": found.driver_memory}
-    return {"load": [load, os.getloadavg()[0]], **memory, "runs": runs}
+    return {"workers": workers, "at_scale": bool(settings), "load": [load, os.getloadavg()[0]], **memory, "runs": runs}
+
+
+def _told(told: Result, events: Events, folder: Path, workers: int, expected: Result) -> Result:
+    size = str(told["size"])
+    compared = None
+    if size in expected:
+        compared = _require_equal(told["totals"], expected[size]["totals"], folder / size / f"workers-{workers}", folder / size)
+    usage = {step: asdict(events.between(*times)) for step, times in told["steps"].items()}
+    fields = {field: told[field] for field in ("size", "rules", "rows", "kept")}
+    return {**fields, "contributions": compared, "seconds": _seconds(told), "usage": usage}
 
 
 def _seconds(told: Result) -> dict[str, float]:

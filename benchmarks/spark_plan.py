@@ -23,10 +23,7 @@ _NAMES = {"inverse": "inverse", "functional": "functional", "chain": "chain", "c
 
 
 def tables(results: Result) -> str:
-    found = [_times(results), _steps(results)]
-    if results["shapes"]:
-        found += [_shapes(results), _intermediate(results)]
-    return "\n\n".join([*found, _memory(results)])
+    return "\n\n".join([_times(results), _steps(results), _shapes(results), _intermediate(results), _memory(results)])
 
 
 def _markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -38,9 +35,20 @@ def _whole(seconds: dict[str, float]) -> float:
     return sum(seconds.values())
 
 
-def _run(application: Result, size: int, rules: str) -> Result:
-    (found,) = (run for run in application["runs"] if (run["size"], run["rules"]) == (size, rules))
-    return dict(found)
+def _applications(results: Result, workers: int, *, at_scale: bool = False) -> list[Result]:
+    return [one for one in results["applications"] if (one["workers"], one["at_scale"]) == (workers, at_scale)]
+
+
+def _together(results: Result, workers: int, size: int) -> Result:
+    """The run of all rules together on a size, and the application that it was part of."""
+    found = [(run, one) for one in _applications(results, workers) for run in one["runs"] if run["size"] == size]
+    run, application = found[-1]
+    return {**run, "application": application}
+
+
+def _alone(results: Result) -> list[Result]:
+    """The runs of each shape alone."""
+    return [run for one in _applications(results, 2, at_scale=True) for run in one["runs"]]
 
 
 def _sizes(results: Result) -> list[int]:
@@ -50,7 +58,7 @@ def _sizes(results: Result) -> list[int]:
 def _times(results: Result) -> str:
     def row(size: int) -> list[str]:
         duckdb = _whole(results["duckdb"][str(size)]["seconds"])
-        one, two = (_run(results["spark"][workers], size, "all") for workers in ("1", "2"))
+        one, two = (_together(results, workers, size) for workers in (1, 2))
         first, second = _whole(one["seconds"]), _whole(two["seconds"])
         facts, compared = results["graphs"][str(size)]["facts"], two["contributions"]
         times = [f"{value:,.0f}" for value in (duckdb, first, second)]
@@ -62,7 +70,7 @@ def _times(results: Result) -> str:
 
 def _steps(results: Result) -> str:
     def row(size: int) -> list[str]:
-        run = _run(results["spark"]["2"], size, "all")
+        run = _together(results, 2, size)
         jobs = sum(one["jobs"] for one in run["usage"].values())
         seconds = [f"{run['seconds'][step]:,.0f}" for step in ("loading", "preparing", "counting", "writing")]
         return [f"{results['graphs'][str(size)]['facts']:,}", *seconds, f"{jobs:,}", f"{_shuffled(run) / MEBIBYTE:,.0f}"]
@@ -82,16 +90,18 @@ def _shapes(results: Result) -> str:
         seconds = sum(run["seconds"][step] for step in ("preparing", "counting"))
         sums = {field: sum(part[field] for part in parts) for field in ("seconds", "jobs", "shuffled", "shuffled_rows", "spilled")}
         per_fact = [f"{sums[field] / facts:,.1f}" for field in ("shuffled", "shuffled_rows")]
+        largest = f"{max(part['largest_task'] for part in parts) / MEBIBYTE:,.1f}"
         times = [f"{seconds:,.0f}", f"{sums['seconds']:,.0f}", f"{sums['jobs']:,}"]
-        return [_NAMES[run["rules"]], f"{facts:,}", *times, *per_fact, f"{sums['spilled'] / MEBIBYTE:,.0f}"]
+        return [_NAMES[run["rules"]], f"{facts:,}", *times, *per_fact, f"{sums['spilled'] / MEBIBYTE:,.0f}", largest]
 
-    header = ["rules", "facts", "s", "processor s", "jobs", "bytes exchanged per fact", "rows exchanged per fact", "spilled, MiB"]
-    return _markdown(header, map(row, results["shapes"]["runs"]))
+    exchanged = ["bytes exchanged per fact", "rows exchanged per fact", "spilled, MiB", "largest task, MiB"]
+    header = ["rules", "facts", "s", "processor s", "jobs", *exchanged]
+    return _markdown(header, map(row, _alone(results)))
 
 
 def _intermediate(results: Result) -> str:
     """Rows of tables in between, for each fact."""
-    runs = [run for run in results["shapes"]["runs"] if run["rules"] == "chain"]
+    runs = [run for run in _alone(results) if run["rules"] == "chain"]
     facts = [results["graphs"][str(run["size"])]["facts"] for run in runs]
     rows = [
         [name, *(f"{run['rows'][name] / n:.4f}" for run, n in zip(runs, facts, strict=True))]
@@ -104,17 +114,17 @@ def _intermediate(results: Result) -> str:
 
 
 def _memory(results: Result) -> str:
-    largest = _sizes(results)[-1]
+    """Of each application: peaks, what it kept of tables in the end, and the machine's load."""
 
-    def row(workers: str) -> list[str]:
-        application = results["spark"][workers]
-        run = _run(application, largest, "all")
+    def row(size: int, workers: int) -> list[str]:
+        run = _together(results, workers, size)
+        application, facts = run["application"], results["graphs"][str(size)]["facts"]
         peaks = [f"{application[field] / MEBIBYTE:,.0f}" for field in ("executor_memory", "driver_memory")]
-        load = f"{application['load'][0]:.1f}, {application['load'][1]:.1f}"
-        return [workers, *peaks, f"{run['kept'] / results['graphs'][str(largest)]['facts']:.1f}", load]
+        load = " to ".join(f"{one:.0f}" for one in application["load"])
+        return [f"{facts:,}", str(workers), *peaks, f"{run['kept'] / facts:.1f}", load]
 
-    header = ["workers", "peak of an executor, MiB", "of the driver, MiB", "tables kept, bytes per fact", "load before, after"]
-    return _markdown(header, map(row, ("1", "2")))
+    header = ["facts", "workers", "peak of an executor, MiB", "of the driver, MiB", "tables kept, bytes per fact", "machine's load"]
+    return _markdown(header, [row(size, workers) for size in _sizes(results) for workers in (1, 2)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,11 +147,12 @@ def plan(results: Result, facts: int, executors: int, cores: int) -> str:
 def _unit_costs(results: Result) -> Iterator[_Step]:
     """From each shape alone, on the largest graph on which that was measured. What a shape needs before it is counted is what it
     needs beyond the simplest one."""
-    size = max(run["size"] for run in results["shapes"]["runs"])
+    size = max(run["size"] for run in _alone(results))
     graph = results["graphs"][str(size)]
 
     def cost(rules: str, step: str) -> dict[str, float]:
-        return dict(_run(results["shapes"], size, rules)["usage"][step])
+        (found,) = (run for run in _alone(results) if (run["size"], run["rules"]) == (size, rules))
+        return dict(found["usage"][step])
 
     def made(name: str, unit: str, of: dict[str, float], beyond: dict[str, float] | None = None) -> _Step:
         fields = ("shuffled", "shuffled_rows", "seconds")
@@ -194,9 +205,9 @@ def _needs(results: Result, steps: Sequence[_Step], units: dict[str, float], exe
     partitions = ceil(max(volumes) / TASK_BYTES)
     row_bytes = min(step.shuffled / step.rows for step in steps if step.rows)
     task = TASK_BYTES / row_bytes * ROW_BYTES
-    run = _run(results["spark"]["2"], _sizes(results)[-1], "all")
+    run = _together(results, 2, _sizes(results)[-1])
     kept = run["kept"] / results["graphs"][str(run["size"])]["facts"] * facts
-    usage = [one for each in results["shapes"]["runs"] for one in each["usage"].values() if one["tasks"]]
+    usage = [one for each in _alone(results) for one in each["usage"].values() if one["tasks"]]
     returned = max(one["returned"] / one["tasks"] for one in usage)
     rows = [
         ["different constants", f"{constants:.2g}, {'fewer' if constants <= LARGEST_ID else 'MORE'} than {LARGEST_ID:,}"],

@@ -58,7 +58,7 @@ def _score_all(tasks: list[dict[str, Any]], options: dict[str, Any]) -> None:
 
 def _warm_up(options: dict[str, Any]) -> None:
     """Java compiles what runs often, and statements on few rows are enough for that."""
-    with tempfile.TemporaryDirectory(prefix="rulescore-bench-") as folder:
+    with tempfile.TemporaryDirectory(dir=Path(options["spill_folder"]).parent) as folder:
         spark_graph.write_graph(Path(folder), 20_000, seed=1)
         _score(options, Path(folder), "all", None)
 

@@ -5,7 +5,7 @@ VENV := .venv
 RUN := $(VENV)/bin
 INSTALL := $(RUN)/python -m pip install --quiet --constraint constraints.txt
 
-.PHONY: demo examples test test-quick bench bench-engines bench-proximity clean
+.PHONY: demo examples test test-quick bench bench-engines bench-proximity bench-spark clean
 
 demo: $(VENV)/installed
 	$(RUN)/rulescore demo
@@ -36,6 +36,10 @@ bench-engines: $(VENV)/installed-test
 
 bench-proximity: $(VENV)/installed
 	$(RUN)/python benchmarks/proximity.py
+
+# Starts a Spark master and two workers, and stops them again.
+bench-spark: $(VENV)/installed-test
+	$(RUN)/python benchmarks/spark.py
 
 clean:
 	rm -rf $(VENV) build dist rulescore-demo real-estate flights classification .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from itertools import accumulate, takewhile
 from pathlib import Path
@@ -18,7 +18,7 @@ from sqlglot import exp
 
 from rulescore.data.setting import EngineOptions
 from rulescore.engines.spark_catalogue import SparkCatalogue
-from rulescore.engines.spark_session import Opened, open_session, quiet, refuse_options
+from rulescore.engines.spark_session import Opened, is_remote, open_session, quiet, refuse_options
 from rulescore.engines.worker import Worker
 from rulescore.errors import Diagnostic, EngineError, InputError
 from rulescore.sql.build import PREFIX, text
@@ -27,7 +27,13 @@ from rulescore.sql.spark import PLACE, Numbering, adapted, careful, numbered, nu
 
 _Result = TypeVar("_Result")
 
-CODES = {"E935": "Spark cannot read a database file in place"}
+CODES = {
+    "E935": "Spark cannot read a database file in place",
+    "E937": "there are more constants, predictions or sets of literals than numbers for them",
+}
+
+# Numbers of constants and predictions are whole numbers of 32 bits.
+_MOST_NUMBERED = 2**31 - 1
 
 # So many rows travel with the statements that read them; more are handed to the executors once.
 _FEW_ROWS = 10_000
@@ -51,6 +57,9 @@ class SparkEngine:
         self._worker = Worker(self.cancel)
         self._tag = f"rulescore-{uuid.uuid4().hex}"
         self._tables: dict[str, list[Any]] = {}
+        # How the rows of a table are given up, and of rows that belong to no table yet.
+        self._releases: dict[str, list[Callable[[], object]]] = {}
+        self._fresh: list[Callable[[], object]] = []
         self._folder = None if options.spill_folder is None else f"{options.spill_folder.absolute()}/{self._tag}"
         self._files = 0
         self._adopted = 0
@@ -67,7 +76,7 @@ class SparkEngine:
         self._session = self._opened.session
 
     def load(self, name: str, rows: pa.Table) -> None:
-        self._tables.pop(name, None)
+        self._do(lambda: self._drop([name]))
         self.append(name, rows)
 
     def append(self, name: str, rows: pa.Table) -> None:
@@ -176,8 +185,7 @@ class SparkEngine:
             rows = rows.repartitionByRange(*found.keys).sortWithinPartitions(*found.keys).drop(*found.keys)
         placed = self._kept(rows.withColumn(PLACE, monotonically_increasing_id()))
         sizes = dict(placed.groupBy(expr(self.text(task())).alias("task")).count().collect())
-        starts = accumulate((sizes.get(one, 0) for one in range(max(sizes, default=0))), initial=0)
-        return placed.selectExpr(*(self.text(one) for one in numbered(found, list(starts))))
+        return placed.selectExpr(*(self.text(one) for one in numbered(found, numbers_before(sizes))))
 
     def _attempt(self, statement: exp.Expr, finish: Callable[[Any], _Result]) -> _Result:
         """What becomes of a statement. Counts are added up in 64 bits, and once more in 128 where that is not enough."""
@@ -192,22 +200,31 @@ class SparkEngine:
     def _kept(self, frame: Any) -> Any:
         """The rows of a frame, computed once and kept by the executors."""
         if self._folder is None:
-            return frame.localCheckpoint(eager=True)
+            kept = frame.localCheckpoint(eager=True)
+            # Connect gives them up with the frame; the others only when the driver's Java tidies up.
+            if not is_remote(self._session):
+                self._fresh.append(lambda: kept._jdf.queryExecution().logical().rdd().unpersist(False))
+            return kept
         self._files += 1
         path = f"{self._folder}/{self._files}"
         frame.write.parquet(path)
+        self._fresh.append(lambda: self._remove(path))
         return self._session.read.schema(frame.schema).parquet(path)
 
     def _add(self, name: str, frame: Any) -> None:
         """Further rows of a table."""
         parts = self._tables.setdefault(name, [])
         parts.append(frame)
+        self._releases.setdefault(name, []).extend(self._fresh)
+        self._fresh.clear()
         reduce(lambda left, right: left.unionByName(right), parts).createOrReplaceTempView(name)
 
     def _drop(self, names: Sequence[str]) -> None:
         for one in names:
             if self._tables.pop(one, None) is not None:
                 self._session.catalog.dropTempView(one)
+                for release in self._releases.pop(one, []):
+                    release()
 
     def _remove(self, folder: str) -> None:
         java = self._session._jvm
@@ -226,6 +243,17 @@ class SparkEngine:
             return self._worker.do(tagged, seconds=self._timeout)
         except _FAILURES as error:
             raise EngineError(_words(error)) from error
+
+
+def numbers_before(sizes: Mapping[int, int]) -> list[int]:
+    """How many rows come before those of each task, where all can be numbered. `sizes`: the rows of tasks that have some."""
+    rows = sum(sizes.values())
+    if rows > _MOST_NUMBERED:
+        message = f"there are {rows:,} different constants, predictions or sets of literals, and numbers for {_MOST_NUMBERED:,}"
+        raise InputError(
+            Diagnostic("E937", message, helps=("score parts of the predictions, or facts of fewer predicates, at a time",))
+        )
+    return list(accumulate((sizes.get(one, 0) for one in range(max(sizes, default=0))), initial=0))
 
 
 def _words(error: Exception) -> str:

@@ -43,7 +43,7 @@ _SETTINGS = {
 }
 
 # How a session of our own runs. A task that has three times the rows of the others is divided, from a size on that takes seconds.
-_OWN = {
+OWN = {
     "spark.app.name": "rulescore",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -171,7 +171,7 @@ def _started(options: EngineOptions) -> Opened:
         helps = ("from Python, give the session itself: `engine=session`",)
         raise InputError(Diagnostic("E934", "a Spark session runs in this process already", helps=helps))
     conf = SparkConf(loadDefaults=False)
-    for name, value in {**_OWN, **_SETTINGS, **_addressed(options)}.items():
+    for name, value in {**OWN, **_SETTINGS, **_addressed(options)}.items():
         conf.set(name, value)
     own_java = SparkContext._gateway is None
     if own_java:

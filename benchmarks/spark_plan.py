@@ -1,0 +1,221 @@
+"""Tables of Spark's benchmark in Markdown, and what more facts would need by what it measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from math import ceil, log
+from typing import Any
+
+Result = dict[str, Any]
+
+MILLION, MEBIBYTE, GIGABYTE, TERABYTE = 10**6, 2**20, 10**9, 10**12
+
+LARGEST_ID = 2**31 - 1
+# What a task should be sent at most. Rows take more room in memory than between executors, where they are compressed.
+TASK_BYTES = 64 * MEBIBYTE
+# A row of five columns in Spark's own form, with its place in a hash table: an assumption of the plan, not a measurement.
+ROW_BYTES = 64
+# What Spark keeps of a heap for tables of joins and sorts, and of that for one of the two sides.
+MEMORY_FRACTION, RESERVED = 0.6, 300 * MEBIBYTE
+
+_NAMES = {"inverse": "inverse", "functional": "functional", "chain": "chain", "chains": "50 chains", "closed": "closed triangle"}
+
+
+def tables(results: Result) -> str:
+    return "\n\n".join([_times(results), _steps(results), _shapes(results), _intermediate(results), _memory(results)])
+
+
+def _markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [header, ["---"] + ["--:"] * (len(header) - 1), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _whole(seconds: dict[str, float]) -> float:
+    return sum(seconds.values())
+
+
+def _applications(results: Result, workers: int, *, at_scale: bool = False) -> list[Result]:
+    return [one for one in results["applications"] if (one["workers"], one["at_scale"]) == (workers, at_scale)]
+
+
+def _together(results: Result, workers: int, size: int) -> Result:
+    """The run of all rules together on a size, and the application that it was part of."""
+    found = [(run, one) for one in _applications(results, workers) for run in one["runs"] if run["size"] == size]
+    run, application = found[-1]
+    return {**run, "application": application}
+
+
+def _alone(results: Result) -> list[Result]:
+    """The runs of each shape alone."""
+    return [run for one in _applications(results, 2, at_scale=True) for run in one["runs"]]
+
+
+def _sizes(results: Result) -> list[int]:
+    return sorted(int(size) for size in results["duckdb"])
+
+
+def _times(results: Result) -> str:
+    def row(size: int) -> list[str]:
+        duckdb = _whole(results["duckdb"][str(size)]["seconds"])
+        one, two = (_together(results, workers, size) for workers in (1, 2))
+        first, second = _whole(one["seconds"]), _whole(two["seconds"])
+        facts, compared = results["graphs"][str(size)]["facts"], two["contributions"]
+        times = [f"{value:,.0f}" for value in (duckdb, first, second)]
+        return [f"{facts:,}", *times, f"{first / second:.2f}", f"{second / duckdb:.1f}", f"{compared:,}"]
+
+    header = ["facts", "DuckDB, s", "1 worker, s", "2 workers, s", "speed-up", "2 workers, in DuckDB's time", "equal contributions"]
+    return _markdown(header, map(row, _sizes(results)))
+
+
+def _steps(results: Result) -> str:
+    def row(size: int) -> list[str]:
+        run = _together(results, 2, size)
+        jobs = sum(one["jobs"] for one in run["usage"].values())
+        seconds = [f"{run['seconds'][step]:,.0f}" for step in ("loading", "preparing", "counting", "writing")]
+        return [f"{results['graphs'][str(size)]['facts']:,}", *seconds, f"{jobs:,}", f"{_shuffled(run) / MEBIBYTE:,.0f}"]
+
+    header = ["facts", "loading, s", "preparing, s", "counting, s", "writing, s", "jobs", "exchanged, MiB"]
+    return _markdown(header, map(row, _sizes(results)))
+
+
+def _shuffled(run: Result) -> int:
+    return sum(one["shuffled"] for one in run["usage"].values())
+
+
+def _shapes(results: Result) -> str:
+    def row(run: Result) -> list[str]:
+        facts = results["graphs"][str(run["size"])]["facts"]
+        parts = [run["usage"][step] for step in ("preparing", "counting")]
+        seconds = sum(run["seconds"][step] for step in ("preparing", "counting"))
+        sums = {field: sum(part[field] for part in parts) for field in ("seconds", "jobs", "shuffled", "shuffled_rows", "spilled")}
+        per_fact = [f"{sums[field] / facts:,.1f}" for field in ("shuffled", "shuffled_rows")]
+        largest = f"{max(part['largest_task'] for part in parts) / MEBIBYTE:,.1f}"
+        times = [f"{seconds:,.0f}", f"{sums['seconds']:,.0f}", f"{sums['jobs']:,}"]
+        return [_NAMES[run["rules"]], f"{facts:,}", *times, *per_fact, f"{sums['spilled'] / MEBIBYTE:,.0f}", largest]
+
+    exchanged = ["bytes exchanged per fact", "rows exchanged per fact", "spilled, MiB", "largest task, MiB"]
+    header = ["rules", "facts", "s", "processor s", "jobs", *exchanged]
+    return _markdown(header, map(row, _alone(results)))
+
+
+def _intermediate(results: Result) -> str:
+    """Rows of tables in between, for each fact."""
+    runs = [run for run in _alone(results) if run["rules"] == "chain"]
+    facts = [results["graphs"][str(run["size"])]["facts"] for run in runs]
+    rows = [
+        [name, *(f"{run['rows'][name] / n:.4f}" for run, n in zip(runs, facts, strict=True))]
+        for name in (runs[0]["rows"] if runs else ())
+    ]
+    growing = (("pairs of edges at a corner", "forks"), ("pairs of facts that a closed triangle joins", "wedges"))
+    for name, field in growing:
+        rows.append([name, *(f"{results['graphs'][str(run['size'])][field] / n:.4f}" for run, n in zip(runs, facts, strict=True))])
+    return _markdown(["rows per fact", *(f"{n:,} facts" for n in facts)], rows)
+
+
+def _memory(results: Result) -> str:
+    """Of each application: peaks, what it kept of tables in the end, and the machine's load."""
+
+    def row(size: int, workers: int) -> list[str]:
+        run = _together(results, workers, size)
+        application, facts = run["application"], results["graphs"][str(size)]["facts"]
+        peaks = [f"{application[field] / MEBIBYTE:,.0f}" for field in ("executor_memory", "driver_memory")]
+        load = " to ".join(f"{one:.0f}" for one in application["load"])
+        return [f"{facts:,}", str(workers), *peaks, f"{run['kept'] / facts:.1f}", load]
+
+    header = ["facts", "workers", "peak of an executor, MiB", "of the driver, MiB", "tables kept, bytes per fact", "machine's load"]
+    return _markdown(header, [row(size, workers) for size in _sizes(results) for workers in (1, 2)])
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A step, what its volume grows with, and what it takes for one of these."""
+
+    name: str
+    unit: str
+    shuffled: float
+    rows: float
+    seconds: float
+
+
+def plan(results: Result, facts: int, executors: int, cores: int) -> str:
+    steps = list(_unit_costs(results))
+    units = {unit: _extrapolated(results, unit, facts) for unit in ("facts", "forks", "wedges")}
+    return "\n\n".join([_volumes(results, steps, units, executors), _needs(results, steps, units, executors, cores)])
+
+
+def _unit_costs(results: Result) -> Iterator[_Step]:
+    """From each shape alone, on the largest graph on which that was measured. What a shape needs before it is counted is what it
+    needs beyond the simplest one."""
+    size = max(run["size"] for run in _alone(results))
+    graph = results["graphs"][str(size)]
+
+    def cost(rules: str, step: str) -> dict[str, float]:
+        (found,) = (run for run in _alone(results) if (run["size"], run["rules"]) == (size, rules))
+        return dict(found["usage"][step])
+
+    def made(name: str, unit: str, of: dict[str, float], beyond: dict[str, float] | None = None) -> _Step:
+        fields = ("shuffled", "shuffled_rows", "seconds")
+        return _Step(name, unit, *((of[one] - (0 if beyond is None else beyond[one])) / graph[unit] for one in fields))
+
+    yield made("loading", "facts", cost("inverse", "loading"))
+    yield made("evidence", "facts", cost("inverse", "preparing"))
+    yield made("inverse rules", "facts", cost("inverse", "counting"))
+    yield made("functional rules", "facts", cost("functional", "counting"))
+    yield made("chains: triangles", "forks", cost("chain", "preparing"), cost("inverse", "preparing"))
+    yield made("chains: rules", "facts", cost("chain", "counting"))
+    yield made("closed triangles", "wedges", cost("closed", "counting"))
+
+
+def _exponent(results: Result, unit: str) -> float:
+    """How a quantity grows with the facts, between the two largest graphs."""
+    left, right = sorted(results["graphs"].values(), key=lambda graph: int(graph["facts"]))[-2:]
+    return log(right[unit] / left[unit]) / log(right["facts"] / left["facts"])
+
+
+def _extrapolated(results: Result, unit: str, facts: int) -> float:
+    largest = max(results["graphs"].values(), key=lambda graph: int(graph["facts"]))
+    return float(largest[unit] * (facts / largest["facts"]) ** _exponent(results, unit))
+
+
+def _volumes(results: Result, steps: Sequence[_Step], units: dict[str, float], executors: int) -> str:
+    def row(step: _Step) -> list[str]:
+        volume = step.shuffled * units[step.unit]
+        unit = f"{step.unit} (facts^{_exponent(results, step.unit):.2f})" if step.unit != "facts" else step.unit
+        parts = [f"{volume / TERABYTE:,.2f}", f"{volume / executors / GIGABYTE:,.1f}"]
+        return [
+            step.name,
+            unit,
+            f"{units[step.unit]:.2g}",
+            f"{step.shuffled:.1f}",
+            *parts,
+            f"{step.seconds * units[step.unit] / 3600:,.0f}",
+        ]
+
+    header = ["step", "grows with", "how many", "bytes exchanged for each", "exchanged, TB", "per executor, GB", "processor hours"]
+    return _markdown(header, map(row, steps))
+
+
+def _needs(results: Result, steps: Sequence[_Step], units: dict[str, float], executors: int, cores: int) -> str:
+    facts = units["facts"]
+    largest = max(results["graphs"].values(), key=lambda graph: int(graph["facts"]))
+    constants = largest["constants"] / largest["facts"] * facts
+    # Wedges of a hub decide nothing here: a rule that joins them is not one to run at such a size.
+    volumes = [step.shuffled * units[step.unit] for step in steps if step.unit != "wedges"]
+    partitions = ceil(max(volumes) / TASK_BYTES)
+    row_bytes = min(step.shuffled / step.rows for step in steps if step.rows)
+    task = TASK_BYTES / row_bytes * ROW_BYTES
+    run = _together(results, 2, _sizes(results)[-1])
+    kept = run["kept"] / results["graphs"][str(run["size"])]["facts"] * facts
+    usage = [one for each in _alone(results) for one in each["usage"].values() if one["tasks"]]
+    returned = max(one["returned"] / one["tasks"] for one in usage)
+    rows = [
+        ["different constants", f"{constants:.2g}, {'fewer' if constants <= LARGEST_ID else 'MORE'} than {LARGEST_ID:,}"],
+        ["`spark.sql.shuffle.partitions`", f"{partitions:,}"],
+        ["working memory of a task", f"{task / MEBIBYTE:,.0f} MiB"],
+        [f"heap of an executor with {cores} cores", f"{(RESERVED + cores * task / MEMORY_FRACTION) / GIGABYTE:,.1f} GB"],
+        ["tables in `spill_folder`", f"{kept / TERABYTE:,.2f} TB"],
+        ["local disk of an executor", f"{sum(volumes) / executors / GIGABYTE:,.0f} GB"],
+        ["results of one job's tasks at the driver", f"{returned * partitions / MEBIBYTE:,.0f} MiB"],
+    ]
+    return _markdown([f"{facts:.2g} facts, {executors:,} executors", ""], rows)

@@ -1,0 +1,116 @@
+"""One Spark application, or one process with DuckDB, that scores sets of rules one after another and tells when each step began and
+ended. Its order is JSON on standard input, its answer JSON on standard output; `spark.py` starts it."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+import spark_graph
+from rulescore.data.api import make_setting
+from rulescore.engines.base import Engine
+from rulescore.engines.spark_java import java_home
+from rulescore.engines.spark_session import OWN
+from rulescore.evaluate import Session
+from rulescore.sql import build, loading, results, wedges
+
+_TABLES = {
+    "facts, both ways round": build.fact_table(2),
+    "pairs that carry facts": build.tuple_table(2),
+    "edges": wedges.EDGE,
+    "kinds of triangles": wedges.TRIANGLE,
+    "spokes": wedges.SPOKE,
+    "contributions": results.CONTRIBUTION,
+}
+_WITHOUT_TRIANGLES = ("facts, both ways round", "pairs that carry facts", "contributions")
+
+
+def main() -> None:
+    order = json.load(sys.stdin)
+    if order["settings"] is None:
+        _score_all(order["tasks"], {"memory_limit": "6GB", "threads": 2})
+        return
+    with java_home():
+        spark = _session(order["settings"])
+    try:
+        # Tables as files that executors share: what data larger than one machine's memory are kept in.
+        options = {"engine": spark, "spill_folder": order["scratch"]}
+        _warm_up(options)
+        _score_all(order["tasks"], options)
+    finally:
+        spark.stop()
+
+
+def _score_all(tasks: list[dict[str, Any]], options: dict[str, Any]) -> None:
+    for task in tasks:
+        wanted = task["contributions"]
+        told = _score(options, Path(task["graph"]), task["rules"], None if wanted is None else Path(wanted))
+        print(json.dumps({**told, "size": task["size"]}), flush=True)
+
+
+def _warm_up(options: dict[str, Any]) -> None:
+    """Java compiles what runs often, and statements on few rows are enough for that."""
+    with tempfile.TemporaryDirectory(dir=Path(options["spill_folder"]).parent) as folder:
+        spark_graph.write_graph(Path(folder), 20_000, seed=1)
+        _score(options, Path(folder), "all", None)
+
+
+def _session(settings: dict[str, str]) -> SparkSession:
+    builder: Any = SparkSession.builder
+    for name, value in {**OWN, **settings}.items():
+        builder = builder.config(name, value)
+    found: SparkSession = builder.getOrCreate()
+    return found
+
+
+def _score(options: dict[str, Any], graph: Path, name: str, contributions: Path | None) -> dict[str, object]:
+    steps: dict[str, tuple[float, float]] = {}
+
+    @contextmanager
+    def step(of: str) -> Iterator[None]:
+        started = time.time()
+        yield
+        steps[of] = (started, time.time())
+
+    setting = make_setting(graph / "facts", {"m": graph / "predictions"}, spark_graph.rules(name), **options)
+    with step("loading"):
+        session = Session(setting)
+    with session:
+        with step("preparing"):
+            engine = session.counter.engine
+        with step("counting"):
+            evaluation = session.evaluate(contributions=False)
+        if contributions is not None:
+            with step("writing"):
+                session.write_contributions(contributions)
+        kept = _bytes_of(options.get("spill_folder"))
+        tables = _TABLES if "chain" in spark_graph.RULE_SETS[name] else _WITHOUT_TRIANGLES
+        rows = {table: _rows(engine, _TABLES[table]) for table in tables}
+    totals = [[one.info.name, *_numbers(one.dataset), *_numbers(one.models["m"].counts)] for one in evaluation.rule_results]
+    return {"rules": name, "steps": steps, "rows": rows, "kept": kept, "totals": totals}
+
+
+def _numbers(counts: Any) -> list[int]:
+    return [counts.confirmed, counts.refuted, counts.evaluable]
+
+
+def _rows(engine: Engine, table: str) -> int:
+    found: int = engine.query(loading.row_count(table))["n"][0].as_py()
+    return found
+
+
+def _bytes_of(folder: str | None) -> int:
+    """The size of the tables that are kept."""
+    return 0 if folder is None else sum(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file())
+
+
+if __name__ == "__main__":
+    main()

@@ -130,6 +130,7 @@ def test_a_password_is_never_printed(url: str, tmp_path: Path, monkeypatch: pyte
         ("postgresql://me@host:5432/db", "postgresql://me@host:5432/db"),
         ("a line with x: 1 @ 2", "a line with x: 1 @ 2"),
         ("?user=me&password=abc&x=1", "?user=me&password=***&x=1"),
+        ("sc://host:15002/;token=abc;use_ssl=true", "sc://host:15002/;token=***;use_ssl=true"),
     ],
 )
 def test_masking_hides_passwords_and_nothing_else(text: str, shown: str):

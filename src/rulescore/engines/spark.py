@@ -12,8 +12,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 from py4j.protocol import Py4JError
 from pyspark.errors import AnalysisException, PySparkException
-from pyspark.sql.functions import expr, monotonically_increasing_id
-from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from sqlglot import exp
 
 from rulescore.data.setting import EngineOptions
@@ -64,15 +63,20 @@ class SparkEngine:
         self._files = 0
         self._adopted = 0
 
-        def opened() -> Opened:
+        self._running: list[Opened] = []
+
+        def start() -> None:
             with quiet():
-                return open_session(options)
+                self._running.append(open_session(options))
 
         try:
-            self._opened = self._worker.do(opened)
+            self._worker.do(start)
         except BaseException:
+            for one in self._running:  # Ctrl-C while it started
+                self._worker.do(one.close)
             self._worker.close()
             raise
+        (self._opened,) = self._running
         self._session = self._opened.session
 
     def load(self, name: str, rows: pa.Table) -> None:
@@ -83,7 +87,9 @@ class SparkEngine:
         rows = _plain(rows)
 
         def work() -> None:
-            frame = self._session.createDataFrame(rows)
+            # Connect takes the types of no rows from nowhere but a schema of its own.
+            some = (rows,) if rows.num_rows else ([], from_arrow_schema(rows.schema))
+            frame = self._session.createDataFrame(*some)
             self._add(name, frame if rows.num_rows <= _FEW_ROWS else self._kept(frame))
 
         self._do(work)
@@ -96,6 +102,7 @@ class SparkEngine:
         """Executors read the files; a frame stays what it is."""
         self._adopted += 1
         view = reserved(f"source_{self._adopted}")
+        self._tables[view] = []
 
         def work() -> str:
             if isinstance(rows, list):
@@ -141,7 +148,8 @@ class SparkEngine:
         return found
 
     def cancel(self) -> None:
-        self._opened.cancel(self._tag)
+        for one in self._running:
+            one.cancel(self._tag)
 
     def close(self) -> None:
         try:
@@ -183,8 +191,9 @@ class SparkEngine:
         rows = self._session.sql(self.text(found.rows))
         if found.keys:
             rows = rows.repartitionByRange(*found.keys).sortWithinPartitions(*found.keys).drop(*found.keys)
-        placed = self._kept(rows.withColumn(PLACE, monotonically_increasing_id()))
-        sizes = dict(placed.groupBy(expr(self.text(task())).alias("task")).count().collect())
+        # Functions in words: as objects they belong to classic sessions or to Connect's, by a setting of the process.
+        placed = self._kept(rows.selectExpr("*", f"monotonically_increasing_id() AS {PLACE}"))
+        sizes = dict(placed.selectExpr(f"{self.text(task())} AS task").groupBy("task").count().collect())
         return placed.selectExpr(*(self.text(one) for one in numbered(found, numbers_before(sizes))))
 
     def _attempt(self, statement: exp.Expr, finish: Callable[[Any], _Result]) -> _Result:

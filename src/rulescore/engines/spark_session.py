@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 
 from rulescore.data.setting import EngineOptions
 from rulescore.engines.spark_java import java_home
-from rulescore.errors import Diagnostic, InputError
+from rulescore.errors import Diagnostic, InputError, masked
 
 CODES = {
     "E931": "Spark has no such option, or not at this address",
@@ -57,6 +57,9 @@ OWN = {
     "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes": "32MB",
     "spark.sql.adaptive.advisoryPartitionSizeInBytes": "16MB",
 }
+
+# How long a server may take to answer, in seconds.
+_PATIENCE = 10
 
 _UNITS = {"": 1, "B": 1, "K": 1000, "M": 1000**2, "G": 1000**3, "T": 1000**4}
 _BINARY_UNITS = {"KI": 1 << 10, "MI": 1 << 20, "GI": 1 << 30, "TI": 1 << 40}
@@ -156,13 +159,20 @@ def _view(frame: Any, view: str) -> str:
 
 
 def _reached(url: str) -> Opened:
+    from grpc import FutureTimeoutError, channel_ready_future
+    from pyspark.sql.connect.client import DefaultChannelBuilder
     from pyspark.sql.connect.session import SparkSession as RemoteSession
 
     try:
+        # A session would ask a server that is not there again and again, for ten minutes.
+        with DefaultChannelBuilder(url).toChannel() as channel:
+            channel_ready_future(channel).result(timeout=_PATIENCE)
         session = RemoteSession.builder.remote(url).create()
         _configure(session, _SETTINGS)
+    except FutureTimeoutError as error:
+        raise InputError(_unreached(url, f"nothing answers within {_PATIENCE} seconds")) from error
     except PySparkException as error:
-        raise InputError(_unreached(url, error)) from error
+        raise InputError(_unreached(url, str(error))) from error
     return Opened(session, session.stop, _view, session.addTag, session.interruptTag)
 
 
@@ -183,7 +193,7 @@ def _started(options: EngineOptions) -> Opened:
     except Exception as error:
         if own_java:
             _end_java()
-        raise InputError(_unreached(options.url, error)) from error
+        raise InputError(_unreached(options.url, str(error))) from error
 
     def close() -> None:
         context.stop()
@@ -254,9 +264,9 @@ def _configure(session: Any, settings: Mapping[str, str]) -> None:
         session.conf.set(name, value)
 
 
-def _unreached(url: str, error: Exception) -> Diagnostic:
-    notes = tuple(line.strip() for line in str(error).splitlines() if line.strip())[:3]
-    return Diagnostic("E933", f"no Spark session at `{url}`", notes=notes)
+def _unreached(url: str, reason: str) -> Diagnostic:
+    notes = tuple(line.strip() for line in reason.splitlines() if line.strip())[:3]
+    return Diagnostic("E933", f"no Spark session at `{masked(url)}`", notes=notes)
 
 
 @contextmanager

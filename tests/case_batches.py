@@ -19,7 +19,7 @@ from rulescore.logic.types import TESTS
 
 @dataclass(frozen=True)
 class Member:
-    """A case that is evaluated with others; every name of it begins with its prefix."""
+    """A case that is evaluated with others; every name of it begins with its prefix. One that is alone has none."""
 
     prefix: str
     case: Case
@@ -67,7 +67,8 @@ def batches(size: int) -> list[list[Member]]:
             together.append([])
         together[-1].append(member)
     every = [batch for group in found.values() for batch in group]
-    return [batch for batch in every if len(batch) > 1 or batch[0].run is batch[0].case.runs[0]]
+    alone = [replace(batch[0], prefix="") for batch in every if len(batch) == 1 and batch[0].run is batch[0].case.runs[0]]
+    return [*(batch for batch in every if len(batch) > 1), *([one] for one in alone)]
 
 
 def _key(member: Member) -> object:

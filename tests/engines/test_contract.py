@@ -71,6 +71,13 @@ def test_rows_can_be_added_copied_and_dropped(session: Engine):
         session.query(everything(ROWS))
 
 
+def test_rows_of_several_chunks_arrive_whole(session: Engine):
+    parts = [pa.table({"number": pa.array([i], pa.int64()), "word": pa.array([str(i)], pa.string())}) for i in range(3)]
+    session.load(ROWS, pa.concat_tables(parts))
+    session.append(ROWS, pa.concat_tables(parts))
+    assert sorted(session.query(everything(ROWS))["word"].to_pylist()) == ["0", "0", "1", "1", "2", "2"]
+
+
 def test_strings_are_compared_by_code_point_and_case(session: Engine):
     words = ["a", "B", "A", "ä", "z", "", "Z", "\U0001f600", "\uffee"]
     session.load(ROWS, pa.table({"word": pa.array(words, pa.string())}))

@@ -277,7 +277,8 @@ def _words(error: Exception) -> str:
 
 def _plain(rows: pa.Table) -> pa.Table:
     """Rows in types that Spark has."""
-    return rows.cast(pa.schema([(field.name, _stored_type(field.type)) for field in rows.schema]))
+    # Of a table in several chunks the library may take the first one alone.
+    return rows.cast(pa.schema([(field.name, _stored_type(field.type)) for field in rows.schema])).combine_chunks()
 
 
 def _stored_type(kind: pa.DataType) -> pa.DataType:

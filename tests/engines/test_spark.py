@@ -208,6 +208,19 @@ def test_nothing_of_the_caller_s_session_is_touched(spark: SparkSession) -> None
     assert "mine" in before[1]
 
 
+def test_what_the_caller_has_set_holds_for_our_statements_too(spark: SparkSession) -> None:
+    name = "spark.sql.adaptive.advisoryPartitionSizeInBytes"
+    before = spark.conf.get(name)
+    spark.conf.set(name, "7MB")
+    try:
+        engine = SparkEngine(EngineOptions(session=spark))
+        assert engine.query(sqlglot.parse_one("SELECT 1 AS one")).num_rows == 1
+        assert engine._session.conf.get(name) == "7MB"
+        engine.close()
+    finally:
+        spark.conf.set(name, str(before))
+
+
 def test_an_address_beside_a_running_session_is_refused(spark: SparkSession) -> None:
     with pytest.raises(InputError, match="E934"):
         connect(EngineOptions("spark://local[2]"))

@@ -262,10 +262,10 @@ def test_a_session_of_our_own_is_quiet_on_the_java_of_the_wheel_too(tmp_path: Pa
 
 
 def printed(folder: Path, engine: str, **environment: str) -> str:
-    """What `score` prints of the facts, the predictions and the rules, without JAVA_HOME. It says nothing on stderr."""
+    """What `score` prints for one rule, without JAVA_HOME. It says nothing on stderr."""
     parquet.write_table(rows(FACTS), folder / "facts.parquet")
     parquet.write_table(rows(PREDICTIONS), folder / "m.parquet")
-    (folder / "some.rules").write_text(RULES)
+    (folder / "some.rules").write_text("one: p(X, Y) <- q(X, Y).")
     files = ["--facts", "facts.parquet", "--predictions", "m.parquet", "--rules", "some.rules"]
     command = [sys.executable, "-c", START, "score", *files, "--format", "csv", "--quiet", "--engine", engine]
     own = {name: value for name, value in os.environ.items() if name != "JAVA_HOME"} | environment

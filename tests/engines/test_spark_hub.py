@@ -28,11 +28,11 @@ chain: r(X, Y) <- p(X, Z), q(Z, Y), X != Y.
 
 
 def graph(facts: int, seed: int) -> pa.Table:
-    """A tenth of the facts are the hub's."""
+    """A tenth of the facts are the hub's, most of them as their head."""
     choose = random.Random(seed)
     nodes = [f"n{i}" for i in range(NODES)]
-    heads = [HUB if i % 20 == 0 else choose.choice(nodes) for i in range(facts)]
-    tails = [HUB if i % 20 == 1 else choose.choice(nodes) for i in range(facts)]
+    heads = [HUB if i % 10 == 0 and i % 100 else choose.choice(nodes) for i in range(facts)]
+    tails = [HUB if i % 100 == 0 else choose.choice(nodes) for i in range(facts)]
     return pa.table({"head": heads, "relation": [choose.choice("pqr") for _ in range(facts)], "tail": tails})
 
 

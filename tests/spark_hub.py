@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 import rulescore
 
-PARTITIONS = 16
+PARTITIONS = 32
 
 SETTINGS = {
     "spark.ui.enabled": "false",
@@ -29,7 +29,7 @@ SETTINGS = {
     "spark.sql.adaptive.enabled": "true",
     "spark.sql.adaptive.forceOptimizeSkewedJoin": "true",
     "spark.sql.adaptive.coalescePartitions.enabled": "false",
-    "spark.sql.adaptive.skewJoin.skewedPartitionFactor": "1.3",
+    "spark.sql.adaptive.skewJoin.skewedPartitionFactor": "1.5",
     "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes": "1KB",
     "spark.sql.adaptive.advisoryPartitionSizeInBytes": "2KB",
     "spark.shuffle.compress": "false",

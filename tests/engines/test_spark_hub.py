@@ -18,21 +18,22 @@ import spark_hub
 
 pytestmark = [pytest.mark.server, pytest.mark.xdist_group("spark")]
 
-FACTS, NODES, HUB = 3000, 1500, "hub"
+FACTS, NODES, HUB = 3000, 400, "hub"
 
 # Counted by triangles, and by joining bodies.
 RULES = """
 wedge: r(X, Y) <- p(X, Z), q(Y, Z).
 chain: r(X, Y) <- p(X, Z), q(Z, Y), X != Y.
+incompatible q, r.
 """
 
 
 def graph(facts: int, seed: int) -> pa.Table:
-    """A tenth of the facts are the hub's, most of them as their head."""
+    """A tenth of the facts are the hub's."""
     choose = random.Random(seed)
     nodes = [f"n{i}" for i in range(NODES)]
-    heads = [HUB if i % 10 == 0 and i % 100 else choose.choice(nodes) for i in range(facts)]
-    tails = [HUB if i % 100 == 0 else choose.choice(nodes) for i in range(facts)]
+    heads = [HUB if i % 20 == 0 else choose.choice(nodes) for i in range(facts)]
+    tails = [HUB if i % 20 == 1 else choose.choice(nodes) for i in range(facts)]
     return pa.table({"head": heads, "relation": [choose.choice("pqr") for _ in range(facts)], "tail": tails})
 
 

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 import rulescore
 
-PARTITIONS = 48
+PARTITIONS = 32
 
 SETTINGS = {
     "spark.ui.enabled": "false",

@@ -36,7 +36,7 @@ def connect_server() -> Iterator[str]:
 
 @contextmanager
 def standalone_master() -> Iterator[str]:
-    """The address of a master whose one worker has a core and a gigabyte."""
+    """The address of a master whose one worker has a core and 600 MB."""
     port, shown = free_port(), free_port()
     start = [HOME / "bin" / "spark-class", "org.apache.spark.deploy"]
     address = f"spark://127.0.0.1:{port}"
@@ -47,7 +47,7 @@ def standalone_master() -> Iterator[str]:
         stack.enter_context(running(_deploy(start, master), folder, port))
         own = free_port()
         worker = ["worker.Worker", address, "--host", "127.0.0.1", "--port", str(own), "--webui-port", str(free_port())]
-        stack.enter_context(running(_deploy(start, [*worker, "-c", "1", "-m", "1g", "-d", str(folder / "work")]), folder, own))
+        stack.enter_context(running(_deploy(start, [*worker, "-c", "1", "-m", "600m", "-d", str(folder / "work")]), folder, own))
         yield address
 
 

@@ -208,6 +208,19 @@ def test_nothing_of_the_caller_s_session_is_touched(spark: SparkSession) -> None
     assert "mine" in before[1]
 
 
+def test_what_the_caller_has_set_holds_for_our_statements_too(spark: SparkSession) -> None:
+    name = "spark.sql.adaptive.advisoryPartitionSizeInBytes"
+    before = spark.conf.get(name)
+    spark.conf.set(name, "7MB")
+    try:
+        engine = SparkEngine(EngineOptions(session=spark))
+        assert engine.query(sqlglot.parse_one("SELECT 1 AS one")).num_rows == 1
+        assert engine._session.conf.get(name) == "7MB"
+        engine.close()
+    finally:
+        spark.conf.set(name, str(before))
+
+
 def test_an_address_beside_a_running_session_is_refused(spark: SparkSession) -> None:
     with pytest.raises(InputError, match="E934"):
         connect(EngineOptions("spark://local[2]"))
@@ -249,10 +262,10 @@ def test_a_session_of_our_own_is_quiet_on_the_java_of_the_wheel_too(tmp_path: Pa
 
 
 def printed(folder: Path, engine: str, **environment: str) -> str:
-    """What `score` prints of the facts, the predictions and the rules, without JAVA_HOME. It says nothing on stderr."""
+    """What `score` prints for one rule, without JAVA_HOME. It says nothing on stderr."""
     parquet.write_table(rows(FACTS), folder / "facts.parquet")
     parquet.write_table(rows(PREDICTIONS), folder / "m.parquet")
-    (folder / "some.rules").write_text(RULES)
+    (folder / "some.rules").write_text("one: p(X, Y) <- q(X, Y).")
     files = ["--facts", "facts.parquet", "--predictions", "m.parquet", "--rules", "some.rules"]
     command = [sys.executable, "-c", START, "score", *files, "--format", "csv", "--quiet", "--engine", engine]
     own = {name: value for name, value in os.environ.items() if name != "JAVA_HOME"} | environment

@@ -18,12 +18,13 @@ import spark_hub
 
 pytestmark = [pytest.mark.server, pytest.mark.xdist_group("spark")]
 
-FACTS, NODES, HUB = 3000, 1500, "hub"
+FACTS, NODES, HUB = 3000, 400, "hub"
 
 # Counted by triangles, and by joining bodies.
 RULES = """
 wedge: r(X, Y) <- p(X, Z), q(Y, Z).
 chain: r(X, Y) <- p(X, Z), q(Z, Y), X != Y.
+incompatible q, r.
 """
 
 

@@ -6,9 +6,14 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from rulescore.data.setting import EngineOptions
+from rulescore.engines.spark import SparkEngine
 
 pytestmark = [pytest.mark.server, pytest.mark.xdist_group("spark")]
 
@@ -70,3 +75,21 @@ def test_ctrl_c_during_a_statement_exits_with_130_and_leaves_neither_java_nor_fi
     with pytest.raises(ProcessLookupError):
         os.kill(java, 0)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["endless.rules", "model.tsv", "train.tsv"]
+
+
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """SIGINT raises KeyboardInterrupt, wherever tests are run from."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c")
+def test_ctrl_c_while_a_session_starts_is_heard() -> None:
+    """Nothing answers at this address, so that the session surely has not started."""
+    sender = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    sender.start()
+    with pytest.raises(KeyboardInterrupt):
+        SparkEngine(EngineOptions("sc://127.0.0.1:1"))
+    sender.join()

@@ -44,13 +44,14 @@ _SETTINGS = {
     "spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.PushProjectionThroughUnion",
 }
 
-# How a session of our own runs. A task that has three times the rows of the others is divided, from a size on that takes seconds.
+# How a session of our own runs. A task that is sent three times as much as the one in the middle is divided, from 32 MB on.
 OWN = {
     "spark.app.name": "rulescore",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     # Nobody reads the plans, and writing them takes as long as making them.
     "spark.sql.maxPlanStringLength": "0",
+    "spark.sql.ui.explainMode": "simple",
     "spark.sql.adaptive.enabled": "true",
     "spark.sql.adaptive.skewJoin.enabled": "true",
     # Dividing it is worth one more exchange of rows.
@@ -123,7 +124,9 @@ def open_session(options: EngineOptions) -> Opened:
 def _beside(session: Any) -> Opened:
     """A session of its own in the caller's context: no view, setting or cached table of the caller's is touched."""
     own = session.newSession()
-    _configure(own, _SETTINGS)
+    # It begins with the settings of the context, not with what the caller has set since.
+    theirs = {name: value for name, value in session.conf.getAll.items() if session.conf.isModifiable(name)}
+    _configure(own, {**theirs, **_SETTINGS})
     shared = own.conf.get("spark.sql.globalTempDatabase")
     views: list[str] = []
 

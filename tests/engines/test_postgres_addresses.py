@@ -149,8 +149,14 @@ def test_results_do_not_name_the_server(postgres: Server, tmp_path: Path, monkey
         done = CliRunner().invoke(program, ["audit", *arguments, "--format", form])
         assert done.exit_code == 0
         assert SECRET not in done.output
-    for command in (["sql", "one"], ["check"], ["violations"], ["incompatibilities"]):
-        done = CliRunner().invoke(program, [*command, *arguments[:6]])
+    of_facts = [*arguments[:2], *arguments[4:6]]
+    for command in (
+        ["sql", "one", *arguments[:6]],
+        ["check", *arguments[:6]],
+        ["violations", *arguments[:6]],
+        ["incompatibilities", *of_facts],
+    ):
+        done = CliRunner().invoke(program, command)
         assert done.exit_code == 0, done.output
         assert SECRET not in done.output
     written = list((tmp_path / "out").iterdir())

@@ -52,9 +52,9 @@ class Server:
         options = f"-k {self.folder} {SETTINGS}"
         _run(self.user, self.binaries / "pg_ctl", "-D", self.data, "-w", "-t", "60", *log, "-o", options, "start")
 
-    def stop(self) -> None:
-        """At once, as in a crash."""
-        _run(self.user, self.binaries / "pg_ctl", "-D", self.data, "-m", "immediate", "-w", "stop")
+    def stop(self, *, orderly: bool = False) -> None:
+        """At once, as in a crash, or in order."""
+        _run(self.user, self.binaries / "pg_ctl", "-D", self.data, "-m", "fast" if orderly else "immediate", "-w", "stop")
 
 
 @contextmanager

@@ -23,7 +23,7 @@ from rulescore.data.keys import decimal_value
 from rulescore.data.project import load_project
 from rulescore.data.setting import EngineOptions, FactTable, PublishedFacts
 from rulescore.engines.connect import connect
-from rulescore.engines.in_place import Catalogue, observed_in_place
+from rulescore.engines.in_place import PostgresCatalogue, observed_in_place
 from rulescore.errors import InputError
 from rulescore.evaluate import Session
 
@@ -459,7 +459,7 @@ def test_the_parts_of_a_table_are_those_of_a_file(database: Database) -> None:
     database.run("CREATE TABLE t (s text, p int, o text, model text)")
     engine = connect(EngineOptions(database.reader))
     try:
-        stored = Catalogue(engine, "`t`").stored(table_answers("t", "m"))
+        stored = PostgresCatalogue(engine).stored(table_answers("t", "m"))
     finally:
         engine.close()
     assert (stored.arguments, stored.relation, [one.values for one in stored.only]) == (("s", "o"), "p", [("m",)])

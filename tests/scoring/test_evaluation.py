@@ -30,7 +30,7 @@ def evaluation(dataset: Counts = QUARTER, models: tuple[str, ...] = ("one", "two
     rules = [RuleInfo("a", "p(X) <- q(X)"), RuleInfo("b", "p(X) <- s(X)")]
     found = [Counts(1, 1, 2), Counts()]
     results = score(rules, [dataset, Counts()], dict.fromkeys(models, found), dict.fromkeys(models, PREDICTIONS))
-    return Evaluation("definition", *results, SUMMARY, contributions=pa.Table.from_pylist([CONTRIBUTION]))
+    return Evaluation("definition", *results, SUMMARY, contributions_table=pa.Table.from_pylist([CONTRIBUTION]))
 
 
 def test_rules_have_one_row_per_rule_and_model() -> None:

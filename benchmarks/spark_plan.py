@@ -120,7 +120,7 @@ def _memory(results: Result) -> str:
         run = _together(results, workers, size)
         application, facts = run["application"], results["graphs"][str(size)]["facts"]
         peaks = [f"{application[field] / MEBIBYTE:,.0f}" for field in ("executor_memory", "driver_memory")]
-        load = " to ".join(f"{one:.0f}" for one in application["load"])
+        load = f"{min(application['load']):.0f} to {max(application['load']):.0f}"
         return [f"{facts:,}", str(workers), *peaks, f"{run['kept'] / facts:.1f}", load]
 
     header = ["facts", "workers", "peak of an executor, MiB", "of the driver, MiB", "tables kept, bytes per fact", "machine's load"]

@@ -62,13 +62,14 @@ def main() -> None:
     else:
         signal.signal(signal.SIGTERM, _end)
         sizes, shape_sizes = ([int(size * MILLION) for size in given] for given in (options.sizes, options.shape_sizes))
-        print(tables(_measure(sizes, shape_sizes, options.out)))
+        print(tables(_measure(sizes, shape_sizes, options.workers, options.out)))
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", type=float, nargs="*", default=(1, 4, 16), help="millions of facts")
     parser.add_argument("--shape-sizes", type=float, nargs="*", default=(1, 4), help="millions of facts for each shape alone")
+    parser.add_argument("--workers", type=int, nargs="*", default=(2, 1), choices=(1, 2), help="of the runs of all shapes together")
     parser.add_argument("--out", type=Path, help="write results as JSON, beside those that are there")
     parser.add_argument("--tables", type=Path, metavar="RESULTS", help="print the tables of earlier results, and measure nothing")
     parser.add_argument("--plan", type=Path, metavar="RESULTS", help="print what more facts would need by earlier results")
@@ -83,7 +84,7 @@ def _end(number: int, frame: FrameType | None) -> None:
     sys.exit(128 + number)
 
 
-def _measure(sizes: Sequence[int], shape_sizes: Sequence[int], out: Path | None) -> Result:
+def _measure(sizes: Sequence[int], shape_sizes: Sequence[int], workers: Sequence[int], out: Path | None) -> Result:
     """Results, added to those that `out` holds already, and kept there whenever something is done: a run takes long."""
     versions = {"python": platform.python_version(), "spark": pyspark.__version__, "duckdb": duckdb.__version__}
     results: Result = {"processors": os.cpu_count(), **versions, "graphs": {}, "duckdb": {}, "applications": []}
@@ -91,6 +92,8 @@ def _measure(sizes: Sequence[int], shape_sizes: Sequence[int], out: Path | None)
         results = json.loads(out.read_text())
 
     def run(folder: Path, workers: int, tasks: Sequence[_Task], *, at_scale: bool = False) -> None:
+        if not tasks:
+            return
         application: Result = {"workers": workers, "at_scale": at_scale, "load": [os.getloadavg()[0]], "runs": []}
         results["applications"].append(application)
         for told in _spark(folder, workers, tasks, AT_SCALE if at_scale else {}):
@@ -108,12 +111,10 @@ def _measure(sizes: Sequence[int], shape_sizes: Sequence[int], out: Path | None)
             results["graphs"][str(size)] = spark_graph.measures(folder / str(size))
             _say(f"{size:,} facts are written")
         results["duckdb"] |= {str(size): _duckdb(folder, size) for size in sizes}
-        together = [_Task(size, "all", "spark") for size in sizes]
-        run(folder, 2, together)
-        run(
-            folder, 2, [_Task(size, name) for size in shape_sizes for name in spark_graph.RULE_SETS if name != "all"], at_scale=True
-        )
-        run(folder, 1, together)
+        for count in workers:
+            run(folder, count, [_Task(size, "all", "spark") for size in sizes])
+        alone = [_Task(size, name) for size in shape_sizes for name in spark_graph.RULE_SETS if name != "all"]
+        run(folder, 2, alone, at_scale=True)
     return results
 
 
@@ -139,8 +140,6 @@ def _duckdb(folder: Path, size: int) -> Result:
 
 def _spark(folder: Path, workers: int, tasks: Sequence[_Task], settings: Mapping[str, str]) -> Iterator[Result]:
     """What is told of each task of one application."""
-    if not tasks:
-        return
     with tempfile.TemporaryDirectory(dir=folder) as own:
         events, scratch = Path(own, "events"), Path(own, "scratch")
         events.mkdir()

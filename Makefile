@@ -23,9 +23,9 @@ test: $(VENV)/installed-test
 	$(RUN)/lint-imports
 	$(RUN)/pytest -n 2 --dist loadgroup
 
-# Without database servers, which `make test` starts by itself.
+# Without database servers, which `make test` starts by itself, and without what takes long: tests/README.md says what that is.
 test-quick: $(VENV)/installed-test
-	$(RUN)/pytest -n 2 -m 'not server'
+	$(RUN)/pytest -n 2 -m 'not server and not slow'
 
 bench: $(VENV)/installed-bench
 	$(RUN)/python benchmarks/run.py

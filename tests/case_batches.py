@@ -19,7 +19,7 @@ from rulescore.logic.types import TESTS
 
 @dataclass(frozen=True)
 class Member:
-    """A case that is evaluated with others; every name of it begins with its prefix."""
+    """A case that is evaluated with others; every name of it begins with its prefix. One that is alone has none."""
 
     prefix: str
     case: Case
@@ -59,23 +59,29 @@ def members() -> list[Member]:
 
 
 def batches(size: int) -> list[list[Member]]:
-    """Cases with the same options; one that speaks of all predicates at once, or has a template, is alone."""
+    """Every case file, in batches with the same options. A further run of a file that would be alone is left out."""
     found: dict[object, list[list[Member]]] = {}
     for member in members():
-        run = member.run
-        options: object = (run.convention, run.distinct_variables, run.roles)
-        together = found.setdefault(member.prefix if is_alone(member.case) else options, [[]])
+        together = found.setdefault(_key(member), [[]])
         if len(together[-1]) == size:
             together.append([])
         together[-1].append(member)
-    return [batch for group in found.values() for batch in group]
+    every = [batch for group in found.values() for batch in group]
+    alone = [replace(batch[0], prefix="") for batch in every if len(batch) == 1 and batch[0].run is batch[0].case.runs[0]]
+    return [*(batch for batch in every if len(batch) > 1), *([one] for one in alone)]
 
 
-def is_alone(case: Case) -> bool:
-    return any(
-        tokens[0].text in {"extract", "for"} or (tokens[0].text == "closed" and tokens[1].text == "*")
-        for tokens in statements(Source(case.name, case.rule_text))
-    )
+def _key(member: Member) -> object:
+    """Cases with the same key go together; one that extracts incompatible predicates from all there are, or has a template, is
+    alone."""
+    run = member.run
+    options = (run.convention, run.distinct_variables, run.roles)
+    closed = False
+    for tokens in statements(Source(member.case.name, member.case.rule_text)):
+        if tokens[0].text in {"extract", "for"}:
+            return member.prefix
+        closed |= tokens[0].text == "closed" and tokens[1].text == "*"
+    return (*options, closed)
 
 
 def renamed_text(member: Member) -> str:

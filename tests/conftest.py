@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
+from own_database import Database, own_database
 from postgres_server import Server, running_server
 
 if TYPE_CHECKING:
@@ -27,11 +28,26 @@ settings.register_profile("thorough", common, max_examples=2000)
 settings.load_profile(os.environ.get("RULESCORE_HYPOTHESIS", "quick"))
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that ask for a server are marked as such."""
+    for item in items:
+        if {"postgres", "spark"} & set(getattr(item, "fixturenames", ())):
+            item.add_marker("server")
+
+
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Server]:
     """A PostgreSQL server of this process; where there is none to start, the test fails."""
     with running_server() as server:
         yield server
+
+
+@pytest.fixture
+def database(postgres: Server) -> Iterator[Database]:
+    """A database of the test's own, and a role that may only read it."""
+    with own_database(postgres) as found:
+        yield found
 
 
 @pytest.fixture(scope="session")

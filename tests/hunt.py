@@ -10,6 +10,8 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any
 
@@ -20,6 +22,7 @@ import formula_strategies
 import proximity_strategies
 import strategies
 from formula_writing import write_expression
+from postgres_server import running_server
 
 BATCH = 50
 KINDS: dict[str, Any] = {
@@ -90,15 +93,25 @@ def hunt_batch(found: Counter[str], kind: str, number: int, start: int, *, shrin
     compare()
 
 
+@contextmanager
+def _address(engine: str) -> Iterator[str]:
+    if engine != "postgres":
+        yield engine
+        return
+    with running_server() as server:
+        yield server.url()
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("kind", choices=sorted(KINDS))
     parser.add_argument("--settings", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--shrink", action="store_true")
-    parser.add_argument("--engine", default="duckdb", metavar="URL")
+    parser.add_argument("--engine", default="duckdb", metavar="URL", help="an address, or `postgres` for a server of its own")
     chosen = parser.parse_args()
-    found = hunt(chosen.kind, chosen.settings, chosen.seed, shrink=chosen.shrink, engine=chosen.engine)
+    with _address(chosen.engine) as engine:
+        found = hunt(chosen.kind, chosen.settings, chosen.seed, shrink=chosen.shrink, engine=engine)
     print(f"{found['settings']} settings, {found['differences']} differences", file=sys.stderr)
     return 1 if found["differences"] else 0
 

@@ -2,38 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from urllib.parse import urlencode
 
 import psycopg
-import pytest
-from psycopg import sql
-from psycopg.conninfo import conninfo_to_dict
 
-SERVER = "RULESCORE_TEST_POSTGRES"
-
-
-def server() -> str:
-    """The address of a role that may make databases. Without one the test is skipped; in CI there has to be one."""
-    address = os.environ.get(SERVER)
-    if address is None:
-        message = f"needs a PostgreSQL server, whose address {SERVER} holds"
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
-    return address
+from postgres_server import Server
 
 
 @dataclass(frozen=True)
 class Database:
-    """`address` is its owner's, `reader` that of a role with SELECT and TEMP alone."""
+    """`address` is its owner's, `reader` that of a role with SELECT and TEMP alone, whose name is `role`."""
 
     address: str
     reader: str
+    role: str
 
     def run(self, *statements: str) -> None:
         with psycopg.connect(self.address) as connection:
@@ -60,15 +45,12 @@ class Database:
 
 
 @contextmanager
-def own_database() -> Iterator[Database]:
+def own_database(server: Server) -> Iterator[Database]:
     name, reader = f"rulescore_{uuid.uuid4().hex}", f"reader_{uuid.uuid4().hex}"
-    admin = server()
-    statements = ("CREATE DATABASE {} TEMPLATE template0 ENCODING 'UTF8'", "CREATE ROLE {} LOGIN")
-    with psycopg.connect(admin, autocommit=True) as connection:
-        for statement, what in zip(statements, (name, reader), strict=True):
-            connection.execute(sql.SQL(statement).format(sql.Identifier(what)))
+    server.ask(f"CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8'")
+    server.ask(f"CREATE ROLE {reader} LOGIN")
     try:
-        database = Database(_address(admin, name), _address(admin, name, user=reader))
+        database = Database(server.url(user="postgres", database=name), server.url(user=reader, database=name), reader)
         database.run(
             f"REVOKE ALL ON DATABASE {name} FROM PUBLIC",
             f"GRANT CONNECT, TEMPORARY ON DATABASE {name} TO {reader}",
@@ -77,11 +59,5 @@ def own_database() -> Iterator[Database]:
         )
         yield database
     finally:
-        with psycopg.connect(admin, autocommit=True) as connection:
-            connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
-            connection.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(reader)))
-
-
-def _address(admin: str, name: str, **changes: str) -> str:
-    known = {key: str(value) for key, value in conninfo_to_dict(admin).items() if key != "dbname"}
-    return f"postgresql:///{name}?{urlencode(known | changes)}"
+        server.ask(f"DROP DATABASE {name} WITH (FORCE)")
+        server.ask(f"DROP ROLE {reader}")

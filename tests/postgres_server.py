@@ -28,7 +28,15 @@ READER = "reader"
 
 @dataclass(frozen=True, slots=True)
 class Server:
+    """Everything of a server lies in its folder; `binaries` are its programs, which run as `user`."""
+
     folder: Path
+    binaries: Path
+    user: pwd.struct_passwd | None
+
+    @property
+    def data(self) -> Path:
+        return self.folder / "data"
 
     def url(self, *, user: str = READER, database: str = "postgres") -> str:
         return f"postgresql://{user}@/{database}?host={self.folder}"
@@ -39,34 +47,47 @@ class Server:
             cursor = connection.execute(statement.encode())
             return cursor.fetchall() if cursor.description else []
 
+    def start(self) -> None:
+        log = ("-l", self.folder / "log")
+        options = f"-k {self.folder} {SETTINGS}"
+        _run(self.user, self.binaries / "pg_ctl", "-D", self.data, "-w", "-t", "60", *log, "-o", options, "start")
+
+    def stop(self) -> None:
+        """At once, as in a crash."""
+        _run(self.user, self.binaries / "pg_ctl", "-D", self.data, "-m", "immediate", "-w", "stop")
+
 
 @contextmanager
 def running_server() -> Iterator[Server]:
     """A server that is stopped and removed in the end."""
     folder = Path(tempfile.mkdtemp(prefix="rulescore-pg-", dir="/tmp"))  # a socket's path has to be short
     try:
-        folder.chmod(0o755)
-        user = pwd.getpwnam("nobody") if os.geteuid() == 0 else None
-        binaries = _binaries(folder if user else None)
-        data = folder / "data"
-        data.mkdir(mode=0o700)
-        if user:
-            for one in (folder, data):
-                os.chown(one, user.pw_uid, user.pw_gid)
-        _run(user, binaries / "initdb", "-D", data, "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C", "--no-sync")
-        log = ("-l", folder / "log")
-        _run(user, binaries / "pg_ctl", "-D", data, "-w", "-t", "60", *log, "-o", f"-k {folder} {SETTINGS}", "start")
+        server = _made(folder)
+        server.start()
         try:
-            server = Server(folder)
             server.ask("REVOKE ALL ON DATABASE postgres FROM PUBLIC")
             server.ask("REVOKE ALL ON SCHEMA public FROM PUBLIC")
             server.ask(f"CREATE ROLE {READER} LOGIN")
             server.ask(f"GRANT CONNECT, TEMPORARY ON DATABASE postgres TO {READER}")
             yield server
         finally:
-            _run(user, binaries / "pg_ctl", "-D", data, "-m", "immediate", "-w", "stop")
+            server.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _made(folder: Path) -> Server:
+    """A new server in an empty folder, not yet started."""
+    folder.chmod(0o755)
+    user = pwd.getpwnam("nobody") if os.geteuid() == 0 else None
+    server = Server(folder, _binaries(folder if user else None), user)
+    server.data.mkdir(mode=0o700)
+    if user:
+        for one in (folder, server.data):
+            os.chown(one, user.pw_uid, user.pw_gid)
+    locale = ("-E", "UTF8", "--locale=C")
+    _run(user, server.binaries / "initdb", "-D", server.data, "-A", "trust", "-U", "postgres", *locale, "--no-sync")
+    return server
 
 
 def _binaries(copy_to: Path | None) -> Path:

@@ -27,8 +27,8 @@ SMALL = {
     "spark.sql.leafNodeDefaultParallelism": "1",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.autoBroadcastJoinThreshold": "-1",
-    # Nobody reads the plans, and writing them takes as long as making them.
-    "spark.sql.maxPlanStringLength": "0",
+    # Writing plans out takes as long as making them.
+    "spark.sql.maxPlanStringLength": "1000",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }

@@ -14,6 +14,8 @@ from rulescore.demo import Demo, make_answers, make_kinship, run, score_motivati
 from rulescore.errors import InputError
 from rulescore.scoring.results import ModelResult, RuleKind
 
+pytestmark = pytest.mark.slow
+
 OPPOSITE = {"mother": "father", "daughter": "son", "wife": "husband", "sister": "brother", "aunt": "uncle", "niece": "nephew"}
 
 

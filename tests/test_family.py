@@ -12,6 +12,8 @@ import rulescore
 from rulescore.scoring.evaluation import Evaluation
 from shared_data import shared
 
+pytestmark = pytest.mark.slow
+
 PREDICATES = ["aunt", "brother", "daughter", "father", "husband", "mother", "nephew", "niece", "sister", "son", "uncle", "wife"]
 # Of the 41 rules of the file these five, on aunts and uncles by marriage, are not among the published ones.
 LEFT_OUT = {"aunt wife uncle", "uncle husband aunt", "uncle husband nephew_v", "aunt wife niece_v", "uncle husband niece_v"}

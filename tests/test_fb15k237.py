@@ -11,6 +11,8 @@ import rulescore
 from rulescore.scoring.evaluation import Evaluation
 from shared_data import shared
 
+pytestmark = pytest.mark.slow
+
 LITERAL = re.compile(r"(!?)(\S+)\((\w+), (\w+)\)")
 
 

@@ -19,6 +19,8 @@ from formula_writing import write_formulas, write_rule
 from oracle import BODY, DEFINITION, HEAD, Atom, Compare, Literal, Setting
 from rule_text import Program, RuleTextError
 
+pytestmark = pytest.mark.slow
+
 PLAIN = [
     (case, run)
     for case in all_cases()

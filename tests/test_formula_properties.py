@@ -6,6 +6,7 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
+import pytest
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
@@ -14,6 +15,8 @@ import formula_strategies
 import proximity_strategies
 from formula_strategies import GeneratedFormulas
 from formula_tree import And, FormulaRule, Not, Or, Table
+
+pytestmark = pytest.mark.slow
 
 
 def run(generated: GeneratedFormulas, engine: str = "duckdb") -> engine_side.Outcome:

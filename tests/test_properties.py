@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
+import pytest
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
@@ -15,6 +16,8 @@ import strategies
 from oracle import Atom, Auxiliary, Compare, Constant, Fact, Literal, Not, Rule, Setting, Term, Variable, Wildcard
 from strategies import Generated
 
+pytestmark = pytest.mark.slow
+
 
 def run(generated: Generated, engine: str = "duckdb") -> engine_side.Outcome:
     note(generated.text)
@@ -22,7 +25,7 @@ def run(generated: Generated, engine: str = "duckdb") -> engine_side.Outcome:
 
 
 # Every engine and the oracle. These two get most of the time: every bug of an engine is a difference here.
-MANY = settings(max_examples=4 * settings().max_examples)
+MANY = settings(max_examples=8 * settings().max_examples)
 
 
 @MANY

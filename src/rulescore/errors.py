@@ -113,11 +113,13 @@ def _window(text: str, column: int, width: int = 120) -> tuple[str, int]:
     return text[start : start + width], column - start
 
 
-# What stands between the user's name and the last `@` of an address, or where its port should be, and any `password=…`.
+# What stands between the user's name and the last `@` of an address, or where its port should be, any `password=…`,
+# and a `;token=…` of Spark Connect.
 _SECRET = compile(
     r"""(?ix) / [^\s:/@]* : (?P<password> [^\s"'`]* ) @
     | :// [^\s:/@]* : (?P<port> (?! \d+ ([/?,"'`\s] | $) ) [^\s"'`@]++ ) (?!@)
-    | password \s* = \s* (?P<given> '[^']*' | [^\s&"'`]+ )"""
+    | password \s* = \s* (?P<given> '[^']*' | [^\s&"'`]+ )
+    | ; token = (?P<token> [^\s;"'`]+ )"""
 )
 
 
@@ -125,7 +127,7 @@ def masked(text: str) -> str:
     """A text without the passwords in it. Its length stays, so that carets stand where they should."""
 
     def hidden(found: Match[str]) -> str:
-        secret = next(value for value in (found["password"], found["port"], found["given"]) if value is not None)
+        secret = next(value for value in found.groupdict().values() if value is not None)
         return found[0].replace(secret, "*" * len(secret)) if secret else found[0]
 
     return _SECRET.sub(hidden, text)

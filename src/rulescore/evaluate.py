@@ -237,6 +237,8 @@ class Session:
         dataset = self._dataset()
         counting.count_contributions(self.counter, self._further_statements())
         predicted = bool(self._loaded.candidate_arities)
+        if self.setting.sql_rules and predicted:
+            self._sql_rules.refuse_unknown_predictions()
         totals = counting.model_totals(self.counter) if predicted else {}
         models = {model: _in_order(totals.get(number, {}), len(self.rules)) for number, model in enumerate(self._loaded.models)}
         partners = counting.partner_counts(self._engine) if predicted else {}
@@ -310,6 +312,10 @@ class Session:
         if number not in self._fast:
             return formula_statement(self._formulas, number)
         return rule_statement(self.counter, self.ways, normal_rule(self.program.rules[number]))
+
+    def plan_of(self, statement: str) -> str:
+        """What the engine is going to do for a statement of `statement`."""
+        return self._engine.explain(statement)
 
     def published_statements(self, rule_name: str, schema: str, model: str | None = None) -> list[tuple[PublishedQuery, str]]:
         """The published queries of a rule on the published layout: over the data, and for one model or all. Their tables are where

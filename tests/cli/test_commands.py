@@ -144,6 +144,22 @@ def test_sql_prints_one_rule_s_statement(run: Run) -> None:
     assert "with" in result.stdout.lower()
 
 
+def test_sql_prints_the_plan_below_as_comments(run: Run) -> None:
+    statement = run("sql", "mothers", "family.toml").stdout
+    result = run("sql", "mothers", "family.toml", "--plan")
+    assert result.stdout.startswith(statement)
+    plan = result.stdout.removeprefix(statement).strip().splitlines()
+    assert plan
+    assert all(line.startswith("--") for line in plan)
+    assert any("__rulescore__fact_2" in line for line in plan)
+
+
+def test_a_plan_is_not_made_for_published_queries(run: Run) -> None:
+    result = run("sql", "mothers", "family.toml", "--plan", "--layout", "published")
+    assert result.exit_code == 2
+    assert "leave out `--layout`" in result.stderr
+
+
 def test_a_misspelt_rule_is_suggested(run: Run) -> None:
     result = run("sql", "mother", "family.toml")
     assert result.exit_code == 2

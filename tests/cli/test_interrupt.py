@@ -14,6 +14,8 @@ import pytest
 
 import rulescore
 
+pytestmark = pytest.mark.slow
+
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(rulescore.__file__).parents[1])}
 
 # Runs the program, and says on stdout when its main thread waits for the counts over the data.
@@ -50,10 +52,11 @@ def write_endless_work(folder: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX signal")
-def test_ctrl_c_during_a_query_exits_with_130_and_leaves_nothing(tmp_path: Path) -> None:
+def test_ctrl_c_during_a_query_exits_with_130_and_leaves_nothing(tmp_path: Path, engine: str) -> None:
     """Nothing but one line on stderr: no file, no folder, no progress bar of the database's own."""
     write_endless_work(tmp_path)
     arguments = ["score", "--facts", "train.tsv", "--rules", "endless.rules", "--predictions", "model.tsv", "--output", "out"]
+    arguments += ["--engine", engine]
     process = subprocess.Popen(
         [sys.executable, "-c", START, *arguments],
         cwd=tmp_path,

@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from cli.conftest import Run
-from own_database import Database, own_database
-
-
-@pytest.fixture
-def database() -> Iterator[Database]:
-    with own_database() as found:
-        yield found
+from own_database import Database
 
 
 def test_a_project_is_loaded_and_scored_in_place(run: Run, database: Database, family: Path) -> None:

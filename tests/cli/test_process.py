@@ -14,6 +14,8 @@ import pytest
 
 import rulescore
 
+pytestmark = pytest.mark.slow
+
 # The package under test, wherever the process is started.
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(rulescore.__file__).parents[1])}
 START = "from rulescore.cli.main import main; main()"

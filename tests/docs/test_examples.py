@@ -22,6 +22,8 @@ from click.testing import CliRunner
 
 from rulescore.cli.main import program
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = (
     "README.md",

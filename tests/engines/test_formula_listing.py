@@ -14,6 +14,8 @@ from rulescore.data.setting import Setting
 from rulescore.evaluate import Session, Violation, Violations
 from rulescore.language.syntax import Atom, Constant
 
+pytestmark = pytest.mark.slow
+
 FACTS = {
     "person": [("ann",), ("bob",), ("cy",)],
     "parent": [("ann", "bob"), ("ann", "cy"), ("bob", "cy")],

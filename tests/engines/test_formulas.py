@@ -12,6 +12,8 @@ from rulescore.data.api import make_setting
 from rulescore.errors import EngineError
 from rulescore.evaluate import Session
 
+pytestmark = pytest.mark.slow
+
 NAMES = "abc"
 FACTS = {
     "p": [("a", "b"), ("b", "c"), ("c", "c"), ("a", "a")],

@@ -3,33 +3,22 @@
 from __future__ import annotations
 
 import datetime
-import os
-import signal
-import subprocess
-import sys
-import threading
-import time
 from collections.abc import Iterator
 from decimal import Decimal
-from pathlib import Path
 
 import psycopg
 import pyarrow as pa
 import pytest
-from click.testing import CliRunner
 from sqlglot import exp, parse_one
 
 import rulescore
 from postgres_server import READER, Server
-from rulescore.cli.main import program
 from rulescore.data.setting import EngineOptions, ValueType
 from rulescore.engines.base import Engine
 from rulescore.engines.connect import connect
-from rulescore.errors import EngineError, InputError, MissingExtraError, masked
+from rulescore.errors import EngineError, InputError
 from rulescore.sql.build import create, named, select
 from rulescore.sql.expressions import call, constant, doubles, try_cast
-
-pytestmark = pytest.mark.server
 
 TABLE = "__rulescore__t"
 # Hours on any machine: it must not end by itself before it is stopped.
@@ -305,215 +294,3 @@ def test_names_that_the_server_cuts_to_the_same_are_refused(postgres: Server):
     with pytest.raises(InputError) as raised:
         audit(postgres.url())
     assert raised.value.problems[0].code == "E916"
-
-
-# How it is stopped
-
-
-@pytest.fixture
-def ctrl_c() -> Iterator[None]:
-    """SIGINT raises KeyboardInterrupt, wherever tests are run from."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-def is_busy(server: Server) -> bool:
-    return bool(server.ask("SELECT 1 FROM pg_stat_activity WHERE usename = 'reader' AND state = 'active'"))
-
-
-def when_busy(server: Server, act: str) -> threading.Thread:
-    """Do something as soon as the server works on a statement of ours."""
-
-    def watch() -> None:
-        while not is_busy(server):
-            time.sleep(0.02)
-        if act == "ctrl-c":
-            os.kill(os.getpid(), signal.SIGINT)
-        else:
-            server.ask("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'reader'")
-
-    thread = threading.Thread(target=watch)
-    thread.start()
-    return thread
-
-
-@pytest.mark.usefixtures("ctrl_c")
-@pytest.mark.parametrize("as_written", [False, True])
-def test_ctrl_c_stops_a_query_and_leaves_the_session_usable(postgres: Server, engine: Engine, as_written: bool):
-    engine.load(TABLE, pa.table({"a": [1]}))
-    sender = when_busy(postgres, "ctrl-c")
-    with pytest.raises(KeyboardInterrupt):
-        engine.query(statement(ENDLESS), as_written=as_written)
-    sender.join()
-    assert not is_busy(postgres)
-    assert engine.query(statement(f'SELECT a FROM "{TABLE}"'))["a"].to_pylist() == [1]
-
-
-@pytest.mark.usefixtures("ctrl_c")
-def test_ctrl_c_stops_the_making_of_a_table(postgres: Server):
-    before = objects(postgres)
-    engine = connect(EngineOptions(url=postgres.url()))
-    sender = when_busy(postgres, "ctrl-c")
-    with pytest.raises(KeyboardInterrupt):
-        engine.run(statement(f'CREATE TEMPORARY TABLE "{TABLE}" AS {ENDLESS}'))
-    sender.join()
-    assert not is_busy(postgres)
-    engine.close()
-    assert objects(postgres) == before
-
-
-@pytest.mark.parametrize("runs", ["query", "run"])
-def test_a_statement_is_stopped_at_its_timeout(postgres: Server, runs: str):
-    engine = connect(EngineOptions(url=postgres.url(), timeout=0.2))
-    text = ENDLESS if runs == "query" else f'CREATE TEMPORARY TABLE "{TABLE}" AS {ENDLESS}'
-    with pytest.raises(EngineError, match=r"after 0\.2 seconds, the `timeout`"):
-        getattr(engine, runs)(statement(text))
-    engine.close()
-
-
-def test_a_server_that_goes_away_is_named_as_such_and_keeps_nothing(postgres: Server):
-    before = objects(postgres)
-    engine = connect(EngineOptions(url=postgres.url()))
-    engine.load(TABLE, pa.table({"a": [1]}))
-    ender = when_busy(postgres, "terminate")
-    with pytest.raises(EngineError, match="the connection to the server was lost"):
-        engine.query(statement(ENDLESS))
-    ender.join()
-    with pytest.raises(EngineError, match="the connection to the server was lost"):
-        engine.query(statement("SELECT 1 AS v"))
-    engine.close()
-    assert objects(postgres) == before
-
-
-# Addresses and options
-
-
-def refused(options: EngineOptions) -> list[str]:
-    with pytest.raises(InputError) as raised:
-        connect(options)
-    return [problem.code for problem in raised.value.problems]
-
-
-def test_options_that_cannot_be_kept_are_refused_before_anything_starts():
-    options = EngineOptions(url="postgresql://nobody@nowhere.invalid/x", memory_limit="1GB", spill_folder=Path("spill"))
-    assert refused(options) == ["E911", "E911"]
-
-
-def test_options_reach_the_session(postgres: Server):
-    engine = connect(EngineOptions(url=postgres.url(), threads=3, timeout=1.5))
-    assert value(engine, "current_setting('max_parallel_workers_per_gather')") == "2"
-    assert value(engine, "current_setting('statement_timeout')") == "1500ms"
-    assert value(engine, "current_setting('transaction_isolation')") == "repeatable read"
-    engine.close()
-
-
-def test_room_that_the_address_asks_for_is_left_as_it_is(postgres: Server):
-    engine = connect(EngineOptions(url=f"{postgres.url()}&options=-c%20work_mem%3D8MB"))
-    assert value(engine, "current_setting('work_mem')") == "8MB"
-    assert value(engine, "current_setting('temp_buffers')") == "128MB"
-    engine.close()
-
-
-def test_a_service_and_the_environment_name_the_server(postgres: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    services = tmp_path / "services"
-    services.write_text(f"[kept]\nhost={postgres.folder}\nuser={READER}\ndbname=postgres\n", encoding="utf-8")
-    monkeypatch.setenv("PGSERVICEFILE", str(services))
-    connect(EngineOptions(url="postgres://?service=kept")).close()
-    for name, given in (("PGHOST", str(postgres.folder)), ("PGUSER", READER), ("PGDATABASE", "postgres")):
-        monkeypatch.setenv(name, given)
-    connect(EngineOptions(url="postgresql://")).close()
-
-
-def test_a_database_file_cannot_be_read_in_place(engine: Engine, tmp_path: Path):
-    with pytest.raises(InputError) as raised:
-        engine.attach(tmp_path / "data.duckdb", "__rulescore__database_0")
-    assert raised.value.problems[0].code == "E914"
-
-
-def test_a_database_that_is_not_unicode_or_allows_no_temporary_tables_is_refused(postgres: Server):
-    postgres.ask("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0 LOCALE 'C'")
-    postgres.ask("CREATE DATABASE closed")
-    postgres.ask("REVOKE TEMPORARY ON DATABASE closed FROM PUBLIC")
-    assert refused(EngineOptions(url=postgres.url(database="latin"))) == ["E913"]
-    assert refused(EngineOptions(url=postgres.url(database="closed"))) == ["E913"]
-
-
-SECRET = "s3cr3t"
-
-
-@pytest.mark.parametrize(
-    "url",
-    [
-        f"postgresql://user:{SECRET}@127.0.0.1:1/database",
-        f"postgres://user:{SECRET}@127.0.0.1:1/database",
-        f"postgresql://user:a@{SECRET}/b@127.0.0.1:1/database",
-        f"postgresql://127.0.0.1:1/database?user=user&password={SECRET}",
-        f"postgresql://user:{SECRET}",
-        f"postgresql://user:{SECRET}@[/database",
-        f"postgresq://user:{SECRET}@127.0.0.1:1/database",
-        f"postgresql:/user:{SECRET}@127.0.0.1:1/database",
-        f"host=127.0.0.1 port=1 user=user password={SECRET}",
-        f"host=127.0.0.1 port=1 user=user password='{SECRET} x'",
-    ],
-)
-def test_a_password_is_never_printed(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """Neither by Python nor on the command line, from an option or a line of the project file, right or wrong."""
-    with pytest.raises(InputError) as raised:
-        connect(EngineOptions(url=url))
-    seen = [str(raised.value), repr(raised.value.__cause__), repr(EngineOptions(url=url))]
-    (tmp_path / "facts.tsv").write_text("a\tq\tb\n", encoding="utf-8")
-    (tmp_path / "one.rules").write_text("one: false <- q(X, Y).\n", encoding="utf-8")
-    project = '[facts]\npath = "facts.tsv"\n[rules]\npath = "one.rules"\n[engine]\n'
-    for key in ("url", "urll"):
-        (tmp_path / f"{key}.toml").write_text(f'{project}{key} = "{url}"\n', encoding="utf-8")
-    plain = ["--facts", "facts.tsv", "--rules", "one.rules", "--engine", url]
-    monkeypatch.chdir(tmp_path)
-    for arguments in (["audit", *plain], ["audit", "url.toml"], ["audit", "urll.toml"]):
-        done = CliRunner().invoke(program, arguments)
-        assert done.exit_code == 2, done.output
-        seen.append(done.output)
-    assert all(SECRET not in text for text in seen), seen
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("postgresql://me:abc@host/db", "postgresql://me:***@host/db"),
-        ("postgresql://me@host:5432/db", "postgresql://me@host:5432/db"),
-        ("a line with x: 1 @ 2", "a line with x: 1 @ 2"),
-        ("?user=me&password=abc&x=1", "?user=me&password=***&x=1"),
-    ],
-)
-def test_masking_hides_passwords_and_nothing_else(text: str, shown: str):
-    assert masked(text) == shown
-
-
-def test_results_do_not_name_the_server(postgres: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    url = postgres.url().replace(f"{READER}@", f"{READER}:{SECRET}@")
-    evaluation = rulescore.audit({"q": [("a", "b")]}, "one: false <- q(X, Y).", engine=url)
-    assert SECRET not in repr(evaluation)
-    arguments = ["--facts", "facts.tsv", "--rules", "one.rules", "--engine", url, "--output", "out"]
-    (tmp_path / "facts.tsv").write_text("a\tq\tb\n", encoding="utf-8")
-    (tmp_path / "one.rules").write_text("one: false <- q(X, Y).\n", encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    for form in ("table", "json"):
-        done = CliRunner().invoke(program, ["audit", *arguments, "--format", form])
-        assert done.exit_code == 0
-        assert SECRET not in done.output
-    written = list((tmp_path / "out").iterdir())
-    assert written
-    assert all(SECRET.encode() not in path.read_bytes() for path in written)
-
-
-def test_without_its_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("rulescore.engines.connect.find_spec", lambda name: None)
-    with pytest.raises(MissingExtraError, match=r"rulescore\[postgres\]"):
-        connect(EngineOptions(url="postgresql://host/db"))
-
-
-def test_the_library_is_imported_only_when_a_server_is_asked_for():
-    code = "import sys, rulescore; rulescore.audit({'q': [('a', 'b')]}, 'one: false <- q(X, Y).'); print('psycopg' in sys.modules)"
-    environment = {**os.environ, "PYTHONPATH": str(Path(rulescore.__file__).parents[1])}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
-    assert done.stdout == "False\n"

@@ -23,6 +23,8 @@ from rulescore.evaluate import Session
 from rulescore.language.syntax import Operator, RowAtom, Variable
 from rulescore.logic.proximity import Proximity
 
+pytestmark = pytest.mark.slow
+
 COMPARED: dict[Operator, Callable[[Any, Any], bool]] = {
     Operator.LESS: operator.lt,
     Operator.AT_MOST: operator.le,

@@ -16,6 +16,7 @@ import rulescore
 from own_database import Database
 from rulescore.data.api import make_setting
 from rulescore.data.setting import EngineOptions, PublishedFacts, Setting
+from rulescore.demo import make_answers, make_kinship
 from rulescore.engines.connect import connect
 from rulescore.engines.published import Written, write_published
 from rulescore.errors import EngineError, InputError
@@ -23,7 +24,7 @@ from rulescore.evaluate import Session
 from rulescore.scoring.results import Counts
 from rulescore.sql.published import MOST_BYTES, table_names
 from shared_data import shared
-from test_family import LEFT_OUT, PREDICATES, rule
+from test_family import LEFT_OUT, PREDICATES, RATES, rule
 
 Facts = Mapping[str, list[tuple[Any, ...]]]
 
@@ -79,6 +80,16 @@ def test_the_published_queries_count_every_family_rule_as_the_appendix_does(data
     wanted = assert_agree(database, appendix(shared("family/train.txt"), predictions, rules))
     assert len(wanted) == 37 * 3
     assert sum(counts.refuted > 0 for counts in wanted.values()) > 37
+
+
+def test_the_published_queries_count_the_rules_of_a_generated_family_as_the_appendix_does(database: Database) -> None:
+    """Three models of a family that is made up, and the nine rules that the published one contradicts."""
+    kinship = make_kinship(random.Random(1))
+    rules = "\n".join([*map(rule, RATES), f"incompatible {', '.join(PREDICATES)}."])
+    answers = make_answers(kinship, random.Random(2))
+    wanted = assert_agree(database, appendix(list(kinship.observed), answers, rules))
+    assert len(wanted) == len(RATES) * 4
+    assert sum(counts.refuted > 0 for counts in wanted.values()) > len(RATES)
 
 
 SHAPES = """

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from shutil import which
 
 import pyarrow as pa
 import pytest
@@ -26,6 +27,7 @@ pytestmark = [pytest.mark.server, pytest.mark.xdist_group("spark")]
 
 FACTS = [("a", "q", "b"), ("b", "q", "c"), ("b", "p", "a"), ("b", "p", "c"), ("b", "s", "c"), ("a", "s", "b")]
 PREDICTIONS = [("c", "q", "a"), ("a", "q", "c"), ("a", "p", "b"), ("a", "q", "b")]
+START = "from rulescore.cli.main import main; main()"
 RULES = "one: p(X, Y) <- q(X, Y). two: s(X, Z) <- q(X, Y), q(Y, Z). incompatible p, s."
 
 
@@ -136,7 +138,7 @@ def test_a_tolerance_is_not_taken_from_values_that_spark_keeps(spark: SparkSessi
 
 
 def test_rows_are_numbered_over_several_tasks_without_gaps(engine: SparkEngine) -> None:
-    engine.run(sqlglot.parse_one("SET spark.sql.shuffle.partitions = 5", dialect="spark"))
+    engine._session.conf.set("spark.sql.shuffle.partitions", "5")
     keys = [f"k{i:03}" for i in range(100)]
     engine.load("__rulescore__keys", pa.table({"key": keys[::-1]}))
     from rulescore.sql.loading import CONSTANT, create_constants
@@ -206,6 +208,19 @@ def test_nothing_of_the_caller_s_session_is_touched(spark: SparkSession) -> None
     assert "mine" in before[1]
 
 
+def test_what_the_caller_has_set_holds_for_our_statements_too(spark: SparkSession) -> None:
+    name = "spark.sql.adaptive.advisoryPartitionSizeInBytes"
+    before = spark.conf.get(name)
+    spark.conf.set(name, "7MB")
+    try:
+        engine = SparkEngine(EngineOptions(session=spark))
+        assert engine.query(sqlglot.parse_one("SELECT 1 AS one")).num_rows == 1
+        assert engine._session.conf.get(name) == "7MB"
+        engine.close()
+    finally:
+        spark.conf.set(name, str(before))
+
+
 def test_an_address_beside_a_running_session_is_refused(spark: SparkSession) -> None:
     with pytest.raises(InputError, match="E934"):
         connect(EngineOptions("spark://local[2]"))
@@ -233,18 +248,30 @@ def test_a_server_that_is_not_there_is_an_error_that_names_the_address() -> None
         connect(EngineOptions("sc://127.0.0.1:1/;use_ssl=false"))
 
 
-def test_a_session_of_our_own_is_quiet_and_leaves_nothing_running(by_duckdb: rulescore.Evaluation, tmp_path: Path) -> None:
-    parquet.write_table(rows(FACTS), tmp_path / "facts.parquet")
-    parquet.write_table(rows(PREDICTIONS), tmp_path / "m.parquet")
-    (tmp_path / "some.rules").write_text(RULES)
-    arguments = ["--facts", "facts.parquet", "--predictions", "m.parquet", "--rules", "some.rules", "--format", "csv"]
-    command = [sys.executable, "-m", "rulescore.cli.main", "score", *arguments]
-    found = {
-        engine: subprocess.run([*command, "--engine", engine, "--quiet"], cwd=tmp_path, capture_output=True, text=True, check=True)
-        for engine in ("spark://local[2]", "duckdb")
-    }
-    assert found["spark://local[2]"].stdout == found["duckdb"].stdout
-    assert found["spark://local[2]"].stderr == ""
+def test_a_session_of_our_own_is_quiet_on_the_java_of_the_wheel_too(tmp_path: Path) -> None:
+    """With JAVA_HOME unset, and a path on which everything is but Java."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for path in (path for folder in os.environ["PATH"].split(os.pathsep) for path in Path(folder).glob("*")):
+        if path.name != "java" and not (programs / path.name).is_symlink():
+            (programs / path.name).symlink_to(path)
+    assert which("java", path=str(programs)) is None
+    found = printed(tmp_path, "spark://local[2]", PATH=str(programs))
+    assert found == printed(tmp_path, "duckdb")
+    assert "one" in found
+
+
+def printed(folder: Path, engine: str, **environment: str) -> str:
+    """What `score` prints for one rule, without JAVA_HOME. It says nothing on stderr."""
+    parquet.write_table(rows(FACTS), folder / "facts.parquet")
+    parquet.write_table(rows(PREDICTIONS), folder / "m.parquet")
+    (folder / "some.rules").write_text("one: p(X, Y) <- q(X, Y).")
+    files = ["--facts", "facts.parquet", "--predictions", "m.parquet", "--rules", "some.rules"]
+    command = [sys.executable, "-c", START, "score", *files, "--format", "csv", "--quiet", "--engine", engine]
+    own = {name: value for name, value in os.environ.items() if name != "JAVA_HOME"} | environment
+    done = subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
 
 
 # Java

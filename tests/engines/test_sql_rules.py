@@ -13,6 +13,7 @@ from rulescore.data.api import make_setting
 from rulescore.data.setting import Setting
 from rulescore.errors import Diagnostic, EngineError, InputError, Place
 from rulescore.evaluate import Session
+from rulescore.language.parser import parse_atom
 from rulescore.language.syntax import Atom, Constant, Kind
 
 FACTS = {
@@ -79,8 +80,8 @@ def table_setting(rules: str, sql_rules: list[SqlRule]) -> Setting:
         (f"WITH s AS ({WITH_PREDICTIONS}) SELECT * FROM s WHERE who <> 'x';\n-- the end;", "@hard N > 40 <- age(X, N)."),
     ],
 )
-def test_counts_are_those_of_the_same_rule_in_the_language(statement: str, rule: str) -> None:
-    assert counts(facts_setting("", statement, given={"kind": Kind.HARD})) == counts(facts_setting(rule))
+def test_counts_are_those_of_the_same_rule_in_the_language(statement: str, rule: str, engine: str) -> None:
+    assert counts(facts_setting("", statement, given={"kind": Kind.HARD}, engine=engine)) == counts(facts_setting(rule))
 
 
 def test_a_rule_over_a_table_counts_what_the_language_counts() -> None:
@@ -104,8 +105,10 @@ def test_semicolons_and_comments_in_strings_stay() -> None:
     assert (result[1].confirmed, result[1].refuted) == (2, 0)
 
 
-def test_null_is_neither_confirmed_nor_refuted() -> None:
-    (result,) = counts(facts_setting("", "SELECT NULL AS prediction, NULL AS confirmed, a1 = 30 AS refuted FROM observed_age"))[0]
+def test_null_is_neither_confirmed_nor_refuted(engine: str) -> None:
+    """A column of nothing but NULL has no type, or that of a text."""
+    statement = "SELECT NULL AS prediction, NULL AS confirmed, a1 = 30 AS refuted FROM observed_age"
+    (result,) = counts(facts_setting("", statement, engine=engine))[0]
     assert (result[1].confirmed, result[1].refuted, result[1].evaluable) == (0, 1, 1)
 
 
@@ -164,6 +167,25 @@ def test_e293_columns_that_are_missing() -> None:
 def test_e293_columns_of_other_types(columns: str, message: str) -> None:
     (problem,) = problems(SqlRule("s", f"SELECT {columns} FROM observed_age"))
     assert (problem.code, problem.message.removeprefix("the statement of rule `s` ")[: len(message)]) == ("E293", message)
+
+
+def test_e294_a_prediction_that_nobody_made(engine: str) -> None:
+    """Its rows would count nowhere."""
+    statement = WITH_PREDICTIONS.replace("SELECT prediction", "SELECT prediction + 1000")
+    assert statement != WITH_PREDICTIONS
+    with Session(facts_setting("", statement, engine=engine)) as session, pytest.raises(InputError) as caught:
+        session.evaluate()
+    (problem,) = caught.value.problems
+    assert problem.code == "E294"
+    assert problem.message.startswith("the statement of rule `s` returns the prediction 1")
+
+
+def test_violations_of_a_model_and_of_one_prediction_are_listed(engine: str) -> None:
+    with Session(facts_setting("", WITH_PREDICTIONS, engine=engine)) as session:
+        (row,) = session.violations(rule="s", model="model", prediction=None, limit=5).rows
+        atom = parse_atom(str(row.prediction))
+        assert session.violations(rule="s", model="model", prediction=atom, limit=5).rows == [row]
+        assert session.violations(rule="s", model=None, prediction=None, limit=5).total == 1
 
 
 @pytest.mark.parametrize("statement", ["SELEC 1", "", ";", "SELECT 1; SELECT 2", "DROP VIEW observed_age", "SELECT * FROM nowhere"])

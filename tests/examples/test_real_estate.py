@@ -20,6 +20,8 @@ from regressors import Prices, group_median, neighbours, ridge
 from sales import Kind, Sales, read_slice
 from shared_data import shared
 
+pytestmark = pytest.mark.slow
+
 LIMITS = {
     "near-house": (Kind.HOUSE, 1_500),
     "near-apartment": (Kind.APARTMENT, 1_500),

@@ -17,25 +17,35 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("rule")
 @setting_options(ALL)
+@click.option("--plan", is_flag=True, help="Print the engine's plan for the statement below it.")
 @click.option("--layout", type=click.Choice(LAYOUTS), help="Print the published queries, for tables that `load` writes.")
 @schema_option
 @click.option("--model", help="With `--layout`: the queries of this model only.")
-def sql(rule: str, choice: SettingChoice, layout: str | None, schema: str, model: str | None) -> None:
+def sql(rule: str, choice: SettingChoice, plan: bool, layout: str | None, schema: str, model: str | None) -> None:
     """Print the statement that counts the groundings of RULE, a rule's name."""
     from rulescore.cli.setting import load, require_rule
     from rulescore.evaluate import Session
 
     if layout is None:
         _refuse_without_layout()
+    elif plan:
+        raise click.UsageError("`--plan` is for the statement of this engine: leave out `--layout`")
     with Session(load(choice).setting) as session:
         require_rule(rule, [info.name for info in session.rules])
         if layout is None:
-            click.echo(session.statement(rule))
+            statement = session.statement(rule)
+            click.echo(statement)
+            if plan and not _counts_nothing(statement):
+                click.echo("\n" + "\n".join(f"-- {line}".rstrip() for line in session.plan_of(statement).splitlines()))
             return
         statements = session.published_statements(rule, schema, model)
     if not statements:
         click.echo("-- a predicate of the body has no facts and no table: there is nothing to count")
     click.echo("\n\n".join(f"-- {_title(query)}\n{statement};" for query, statement in statements))
+
+
+def _counts_nothing(statement: str) -> bool:
+    return all(line.startswith("--") for line in statement.splitlines())
 
 
 def _refuse_without_layout() -> None:

@@ -166,7 +166,7 @@ class _Builder:
             self._problems.append(replace(unnamed_target(name, self._tables), place=self._place(location)))
             return ModelPredictions(name, ())
         files = self._files(location, section)
-        streams = self._attempt(location, partial(prediction_streams, files))
+        streams = self._attempt(location, partial(prediction_streams, files)) if files else ()
         if section.database_schema is not None:
             message = "`database_schema` has models of its own"
             helps = ("give it in `facts`",)

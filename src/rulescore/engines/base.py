@@ -50,6 +50,12 @@ class Engine(Protocol):
     def text(self, statement: exp.Expr, *, pretty: bool = False) -> str:
         """The statement in the engine's dialect."""
 
+    def explain(self, sql: str) -> str:
+        """The plan that the engine has for a query in its own dialect, as the engine writes it. Nothing is counted."""
+
+    def cancel(self) -> None:
+        """Make the engine give up the statement that runs; called from another thread, more than once if need be."""
+
     def close(self) -> None:
         """Drop everything and disconnect."""
 

@@ -39,7 +39,7 @@ class DuckDBEngine:
         if options.spill_folder is None:
             self._own_folder = tempfile.TemporaryDirectory(prefix="rulescore-")
         self._connection = duckdb.connect(":memory:")
-        self._worker = Worker(self._connection.interrupt)
+        self._worker = Worker(self.cancel)
         self._timeout = options.timeout
         try:
             self._configure(options)
@@ -123,6 +123,12 @@ class DuckDBEngine:
 
     def text(self, statement: exp.Expr, *, pretty: bool = False) -> str:
         return text(statement, self.dialect, pretty=pretty)
+
+    def explain(self, sql: str) -> str:
+        return "\n".join(plan for _, plan in self._interruptible(lambda: self._connection.execute(f"EXPLAIN {sql}").fetchall()))
+
+    def cancel(self) -> None:
+        self._connection.interrupt()
 
     def close(self) -> None:
         self._worker.close()

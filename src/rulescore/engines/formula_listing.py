@@ -32,7 +32,7 @@ from rulescore.logic.formula import Exists, FormulaRule, Judgement, Leaf, Opposi
 from rulescore.sql import formula_listing as sql
 from rulescore.sql.build import Select, create, drop, name
 from rulescore.sql.formula import Context
-from rulescore.sql.formula_counts import variable
+from rulescore.sql.formula_counts import fields_of, variable
 from rulescore.sql.listing import counted, limited, restricted
 
 _LISTED = name("listed_groundings")
@@ -57,7 +57,7 @@ class FormulaListing:
         total = int(engine.query(counted(rows))["n"][0].as_py())
         if not total or not limit:
             return total, []
-        columns = sql.columns(context, predictions=predictions)
+        columns = fields_of(context, predictions=predictions)
         if not columns:  # a rule without variables
             return total, [self._violation(context.rule, {}, None, None)]
         engine.run(create(_LISTED, limited(again, columns, limit)))

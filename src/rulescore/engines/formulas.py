@@ -22,7 +22,7 @@ from rulescore.logic.tolerances import DataTolerance
 from rulescore.sql.build import Select, drop, name, select, table, union_all
 from rulescore.sql.formula import Context
 from rulescore.sql.formula_counts import counts
-from rulescore.sql.formula_questions import asked_arguments, distinct_rows
+from rulescore.sql.formula_questions import asked_arguments, distinct_rows, in_pieces
 
 CODES = {"E903": "a tolerance is to be taken from values that the engine keeps"}
 
@@ -141,9 +141,9 @@ class Formulas:
         for deferred in (False, True):
             for question in questions(rule):
                 context = Context(rule, self.schema, dict(calls), self.distinct_variables, self.roles, asking=True)
-                queries = list(asked_arguments(context, question, predictions=predictions, deferred=deferred))
-                if queries:
-                    rows = [self.engine.query(distinct_rows(union_all(queries)))]
+                queries = asked_arguments(context, question, predictions=predictions, deferred=deferred)
+                rows = [self.engine.query(distinct_rows(union_all(part))) for part in in_pieces(queries)]
+                if rows:
                     rows += [asked[question]] if question in asked else []
                     asked[question] = pa.concat_tables(rows, promote_options="permissive")
                     calls[question] = self.answers.load(question, asked[question], self.titles[number])

@@ -99,7 +99,7 @@ class PostgresEngine:
         _refuse_options(options)
         self._timeout = options.timeout
         self._connection = _connect(options.url)
-        self._worker = Worker(self._stop)
+        self._worker = Worker(self.cancel)
         self._unanalysed: set[str] = set()
         self._letters = _LETTERS[-1]
         try:
@@ -113,7 +113,9 @@ class PostgresEngine:
 
     def _begin(self, options: EngineOptions) -> None:
         """Start the transaction, settle everything that an answer could depend on, and see that the database will do."""
-        self._tell("BEGIN ISOLATION LEVEL REPEATABLE READ")
+        self._refuse_copy()
+        # Roles that only read often begin read only by default, and then make no temporary tables either.
+        self._tell("BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE")
         settings = dict(_SETTINGS)
         own = "SELECT name FROM pg_catalog.pg_settings WHERE source = 'default'"
         settings |= {name: _ROOM[name] for (name,) in self._rows(own) if name in _ROOM}
@@ -126,6 +128,12 @@ class PostgresEngine:
         self._refuse_database()
         known = {name for (name,) in self._rows("SELECT collname FROM pg_catalog.pg_collation")}
         self._letters = next(name for name in _LETTERS if name in known)
+
+    def _refuse_copy(self) -> None:
+        ((is_copy,),) = self._rows("SELECT pg_catalog.pg_is_in_recovery()")
+        if is_copy:
+            message = "the server is a standby, on which nobody can make temporary tables"
+            raise InputError(Diagnostic("E913", message, helps=("give the address of the primary server",)))
 
     def _refuse_database(self) -> None:
         version = self._connection.info.server_version
@@ -208,6 +216,17 @@ class PostgresEngine:
 
     def text(self, statement: exp.Expr, *, pretty: bool = False) -> str:
         return text(adapted(statement, self._letters), self.dialect, pretty=pretty)
+
+    def explain(self, sql: str) -> str:
+        return "\n".join(str(line) for (line,) in self._do(lambda: self._rows(f"EXPLAIN {sql}")))
+
+    def cancel(self) -> None:
+        """Make the server give up the running statement; hang up on one that does not listen."""
+        try:
+            self._connection.cancel_safe(timeout=1)
+        except psycopg.Error:
+            with socket.socket(fileno=os.dup(self._connection.fileno())) as line:
+                line.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
         self._worker.close()
@@ -298,14 +317,6 @@ class PostgresEngine:
             return f"{took_too_long(self._timeout)}: {_words(error)}"
         return str(error).strip()
 
-    def _stop(self) -> None:
-        """Make the server give up the running statement; hang up on one that does not listen."""
-        try:
-            self._connection.cancel_safe(timeout=1)
-        except psycopg.Error:
-            with socket.socket(fileno=os.dup(self._connection.fileno())) as line:
-                line.shutdown(socket.SHUT_RDWR)
-
 
 class _order_kept:  # noqa: N801  # read as a phrase: with _order_kept(…)
     """Joins in the order they are written in, while it lasts."""
@@ -374,9 +385,9 @@ def _quoted(name: str) -> str:
 
 
 def _made_table(statement: exp.Expr) -> str | None:
-    """The table that a statement makes or fills."""
+    """The temporary table that a statement makes or fills; one in a schema is the user's, and not for us to look after."""
     made = isinstance(statement, exp.Insert) or (isinstance(statement, exp.Create) and statement.kind == "TABLE")
-    return str(statement.this.name) if made else None
+    return str(statement.this.name) if made and not statement.this.args.get("db") else None
 
 
 def _plain(rows: pa.Table) -> pa.Table:

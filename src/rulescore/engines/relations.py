@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from rulescore.data.relations import NEGATIVE, Relation, RelationColumn
 from rulescore.data.setting import ValueType
-from rulescore.engines.base import Engine
+from rulescore.engines.base import Engine, KeepingEngine
 from rulescore.engines.loading import Loaded
 from rulescore.engines.tables import LoadedTable
 from rulescore.logic.plan import LiteralName
@@ -59,10 +59,11 @@ class _Builder:
         self._engine, self._loaded = engine, loaded
         self._made = 0
         self._marks: dict[tuple[int, int], dict[str, bool]] = {}
-        by_arity: dict[int, list[str]] = {}
+        self._decoded: dict[str, str] = {}
+        self._by_arity: dict[int, list[str]] = {}
         for one in predicates:
-            by_arity.setdefault(loaded.vocabulary.predicates[one].arity, []).append(one)
-        for arity, several in by_arity.items():
+            self._by_arity.setdefault(loaded.vocabulary.predicates[one].arity, []).append(one)
+        for arity, several in self._by_arity.items():
             self._find_marks(arity, several)
 
     def _find_marks(self, arity: int, predicates: Sequence[str]) -> None:
@@ -110,11 +111,23 @@ class _Builder:
             extra = ("prediction", "observed") if kind == "predicted" else ()
             wanted = [None if mixed else (found or ValueType.STRING) for found, mixed in types]
             literal = self._literal(name, negative=kind == "negative")
-            self._engine.run(sql.create_relation(target, source, literal, wanted, extra))
+            if isinstance(self._engine, KeepingEngine):
+                self._engine.run(sql.create_view(target, self._keys(source, len(types), extra), literal, wanted, extra))
+            else:
+                self._engine.run(sql.create_relation(target, source, literal, wanted, extra))
         else:
             fields = zip(arguments(len(types)), types, strict=True)
             self._engine.load(target, pa.table({c: pa.array([], _ARROW[t or ValueType.STRING]) for c, (t, _) in fields}))
         return target
+
+    def _keys(self, source: str, arity: int, extra: Sequence[str]) -> str:
+        """A table of the facts of all predicates with the keys of their constants: an engine for which every statement is a burden
+        makes one, and a view on it for each predicate."""
+        if source not in self._decoded:
+            literals = [self._literal(one, negative=negative) for one in self._by_arity[arity] for negative in (False, True)]
+            self._decoded[source] = sql.relation_table("keys", len(self._decoded))
+            self._engine.run(sql.create_keys(self._decoded[source], source, arity, literals, extra))
+        return self._decoded[source]
 
     def _literal(self, predicate: str, *, negative: bool = False) -> int:
         arity = self._loaded.vocabulary.predicates[predicate].arity

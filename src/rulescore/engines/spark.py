@@ -12,8 +12,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 from py4j.protocol import Py4JError
 from pyspark.errors import AnalysisException, PySparkException
-from pyspark.sql.functions import expr, monotonically_increasing_id
-from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from sqlglot import exp
 
 from rulescore.data.setting import EngineOptions
@@ -21,8 +20,8 @@ from rulescore.engines.spark_catalogue import SparkCatalogue
 from rulescore.engines.spark_session import Opened, is_remote, open_session, quiet, refuse_options
 from rulescore.engines.worker import Worker
 from rulescore.errors import Diagnostic, EngineError, InputError
+from rulescore.sql.build import PREFIX, text
 from rulescore.sql.build import name as reserved
-from rulescore.sql.build import text
 from rulescore.sql.spark import PLACE, Numbering, adapted, careful, numbered, numbering, task
 
 _Result = TypeVar("_Result")
@@ -54,7 +53,7 @@ class SparkEngine:
     def __init__(self, options: EngineOptions) -> None:
         refuse_options(options)
         self._timeout = options.timeout
-        self._worker = Worker(self._stop)
+        self._worker = Worker(self.cancel)
         self._tag = f"rulescore-{uuid.uuid4().hex}"
         self._tables: dict[str, list[Any]] = {}
         # How the rows of a table are given up, and of rows that belong to no table yet.
@@ -64,15 +63,20 @@ class SparkEngine:
         self._files = 0
         self._adopted = 0
 
-        def opened() -> Opened:
+        self._running: list[Opened] = []
+
+        def start() -> None:
             with quiet():
-                return open_session(options)
+                self._running.append(open_session(options))
 
         try:
-            self._opened = self._worker.do(opened)
+            self._worker.do(start)
         except BaseException:
+            for one in self._running:  # Ctrl-C while it started
+                self._worker.do(one.close)
             self._worker.close()
             raise
+        (self._opened,) = self._running
         self._session = self._opened.session
 
     def load(self, name: str, rows: pa.Table) -> None:
@@ -83,7 +87,9 @@ class SparkEngine:
         rows = _plain(rows)
 
         def work() -> None:
-            frame = self._session.createDataFrame(rows)
+            # Connect takes the types of no rows from nowhere but a schema of its own.
+            some = (rows,) if rows.num_rows else ([], from_arrow_schema(rows.schema))
+            frame = self._session.createDataFrame(*some)
             self._add(name, frame if rows.num_rows <= _FEW_ROWS else self._kept(frame))
 
         self._do(work)
@@ -96,6 +102,7 @@ class SparkEngine:
         """Executors read the files; a frame stays what it is."""
         self._adopted += 1
         view = reserved(f"source_{self._adopted}")
+        self._tables[view] = []
 
         def work() -> str:
             if isinstance(rows, list):
@@ -125,15 +132,24 @@ class SparkEngine:
                 self._do(lambda: self._replace(statement.this.name, statement.expression))
             case exp.Insert():
                 self._do(lambda: self._add(statement.this.name, self._made(statement.expression)))
+            case exp.Create(kind="VIEW"):
+                self._do(lambda: self._view(statement))
             case _:
-                sql = self.text(statement)
-                self._do(lambda: self._session.sql(sql))
+                raise AssertionError(statement.key)  # nothing else is said to an engine
 
     def query(self, statement: exp.Expr, *, as_written: bool = False) -> pa.Table:
         return self._do(lambda: self._attempt(statement, lambda frame: frame.toArrow()))
 
     def text(self, statement: exp.Expr, *, pretty: bool = False) -> str:
         return text(adapted(statement), self.dialect, pretty=pretty)
+
+    def explain(self, sql: str) -> str:
+        found: str = self._do(lambda: self._session.sql(f"EXPLAIN FORMATTED {sql}").collect()[0][0])
+        return found
+
+    def cancel(self) -> None:
+        for one in self._running:
+            one.cancel(self._tag)
 
     def close(self) -> None:
         try:
@@ -154,6 +170,16 @@ class SparkEngine:
         self._drop([name])
         self._add(name, made)
 
+    def _view(self, statement: exp.Create) -> None:
+        """Views on frames are resolved once; but they take no names with marks in them, as the user's for rules in SQL may be."""
+        name = statement.this.name
+        self._drop([name])
+        if name.startswith(PREFIX):
+            self._add(name, self._session.sql(self.text(statement.expression)))
+        else:
+            self._session.sql(self.text(statement))
+            self._tables[name] = []
+
     def _made(self, query: exp.Expr) -> Any:
         """The rows of a query, computed once. Their order means nothing."""
         query.set("order", None)
@@ -165,8 +191,9 @@ class SparkEngine:
         rows = self._session.sql(self.text(found.rows))
         if found.keys:
             rows = rows.repartitionByRange(*found.keys).sortWithinPartitions(*found.keys).drop(*found.keys)
-        placed = self._kept(rows.withColumn(PLACE, monotonically_increasing_id()))
-        sizes = dict(placed.groupBy(expr(self.text(task())).alias("task")).count().collect())
+        # Functions in words: as objects they belong to classic sessions or to Connect's, by a setting of the process.
+        placed = self._kept(rows.selectExpr("*", f"monotonically_increasing_id() AS {PLACE}"))
+        sizes = dict(placed.selectExpr(f"{self.text(task())} AS task").groupBy("task").count().collect())
         return placed.selectExpr(*(self.text(one) for one in numbered(found, numbers_before(sizes))))
 
     def _attempt(self, statement: exp.Expr, finish: Callable[[Any], _Result]) -> _Result:
@@ -183,9 +210,8 @@ class SparkEngine:
         """The rows of a frame, computed once and kept by the executors."""
         if self._folder is None:
             kept = frame.localCheckpoint(eager=True)
-            if not is_remote(
-                self._session
-            ):  # Connect gives them up with the frame; the others only when the driver's Java tidies up
+            # Connect gives them up with the frame; the others only when the driver's Java tidies up.
+            if not is_remote(self._session):
                 self._fresh.append(lambda: kept._jdf.queryExecution().logical().rdd().unpersist(False))
             return kept
         self._files += 1
@@ -206,7 +232,7 @@ class SparkEngine:
         for one in names:
             if self._tables.pop(one, None) is not None:
                 self._session.catalog.dropTempView(one)
-                for release in self._releases.pop(one):
+                for release in self._releases.pop(one, []):
                     release()
 
     def _remove(self, folder: str) -> None:
@@ -226,9 +252,6 @@ class SparkEngine:
             return self._worker.do(tagged, seconds=self._timeout)
         except _FAILURES as error:
             raise EngineError(_words(error)) from error
-
-    def _stop(self) -> None:
-        self._opened.cancel(self._tag)
 
 
 def numbers_before(sizes: Mapping[int, int]) -> list[int]:
@@ -254,7 +277,8 @@ def _words(error: Exception) -> str:
 
 def _plain(rows: pa.Table) -> pa.Table:
     """Rows in types that Spark has."""
-    return rows.cast(pa.schema([(field.name, _stored_type(field.type)) for field in rows.schema]))
+    # Of a table in several chunks the library may take the first one alone.
+    return rows.cast(pa.schema([(field.name, _stored_type(field.type)) for field in rows.schema])).combine_chunks()
 
 
 def _stored_type(kind: pa.DataType) -> pa.DataType:

@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 
 from rulescore.data.setting import EngineOptions
 from rulescore.engines.spark_java import java_home
-from rulescore.errors import Diagnostic, InputError
+from rulescore.errors import Diagnostic, InputError, masked
 
 CODES = {
     "E931": "Spark has no such option, or not at this address",
@@ -40,15 +40,18 @@ _SETTINGS = {
     "spark.sql.cbo.joinReorder.enabled": "false",
     # What is known of the rows of one table confuses the planner when tables made from them are united.
     "spark.sql.constraintPropagation.enabled": "false",
+    # It fails on unions of tables that are read more than once ("key not found").
+    "spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.PushProjectionThroughUnion",
 }
 
-# How a session of our own runs. A task that has three times the rows of the others is divided, from a size on that takes seconds.
+# How a session of our own runs. A task that is sent three times as much as the one in the middle is divided, from 32 MB on.
 OWN = {
     "spark.app.name": "rulescore",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     # Nobody reads the plans, and writing them takes as long as making them.
     "spark.sql.maxPlanStringLength": "0",
+    "spark.sql.ui.explainMode": "simple",
     "spark.sql.adaptive.enabled": "true",
     "spark.sql.adaptive.skewJoin.enabled": "true",
     # Dividing it is worth one more exchange of rows.
@@ -57,6 +60,9 @@ OWN = {
     "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes": "32MB",
     "spark.sql.adaptive.advisoryPartitionSizeInBytes": "16MB",
 }
+
+# How long a server may take to answer, in seconds.
+_PATIENCE = 10
 
 _UNITS = {"": 1, "B": 1, "K": 1000, "M": 1000**2, "G": 1000**3, "T": 1000**4}
 _BINARY_UNITS = {"KI": 1 << 10, "MI": 1 << 20, "GI": 1 << 30, "TI": 1 << 40}
@@ -118,7 +124,9 @@ def open_session(options: EngineOptions) -> Opened:
 def _beside(session: Any) -> Opened:
     """A session of its own in the caller's context: no view, setting or cached table of the caller's is touched."""
     own = session.newSession()
-    _configure(own, _SETTINGS)
+    # It begins with the settings of the context, not with what the caller has set since.
+    theirs = {name: value for name, value in session.conf.getAll.items() if session.conf.isModifiable(name)}
+    _configure(own, {**theirs, **_SETTINGS})
     shared = own.conf.get("spark.sql.globalTempDatabase")
     views: list[str] = []
 
@@ -156,13 +164,20 @@ def _view(frame: Any, view: str) -> str:
 
 
 def _reached(url: str) -> Opened:
+    from grpc import FutureTimeoutError, channel_ready_future
+    from pyspark.sql.connect.client import DefaultChannelBuilder
     from pyspark.sql.connect.session import SparkSession as RemoteSession
 
     try:
+        # A session would ask a server that is not there again and again, for ten minutes.
+        with DefaultChannelBuilder(url).toChannel() as channel:
+            channel_ready_future(channel).result(timeout=_PATIENCE)
         session = RemoteSession.builder.remote(url).create()
         _configure(session, _SETTINGS)
+    except FutureTimeoutError as error:
+        raise InputError(_unreached(url, f"nothing answers within {_PATIENCE} seconds")) from error
     except PySparkException as error:
-        raise InputError(_unreached(url, error)) from error
+        raise InputError(_unreached(url, str(error))) from error
     return Opened(session, session.stop, _view, session.addTag, session.interruptTag)
 
 
@@ -183,7 +198,7 @@ def _started(options: EngineOptions) -> Opened:
     except Exception as error:
         if own_java:
             _end_java()
-        raise InputError(_unreached(options.url, error)) from error
+        raise InputError(_unreached(options.url, str(error))) from error
 
     def close() -> None:
         context.stop()
@@ -254,9 +269,9 @@ def _configure(session: Any, settings: Mapping[str, str]) -> None:
         session.conf.set(name, value)
 
 
-def _unreached(url: str, error: Exception) -> Diagnostic:
-    notes = tuple(line.strip() for line in str(error).splitlines() if line.strip())[:3]
-    return Diagnostic("E933", f"no Spark session at `{url}`", notes=notes)
+def _unreached(url: str, reason: str) -> Diagnostic:
+    notes = tuple(line.strip() for line in reason.splitlines() if line.strip())[:3]
+    return Diagnostic("E933", f"no Spark session at `{masked(url)}`", notes=notes)
 
 
 @contextmanager

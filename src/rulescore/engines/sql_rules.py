@@ -11,16 +11,18 @@ from rulescore.data.constants import key_of, text_of
 from rulescore.data.relations import Relation, Schema
 from rulescore.data.setting import SqlRule
 from rulescore.engines.base import Engine
+from rulescore.engines.counting import named_in_errors
 from rulescore.engines.explaining import ShapeExplanation
 from rulescore.engines.listing import Violation, predictions_in_words
 from rulescore.engines.loading import Loaded
 from rulescore.errors import Diagnostic, EngineError, InputError, suggestion
 from rulescore.sql import sql_rules as sql
 from rulescore.sql.build import Select
-from rulescore.sql.listing import counted, restricted
+from rulescore.sql.listing import counted
 
 CODES = {
     "E293": "a rule in SQL cannot be run, or does not return the columns it has to",
+    "E294": "a rule in SQL returns the number of a prediction that does not exist",
     "E916": "two names that rules in SQL read are the same to the engine, which cuts them",
 }
 
@@ -80,7 +82,11 @@ class SqlRules:
             yield Diagnostic("E293", message, rule.place, notes=tuple(said[:2]), helps=helps)
             return
         missing = [f"`{one}`" for one in _COLUMNS if one not in found.names]
-        wrong = [one for one in _COLUMNS if one in found.names and not _fits(one, found.field(one).type)]
+        wrong = [
+            one
+            for one in _COLUMNS
+            if one in found.names and not _fits(one, kind := found.field(one).type) and self._has_values(rule, one, kind)
+        ]
         if missing:
             message = f"the statement of rule `{rule.name}` does not return {' and '.join(missing)}"
             notes = (f"it returns {', '.join(f'`{one}`' for one in found.names)}",)
@@ -89,6 +95,24 @@ class SqlRules:
             wanted = "the number of a prediction, or null" if one == "prediction" else "true, false or null"
             message = f"the statement of rule `{rule.name}` returns `{one}` as {found.field(one).type}, which is not {wanted}"
             yield Diagnostic("E293", message, rule.place, helps=_RETURNED)
+
+    def _has_values(self, rule: SqlRule, name: str, kind: pa.DataType) -> bool:
+        """To some engines a column of nothing but NULL is one of text."""
+        if not pa.types.is_string(kind):
+            return True
+        with named_in_errors(_title(rule)):
+            return bool(self.engine.query(sql.values(rule.statement, name)).num_rows)
+
+    def refuse_unknown_predictions(self) -> None:
+        """Contributions of predictions that nobody made would count nowhere."""
+        problems = []
+        for row in self.engine.query(sql.unknown_predictions(self.first)).to_pylist():
+            rule = self.rules[row["rule"] - self.first]
+            message = f"the statement of rule `{rule.name}` returns the prediction {row['prediction']}, which does not exist"
+            helps = ("return the column `prediction` of the view `predicted_NAME` as it is",)
+            problems.append(Diagnostic("E294", message, rule.place, helps=helps))
+        if problems:
+            raise InputError(problems)
 
     def dataset_statements(self) -> Iterator[tuple[str, Select]]:
         for number, rule in enumerate(self.rules, self.first):
@@ -113,8 +137,7 @@ class SqlRules:
         predictions = model is not None
 
         def rows() -> Select:
-            found = sql.violations(rule.statement, predictions=predictions)
-            return restricted(found, model=model, prediction=prediction) if predictions else found
+            return sql.violations(rule.statement, model=model, prediction=prediction)
 
         total = int(self.engine.query(counted(rows()))["n"][0].as_py())
         listed = self.engine.query(rows().limit(limit)).to_pylist() if total and limit else []

@@ -176,6 +176,11 @@ def create(table_name: str, query: exp.Query) -> exp.Create:
     return exp.Create(this=table(table_name), kind="TABLE", properties=temporary, expression=query)
 
 
+def view(name: str, query: exp.Query) -> exp.Create:
+    temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
+    return exp.Create(this=exp.Table(this=identifier(name)), kind="VIEW", replace=True, properties=temporary, expression=query)
+
+
 def drop(table_name: str) -> exp.Drop:
     return exp.Drop(tables=[table(table_name)], kind="TABLE", exists=True)
 

@@ -229,6 +229,10 @@ class Joins:
         self._further: list[exp.Expr] = []
         self._computed: list[str] = []
 
+    def start(self, rows: exp.Expr) -> None:
+        """Rows to begin with, which the scope around speaks of."""
+        self._tables.append((rows, []))
+
     def read_all(self, disjunct: Disjunct) -> None:
         """Atoms over the facts of the scope: observed ones and, where there is one, the prediction."""
         for atom in disjunct.atoms:
@@ -267,16 +271,21 @@ class Joins:
 
     def _match(self, relation: Relation, alias: str, name: str, term: object) -> Iterator[exp.Expr]:
         here = column(alias, relation.columns[name].column)
+        typeless = relation.columns[name].type is None  # the relation has no rows, and nothing to compare with
         match term:
             case Wildcard():
                 if relation.is_table:
                     yield exp.Not(this=_is_null(here))
+            case Constant() if typeless:
+                yield exp.false()
             case Constant(value):
                 yield equal(here, constant(value))
             case Variable(variable) if not self.scope.knows(variable):
                 self.scope.columns[variable] = self.scope.typed(variable, here, relation.columns[name].type)
                 if relation.is_table:
                     yield exp.Not(this=_is_null(here.copy()))
+            case _ if typeless:
+                yield exp.false()
             case _:
                 yield equal(here, self.scope.value(term))  # type: ignore[arg-type]  # an expression: see Resolver.atom
 

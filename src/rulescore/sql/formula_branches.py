@@ -15,6 +15,9 @@ from rulescore.logic.formula import Disjunct
 from rulescore.sql.build import all_of, any_of
 from rulescore.sql.formula import Context, Joins, Scope, Source
 
+# Planners take time that grows out of proportion with queries nested in one statement: hours for several hundred.
+MOST_NESTED = 12
+
 
 @dataclass(frozen=True, slots=True)
 class Branch:

@@ -5,17 +5,20 @@ What the same grounding is found by twice is made distinct; then all tests are a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, groupby
 
 from sqlglot import exp
 
 from rulescore.data.setting import Role
-from rulescore.language.syntax import Variable
+from rulescore.language.syntax import Condition, Variable
+from rulescore.language.trees import variables_in
+from rulescore.logic.formula import Disjunct
 from rulescore.logic.types import agree
 from rulescore.sql.build import (
     Select,
+    all_of,
     any_of,
     big,
     column,
@@ -30,23 +33,75 @@ from rulescore.sql.build import (
     union_all,
 )
 from rulescore.sql.formula import Context, Joins, Scope
-from rulescore.sql.formula_branches import Branch, branches, in_measures
+from rulescore.sql.formula_branches import MOST_NESTED, Branch, branches, in_measures
 
 
 def variable(index: int) -> str:
     return f"v{index}"
 
 
-def groundings(context: Context, *, predictions: bool) -> exp.Query | None:
-    """The groundings whose body holds: `prediction` where asked for, `v0`, `v1`, …; each once. None where there can be none."""
-    found = list(branches(context, predictions=predictions))
-    apart = _are_apart(context, found)
-    others = [branch for branch in found if not (apart and branch.binds)]
-    parts: list[exp.Query] = [_branch_rows(context, branch, predictions=predictions) for branch in found if apart and branch.binds]
-    if others:
-        rows = [_branch_rows(context, branch, predictions=predictions) for branch in others]
-        parts.append(rows[0] if len(rows) == 1 and not others[0].repeats else _each_once(context, rows, predictions=predictions))
+def groundings(context: Context, *, predictions: bool, only: Disjunct | None = None) -> exp.Query | None:
+    """The groundings whose body holds, or `only` one disjunct of it: `prediction` where asked for, `v0`, `v1`, …; each once. None
+    where there can be none."""
+    found = [one for one in branches(context, predictions=predictions) if only is None or one.disjunct is only]
+    parts: list[exp.Query] = []
+    if _are_apart(context, found):
+        parts += [_branch_rows(context, branch, predictions=predictions) for branch in found if branch.binds]
+        found = [branch for branch in found if not branch.binds]
+    if found:
+        repeat = len(found) > 1 or found[0].repeats
+        rows = list(_of_disjuncts(context, found, predictions=predictions))
+        parts.append(_each_once(context, rows, predictions=predictions) if repeat else rows[0])
     return union_all(parts) if parts else None
+
+
+def _of_disjuncts(context: Context, found: Sequence[Branch], *, predictions: bool) -> Iterator[Select]:
+    """The rows of all branches. Tests that are queries, where they would be repeated too often, are asked once of everything that
+    the branches find."""
+    for _, same in groupby(found, lambda branch: id(branch.disjunct)):
+        chosen = list(same)
+        tests = context.tests(chosen[0].disjunct)
+        nested = {test: sum(1 for _ in _condition(context, test, predictions=predictions).find_all(exp.Select)) for test in tests}
+        heavy = [test for test in tests if nested[test]]
+        if len(chosen) * sum(nested.values()) <= MOST_NESTED:
+            yield from (_branch_rows(context, branch, predictions=predictions) for branch in chosen)
+            continue
+        rows = [_branch_rows(context, branch, predictions=predictions, without=heavy) for branch in chosen]
+        source, scope = with_measures(
+            context,
+            _each_once(context, rows, predictions=predictions),
+            [name for name in context.rule.body_measures if any(_mentions(test, name) for test in heavy)],
+            predictions=predictions,
+        )
+        fields = [column("g", field) for field in fields_of(context, predictions=predictions)] or [column("g", "one")]
+        yield select(*fields).from_(source).where(all_of([scope.condition(test) for test in heavy]))
+
+
+def _condition(context: Context, test: Condition, *, predictions: bool) -> exp.Expr:
+    return grounding(context, predictions=predictions).condition(test)
+
+
+def _mentions(test: Condition, measure: str) -> bool:
+    return any(one.name == measure for one in variables_in(test))
+
+
+def grounding(context: Context, *, predictions: bool) -> Scope:
+    """The scope of a row `g` of groundings."""
+    columns: dict[str, exp.Expr] = {name: column("g", variable(i)) for i, name in enumerate(context.rule.variables)}
+    return Scope(context, columns, column("g", "prediction") if predictions else None)
+
+
+def with_measures(context: Context, rows: exp.Query, measures: Sequence[str], *, predictions: bool) -> tuple[exp.Subquery, Scope]:
+    """Groundings as a source `g` in which each of these aggregates is computed once, however often a test asks for it."""
+    scope = grounding(context, predictions=predictions)
+    source = rows.subquery(alias="g", copy=False)
+    if not measures:
+        return source, scope
+    names = fields_of(context, predictions=predictions) or ["one"]
+    fields = [named(scope.column(Variable(name)), f"m{i}") for i, name in enumerate(measures)]
+    wider = select(*(column("g", c) for c in names), *fields).from_(source)
+    columns = {**scope.columns, **{name: column("g", f"m{i}") for i, name in enumerate(measures)}}
+    return wider.subquery(alias="g", copy=False), replace(scope, columns=columns)
 
 
 def _are_apart(context: Context, found: Sequence[Branch]) -> bool:
@@ -59,17 +114,21 @@ def _are_apart(context: Context, found: Sequence[Branch]) -> bool:
 
 
 def _each_once(context: Context, rows: Sequence[exp.Query], *, predictions: bool) -> Select:
-    fields = [*(["prediction"] if predictions else []), *(variable(i) for i in range(len(context.rule.variables)))]
-    columns: list[exp.Expr] = [column("u", c) for c in fields]
+    columns: list[exp.Expr] = [column("u", c) for c in fields_of(context, predictions=predictions)]
     columns = columns or [named(number(1), "one")]
     return select(*columns).distinct().from_(union_all(rows).subquery(alias="u", copy=False))
 
 
-def _branch_rows(context: Context, branch: Branch, *, predictions: bool) -> Select:
+def fields_of(context: Context, *, predictions: bool) -> list[str]:
+    return [*(["prediction"] if predictions else []), *(variable(i) for i in range(len(context.rule.variables)))]
+
+
+def _branch_rows(context: Context, branch: Branch, *, predictions: bool, without: Collection[Condition] = ()) -> Select:
     scope = branch.joins.scope
     fields = [named(_prediction(scope), "prediction")] if predictions else []
     fields += [named(scope.column(Variable(name)), variable(i)) for i, name in enumerate(context.rule.variables)]
-    query = branch.joins.query(*(fields or [named(number(1), "one")]), tests=branch.disjunct.tests)
+    tests = [test for test in context.tests(branch.disjunct) if test not in without]
+    query = branch.joins.query(*(fields or [named(number(1), "one")]), tests=tests)
     if context.distinct_variables:
         pairs = [
             different(scope.column(Variable(a)), scope.column(Variable(b)))
@@ -90,17 +149,8 @@ def judged(context: Context, *, predictions: bool) -> Select | None:
     rows = groundings(context, predictions=predictions)
     if rows is None:
         return None
-    names = [*(["prediction"] if predictions else []), *(variable(i) for i in range(len(context.rule.variables)))]
-    columns: dict[str, exp.Expr] = {name: column("g", variable(i)) for i, name in enumerate(context.rule.variables)}
-    prediction = column("g", "prediction") if predictions else None
-    scope = Scope(context, columns, prediction)
-    source = rows.subquery(alias="g", copy=False)
-    if context.rule.head_measures:
-        measures = {name: f"m{i}" for i, name in enumerate(context.rule.head_measures)}
-        fields = [named(scope.column(Variable(name)), alias) for name, alias in measures.items()]
-        wider = select(*(column("g", c) for c in names), *fields).from_(source)
-        source = wider.subquery(alias="g", copy=False)
-        scope = replace(scope, columns={**columns, **{name: column("g", alias) for name, alias in measures.items()}})
+    names = fields_of(context, predictions=predictions)
+    source, scope = with_measures(context, rows, context.rule.head_measures, predictions=predictions)
     answers = [
         named(one_if(scope.judgement(context.rule.confirmed)), "confirmed"),
         named(one_if(scope.judgement(context.rule.refuted)), "refuted"),

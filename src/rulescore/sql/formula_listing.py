@@ -11,7 +11,7 @@ from rulescore.language.trees import nodes_in
 from rulescore.logic.formula import All, Any, Exists, Judgement, Leaf, Opposite
 from rulescore.sql.build import Select, any_of, column, equal, named, number, one_if, select, table
 from rulescore.sql.formula import Context, Joins, Scope, Source
-from rulescore.sql.formula_counts import head_places, judged, measure_places, variable
+from rulescore.sql.formula_counts import fields_of, grounding, head_places, judged, measure_places
 
 
 def violations(context: Context, *, predictions: bool) -> Select | None:
@@ -19,13 +19,9 @@ def violations(context: Context, *, predictions: bool) -> Select | None:
     rows = judged(context, predictions=predictions)
     if rows is None:
         return None
-    fields: list[exp.Expr] = [column("g", c) for c in columns(context, predictions=predictions)]
+    fields: list[exp.Expr] = [column("g", c) for c in fields_of(context, predictions=predictions)]
     query = select(*(fields or [named(number(1), "one")])).from_(rows.subquery(alias="g", copy=False))
     return query.where(equal(column("g", "refuted"), number(1)))
-
-
-def columns(context: Context, *, predictions: bool) -> list[str]:
-    return [*(["prediction"] if predictions else []), *(variable(i) for i in range(len(context.rule.variables)))]
 
 
 def reasons(judgement: Judgement) -> Iterator[Judgement]:
@@ -44,12 +40,8 @@ def explained(context: Context, listed: str, *, predictions: bool) -> Select:
     """Listed groundings, kept in a table, with flags: `body`, `head` and `refuter` for the parts the prediction plays, `r0`, `r1`,
     … for the reasons that hold."""
     rule = context.rule
-    names = columns(context, predictions=predictions)
-    scope = Scope(
-        context,
-        {name: column("g", variable(i)) for i, name in enumerate(rule.variables)},
-        column("g", "prediction") if predictions else None,
-    )
+    names = fields_of(context, predictions=predictions)
+    scope = grounding(context, predictions=predictions)
     found = list(reasons(rule.refuted))
     fields = [named(one_if(scope.judgement(reason)), f"r{i}") for i, reason in enumerate(found)]
     if predictions:

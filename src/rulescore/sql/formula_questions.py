@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from sqlglot import exp
 
 from rulescore.logic.questions import Question, is_deferred, question, test_places
 from rulescore.sql.build import Select, named, select
-from rulescore.sql.formula import Context
-from rulescore.sql.formula_branches import branches
+from rulescore.sql.formula import Context, Joins
+from rulescore.sql.formula_branches import MOST_NESTED
+from rulescore.sql.formula_counts import grounding, groundings
 
 
 def asked_arguments(context: Context, asked: Question, *, predictions: bool, deferred: bool) -> Iterator[Select]:
@@ -19,17 +20,33 @@ def asked_arguments(context: Context, asked: Question, *, predictions: bool, def
     for place in test_places(rule):
         if question(rule, place.test) != asked or is_deferred(rule, place.test) is not deferred:
             continue
-        for branch in branches(context, predictions=predictions):
-            if place.disjunct is not None and branch.disjunct is not place.disjunct:
-                continue
-            joins = branch.joins
-            tests = context.tests(branch.disjunct)
-            for inner in place.inner:
-                joins.read_all(inner)
-                tests += context.tests(inner)
-            fields = [named(joins.scope.value(one), f"a{i}") for i, one in enumerate(place.test.arguments)]
-            yield joins.query(*fields, tests=tests)
+        rows = groundings(context, predictions=predictions, only=place.disjunct)
+        if rows is None:
+            continue
+        joins = Joins(grounding(context, predictions=predictions))
+        joins.start(rows.subquery(alias="g", copy=False))
+        tests = []
+        for inner in place.inner:
+            joins.read_all(inner)
+            tests += context.tests(inner)
+        fields = [named(joins.scope.value(one), f"a{i}") for i, one in enumerate(place.test.arguments)]
+        yield joins.query(*fields, tests=tests)
 
 
 def distinct_rows(query: exp.Query) -> Select:
     return select("*").distinct().from_(query.subquery(alias="q", copy=False))
+
+
+def in_pieces(queries: Iterable[Select]) -> Iterator[list[Select]]:
+    """Queries to be united, few enough at a time for a planner."""
+    piece: list[Select] = []
+    nested = 0
+    for query in queries:
+        own = sum(1 for _ in query.find_all(exp.Select))
+        if piece and nested + own > MOST_NESTED:
+            yield piece
+            piece, nested = [], 0
+        piece.append(query)
+        nested += own
+    if piece:
+        yield piece

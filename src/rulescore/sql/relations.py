@@ -7,8 +7,23 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from rulescore.data.setting import ValueType
-from rulescore.sql.build import Select, any_of, argument, column, create, equal, name, named, number, select, table
-from rulescore.sql.expressions import cast, try_cast
+from rulescore.sql.build import (
+    Select,
+    all_of,
+    any_of,
+    argument,
+    column,
+    create,
+    different,
+    equal,
+    name,
+    named,
+    number,
+    select,
+    table,
+    view,
+)
+from rulescore.sql.expressions import call, cast
 from rulescore.sql.loading import CONSTANT
 from rulescore.sql.results import type_letter, word
 
@@ -35,21 +50,49 @@ def position_types(source: str, position: int, literals: Sequence[int]) -> Selec
 
 
 def _is_no_integer(key: exp.Expr) -> exp.Expr:
-    """Whether a number's key is not that of an integer of 64 bits."""
-    too_long = exp.Is(this=try_cast(word(key), ValueType.INTEGER), expression=exp.null())
-    return any_of([*(exp.Like(this=key.copy(), expression=exp.Literal.string(f"%{c}%")) for c in ".e"), too_long])
+    """Whether a number's key is not that of an integer of 64 bits. Its digits are compared as text: a cast that may fail is a
+    different thing on every engine."""
+    digits = call("REPLACE", word(key), exp.Literal.string("-"), exp.Literal.string(""))
+    length = cast(exp.Length(this=digits), ValueType.INTEGER)
+    longest = len(str(2**63))
+    beyond = exp.GT(this=digits.copy(), expression=exp.Literal.string(str(2**63 - 1)))
+    lowest = different(word(key.copy()), exp.Literal.string(str(-(2**63))))
+    too_long = exp.GT(this=length, expression=number(longest))
+    as_long = equal(length.copy(), number(longest))
+    fractions = [exp.Like(this=key.copy(), expression=exp.Literal.string(f"%{c}%")) for c in ".e"]
+    return any_of([*fractions, too_long, all_of([as_long, beyond, lowest])])
 
 
 def create_relation(
     target: str, source: str, literal: int, types: Sequence[ValueType | None], extra: Sequence[str] = ()
 ) -> exp.Create:
     """The facts of one literal, their constants decoded."""
+    return create(target, _facts(source, [literal], types, extra))
+
+
+def create_keys(target: str, source: str, arity: int, literals: Sequence[int], extra: Sequence[str] = ()) -> exp.Create:
+    """The facts of several literals with the keys of their constants."""
+    return create(target, _facts(source, literals, [None] * arity, ("literal", *extra)))
+
+
+def create_view(target: str, keys: str, literal: int, types: Sequence[ValueType | None], extra: Sequence[str] = ()) -> exp.Create:
+    """The facts of one literal as a view on `create_keys`, their constants decoded. A planner may decode them before it leaves out
+    the facts of other literals, whose constants are of other types: then they are missing."""
+    values = [named(_decoded(column("f", argument(i)), wanted), argument(i)) for i, wanted in enumerate(types)]
+    for value in values:
+        for one in list(value.find_all(exp.Cast)):
+            one.replace(exp.TryCast(this=one.this, to=one.to))
+    query = select(*(column("f", one) for one in extra), *values).from_(table(keys, "f"))
+    return view(target, query.where(equal(column("f", "literal"), number(literal))))
+
+
+def _facts(source: str, literals: Sequence[int], types: Sequence[ValueType | None], extra: Sequence[str]) -> Select:
     query = select(*(column("f", one) for one in extra)).from_(table(source, "f"))
     for i, wanted in enumerate(types):
         alias = f"c{i}"
         query = query.join(table(CONSTANT, alias), on=equal(column(alias, "id"), column("f", argument(i))))
         query = query.select(named(_decoded(column(alias, "key"), wanted), argument(i)))
-    return create(target, query.where(equal(column("f", "literal"), number(literal))))
+    return query.where(exp.In(this=column("f", "literal"), expressions=[number(one) for one in literals]))
 
 
 def _decoded(key: exp.Expr, wanted: ValueType | None) -> exp.Expr:

@@ -16,6 +16,7 @@ from rulescore.sql.build import (
     big,
     column,
     equal,
+    exists,
     identifier,
     named,
     number,
@@ -23,7 +24,10 @@ from rulescore.sql.build import (
     select,
     table,
     total,
+    view,
 )
+from rulescore.sql.loading import ANSWER
+from rulescore.sql.results import CONTRIBUTION
 
 OBSERVED, PREDICTED = "observed_", "predicted_"
 """What the names of the views begin with that a statement may read; the name of a predicate or table follows."""
@@ -50,19 +54,14 @@ def words(statement: str) -> set[str]:
 def create_views(relation: Relation) -> Iterator[exp.Create]:
     """Views on a relation with its attributes by name. Without predictions there is one of no rows: statements stay the same."""
     fields = [named(column("r", stored.column), name) for name, stored in relation.columns.items()]
-    yield _view(f"{OBSERVED}{relation.name}", select(*fields).from_(table(relation.observed, "r")))
+    yield view(f"{OBSERVED}{relation.name}", select(*fields).from_(table(relation.observed, "r")))
     others = [field.copy() for field in fields]
     if relation.predicted is not None:
         predicted = select(column("r", "prediction"), *others).from_(table(relation.predicted, "r"))
     else:
         nothing = named(exp.cast(exp.null(), "INT", copy=False), "prediction")
         predicted = select(nothing, *others).from_(table(relation.observed, "r")).where(exp.false())
-    yield _view(f"{PREDICTED}{relation.name}", predicted)
-
-
-def _view(name: str, query: Select) -> exp.Create:
-    temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
-    return exp.Create(this=exp.Table(this=identifier(name)), kind="VIEW", replace=True, properties=temporary, expression=query)
+    yield view(f"{PREDICTED}{relation.name}", predicted)
 
 
 def _rows(statement: str) -> exp.Subquery:
@@ -105,11 +104,35 @@ def counts(statement: str, rule: int, *, predictions: bool) -> Select:
     return query.having(exp.GT(this=total(either.copy()), expression=number(0)), copy=False)  # type: ignore[return-value]
 
 
-def violations(statement: str, *, predictions: bool) -> Select:
-    """The rows that are refuted, with all their columns."""
+def violations(statement: str, *, model: int | None, prediction: int | None) -> Select:
+    """The rows that are refuted, with all their columns: over the data, or of the predictions of a model, or of one of them."""
     refuted = exp.cast(column("s", "refuted"), "BOOLEAN", copy=False)
-    rows = select("*").from_(_rows(statement)).where(_of(predictions), refuted)
-    return select(exp.Column(this=exp.Star(), table=identifier("g"))).from_(rows.subquery(alias="g", copy=False))
+    rows = select("*").from_(_rows(statement)).where(_of(model is not None), refuted)
+    given = exp.cast(column("s", "prediction"), "BIGINT", copy=False)
+    if model is not None:
+        of_model = select(column("a", "prediction")).from_(table(ANSWER, "a")).where(equal(column("a", "model"), number(model)))
+        rows = rows.where(exp.In(this=given, query=of_model.subquery(copy=False)))
+    return rows.where(equal(given.copy(), number(prediction))) if prediction is not None else rows
+
+
+def values(statement: str, name: str) -> Select:
+    """One row if a column of the statement has a value anywhere."""
+    known = exp.Not(this=exp.Is(this=column("s", name), expression=exp.null()))
+    return select(column("s", name)).from_(_rows(statement)).where(known).limit(1)
+
+
+def unknown_predictions(first: int) -> Select:
+    """Numbers of predictions that contributions to rules from the first on have, and no model. One row for each such rule."""
+    nobody = exp.Not(this=exists(select(number(1)).from_(table(ANSWER, "a")).where(_same_prediction())))
+    later = exp.GTE(this=column("c", "rule"), expression=number(first))
+    query = select(column("c", "rule"), named(exp.Min(this=column("c", "prediction")), "prediction")).from_(
+        table(CONTRIBUTION, "c")
+    )
+    return query.where(later, nobody).group_by(column("c", "rule"))
+
+
+def _same_prediction() -> exp.Expr:
+    return equal(column("a", "prediction"), column("c", "prediction"))
 
 
 def _of(predictions: bool) -> exp.Expr:

@@ -63,7 +63,9 @@ class StoredTable:
 
     def may_lose(self, name: str) -> bool:
         kind = self.kinds.get(name)
-        return kind is not None and (pa.types.is_timestamp(kind) or value_type(kind) is ValueType.INTEGER)
+        if kind is None or pa.types.is_signed_integer(kind):
+            return False
+        return pa.types.is_timestamp(kind) or value_type(kind) is ValueType.INTEGER
 
 
 def _converted(value: exp.Expr, kind: pa.DataType | None) -> exp.Expr:
@@ -74,7 +76,8 @@ def _converted(value: exp.Expr, kind: pa.DataType | None) -> exp.Expr:
         return when(equal(exp.cast(day.copy(), _TIMESTAMP, copy=False), value), day)
     wanted = value_type(kind)
     assert wanted is not None
-    return try_cast(value, wanted)
+    # Others may have more than 64 bits, which takes some engines long to find out.
+    return cast(value, wanted) if pa.types.is_signed_integer(kind) else try_cast(value, wanted)
 
 
 def stored_columns(stored: StoredTable) -> Select:

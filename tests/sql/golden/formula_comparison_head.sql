@@ -13,13 +13,17 @@ FROM (
   SELECT
     "g"."v0",
     "g"."v1",
-    CASE WHEN LENGTH("g"."v0") <= (
-      LENGTH("g"."v1") + 1
-    ) THEN 1 ELSE 0 END AS "confirmed",
+    CASE
+      WHEN CAST(LENGTH("g"."v0") AS BIGINT) <= (
+        CAST(LENGTH("g"."v1") AS BIGINT) + 1
+      )
+      THEN 1
+      ELSE 0
+    END AS "confirmed",
     CASE
       WHEN NOT (
-        LENGTH("g"."v0") <= (
-          LENGTH("g"."v1") + 1
+        CAST(LENGTH("g"."v0") AS BIGINT) <= (
+          CAST(LENGTH("g"."v1") AS BIGINT) + 1
         )
       )
       THEN 1
@@ -35,9 +39,9 @@ FROM (
         EXISTS(
           SELECT
             1
-          FROM "__rulescore__observed_relation_3" AS "t1"
+          FROM "__rulescore__observed_relation_3" AS "t2"
           WHERE
-            "t1"."a0" = "t0"."a1"
+            "t2"."a0" = "t0"."a1"
         )
       )
   ) AS g

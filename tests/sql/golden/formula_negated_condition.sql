@@ -37,18 +37,18 @@ FROM (
               EXISTS(
                 SELECT
                   1
-                FROM "__rulescore__observed_relation_1" AS "t5"
+                FROM "__rulescore__observed_relation_1" AS "t9"
                 WHERE
-                  "t5"."a0" = "t0"."a0" AND "t5"."a1" = "t0"."a1"
+                  "t9"."a0" = "t0"."a0" AND "t9"."a1" = "t0"."a1"
               )
               OR EXISTS(
                 SELECT
                   1
-                FROM "__rulescore__predicted_relation_2" AS "t6"
+                FROM "__rulescore__predicted_relation_2" AS "t10"
                 WHERE
-                  "t6"."prediction" = "t0"."prediction"
-                  AND "t6"."a0" = "t0"."a0"
-                  AND "t6"."a1" = "t0"."a1"
+                  "t10"."prediction" = "t0"."prediction"
+                  AND "t10"."a0" = "t0"."a0"
+                  AND "t10"."a1" = "t0"."a1"
               )
             )
             AND NOT (
@@ -56,16 +56,16 @@ FROM (
                 EXISTS(
                   SELECT
                     1
-                  FROM "__rulescore__observed_relation_5" AS "t7"
+                  FROM "__rulescore__observed_relation_5" AS "t11"
                   WHERE
-                    "t7"."a0" = "t0"."a1"
+                    "t11"."a0" = "t0"."a1"
                 )
                 OR EXISTS(
                   SELECT
                     1
-                  FROM "__rulescore__predicted_relation_6" AS "t8"
+                  FROM "__rulescore__predicted_relation_6" AS "t12"
                   WHERE
-                    "t8"."prediction" = "t0"."prediction" AND "t8"."a0" = "t0"."a1"
+                    "t12"."prediction" = "t0"."prediction" AND "t12"."a0" = "t0"."a1"
                 )
               )
             )
@@ -86,18 +86,18 @@ FROM (
               EXISTS(
                 SELECT
                   1
-                FROM "__rulescore__observed_relation_1" AS "t9"
+                FROM "__rulescore__observed_relation_1" AS "t13"
                 WHERE
-                  "t9"."a0" = "t1"."a0" AND "t9"."a1" = "t1"."a1"
+                  "t13"."a0" = "t1"."a0" AND "t13"."a1" = "t1"."a1"
               )
               OR EXISTS(
                 SELECT
                   1
-                FROM "__rulescore__predicted_relation_2" AS "t10"
+                FROM "__rulescore__predicted_relation_2" AS "t14"
                 WHERE
-                  "t10"."prediction" = "t2"."prediction"
-                  AND "t10"."a0" = "t1"."a0"
-                  AND "t10"."a1" = "t1"."a1"
+                  "t14"."prediction" = "t2"."prediction"
+                  AND "t14"."a0" = "t1"."a0"
+                  AND "t14"."a1" = "t1"."a1"
               )
             )
             AND NOT (
@@ -105,16 +105,16 @@ FROM (
                 EXISTS(
                   SELECT
                     1
-                  FROM "__rulescore__observed_relation_5" AS "t11"
+                  FROM "__rulescore__observed_relation_5" AS "t15"
                   WHERE
-                    "t11"."a0" = "t1"."a1"
+                    "t15"."a0" = "t1"."a1"
                 )
                 OR EXISTS(
                   SELECT
                     1
-                  FROM "__rulescore__predicted_relation_6" AS "t12"
+                  FROM "__rulescore__predicted_relation_6" AS "t16"
                   WHERE
-                    "t12"."prediction" = "t2"."prediction" AND "t12"."a0" = "t1"."a1"
+                    "t16"."prediction" = "t2"."prediction" AND "t16"."a0" = "t1"."a1"
                 )
               )
             )
@@ -135,18 +135,18 @@ FROM (
               EXISTS(
                 SELECT
                   1
-                FROM "__rulescore__observed_relation_1" AS "t13"
+                FROM "__rulescore__observed_relation_1" AS "t17"
                 WHERE
-                  "t13"."a0" = "t3"."a0" AND "t13"."a1" = "t3"."a1"
+                  "t17"."a0" = "t3"."a0" AND "t17"."a1" = "t3"."a1"
               )
               OR EXISTS(
                 SELECT
                   1
-                FROM "__rulescore__predicted_relation_2" AS "t14"
+                FROM "__rulescore__predicted_relation_2" AS "t18"
                 WHERE
-                  "t14"."prediction" = "t4"."prediction"
-                  AND "t14"."a0" = "t3"."a0"
-                  AND "t14"."a1" = "t3"."a1"
+                  "t18"."prediction" = "t4"."prediction"
+                  AND "t18"."a0" = "t3"."a0"
+                  AND "t18"."a1" = "t3"."a1"
               )
             )
             AND NOT (
@@ -154,16 +154,16 @@ FROM (
                 EXISTS(
                   SELECT
                     1
-                  FROM "__rulescore__observed_relation_5" AS "t15"
+                  FROM "__rulescore__observed_relation_5" AS "t19"
                   WHERE
-                    "t15"."a0" = "t3"."a1"
+                    "t19"."a0" = "t3"."a1"
                 )
                 OR EXISTS(
                   SELECT
                     1
-                  FROM "__rulescore__predicted_relation_6" AS "t16"
+                  FROM "__rulescore__predicted_relation_6" AS "t20"
                   WHERE
-                    "t16"."prediction" = "t4"."prediction" AND "t16"."a0" = "t3"."a1"
+                    "t20"."prediction" = "t4"."prediction" AND "t20"."a0" = "t3"."a1"
                 )
               )
             )

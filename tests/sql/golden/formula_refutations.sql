@@ -37,7 +37,7 @@ FROM (
             WHERE
               "t2"."a0" = "g"."v0"
               AND (
-                LENGTH("g"."v0") > 1
+                CAST(LENGTH("g"."v0") AS BIGINT) > 1
                 OR EXISTS(
                   SELECT
                     1

@@ -16,10 +16,10 @@ FROM (
     CASE
       WHEN (
         SELECT
-          "t2"."answer"
-        FROM "__rulescore__answers_1" AS "t2"
+          "t3"."answer"
+        FROM "__rulescore__answers_1" AS "t3"
         WHERE
-          "t2"."a0" = "g"."v0" AND "t2"."a1" = "g"."v1"
+          "t3"."a0" = "g"."v0" AND "t3"."a1" = "g"."v1"
       )
       THEN 1
       ELSE 0
@@ -28,10 +28,10 @@ FROM (
       WHEN NOT (
         (
           SELECT
-            "t3"."answer"
-          FROM "__rulescore__answers_1" AS "t3"
+            "t4"."answer"
+          FROM "__rulescore__answers_1" AS "t4"
           WHERE
-            "t3"."a0" = "g"."v0" AND "t3"."a1" = "g"."v1"
+            "t4"."a0" = "g"."v0" AND "t4"."a1" = "g"."v1"
         )
       )
       THEN 1
@@ -47,10 +47,10 @@ FROM (
       NOT (
         (
           SELECT
-            "t1"."answer"
-          FROM "__rulescore__answers_1" AS "t1"
+            "t2"."answer"
+          FROM "__rulescore__answers_1" AS "t2"
           WHERE
-            "t1"."a0" = "t0"."a1" AND "t1"."a1" = "t0"."a0"
+            "t2"."a0" = "t0"."a1" AND "t2"."a1" = "t0"."a0"
         )
       )
   ) AS g

@@ -1,0 +1,114 @@
+"""What every engine does alike, whatever its database: the contract of engines/base.py."""
+
+from __future__ import annotations
+
+import datetime
+import threading
+from collections.abc import Iterator
+
+import pyarrow as pa
+import pytest
+from sqlglot import exp
+
+from rulescore.data.setting import EngineOptions
+from rulescore.engines.base import Engine
+from rulescore.engines.connect import connect
+from rulescore.errors import EngineError
+from rulescore.sql.build import Select, column, count_rows, create, drop, name, named, select, table
+
+SPARK = pytest.param("spark", marks=[pytest.mark.server, pytest.mark.xdist_group("spark")])
+POSTGRES = pytest.param("postgres", marks=pytest.mark.server)
+ROWS = name("rows")
+
+
+@pytest.fixture(params=["duckdb", POSTGRES, SPARK])
+def session(request: pytest.FixtureRequest) -> Iterator[Engine]:
+    match request.param:
+        case "duckdb":
+            options = EngineOptions()
+        case "postgres":
+            options = EngineOptions(url=request.getfixturevalue("postgres").url())
+        case _:
+            options = EngineOptions(session=request.getfixturevalue("spark"))
+    opened = connect(options)
+    yield opened
+    opened.close()
+
+
+def everything(source: str) -> Select:
+    return select("*").from_(table(source, "r"))
+
+
+def in_order(rows: pa.Table) -> list[dict[str, object]]:
+    return sorted(rows.to_pylist(), key=lambda row: str(row["number"]))
+
+
+def test_rows_come_back_as_they_went(session: Engine):
+    """Missing values, empty strings, quotes and line ends, numbers at the ends of their ranges, doubles to the last digit."""
+    rows = pa.table(
+        {
+            "number": pa.array([-(2**63), 2**63 - 1, 1, None], pa.int64()),
+            "small": pa.array([-(2**31), 2**31 - 1, 0, None], pa.int32()),
+            "word": pa.array(["", 'a "b"\\c', "é\n,\t'", None], pa.string()),
+            "float": pa.array([0.1, -1.7976931348623157e308, 5e-324, None], pa.float64()),
+            "flag": pa.array([True, False, True, None], pa.bool_()),
+            "day": pa.array([datetime.date(1, 1, 1), datetime.date(9999, 12, 31), datetime.date(1970, 1, 1), None], pa.date32()),
+        }
+    )
+    session.load(ROWS, rows)
+    assert in_order(session.query(everything(ROWS))) == in_order(rows)
+
+
+def test_rows_can_be_added_copied_and_dropped(session: Engine):
+    part = pa.table({"number": pa.array([1, 2], pa.int64())})
+    session.load(ROWS, part)
+    session.append(ROWS, part)
+    copy = name("copy")
+    session.run(create(copy, everything(ROWS)))
+    session.run(drop(ROWS))
+    assert sorted(session.query(everything(copy))["number"].to_pylist()) == [1, 1, 2, 2]
+    with pytest.raises(EngineError):
+        session.query(everything(ROWS))
+
+
+def test_rows_of_several_chunks_arrive_whole(session: Engine):
+    parts = [pa.table({"number": pa.array([i], pa.int64()), "word": pa.array([str(i)], pa.string())}) for i in range(3)]
+    session.load(ROWS, pa.concat_tables(parts))
+    session.append(ROWS, pa.concat_tables(parts))
+    assert sorted(session.query(everything(ROWS))["word"].to_pylist()) == ["0", "0", "1", "1", "2", "2"]
+
+
+def test_strings_are_compared_by_code_point_and_case(session: Engine):
+    words = ["a", "B", "A", "ä", "z", "", "Z", "\U0001f600", "\uffee"]
+    session.load(ROWS, pa.table({"word": pa.array(words, pa.string())}))
+    found = session.query(everything(ROWS).order_by(column("r", "word")))["word"].to_pylist()
+    assert found == sorted(words)
+
+
+def test_the_plan_of_a_query_names_what_it_reads(session: Engine):
+    session.load(ROWS, pa.table({"number": pa.array(range(3), pa.int64())}))
+    plan = session.explain(session.text(everything(ROWS)))
+    assert "number" in plan or ROWS in plan
+
+
+def test_a_statement_can_be_cancelled_from_another_thread(session: Engine):
+    """It would run for days; what runs afterwards is not concerned."""
+    session.load(ROWS, pa.table({"number": pa.array(range(20_000), pa.int64())}))
+    joined = select(named(count_rows(), "n")).from_(table(ROWS, "a"))
+    for alias in "bcde":
+        joined = joined.join(table(ROWS, alias), on=exp.NEQ(this=column(alias, "number"), expression=column("a", "number")))
+    ended = threading.Event()
+
+    def cancel() -> None:
+        while not ended.wait(0.5):
+            session.cancel()
+
+    thread = threading.Thread(target=cancel)
+    thread.start()
+    try:
+        with pytest.raises(EngineError):
+            session.query(joined)
+    finally:
+        ended.set()
+        thread.join()
+    assert session.query(select(named(count_rows(), "n")).from_(table(ROWS, "r")))["n"].to_pylist() == [20_000]

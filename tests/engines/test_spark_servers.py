@@ -1,0 +1,114 @@
+"""Spark on servers: Connect, by its address and as the caller's session, and a standalone master."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+import sqlglot
+from pyarrow import parquet
+from pyspark.sql.connect.session import SparkSession as RemoteSession
+
+import rulescore
+from rulescore.data.setting import EngineOptions
+from rulescore.engines.spark import SparkEngine
+from rulescore.errors import EngineError
+from spark_servers import LOCAL, connect_server, standalone_master
+
+pytestmark = [pytest.mark.server, pytest.mark.xdist_group("spark")]
+
+FACTS = [("a", "q", "b"), ("b", "q", "c"), ("b", "p", "a"), ("b", "p", "c"), ("b", "s", "c"), ("a", "s", "b")]
+PREDICTIONS = [("c", "q", "a"), ("a", "q", "c"), ("a", "p", "b"), ("a", "q", "b")]
+RULES = "one: p(X, Y) <- q(X, Y). two: s(X, Z) <- q(X, Y), q(Y, Z). incompatible p, s."
+
+
+def rows(facts: list[tuple[str, str, str]]) -> pa.Table:
+    return pa.table(dict(zip(("head", "relation", "tail"), map(list, zip(*facts, strict=True)), strict=True)))
+
+
+def sorted_rows(contributions: pa.Table) -> list[dict[str, object]]:
+    return sorted(contributions.to_pylist(), key=str)
+
+
+@pytest.fixture(scope="module")
+def by_duckdb() -> list[dict[str, object]]:
+    return sorted_rows(rulescore.score(FACTS, {"m": PREDICTIONS}, RULES).contributions)
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    with connect_server() as found:
+        yield found
+
+
+@pytest.fixture
+def session(address: str) -> Iterator[RemoteSession]:
+    found = RemoteSession.builder.remote(address).create()
+    yield found
+    found.stop()
+
+
+def test_the_address_of_a_connect_server_is_an_engine(address: str, by_duckdb: list[dict[str, object]], tmp_path: Path) -> None:
+    parquet.write_table(rows(FACTS), tmp_path / "facts.parquet")
+    found = rulescore.score(tmp_path / "facts.parquet", {"m": PREDICTIONS}, RULES, engine=address, contributions=True)
+    assert sorted_rows(found.contributions) == by_duckdb
+
+
+def state(session: RemoteSession) -> tuple[dict[str, str], set[str]]:
+    """The settings of a session, and its tables and views."""
+    settings = {row["key"]: row["value"] for row in session.sql("SET").collect()}
+    return settings, {row["tableName"] for row in session.sql("SHOW TABLES").collect()}
+
+
+def test_a_connect_session_of_the_caller_s_is_an_engine_and_is_left_as_it_was(
+    session: RemoteSession, by_duckdb: list[dict[str, object]]
+) -> None:
+    session.conf.set("spark.sql.caseSensitive", "false")
+    session.sql("CREATE TEMPORARY VIEW mine AS SELECT 1 AS one")
+    frame, before = session.createDataFrame(rows(PREDICTIONS)), state(session)
+    found = rulescore.score(FACTS, {"m": frame}, RULES, engine=session, contributions=True)
+    assert sorted_rows(found.contributions) == by_duckdb
+    assert state(session) == before
+    assert "mine" in before[1]
+
+
+def test_a_statement_on_connect_that_takes_too_long_is_stopped_and_the_session_goes_on(session: RemoteSession) -> None:
+    engine = SparkEngine(EngineOptions(session=session, timeout=2))
+    try:
+        with pytest.raises(EngineError, match="stopped after 2 seconds"):
+            engine.query(
+                sqlglot.parse_one("SELECT SUM(a.id * b.id % 7) AS n FROM range(1000000) AS a CROSS JOIN range(1000000) AS b")
+            )
+    finally:
+        engine.close()
+    assert session.sql("SELECT 1 AS one").toArrow().to_pylist() == [{"one": 1}]
+
+
+def test_the_executors_of_a_standalone_master_count_the_same_within_their_memory(tmp_path: Path) -> None:
+    """Spark's own default is more than the worker has: no executor would start."""
+    parquet.write_table(rows(FACTS), tmp_path / "facts.parquet")
+    parquet.write_table(rows(PREDICTIONS), tmp_path / "m.parquet")
+    (tmp_path / "some.rules").write_text("one: p(X, Y) <- q(X, Y).")
+    files = ["--facts", "facts.parquet", "--predictions", "m.parquet", "--rules", "some.rules"]
+    command = [sys.executable, "-c", "from rulescore.cli.main import main; main()", "score", *files, "--format", "csv", "--quiet"]
+
+    def printed(engine: str) -> str:
+        done = subprocess.run(
+            [*command, "--engine", engine, "--memory-limit", "512MiB"],
+            cwd=tmp_path,
+            env={**os.environ, **LOCAL},
+            capture_output=True,
+            text=True,
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout
+
+    with standalone_master() as master:
+        found = printed(master)
+    assert found == printed("duckdb")
+    assert "one" in found

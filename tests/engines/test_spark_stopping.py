@@ -1,0 +1,95 @@
+"""Ctrl-C while Spark works."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rulescore.data.setting import EngineOptions
+from rulescore.engines.spark import SparkEngine
+
+pytestmark = [pytest.mark.server, pytest.mark.xdist_group("spark")]
+
+# Runs the program. As soon as its main thread waits for the counts over the data and Spark works on them, says on stdout which
+# process Java is.
+START = """
+import sys, threading, time
+main_thread = threading.get_ident()
+
+def waits_for_counts():
+    frame = sys._current_frames()[main_thread]
+    while frame is not None and frame.f_code.co_name != "dataset_counts":
+        frame = frame.f_back
+    return frame is not None
+
+def watch():
+    while not waits_for_counts():
+        time.sleep(0.02)
+    from pyspark import SparkContext
+    while not SparkContext._active_spark_context.statusTracker().getActiveJobsIds():
+        time.sleep(0.02)
+    print(SparkContext._gateway.proc.pid, flush=True)
+
+threading.Thread(target=watch, daemon=True).start()
+from rulescore.cli.main import main
+main()
+"""
+
+
+def write_endless_work(folder: Path) -> None:
+    """A rule with more than 10 to the 11 groundings, over a graph of 4,800 facts."""
+    numbers = range(40)
+    rows = [f"{x}\t{name}\t{y}\n" for name in "abcdef" for x in numbers for y in numbers if (x * y + ord(name)) % 2]
+    (folder / "train.tsv").write_text("".join(rows), encoding="utf-8")
+    (folder / "model.tsv").write_text("0\ta\t1\n", encoding="utf-8")
+    body = ", ".join(f"{name}(V{i}, V{i + 1})" for i, name in enumerate("abcdefab"))
+    (folder / "endless.rules").write_text(f"endless: false <- {body}, V0 != V8.\n", encoding="utf-8")
+
+
+def test_ctrl_c_during_a_statement_exits_with_130_and_leaves_neither_java_nor_files(tmp_path: Path) -> None:
+    write_endless_work(tmp_path)
+    arguments = ["score", "--facts", "train.tsv", "--rules", "endless.rules", "--predictions", "model.tsv", "--output", "out"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", START, *arguments, "--engine", "spark://local[1]"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        java = int(process.stdout.readline())
+        process.send_signal(signal.SIGINT)
+        # The statement would take hours.
+        stdout, stderr = process.communicate(timeout=120)
+    finally:
+        process.kill()
+    assert (process.returncode, stdout, stderr.strip()) == (130, "", "interrupted")
+    with pytest.raises(ProcessLookupError):
+        os.kill(java, 0)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["endless.rules", "model.tsv", "train.tsv"]
+
+
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """SIGINT raises KeyboardInterrupt, wherever tests are run from."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c")
+def test_ctrl_c_while_a_session_starts_is_heard() -> None:
+    """Nothing answers at this address, so that the session surely has not started."""
+    sender = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    sender.start()
+    with pytest.raises(KeyboardInterrupt):
+        SparkEngine(EngineOptions("sc://127.0.0.1:1"))
+    sender.join()

@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import FrameType, MappingProxyType
+from types import FrameType
 from typing import Any
 
 import duckdb
@@ -22,11 +22,10 @@ import pyspark
 import spark_graph
 from measure import DifferentCountsError
 from spark_cluster import running_cluster
-from spark_events import Events, read_events
+from spark_events import read_events
 from spark_plan import plan, tables
 
 WORKER = Path(__file__).with_name("spark_worker.py")
-WORKERS = (1, 2)
 MILLION = 1_000_000
 EXECUTOR_MEMORY, WORKER_MEMORY = "2560m", "3g"
 
@@ -35,6 +34,8 @@ SETTINGS = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.memory": "2g",
+    # The driver plans each statement once: compiling that well takes longer than it saves.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
     "spark.executor.cores": "1",
     "spark.executor.memory": EXECUTOR_MEMORY,
     "spark.sql.shuffle.partitions": "32",
@@ -61,13 +62,14 @@ def main() -> None:
     else:
         signal.signal(signal.SIGTERM, _end)
         sizes, shape_sizes = ([int(size * MILLION) for size in given] for given in (options.sizes, options.shape_sizes))
-        print(tables(_measure(sizes, shape_sizes, options.out)))
+        print(tables(_measure(sizes, shape_sizes, options.workers, options.out)))
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", type=float, nargs="*", default=(1, 4, 16), help="millions of facts")
     parser.add_argument("--shape-sizes", type=float, nargs="*", default=(1, 4), help="millions of facts for each shape alone")
+    parser.add_argument("--workers", type=int, nargs="*", default=(2, 1), choices=(1, 2), help="of the runs of all shapes together")
     parser.add_argument("--out", type=Path, help="write results as JSON, beside those that are there")
     parser.add_argument("--tables", type=Path, metavar="RESULTS", help="print the tables of earlier results, and measure nothing")
     parser.add_argument("--plan", type=Path, metavar="RESULTS", help="print what more facts would need by earlier results")
@@ -82,17 +84,25 @@ def _end(number: int, frame: FrameType | None) -> None:
     sys.exit(128 + number)
 
 
-def _measure(sizes: Sequence[int], shape_sizes: Sequence[int], out: Path | None) -> Result:
-    """Results, added to those that `out` holds already, and kept there after each application: a run takes long."""
+def _measure(sizes: Sequence[int], shape_sizes: Sequence[int], workers: Sequence[int], out: Path | None) -> Result:
+    """Results, added to those that `out` holds already, and kept there whenever something is done: a run takes long."""
     versions = {"python": platform.python_version(), "spark": pyspark.__version__, "duckdb": duckdb.__version__}
     results: Result = {"processors": os.cpu_count(), **versions, "graphs": {}, "duckdb": {}, "applications": []}
     if out is not None and out.exists():
         results = json.loads(out.read_text())
 
-    def keep(application: Result) -> None:
+    def run(folder: Path, workers: int, tasks: Sequence[_Task], *, at_scale: bool = False) -> None:
+        if not tasks:
+            return
+        application: Result = {"workers": workers, "at_scale": at_scale, "load": [os.getloadavg()[0]], "runs": []}
         results["applications"].append(application)
-        if out is not None:
-            out.write_text(json.dumps(results, indent=1) + "\n")
+        for told in _spark(folder, workers, tasks, AT_SCALE if at_scale else {}):
+            run = _compared(folder, told, results["duckdb"], workers) if told["rules"] == "all" else told
+            application |= run.pop("memory")
+            application["runs"].append(run)
+            application["load"].append(os.getloadavg()[0])
+            if out is not None:
+                out.write_text(json.dumps(results, indent=1) + "\n")
 
     with tempfile.TemporaryDirectory(prefix="rulescore-bench-") as temporary:
         folder = Path(temporary)
@@ -101,11 +111,10 @@ def _measure(sizes: Sequence[int], shape_sizes: Sequence[int], out: Path | None)
             results["graphs"][str(size)] = spark_graph.measures(folder / str(size))
             _say(f"{size:,} facts are written")
         results["duckdb"] |= {str(size): _duckdb(folder, size) for size in sizes}
-        for workers in WORKERS if sizes else ():
-            keep(_spark(folder, workers, [_Task(size, "all", f"workers-{workers}") for size in sizes], results["duckdb"]))
-        shapes = [_Task(size, name) for size in shape_sizes for name in spark_graph.RULE_SETS if name != "all"]
-        if shapes:
-            keep(_spark(folder, max(WORKERS), shapes, {}, AT_SCALE))
+        for count in workers:
+            run(folder, count, [_Task(size, "all", "spark") for size in sizes])
+        alone = [_Task(size, name) for size in shape_sizes for name in spark_graph.RULE_SETS if name != "all"]
+        run(folder, 2, alone, at_scale=True)
     return results
 
 
@@ -129,11 +138,8 @@ def _duckdb(folder: Path, size: int) -> Result:
     return {"load": load, "seconds": _seconds(told), "totals": told["totals"]}
 
 
-def _spark(
-    folder: Path, workers: int, tasks: Sequence[_Task], expected: Result, settings: Mapping[str, str] = MappingProxyType({})
-) -> Result:
-    """One application. Where DuckDB's results are expected, its own have to be equal."""
-    load = os.getloadavg()[0]
+def _spark(folder: Path, workers: int, tasks: Sequence[_Task], settings: Mapping[str, str]) -> Iterator[Result]:
+    """What is told of each task of one application."""
     with tempfile.TemporaryDirectory(dir=folder) as own:
         events, scratch = Path(own, "events"), Path(own, "scratch")
         events.mkdir()
@@ -141,21 +147,20 @@ def _spark(
         with running_cluster(Path(own), workers, WORKER_MEMORY) as address:
             all_settings = {**SETTINGS, **settings, "spark.master": address, "spark.eventLog.dir": events.as_uri()}
             orders = [task.order(folder) for task in tasks]
-            told = list(_ask({"settings": all_settings, "scratch": str(scratch), "tasks": orders}))
-        found = read_events(events)
-    runs = [_told(one, found, folder, workers, expected) for one in told]
-    memory = {"executor_memory": found.executor_memory, "driver_memory": found.driver_memory}
-    return {"workers": workers, "at_scale": bool(settings), "load": [load, os.getloadavg()[0]], **memory, "runs": runs}
+            for told in _ask({"settings": all_settings, "scratch": str(scratch), "tasks": orders}):
+                found = read_events(events)
+                usage = {step: asdict(found.between(*times)) for step, times in told["steps"].items()}
+                memory = {"executor_memory": found.executor_memory, "driver_memory": found.driver_memory}
+                fields = {field: told[field] for field in ("size", "rules", "rows", "kept", "totals")}
+                yield {**fields, "memory": memory, "seconds": _seconds(told), "usage": usage}
 
 
-def _told(told: Result, events: Events, folder: Path, workers: int, expected: Result) -> Result:
+def _compared(folder: Path, told: Result, expected: Result, workers: int) -> Result:
+    """What is told of a run, with the number of contributions that were compared with DuckDB's."""
     size = str(told["size"])
-    compared = None
-    if size in expected:
-        compared = _require_equal(told["totals"], expected[size]["totals"], folder / size / f"workers-{workers}", folder / size)
-    usage = {step: asdict(events.between(*times)) for step, times in told["steps"].items()}
-    fields = {field: told[field] for field in ("size", "rules", "rows", "kept")}
-    return {**fields, "contributions": compared, "seconds": _seconds(told), "usage": usage}
+    compared = _require_equal(told["totals"], expected[size]["totals"], folder / size)
+    _say(f"workers: {workers}, {compared:,} contributions are DuckDB's")
+    return {**told, "contributions": compared}
 
 
 def _seconds(told: Result) -> dict[str, float]:
@@ -187,12 +192,12 @@ def _ask(order: Result) -> Iterator[Result]:
             sys.exit(f"{messages.read()}the worker failed")
 
 
-def _require_equal(found: object, expected: object, spark: Path, graph: Path) -> int:
+def _require_equal(found: object, expected: object, graph: Path) -> int:
     """All totals, and all contributions, are DuckDB's; returns the number of contributions."""
     if found != expected:
         raise DifferentCountsError(f"Spark's totals {found} are not DuckDB's {expected}")
     fields = "model, rule, predicate, arguments, confirmed::BIGINT, refuted::BIGINT, evaluable::BIGINT"
-    left, right = f"SELECT {fields} FROM '{spark}/*.parquet'", f"SELECT {fields} FROM '{graph}/duckdb.parquet'"
+    left, right = f"SELECT {fields} FROM '{graph}/spark/*.parquet'", f"SELECT {fields} FROM '{graph}/duckdb.parquet'"
     with duckdb.connect() as connection:
         apart, compared = connection.execute(
             f"SELECT (SELECT count(*) FROM (({left} EXCEPT ALL {right}) UNION ALL ({right} EXCEPT ALL {left}))),"

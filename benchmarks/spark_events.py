@@ -79,7 +79,8 @@ def read_events(folder: Path) -> Events:
 def _lines(log: Path) -> Iterator[dict[str, Any]]:
     with log.open(encoding="utf-8") as lines:
         for line in lines:
-            yield json.loads(line)
+            if line.endswith("\n"):  # the last one may not be written yet
+                yield json.loads(line)
 
 
 def _task(event: Mapping[str, Any]) -> Task:

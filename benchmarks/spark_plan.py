@@ -9,7 +9,7 @@ from typing import Any
 
 Result = dict[str, Any]
 
-MILLION, MEBIBYTE, GIGABYTE, TERABYTE = 10**6, 2**20, 10**9, 10**12
+MEBIBYTE, GIGABYTE, TERABYTE = 2**20, 10**9, 10**12
 
 LARGEST_ID = 2**31 - 1
 # What a task should be sent at most. Rows take more room in memory than between executors, where they are compressed.
@@ -36,14 +36,13 @@ def _whole(seconds: dict[str, float]) -> float:
 
 
 def _applications(results: Result, workers: int, *, at_scale: bool = False) -> list[Result]:
-    return [one for one in results["applications"] if (one["workers"], one["at_scale"]) == (workers, at_scale)]
+    return [one for one in results["applications"] if (one["workers"], one["at_scale"]) == (workers, at_scale) and one["runs"]]
 
 
-def _together(results: Result, workers: int, size: int) -> Result:
-    """The run of all rules together on a size, and the application that it was part of."""
-    found = [(run, one) for one in _applications(results, workers) for run in one["runs"] if run["size"] == size]
-    run, application = found[-1]
-    return {**run, "application": application}
+def _together(results: Result, workers: int) -> dict[int, Result]:
+    """The runs of all rules together, by size, each with the application that it was part of."""
+    applications = _applications(results, workers)
+    return {run["size"]: {**run, "application": one} for one in applications for run in one["runs"]}
 
 
 def _alone(results: Result) -> list[Result]:
@@ -51,32 +50,36 @@ def _alone(results: Result) -> list[Result]:
     return [run for one in _applications(results, 2, at_scale=True) for run in one["runs"]]
 
 
-def _sizes(results: Result) -> list[int]:
-    return sorted(int(size) for size in results["duckdb"])
+def _facts(results: Result, size: int) -> int:
+    return int(results["graphs"][str(size)]["facts"])
 
 
 def _times(results: Result) -> str:
+    """One line a size; `–` where a benchmark was ended before."""
+    one, two = _together(results, 1), _together(results, 2)
+
     def row(size: int) -> list[str]:
         duckdb = _whole(results["duckdb"][str(size)]["seconds"])
-        one, two = (_together(results, workers, size) for workers in (1, 2))
-        first, second = _whole(one["seconds"]), _whole(two["seconds"])
-        facts, compared = results["graphs"][str(size)]["facts"], two["contributions"]
-        times = [f"{value:,.0f}" for value in (duckdb, first, second)]
-        return [f"{facts:,}", *times, f"{first / second:.2f}", f"{second / duckdb:.1f}", f"{compared:,}"]
+        second = _whole(two[size]["seconds"])
+        first = _whole(one[size]["seconds"]) if size in one else None
+        times = [f"{duckdb:,.0f}", "–" if first is None else f"{first:,.0f}", f"{second:,.0f}"]
+        speed_up = "–" if first is None else f"{first / second:.2f}"
+        return [f"{_facts(results, size):,}", *times, speed_up, f"{second / duckdb:.1f}", f"{two[size]['contributions']:,}"]
 
     header = ["facts", "DuckDB, s", "1 worker, s", "2 workers, s", "speed-up", "2 workers, in DuckDB's time", "equal contributions"]
-    return _markdown(header, map(row, _sizes(results)))
+    return _markdown(header, map(row, sorted(two)))
 
 
 def _steps(results: Result) -> str:
-    def row(size: int) -> list[str]:
-        run = _together(results, 2, size)
+    def row(run: Result) -> list[str]:
         jobs = sum(one["jobs"] for one in run["usage"].values())
         seconds = [f"{run['seconds'][step]:,.0f}" for step in ("loading", "preparing", "counting", "writing")]
-        return [f"{results['graphs'][str(size)]['facts']:,}", *seconds, f"{jobs:,}", f"{_shuffled(run) / MEBIBYTE:,.0f}"]
+        processors = sum(one["seconds"] for one in run["usage"].values())
+        exchanged = f"{_shuffled(run) / MEBIBYTE:,.0f}"
+        return [f"{_facts(results, run['size']):,}", *seconds, f"{processors:,.0f}", f"{jobs:,}", exchanged]
 
-    header = ["facts", "loading, s", "preparing, s", "counting, s", "writing, s", "jobs", "exchanged, MiB"]
-    return _markdown(header, map(row, _sizes(results)))
+    header = ["facts", "loading, s", "preparing, s", "counting, s", "writing, s", "processor s", "jobs", "exchanged, MiB"]
+    return _markdown(header, map(row, _together(results, 2).values()))
 
 
 def _shuffled(run: Result) -> int:
@@ -85,7 +88,7 @@ def _shuffled(run: Result) -> int:
 
 def _shapes(results: Result) -> str:
     def row(run: Result) -> list[str]:
-        facts = results["graphs"][str(run["size"])]["facts"]
+        facts = _facts(results, run["size"])
         parts = [run["usage"][step] for step in ("preparing", "counting")]
         seconds = sum(run["seconds"][step] for step in ("preparing", "counting"))
         sums = {field: sum(part[field] for part in parts) for field in ("seconds", "jobs", "shuffled", "shuffled_rows", "spilled")}
@@ -102,7 +105,7 @@ def _shapes(results: Result) -> str:
 def _intermediate(results: Result) -> str:
     """Rows of tables in between, for each fact."""
     runs = [run for run in _alone(results) if run["rules"] == "chain"]
-    facts = [results["graphs"][str(run["size"])]["facts"] for run in runs]
+    facts = [_facts(results, run["size"]) for run in runs]
     rows = [
         [name, *(f"{run['rows'][name] / n:.4f}" for run, n in zip(runs, facts, strict=True))]
         for name in (runs[0]["rows"] if runs else ())
@@ -114,17 +117,17 @@ def _intermediate(results: Result) -> str:
 
 
 def _memory(results: Result) -> str:
-    """Of each application: peaks, what it kept of tables in the end, and the machine's load."""
+    """Of each application: peaks, what its last run kept of tables, and the machine's load."""
 
-    def row(size: int, workers: int) -> list[str]:
-        run = _together(results, workers, size)
-        application, facts = run["application"], results["graphs"][str(size)]["facts"]
+    def row(application: Result) -> list[str]:
+        last = application["runs"][-1]
         peaks = [f"{application[field] / MEBIBYTE:,.0f}" for field in ("executor_memory", "driver_memory")]
-        load = " to ".join(f"{one:.0f}" for one in application["load"])
-        return [f"{facts:,}", str(workers), *peaks, f"{run['kept'] / facts:.1f}", load]
+        load = f"{min(application['load']):.0f} to {max(application['load']):.0f}"
+        facts = _facts(results, last["size"])
+        return [f"{facts:,}", str(application["workers"]), *peaks, f"{last['kept'] / facts:.1f}", load]
 
     header = ["facts", "workers", "peak of an executor, MiB", "of the driver, MiB", "tables kept, bytes per fact", "machine's load"]
-    return _markdown(header, [row(size, workers) for size in _sizes(results) for workers in (1, 2)])
+    return _markdown(header, map(row, _applications(results, 1) + _applications(results, 2)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,8 +208,8 @@ def _needs(results: Result, steps: Sequence[_Step], units: dict[str, float], exe
     partitions = ceil(max(volumes) / TASK_BYTES)
     row_bytes = min(step.shuffled / step.rows for step in steps if step.rows)
     task = TASK_BYTES / row_bytes * ROW_BYTES
-    run = _together(results, 2, _sizes(results)[-1])
-    kept = run["kept"] / results["graphs"][str(run["size"])]["facts"] * facts
+    last = max(_together(results, 2).values(), key=lambda run: int(run["size"]))
+    kept = last["kept"] / _facts(results, last["size"]) * facts
     usage = [one for each in _alone(results) for one in each["usage"].values() if one["tasks"]]
     returned = max(one["returned"] / one["tasks"] for one in usage)
     rows = [

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -43,7 +42,6 @@ def main() -> None:
     try:
         # Tables as files that executors share: what data larger than one machine's memory are kept in.
         options = {"engine": spark, "spill_folder": order["scratch"]}
-        _warm_up(options)
         _score_all(order["tasks"], options)
     finally:
         spark.stop()
@@ -54,13 +52,6 @@ def _score_all(tasks: list[dict[str, Any]], options: dict[str, Any]) -> None:
         wanted = task["contributions"]
         told = _score(options, Path(task["graph"]), task["rules"], None if wanted is None else Path(wanted))
         print(json.dumps({**told, "size": task["size"]}), flush=True)
-
-
-def _warm_up(options: dict[str, Any]) -> None:
-    """Java compiles what runs often, and statements on few rows are enough for that."""
-    with tempfile.TemporaryDirectory(dir=Path(options["spill_folder"]).parent) as folder:
-        spark_graph.write_graph(Path(folder), 20_000, seed=1)
-        _score(options, Path(folder), "all", None)
 
 
 def _session(settings: dict[str, str]) -> SparkSession:

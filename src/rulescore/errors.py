@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from enum import StrEnum
-from re import Match, compile
+from re import compile
 
 
 class Severity(StrEnum):
@@ -94,11 +94,12 @@ def render(problem: Diagnostic) -> str:
         margin = " " * len(str(place.line or ""))
         lines.append(f"{margin}--> {place}" if not margin else f"{margin[:-1]} --> {place}")
         if place.text is not None and place.line is not None and place.column is not None:
-            shown, column = _window(place.text, place.column)
+            text, column, length = _masked_place(place.text, place.column, place.length)
+            shown, column = _window(text, column)
             indent = "".join("\t" if c == "\t" else " " for c in shown[: column - 1])
-            caret = "^" * min(place.length, max(1, len(shown) - column + 1))
+            caret = "^" * min(length, max(1, len(shown) - column + 1))
             lines.append(f"{margin} |")
-            lines.append(f"{place.line} | {masked(shown)}")
+            lines.append(f"{place.line} | {shown}")
             lines.append(f"{margin} | {indent}{caret} {problem.label}".rstrip())
     lines.extend(f"{margin} = note: {note}" for note in problem.notes)
     lines.extend(f"{margin} = help: {text}" for text in problem.helps)
@@ -113,24 +114,46 @@ def _window(text: str, column: int, width: int = 120) -> tuple[str, int]:
     return text[start : start + width], column - start
 
 
+_PASSWORD = "".join(f"(?:{letter}|%{ord(letter):x}|%{ord(letter.upper()):x})" for letter in "password")
+_ADDRESS = r"(?: (?: (?P<alone> \A ) | (?P<quote> [\"'`] ) ) [\w+.-]*+ )? :? /"
+# A password may hold any character: one that stands alone or in quotes goes to their end, any other to the next blank.
+_REST = r"(?: (?(alone) . | (?(quote) (?: \\. | (?! (?P=quote) ) . ) | \S ) ) )"
+
 # What stands between the user's name and the last `@` of an address, or where its port should be, any `password=…`,
 # and a `;token=…` of Spark Connect.
 _SECRET = compile(
-    r"""(?ix) / [^\s:/@]* : (?P<password> [^\s"'`]* ) @
-    | :// [^\s:/@]* : (?P<port> (?! \d+ ([/?,"'`\s] | $) ) [^\s"'`@]++ ) (?!@)
-    | password \s* = \s* (?P<given> '[^']*' | [^\s&"'`]+ )
+    rf"""(?isx) {_ADDRESS} (?:
+        /? [^\s:/@]* : (?P<password> {_REST}* ) @
+        | / [^\s:/@\[]* : (?P<port> (?! \d+ ([/?,"'`\s] | $) ) {_REST}+ )
+    )
+    | {_PASSWORD} \s* = \s* (?P<given> '[^']*' | "[^"]*" | [^\s&]* [^\s&"'`] )
     | ; token = (?P<token> [^\s;"'`]+ )"""
 )
+_HIDDEN = "***"
 
 
 def masked(text: str) -> str:
-    """A text without the passwords in it. Its length stays, so that carets stand where they should."""
+    """A text without the passwords in it, and without their lengths."""
+    for start, end in reversed(_secrets(text)):
+        text = text[:start] + _HIDDEN + text[end:]
+    return text
 
-    def hidden(found: Match[str]) -> str:
-        secret = next(value for value in found.groupdict().values() if value is not None)
-        return found[0].replace(secret, "*" * len(secret)) if secret else found[0]
 
-    return _SECRET.sub(hidden, text)
+def _secrets(text: str) -> list[tuple[int, int]]:
+    kinds = ("password", "port", "given", "token")
+    return [found.span(kind) for found in _SECRET.finditer(text) for kind in kinds if found[kind]]
+
+
+def _masked_place(text: str, column: int, length: int) -> tuple[str, int, int]:
+    """A line without its passwords, with the column and the length of what is pointed at moved along."""
+    secrets = _secrets(text)
+
+    def moved(offset: int) -> int:
+        shifts = (len(_HIDDEN) - (end - start) if offset >= end else min(0, start - offset) for start, end in secrets)
+        return offset + sum(shifts)
+
+    start, end = moved(column - 1), moved(column - 1 + length)
+    return masked(text), start + 1, max(1, end - start)
 
 
 def suggestion(word: str, known: Iterable[str]) -> str | None:

@@ -22,7 +22,7 @@ from rulescore.cli.main import program
 from rulescore.data.setting import EngineOptions
 from rulescore.engines.base import Engine
 from rulescore.engines.connect import connect
-from rulescore.errors import InputError, MissingExtraError, masked
+from rulescore.errors import Diagnostic, InputError, MissingExtraError, Place, masked
 
 
 @pytest.fixture
@@ -102,6 +102,15 @@ SECRET = "s3cr3t"
         f"postgresql:/user:{SECRET}@127.0.0.1:1/database",
         f"host=127.0.0.1 port=1 user=user password={SECRET}",
         f"host=127.0.0.1 port=1 user=user password='{SECRET} x'",
+        f"postgresql://user:a'b{SECRET}@127.0.0.1:1/database",
+        f"postgresql://user:a`b{SECRET}@127.0.0.1:1/database",
+        f"postgresql://user:a b{SECRET}@127.0.0.1:1/database",
+        f"postgresql://user:12/b{SECRET}@127.0.0.1:1/database",
+        f"xpostgresql://user:a'b{SECRET}@127.0.0.1:1/database",
+        f"postgresql://127.0.0.1:1/database?user=user&password=a'b{SECRET}",
+        f"postgresql://127.0.0.1:1/database?user=user&pass%77ord={SECRET}",
+        f"xpostgresql://127.0.0.1:1/database?user=user&pass%77ord=a'b{SECRET}",
+        f"postgresql://user:a'b{SECRET}",
     ],
 )
 def test_a_password_is_never_printed(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -130,11 +139,61 @@ def test_a_password_is_never_printed(url: str, tmp_path: Path, monkeypatch: pyte
         ("postgresql://me@host:5432/db", "postgresql://me@host:5432/db"),
         ("a line with x: 1 @ 2", "a line with x: 1 @ 2"),
         ("?user=me&password=abc&x=1", "?user=me&password=***&x=1"),
+        ("postgresql://admin:admin@host/db", "postgresql://admin:***@host/db"),
+        ("postgresql://host/db?password=word", "postgresql://host/db?password=***"),
+        ("postgresql://me:long and 'quoted'@host/db", "postgresql://me:***@host/db"),
+        ('url = "postgresql://me:a\'b@c@host/db" # mail me@host', 'url = "postgresql://me:***@host/db" # mail me@host'),
+        ("url = 'postgresql://me:a\"b@host/db'", "url = 'postgresql://me:***@host/db'"),
+        ('url = "postgresql://me:a\\"b@host/db"', 'url = "postgresql://me:***@host/db"'),
+        ('password = "a b"', "password = ***"),
+        ("http://example.org/a:b\tknows\tme@example.org", "http://example.org/a:b\tknows\tme@example.org"),
+        ("postgresql://[::1]:5432/db", "postgresql://[::1]:5432/db"),
         ("sc://host:15002/;token=abc;use_ssl=true", "sc://host:15002/;token=***;use_ssl=true"),
     ],
 )
 def test_masking_hides_passwords_and_nothing_else(text: str, shown: str):
     assert masked(text) == shown
+
+
+@pytest.mark.parametrize("before", [0, 20, 45, 90, 200])
+def test_a_long_line_hides_its_password_and_points_at_the_right_word(before: int):
+    line = f'engine = {{ url = "postgresql://me:{SECRET}{"x" * 30}@host/db",{" " * before} tmeout = 3 }}{" " * 60}# comment'
+    start = line.index("tmeout")
+    shown = str(Diagnostic("E402", "unknown", Place("a.toml", 1, start + 1, len("tmeout"), line)))
+    *_, text, caret = shown.splitlines()
+    assert SECRET not in shown
+    assert "xx" not in shown
+    assert text[caret.index("^") : caret.rindex("^") + 1] == "tmeout"
+
+
+def test_a_caret_does_not_tell_the_length_of_a_password():
+    def shown(secret: str) -> list[str]:
+        line = f'url = "postgresql://me:{secret}@host/db"'
+        return str(Diagnostic("E402", "unknown", Place("a.toml", 1, 7, len(line) - 6, line))).splitlines()
+
+    assert shown("a") == shown("a" * 50)
+    assert shown("a")[-1].count("^") == len('"postgresql://me:***@host/db"')
+
+
+@pytest.mark.parametrize(
+    "url", ["postgresql://u\udcff@h/x", "postgresql://u:%ff@h/x", "postgresql://u:%zz@h/x", "postgresql://h/\0"]
+)
+def test_an_address_that_is_no_text_cannot_be_understood(url: str):
+    assert refused(EngineOptions(url=url)) == ["E912"]
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("postgres://admin:admin@127.0.0.1:1/admin?connect_timeout=1", "postgresql://admin@127.0.0.1:1/admin"),
+        ("postgresql://u:word@/db?host=/nowhere&password=word", "postgresql://u@/db?host=/nowhere"),
+        ("postgresql://127.0.0.1:1,127.0.0.1:2/db", "postgresql:///db?host=127.0.0.1,127.0.0.1&port=1,2"),
+    ],
+)
+def test_a_server_that_cannot_be_reached_is_named_by_its_place(url: str, shown: str):
+    with pytest.raises(InputError) as raised:
+        connect(EngineOptions(url=url))
+    assert raised.value.problems[0].message == f"no connection to `{shown}`"
 
 
 def test_results_do_not_name_the_server(postgres: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

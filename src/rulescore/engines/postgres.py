@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,7 +18,7 @@ from sqlglot import exp
 from rulescore.data.setting import EngineOptions
 from rulescore.engines.in_place import PostgresCatalogue
 from rulescore.engines.worker import Worker, took_too_long
-from rulescore.errors import Diagnostic, EngineError, InputError, masked
+from rulescore.errors import Diagnostic, EngineError, InputError
 from rulescore.sql.build import table, text
 from rulescore.sql.postgres import adapted, careful, computes_doubles
 
@@ -355,18 +355,29 @@ def _connect(url: str) -> psycopg.Connection:
     try:
         return psycopg.connect(**known, autocommit=True, prepare_threshold=None)
     except psycopg.Error as error:
-        told = str(error).replace(str(known.get("password") or "\0"), "***")
-        notes = tuple(line.strip() for line in told.splitlines() if line.strip())
-        raise InputError(Diagnostic("E912", f"no connection to `{masked(url)}`", notes=notes)) from None
+        notes = tuple(line.strip() for line in str(error).splitlines() if line.strip())
+        raise InputError(Diagnostic("E912", f"no connection to `{_shown(known)}`", notes=notes)) from None
+
+
+def _shown(known: Mapping[str, Any]) -> str:
+    """An address of where a server is, without what else was given."""
+    host, port = str(known.get("host") or ""), str(known.get("port") or "")
+    apart = "/" in host or "," in host  # a folder, or several servers
+    user = f"{known['user']}@" if known.get("user") else ""
+    place = "" if apart else f"{host}:{port}" if port else host
+    given = {"host": host if apart else "", "port": port if apart else "", "service": known.get("service")}
+    rest = "&".join(f"{name}={value}" for name, value in given.items() if value)
+    return f"postgresql://{user}{place}/{known.get('dbname') or ''}" + (f"?{rest}" if rest else "")
 
 
 def _address(url: str) -> dict[str, Any]:
     """The parts of an address. Where it cannot be read, the library's own words may quote a password: they are not passed on."""
     try:
         known = dict(conninfo_to_dict(url))
-    except psycopg.Error:
+    except (psycopg.Error, UnicodeError):
         known = {"port": "?"}
-    misplaced = url.partition("?")[0].count("@") > 1
+    server, _, rest = url.partition("://")[2].partition("/")
+    misplaced = server.count("@") > 1 or "@" in rest.partition("?")[0]
     if misplaced or not all(port.isdigit() for port in str(known.get("port") or "").split(",") if port):
         helps = (
             "write it like `postgresql://user@host:5432/database`",

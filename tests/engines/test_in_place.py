@@ -227,6 +227,76 @@ def test_predictions_are_the_best_of_each_query(database: Database) -> None:
         assert (model.predictions.rows, model.predictions.kept) == (4 if table == "answer" else 3, kept)
 
 
+def test_a_model_that_a_table_does_not_have_is_refused_with_those_it_has(database: Database, tmp_path: Path) -> None:
+    make_triples(database)
+    with pytest.raises(InputError, match="did you mean `first`") as error:
+        project(tmp_path, database.reader, TRIPLES.replace("predictions.first", "predictions.frist"))
+    assert codes(error) == ["E304"]
+    assert "models in its column `model` are `first`, `second`" in str(error.value)
+
+
+def test_a_model_need_not_be_in_every_table_of_its_predictions(database: Database) -> None:
+    database.run(
+        "CREATE TABLE p (head text, tail text, model text)",
+        "CREATE TABLE q (head text, tail text, model text)",
+        "INSERT INTO p VALUES ('a', 'b', 'm')",
+        "INSERT INTO q VALUES ('a', 'b', 'n')",
+    )
+    answers = [table_answers(one, "m", predicate=one) for one in ("p", "q")]
+    found = rulescore.score({"p": [("x", "y")]}, {"m": answers}, "p(X, Y) <- p(Y, X).", engine=database.reader)
+    assert found.model_results[0].predictions.rows == 1
+    with pytest.raises(InputError, match="there are no predictions of `m`"):
+        rulescore.score({"p": [("x", "y")]}, {"m": answers[1]}, "p(X, Y) <- p(Y, X).", engine=database.reader)
+
+
+@pytest.mark.parametrize(("column", "name"), [('"Model" text', "7"), ("model int", "7"), ("model char(5)", "7")])
+def test_the_column_of_models_is_found_and_compared_whatever_its_case_and_type(
+    database: Database, tmp_path: Path, column: str, name: str
+) -> None:
+    make_sales(database)
+    database.run(
+        f'CREATE TABLE answer ("Head" text, "Relation" text, "Tail" text, {column})',
+        f"INSERT INTO answer VALUES ('a', 'p', 'b', {name}), ('a', 'p', 'c', 8)",
+        f"CREATE TABLE answers (id int, prediction float8, {column})",
+        f"INSERT INTO answers VALUES (4, 105.5, {name}), (5, 60, 8)",
+    )
+    found = rulescore.score(
+        {"p": [("x", "y")]}, {name: table_answers("answer", name)}, "p(X, Y) <- p(Y, X).", engine=database.reader
+    )
+    assert found.model_results[0].predictions.rows == 1
+    held_out = '{ table = "held_out" }'
+    of_table = sales(tmp_path, database, held_out, "answers", name)
+    assert (of_table.model_results[0].predictions.rows, of_table.model_results[0].predictions.kept) == (1, 1)
+    with pytest.raises(InputError, match=r"there are no predictions of `ridge`.*\n.*\n.* are `7`, `8`") as error:
+        sales(tmp_path, database, held_out, "answers", "ridge")
+    assert codes(error) == ["E304"]
+
+
+@pytest.mark.parametrize("tags", [{"observed": (5,)}, {"predicted": (5,)}, {"observed": (2,), "predicted": (3,)}])
+def test_tags_that_no_row_has_are_refused(database: Database, tags: dict[str, tuple[int, ...]]) -> None:
+    make_published(database)
+    with pytest.raises(InputError, match="tags of its rows are `0`, `1`, `2`") as error:
+        rulescore.audit(PublishedFacts("kg", **tags), RULES, engine=database.reader)
+    assert codes(error) == ["E923"]
+
+
+def test_a_schema_may_hold_facts_alone_or_predictions_alone(database: Database) -> None:
+    make_published(database)
+    for predicate in FACTS:
+        database.run(f"DELETE FROM kg.{predicate} WHERE tag = 0")
+    assert rulescore.score(PublishedFacts("kg"), None, RULES, engine=database.reader).model_results
+    for predicate in FACTS:
+        database.run(f"UPDATE kg.{predicate} SET tag = 0")
+    assert not rulescore.audit(PublishedFacts("kg"), RULES, engine=database.reader).model_results
+
+
+def test_a_tag_is_a_number_however_it_is_written(database: Database) -> None:
+    make_published(database)
+    for predicate, kind in zip(FACTS, ("numeric(3, 1)", "text", "float8"), strict=True):
+        database.run(f"ALTER TABLE kg.{predicate} ALTER tag TYPE {kind}")
+    assert_same(rulescore.score(PublishedFacts("kg"), None, RULES, engine=database.reader), expected())
+
+
 def encode(connection: psycopg.Connection, kind: str, values: list[object]) -> list[str]:
     """The keys that statements give to values of a type of the database."""
     from sqlglot import exp
@@ -404,7 +474,15 @@ def test_tables_with_keys_are_read_in_place(database: Database, tmp_path: Path, 
     rows = [dict(zip(names, row, strict=True)) for row in ROWS]
     table = rulescore.Table(rows, key="id", target="price", hidden={"column": "split", "values": ["test"]})
     wanted = rulescore.score(None, {"ridge": {4: 105.5, 5: 60.0}}, SALES, tables={"sale": table})
-    (tmp_path / "sales.rules").write_text(SALES)
+    found = sales(tmp_path, database, hidden, "predicted", "ridge")
+    assert_same(found, wanted)
+    assert found.rule_results[0].models["ridge"].counts.evaluable > 0
+    assert database.state() == before
+
+
+def sales(folder: Path, database: Database, hidden: str, predictions: str, model: str) -> rulescore.Evaluation:
+    """The evaluation of a model whose predictions of sales are a table."""
+    (folder / "sales.rules").write_text(SALES)
     text = f"""
 rules = "sales.rules"
 [tables.sale]
@@ -412,17 +490,14 @@ table = "public.sale"
 key = "id"
 target = "price"
 hidden = {hidden}
-[predictions.ridge]
-database_table = "predicted"
+[predictions.{model}]
+database_table = "{predictions}"
 [engine]
 url = "{database.reader}"
 """
-    (tmp_path / "rulescore.toml").write_text(text)
-    with Session(load_project(tmp_path / "rulescore.toml").setting) as session:
-        found = session.evaluate()
-    assert_same(found, wanted)
-    assert found.rule_results[0].models["ridge"].counts.evaluable > 0
-    assert database.state() == before
+    (folder / "rulescore.toml").write_text(text)
+    with Session(load_project(folder / "rulescore.toml").setting) as session:
+        return session.evaluate()
 
 
 def test_a_keyed_table_without_database_needs_an_engine_that_is_one(tmp_path: Path) -> None:

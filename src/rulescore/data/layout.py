@@ -19,6 +19,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
 }
 TRIPLE = ("head", "relation", "tail")
 ANSWER = ("score", "rank", "query")
+MODEL = "model"
 _QUERY_PARTS = ("query_direction", "test_row")
 _NUMBERED = re.compile(r"a(?:rg)?([0-9]+)")
 _PAIRS = (("subject", "object"), ("head", "tail"))
@@ -106,6 +107,11 @@ def resolve(names: Sequence[str] | None, width: int, request: Request) -> Layout
         rank=_optional(parts, "rank", request),
         query=parts.get("query", ()) if request.predictions else (),
     )
+
+
+def model_column(names: Sequence[str]) -> str | None:
+    """The column that tells models apart, if there is one."""
+    return next((name for name in sorted(names, key=lambda one: one != MODEL) if _plain(name) == MODEL), None)
 
 
 def column_problem(request: Request, message: str, *, notes: tuple[str, ...] = (), helps: tuple[str, ...] = ()) -> InputError:

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from rulescore.data.layout import resolve
+from rulescore.data.layout import model_column, resolve
 from rulescore.data.setting import FactTable, Only
 from rulescore.errors import Diagnostic, InputError, Place
 from rulescore.sql.in_place import StoredFacts, StoredType
 
 Path = tuple[str, ...]
-
-_MODEL = "model"
 
 _NAMES = frozenset({StoredType.TEXT, StoredType.INTEGER})
 _NUMBERS = frozenset({StoredType.INTEGER, StoredType.FLOAT, StoredType.DECIMAL})
@@ -71,10 +69,10 @@ class Catalogue(ABC):
         """The parts that columns of a table of facts play. What cannot be read as facts is raised."""
         path = self.find(facts.table)
         columns = self.columns(path)
-        of_model = facts.model is not None and _MODEL in columns
-        names = [name for name in columns if name != _MODEL or not of_model]
+        of_model = None if facts.model is None else model_column(list(columns))
+        names = [name for name in columns if name != of_model]
         layout = resolve(names, len(names), facts.request)
-        only = (*facts.only, Only(_MODEL, (facts.model,))) if of_model and facts.model is not None else facts.only
+        only = facts.only if of_model is None else (*facts.only, Only(of_model, (str(facts.model),)))
         problems = [
             _of_no_type(facts, names[i], columns[names[i]], note)
             for indices, fits, note in (

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal, InvalidOperation
 
 import pyarrow as pa
 from sqlglot import exp
 
+from rulescore.data.layout import MODEL, model_column
 from rulescore.data.request import FactFile, Request
 from rulescore.data.setting import (
     DatabaseTable,
@@ -26,7 +28,7 @@ from rulescore.errors import Diagnostic, InputError, Place, suggestion
 from rulescore.sql import in_place as sql
 from rulescore.sql.build import Select, column, count_rows, equal, named, select
 from rulescore.sql.in_place import StoredFacts, StoredType
-from rulescore.sql.published import MADE_HERE, NAMES, PredicateTable, argument_columns
+from rulescore.sql.published import HIDDEN, MADE_HERE, NAMES, OBSERVED, PREDICTED, PredicateTable, argument_columns
 from rulescore.sql.tables import StoredTable
 
 CODES = {
@@ -36,7 +38,7 @@ CODES = {
 }
 
 # What tables of the published layout have beside their arguments.
-_TAG, _MODEL = "tag", "model"
+_TAG = "tag"
 
 _MOST_LISTED = 20
 
@@ -87,10 +89,8 @@ class PostgresCatalogue(Catalogue):
     def _unknown(self, table: str) -> Diagnostic:
         shown = [one.name if one.visible else one.full for one in self.relations if one.readable]
         close = suggestion(table, dict.fromkeys([*shown, *(one.full for one in self.relations)]))
-        more = f" and {len(shown) - _MOST_LISTED:,} more" if len(shown) > _MOST_LISTED else ""
-        listed = ", ".join(f"`{one}`" for one in shown[:_MOST_LISTED]) or "none"
         helps = (f"did you mean `{close}`?",) if close else ()
-        notes = (f"tables that can be read are {listed}{more}", "capital letters count")
+        notes = (f"tables that can be read are {_listed(shown)}", "capital letters count")
         return Diagnostic("E922", f"the database has no table `{table}`", notes=notes, helps=helps)
 
     def columns(self, path: Path) -> dict[str, StoredColumn]:
@@ -162,6 +162,28 @@ def predicted_in_place(engine: Engine, facts: FactTable, model: int, name: str, 
         counting = select(named(count_rows(), "n")).from_(chosen().subquery(alias="k", copy=False))
         kept = engine.query(counting)["n"][0].as_py()
     return InPlace(len(stored.arguments), rows, kept, chosen())
+
+
+def refuse_unknown_model(engine: Engine, name: str, tables: Sequence[FactTable]) -> None:
+    """To be called where tables have no predictions of a model: raises where they have a column that tells models apart."""
+    for facts in tables:
+        stored = _stored(engine, facts)
+        for told in (one.column for one in stored.only if one.values == (facts.model,)):
+            raise InputError(_no_rows_of(engine, stored.path, told, name, facts.origin))
+
+
+def _no_rows_of(engine: Engine, path: Path, told: str, name: str, origin: str) -> Diagnostic:
+    rows = engine.query(sql.different_values(path, told))
+    known = sorted(one for one in rows[told].to_pylist() if one is not None)
+    close = suggestion(name, known)
+    helps = (f"did you mean `{close}`?",) if close else ("leave the source out if that is meant",)
+    notes = (f"models in its column `{told}` are {_listed(known)}", "capital letters count")
+    return Diagnostic("E304", f"there are no predictions of `{name}`", Place(origin), notes=notes, helps=helps)
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_LISTED:,} more" if len(names) > _MOST_LISTED else ""
+    return (", ".join(f"`{one}`" for one in names[:_MOST_LISTED]) or "none") + more
 
 
 def catalogue_of(engine: Engine, what: str) -> Catalogue:
@@ -255,6 +277,26 @@ class _Published:
         self.predicates = self._names()
         if not self.predicates:
             raise InputError(self._none(catalogue))
+        self._marks = {table: self._marked(table) for table in self.predicates.values()}
+        self._refuse_tags()
+
+    def _marked(self, table: str) -> list[tuple[str, str | None]]:
+        """The tags of a table's rows as they are written in it, with the models they go with."""
+        rows = self._engine.query(sql.different_values((self._layout.schema, table), _TAG, MODEL)).to_pylist()
+        return [(row[_TAG], row[MODEL]) for row in rows if row[_TAG] is not None]
+
+    def _refuse_tags(self) -> None:
+        """Tags that no row has. A schema may hold facts alone or predictions alone, if nothing speaks against it."""
+        layout = self._layout
+        found = {tag for marks in self._marks.values() for tag, _ in marks}
+        unread = {tag for tag in found if not _is_tag(tag, (*layout.observed, *layout.predicted, HIDDEN))}
+        parts = (("observed", layout.observed, OBSERVED), ("predicted", layout.predicted, PREDICTED))
+        lacking = [one for one in parts if not any(_is_tag(tag, one[1]) for tag in found)]
+        for what, tags, usual in lacking:
+            if unread or tags != (usual,) or len(lacking) == len(parts):
+                message = f"no row of schema `{layout.schema}` has the tag of {what} facts, {_numbers(tags)}"
+                notes = (f"tags of its rows are {_listed(sorted(found))}",)
+                raise InputError(Diagnostic("E923", message, notes=notes, helps=(f"give them as `tags = {{ {what} = … }}`",)))
 
     def _none(self, catalogue: PostgresCatalogue) -> Diagnostic:
         close = suggestion(self._layout.schema, [one for one in catalogue.schemas() if one != self._layout.schema])
@@ -282,25 +324,26 @@ class _Published:
         }
 
     def observed(self) -> Iterator[FactTable]:
-        tags = self._tags(self._layout.observed)
         for predicate, table in self.predicates.items():
-            yield self._facts(predicate, table, (tags,), predictions=False)
+            if tags := self._tags(table, self._layout.observed):
+                yield self._facts(predicate, table, (Only(_TAG, tags),), predictions=False)
 
     def models(self) -> dict[str, list[FactTable]]:
-        tags = self._tags(self._layout.predicted)
         found: dict[str, list[FactTable]] = {}
         for predicate, table in self.predicates.items():
-            rows = self._engine.query(sql.different_values((self._layout.schema, table), _MODEL, [tags]))
-            for model in rows["value"].to_pylist():
+            tags = self._tags(table, self._layout.predicted)
+            for model in dict.fromkeys(model for tag, model in self._marks[table] if tag in tags):
                 if model is None:
                     message = f"`{self._layout.schema}.{table}` has predictions whose `model` is missing"
-                    raise InputError(Diagnostic("E923", message, notes=(f"predictions have the tag {', '.join(tags.values)}",)))
-                only = (tags, Only(_MODEL, (model,)))
+                    notes = (f"predictions have the tag {_numbers(self._layout.predicted)}",)
+                    raise InputError(Diagnostic("E923", message, notes=notes))
+                only = (Only(_TAG, tags), Only(MODEL, (model,)))
                 found.setdefault(model, []).append(self._facts(predicate, table, only, predictions=True))
         return found
 
-    def _tags(self, numbers: Sequence[int]) -> Only:
-        return Only(_TAG, tuple(map(str, numbers)))
+    def _tags(self, table: str, numbers: Sequence[int]) -> tuple[str, ...]:
+        """Those of a table's tags that are some number."""
+        return tuple(sorted({tag for tag, _ in self._marks[table] if _is_tag(tag, numbers)}))
 
     def _facts(self, predicate: str, table: str, only: tuple[Only, ...], *, predictions: bool) -> FactTable:
         file = FactFile(table, predicate=predicate, columns={"arguments": self._arguments[table]})
@@ -308,9 +351,21 @@ class _Published:
         return FactTable(f"{self._layout.schema}.{table}", request, only, keys=table in self._made_here)
 
 
+def _is_tag(text: str, numbers: Sequence[int]) -> bool:
+    """Whether a tag is one of some numbers, however its column writes numbers."""
+    try:
+        return Decimal(text) in numbers
+    except InvalidOperation:
+        return False
+
+
+def _numbers(tags: Sequence[int]) -> str:
+    return ", ".join(map(str, tags))
+
+
 def _arguments(columns: Mapping[str, StoredColumn]) -> list[str] | None:
     """The columns of a predicate's arguments; None for any other table."""
-    if not {_TAG, _MODEL} <= columns.keys():
+    if not {_TAG, MODEL} <= columns.keys():
         return None
     arity = len(columns)
     found = [name for name in argument_columns(arity) if name in columns]
@@ -324,10 +379,13 @@ def row_stream(engine: Engine, table: DatabaseTable, model: str | None = None) -
     schema = catalogue.schema(path)
     stored = StoredTable(path, {one: one for one in schema.names}, dict(zip(schema.names, schema.types, strict=True)))
 
+    told = None if model is None else model_column(schema.names)
+    only = () if model is None or told is None else (Only(told, (model,)),)
+
     def read(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        query = select(*(named(stored.value("s", name), name) for name in columns)).from_(stored.source("s"))
-        if model is not None and _MODEL in schema.names:
-            query = query.where(equal(column("s", _MODEL), exp.Literal.string(model)))
-        yield from engine.query(query).to_batches()
+        found = engine.query(sql.selected(stored, columns, only))
+        if model is not None and told is not None and not found.num_rows:
+            raise InputError(_no_rows_of(engine, path, told, model, table.origin))
+        yield from found.to_batches()
 
     return RowStream(table.origin, lambda: schema, read)

@@ -13,7 +13,7 @@ from rulescore.data.setting import FactBatch, FactSource, FactStream, FactTable,
 from rulescore.data.summary import DataSummary, PredictionCounts
 from rulescore.data.vocabulary import Predicate, Vocabulary
 from rulescore.engines.base import Engine
-from rulescore.engines.in_place import InPlace, observed_in_place, predicted_in_place
+from rulescore.engines.in_place import InPlace, observed_in_place, predicted_in_place, refuse_unknown_model
 from rulescore.engines.tables import LoadedTable, prediction_batches
 from rulescore.errors import Diagnostic, InputError
 from rulescore.logic.plan import LiteralName
@@ -248,11 +248,13 @@ def stage_predictions(engine: Engine, setting: Setting, tables: Mapping[str, Loa
         for batch in reader:
             staging.add(batch, number)
         rows_read = reader.rows_read
-        for source in one.streams:
-            if isinstance(source, FactTable):
-                found = predicted_in_place(engine, source, number, one.model, one.top_k)
-                staging.take(found)
-                rows_read += found.rows
+        stored = [source for source in one.streams if isinstance(source, FactTable)]
+        found = [predicted_in_place(engine, source, number, one.model, one.top_k) for source in stored]
+        for rows in found:
+            staging.take(rows)
+            rows_read += rows.rows
+        if not any(rows.rows for rows in found):
+            refuse_unknown_model(engine, one.model, stored)
         for batch in prediction_batches(engine, tables, number):
             staging.add(batch, number)
             rows_read += batch.rows.num_rows

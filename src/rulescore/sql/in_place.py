@@ -32,6 +32,7 @@ from rulescore.sql.build import (
     total,
 )
 from rulescore.sql.expressions import call
+from rulescore.sql.tables import StoredTable
 
 DIALECT = "postgres"
 
@@ -120,10 +121,7 @@ class StoredFacts:
         return exp.Table(**parts, alias=exp.TableAlias(this=identifier("s")))
 
     def rows(self, query: Select) -> Select:
-        conditions = [
-            exp.In(this=_text(column("s", one.column)), expressions=[exp.Literal.string(value) for value in one.values])
-            for one in self.only
-        ]
+        conditions = [_is_one_of(one) for one in self.only]
         query.from_(self.source())
         return query.where(all_of(conditions)) if conditions else query
 
@@ -183,10 +181,20 @@ def predicted_rows(facts: StoredFacts, model: int, *, best_rank: int | None, bes
     return select(*(column("b", one) for one in fields)).from_(placed).where(best)
 
 
-def different_values(path: tuple[str, ...], name: str, only: Sequence[Only] = ()) -> Select:
-    """The different values of a column, as text."""
-    query = select(named(_text(column("s", name)), "value")).distinct()
-    return StoredFacts(path, (), {}, only=tuple(only)).rows(query)
+def different_values(path: tuple[str, ...], *names: str) -> Select:
+    """The different values of some columns, as text."""
+    query = select(*(named(_text(column("s", name)), name) for name in names)).distinct()
+    return StoredFacts(path, (), {}).rows(query)
+
+
+def selected(stored: StoredTable, names: Sequence[str], only: Sequence[Only]) -> Select:
+    """Columns of the rows that fulfil conditions."""
+    query = select(*(named(stored.value("s", name), name) for name in names)).from_(stored.source("s"))
+    return query.where(all_of(map(_is_one_of, only))) if only else query
+
+
+def _is_one_of(only: Only) -> exp.Expr:
+    return exp.In(this=_text(column("s", only.column)), expressions=[exp.Literal.string(value) for value in only.values])
 
 
 def insert(target: str, query: exp.Query) -> exp.Insert:

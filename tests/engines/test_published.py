@@ -15,6 +15,7 @@ import pytest
 import rulescore
 from own_database import Database
 from rulescore.data.api import make_setting
+from rulescore.data.in_place import table_facts
 from rulescore.data.setting import EngineOptions, PublishedFacts, Setting
 from rulescore.demo import make_answers, make_kinship
 from rulescore.engines.connect import connect
@@ -234,6 +235,27 @@ def test_only_what_was_made_here_is_replaced(database: Database) -> None:
     load(database, other, "kg", again=True)
     tables = "SELECT table_name::text FROM information_schema.tables WHERE table_schema = 'kg' ORDER BY 1"
     assert database.rows(tables) == [("husband",), ("mine",), ("rulescore_names",)]
+
+
+@pytest.mark.parametrize("path", ["public,pg_temp", "", "pg_catalog,public"])
+def test_tables_of_ours_come_before_those_of_the_user_whatever_the_search_path(database: Database, path: str) -> None:
+    """Whatever their names: nothing is written into them, and nothing is read from them."""
+    database.run(
+        "CREATE TABLE public.__rulescore__raw_observed_2 (predicate text, a0 text, a1 text)",
+        "CREATE TABLE public.observed_wife (a0 text, a1 text)",
+        "CREATE TABLE public.fact (head text, relation text, tail text)",
+        "INSERT INTO public.fact VALUES ('a', 'p', 'b')",
+    )
+    before = database.state()
+    address = f"{database.address}&options=-c%20search_path%3D{path}"
+    load(replace(database, address=address), SETTING, "kg")
+    assert [row for row in database.state() if row[0] == "public"] == before
+    assert database.number("SELECT count(*)::int FROM public.__rulescore__raw_observed_2") == 0
+    counted = rulescore.SqlRule("given", "SELECT NULL AS prediction, true AS confirmed, false AS refuted FROM observed_wife")
+    found = rulescore.audit({"wife": [("a", "b")]}, "", sql_rules=[counted], engine=address)
+    assert found.rule_results[0].dataset.confirmed == 1
+    table = "public.fact" if path == "" else "fact"
+    assert rulescore.audit(table_facts(table), "p(X, Y) <- p(Y, X).", engine=address).summary.facts == 1
 
 
 def test_a_load_that_fails_leaves_nothing(database: Database) -> None:

@@ -125,6 +125,10 @@ class PostgresEngine:
             settings["max_parallel_workers_per_gather"] = str(options.threads - 1)
         for name, value in settings.items():
             self._tell(f"SET {name} = '{value}'")
+        # A path may name `pg_temp` last; tables of ours come before any that the user has under their names.
+        self._rows(
+            "SELECT set_config('search_path', concat_ws(', ', 'pg_temp', NULLIF(current_setting('search_path'), '')), false)"
+        )
         self._refuse_database()
         known = {name for (name,) in self._rows("SELECT collname FROM pg_catalog.pg_collation")}
         self._letters = next(name for name in _LETTERS if name in known)

@@ -208,6 +208,24 @@ def test_long_names_and_names_that_differ_in_case_do_not_collide(database: Datab
     assert found.summary.facts == len(names)
 
 
+def test_constants_that_no_index_can_hold_are_loaded_without_one(database: Database) -> None:
+    chooser = random.Random(1)
+    long = "".join(chooser.choice("abcdefghijklmnop") + chr(chooser.randint(300, 3000)) for _ in range(4000))
+    facts: Facts = {"text": [("a", long)], "wide": [tuple(map(str, range(40)))], "short": [("a", "b" * 900)]}
+    load(database, make_setting(facts, None, []))
+    found = rulescore.audit(PublishedFacts("rulescore"), "text(X, Y) <- text(X, Y).", engine=database.reader)
+    assert (found.summary.facts, found.rule_results[0].dataset.confirmed) == (3, 1)
+    indexed = "SELECT tablename::text, count(*)::int FROM pg_indexes WHERE schemaname = 'rulescore' GROUP BY 1"
+    assert database.rows(indexed) == [("short", 2)]
+
+
+def test_a_predicate_may_be_named_like_an_index_or_have_no_name(database: Database) -> None:
+    facts: Facts = {name: [("a", "b")] for name in ("wife", "wife_subject_object_idx", "wife_object_subject_idx", "")}
+    written = load(database, make_setting(facts, None, []))
+    assert {one.of: one.table for one in written.tables} == {**{name: name for name in facts}, "": "_2"}
+    assert rulescore.audit(PublishedFacts("rulescore"), "wife(X, Y) <- wife(X, Y).", engine=database.reader).summary.facts == 4
+
+
 def test_names_are_those_wanted_unless_taken() -> None:
     assert table_names(["Wife", "wife", "wife_2", "RULESCORE_names"]) == ["Wife", "wife_2", "wife_2_2", "RULESCORE_names_2"]
     assert table_names(["x" * 64, "x" * 65]) == ["x" * 61 + "_2", "x" * 61 + "_3"]
@@ -277,7 +295,7 @@ def test_a_role_that_may_not_write_is_told_so(database: Database) -> None:
         engine.close()
 
 
-@pytest.mark.parametrize("schema", ["", "pg_mine", "x" * 64])
+@pytest.mark.parametrize("schema", ["", "pg_mine", "pg_catalog", "information_schema", "x" * 64])
 def test_a_schema_needs_a_name_that_can_be_one(database: Database, schema: str) -> None:
     with pytest.raises(InputError) as error:
         load(database, SETTING, schema)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -27,8 +27,9 @@ CODES = {
 _MODELS = name("published_model")
 _STAGED_NAMES = name("published_name")
 
-# Servers keep these names for themselves.
+# Servers keep names that begin so for themselves, and that of a schema of the standard.
 _RESERVED = "pg_"
+_STANDARD = "information_schema"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +70,14 @@ def write_published(engine: Engine, setting: Setting, schema: str, *, replace: b
 
 
 def _check_schema(schema: str) -> None:
-    if not schema or len(schema.encode()) > sql.MOST_BYTES or schema.startswith(_RESERVED) or "\x00" in schema:
-        notes = (f"a name has 1 to {sql.MOST_BYTES} bytes, and does not begin with `{_RESERVED}`",)
+    if (
+        not schema
+        or len(schema.encode()) > sql.MOST_BYTES
+        or schema.startswith(_RESERVED)
+        or schema == _STANDARD
+        or "\x00" in schema
+    ):
+        notes = (f"a name has 1 to {sql.MOST_BYTES} bytes, does not begin with `{_RESERVED}`, and is not `{_STANDARD}`",)
         raise InputError(Diagnostic("E925", f"`{schema}` cannot be the name of a schema", notes=notes))
 
 
@@ -115,6 +122,9 @@ class _Writer:
                 self._engine.run(sql.index_staged(str(staging.table(arity))))
         written = [*self._predicates(), *self._predictions()]
         self._write_names()
+        # Last, since the server gives indexes names that no table has yet.
+        for predicate, arity in self._arities.items():
+            self._index((self._schema, self._of_predicate[predicate]), sql.argument_columns(arity))
         return Written(self._schema, tuple(written), tuple(self._warnings()))
 
     def _predicates(self) -> Iterator[WrittenTable]:
@@ -122,10 +132,17 @@ class _Writer:
             path = (self._schema, self._of_predicate[predicate])
             observed, predicted = self._observed.table(arity), self._predicted.table(arity)
             self._engine.run(sql.create_predicate(path, predicate, arity, observed, predicted, _MODELS))
-            columns = sql.argument_columns(arity)
-            for i in range(arity):
-                self._engine.run(sql.create_index(path, [*columns[i:], *columns[:i]]))
             yield self._finished(path, predicate, f"facts of {predicate}")
+
+    def _index(self, path: tuple[str, str], columns: Sequence[str]) -> None:
+        """Every argument first once; none where an index could not hold some row."""
+        if (
+            len(columns) > sql.MOST_INDEXED
+            or self._engine.query(sql.longest_row(path, columns))["n"][0].as_py() > sql.MOST_INDEXED_BYTES
+        ):
+            return
+        for i in range(len(columns)):
+            self._engine.run(sql.create_index(path, [*columns[i:], *columns[:i]]))
 
     def _predictions(self) -> Iterator[WrittenTable]:
         for table, written in self._of_target.values():

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import combinations
 
 from sqlglot import exp
@@ -31,7 +32,7 @@ from rulescore.sql.build import (
     table,
     union_all,
 )
-from rulescore.sql.expressions import constant
+from rulescore.sql.expressions import call, constant
 
 OBSERVED, PREDICTED, HIDDEN = 0, 1, 2
 """What the numbers in the column `tag` say of a row. A hidden one is not evaluated."""
@@ -46,6 +47,9 @@ MADE_HERE = "made by rulescore"
 
 MOST_BYTES = 63
 """PostgreSQL cuts a longer name without a word."""
+
+MOST_INDEXED, MOST_INDEXED_BYTES = 32, 2000
+"""Columns and bytes of a row that PostgreSQL surely takes into an index: it refuses more than a third of a page."""
 
 
 def argument_columns(arity: int) -> list[str]:
@@ -84,7 +88,7 @@ def predicate_tables(predicates: Iterable[str], schema: str) -> dict[str, Predic
 
 
 def _candidates(name: str) -> Iterator[str]:
-    if len(name.encode()) <= MOST_BYTES:
+    if 0 < len(name.encode()) <= MOST_BYTES:
         yield name
     count = 1
     while True:
@@ -299,6 +303,13 @@ def drop_table(path: tuple[str, str]) -> exp.Drop:
 def create_index(path: tuple[str, str], columns: Sequence[str]) -> exp.Create:
     parameters = exp.IndexParameters(columns=[exp.Ordered(this=exp.column(identifier(one))) for one in columns])
     return exp.Create(this=exp.Index(table=_named_table(path), params=parameters), kind="INDEX")
+
+
+def longest_row(path: tuple[str, str], columns: Sequence[str]) -> Select:
+    """The bytes of the longest row."""
+    sizes = [call("OCTET_LENGTH", column("s", one)) for one in columns]
+    longest = exp.Max(this=reduce(lambda left, right: exp.Add(this=left, expression=right), sizes))
+    return select(named(exp.Coalesce(this=longest, expressions=[number(0)]), "n")).from_(_stored(path, "s"))
 
 
 def index_staged(staged: str) -> exp.Create:

@@ -16,7 +16,7 @@ from rulescore.data.setting import Convention, Setting
 from rulescore.data.summary import DataSummary, PredictionCounts, TableCounts
 from rulescore.engines import counting
 from rulescore.engines.adopting import adopted
-from rulescore.engines.base import KeepingEngine
+from rulescore.engines.base import KeepingEngine, for_a_while
 from rulescore.engines.connect import connect
 from rulescore.engines.data_problems import data_problems, literal_types, shown_pairs
 from rulescore.engines.explaining import ShapeExplanation, explain, explain_formulas, formula_statement, rule_statement
@@ -293,11 +293,13 @@ class Session:
                 rule = with_tolerance(rule, self._formulas.tolerances[index])
             formula = FormulaListing(self._formulas, self._loaded, index, name, rule)
             return formula.find(model=model, prediction=prediction, limit=limit)
-        listing = RuleListing(self.counter, self.ways, name, normal_rule(rule))
-        try:
-            return listing.find(model=model, prediction=prediction, limit=limit)
-        finally:
-            listing.close()
+        counter = self.counter
+        with for_a_while(self._engine):
+            listing = RuleListing(counter, self.ways, name, normal_rule(rule))
+            try:
+                return listing.find(model=model, prediction=prediction, limit=limit)
+            finally:
+                listing.close()
 
     def explain(self) -> list[ShapeExplanation]:
         """Shapes, statements and estimated groundings; nothing is counted."""
@@ -353,9 +355,10 @@ class Session:
         keys = [key_of(term.value) for term in atom.terms if isinstance(term, Constant)]
         if known is None or known.arity != atom.arity or len(keys) != atom.arity:
             return None
-        self._engine.load(KEYS, pa.table({"key": pa.array(sorted(set(keys)), pa.string())}))
-        rows = self._engine.query(constants_by_key(KEYS))
-        self._engine.run(drop(KEYS))
+        with for_a_while(self._engine):
+            self._engine.load(KEYS, pa.table({"key": pa.array(sorted(set(keys)), pa.string())}))
+            rows = self._engine.query(constants_by_key(KEYS))
+            self._engine.run(drop(KEYS))
         ids = dict(zip(rows["key"].to_pylist(), rows["id"].to_pylist(), strict=True))
         if known.arity not in self._loaded.candidate_arities or not all(key in ids for key in keys):
             return None

@@ -17,6 +17,7 @@ from rulescore.data.setting import EngineOptions, ValueType
 from rulescore.engines.base import Engine
 from rulescore.engines.connect import connect
 from rulescore.errors import EngineError, InputError
+from rulescore.language.parser import parse_atom
 from rulescore.sql.build import create, named, select
 from rulescore.sql.expressions import call, constant, doubles, try_cast
 
@@ -222,6 +223,33 @@ def test_nothing_is_left_after_an_error(postgres: Server):
     with pytest.raises(InputError):
         rulescore.audit({"q": [("a", "b\0")]}, "one: false <- q(X, Y).", engine=postgres.url())
     assert objects(postgres) == before
+
+
+def test_locks_do_not_grow_with_what_is_listed(postgres: Server):
+    """A server has room for some thousand of them, for all of its sessions together."""
+    from rulescore.data.api import make_setting
+    from rulescore.evaluate import Session
+
+    names = [f"p{i}" for i in range(6)]
+    rules = [f"r{i}: {names[i]}(X, Y) <- {names[i - 1]}(X, Z), {names[i - 2]}(Z, Y)." for i in range(6)]
+    rules += [f"c{i}: count(Y : {names[i]}(X, Y)) <= 0 <- {names[i - 1]}(X, _)." for i in range(6)]
+    facts = {name: [("a", "b"), ("b", "a"), ("b", "c")] for name in names}
+    predictions = {"m": {name: [("c", "a"), ("a", "c")] for name in names}}
+    setting = make_setting(facts, predictions, ["\n".join([*rules, f"incompatible {', '.join(names)}."])], engine=postgres.url())
+    held = f"SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE usename = '{READER}'"
+
+    def listed(session: Session) -> int:
+        for model in (None, "m"):
+            assert session.violations(rule=None, model=model, prediction=None, limit=1000).rows
+        for rule in session.rules:
+            assert session.violations(rule=rule.name, model="m", prediction=parse_atom('p1("c", "a")'), limit=1000)
+            assert session.statement(rule.name)
+        ((count,),) = postgres.ask(held)
+        return int(count)
+
+    with Session(setting) as session:
+        session.evaluate()
+        assert listed(session) == listed(session)
 
 
 def test_every_statement_sees_the_database_as_it_was_at_the_beginning(postgres: Server):

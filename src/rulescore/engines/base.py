@@ -7,6 +7,7 @@ time and hears Ctrl-C while it does (see worker.py); what fails is raised as an 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -58,6 +59,19 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """Drop everything and disconnect."""
+
+
+@runtime_checkable
+class LockingEngine(Engine, Protocol):
+    """An engine whose session holds something for every table it ever made, dropped or not."""
+
+    def for_a_while(self) -> AbstractContextManager[None]:
+        """Take back everything that is made while it lasts."""
+
+
+def for_a_while(engine: Engine) -> AbstractContextManager[None]:
+    """Tables that are made while it lasts are also dropped while it lasts, and then leave no trace."""
+    return engine.for_a_while() if isinstance(engine, LockingEngine) else nullcontext()
 
 
 @runtime_checkable

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from rulescore.engines.base import for_a_while
 from rulescore.engines.counting import (
     Counter,
     condition_sources,
@@ -73,10 +74,11 @@ def rule_statement(counter: Counter, ways: Refutations, rule: NormalRule) -> str
     statement = _statement(counter, number, group)
     if statement is None:
         return "-- no facts of the arities that this rule needs: nothing to count"
-    tables = load_group(counter.engine, counter.loaded, number, group)
-    rows = {table: counter.engine.query(exp.select("*").from_(exp.to_table(f'"{table}"'))) for table in tables}
-    for table in tables:
-        counter.engine.run(drop(table))
+    with for_a_while(counter.engine):
+        tables = load_group(counter.engine, counter.loaded, number, group)
+        rows = {table: counter.engine.query(exp.select("*").from_(exp.to_table(f'"{table}"'))) for table in tables}
+        for table in tables:
+            counter.engine.run(drop(table))
     names = {literal: _shown(literal, counter) for literal in _literals(counter, group)}
     return counter.engine.text(alone(statement, rows, names), pretty=True)
 

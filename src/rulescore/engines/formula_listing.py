@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from rulescore.data.constants import MARKER, key_of, text_of
 from rulescore.data.setting import Role
+from rulescore.engines.base import for_a_while
 from rulescore.engines.formulas import Formulas
 from rulescore.engines.listing import Violation, predictions_in_words
 from rulescore.engines.loading import Loaded
@@ -60,11 +61,12 @@ class FormulaListing:
         columns = fields_of(context, predictions=predictions)
         if not columns:  # a rule without variables
             return total, [self._violation(context.rule, {}, None, None)]
-        engine.run(create(_LISTED, limited(again, columns, limit)))
-        try:
-            found = engine.query(sql.explained(context, _LISTED, predictions=predictions)).to_pylist()
-        finally:
-            engine.run(drop(_LISTED))
+        with for_a_while(engine):
+            engine.run(create(_LISTED, limited(again, columns, limit)))
+            try:
+                found = engine.query(sql.explained(context, _LISTED, predictions=predictions)).to_pylist()
+            finally:
+                engine.run(drop(_LISTED))
         words = predictions_in_words(engine, self._loaded, {row["prediction"] for row in found if "prediction" in row})
         model_name = self._loaded.models[model] if model is not None else None
         return total, [self._violation(context.rule, row, model_name, words.get(row.get("prediction", -1))) for row in found]

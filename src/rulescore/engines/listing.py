@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from rulescore.data.constants import text_of, value_of
 from rulescore.data.setting import Role
-from rulescore.engines.base import Engine
+from rulescore.engines.base import Engine, for_a_while
 from rulescore.engines.counting import Counter, condition_sources, load_group
 from rulescore.engines.loading import Loaded
 from rulescore.language.printer import print_atom
@@ -247,8 +247,9 @@ def _predicted(engine: Engine, loaded: Loaded, numbers: set[int]) -> dict[int, _
 
 def predictions_in_words(engine: Engine, loaded: Loaded, numbers: set[int]) -> dict[int, str]:
     """Predicted facts as they are written in rules, by their numbers."""
-    facts = _predicted(engine, loaded, numbers)
-    texts = _texts(engine, loaded, {value for fact in facts.values() for value in fact.values if value is not None})
+    with for_a_while(engine):
+        facts = _predicted(engine, loaded, numbers)
+        texts = _texts(engine, loaded, {value for fact in facts.values() for value in fact.values if value is not None})
     return {number: texts.fact(fact) for number, fact in facts.items()}
 
 

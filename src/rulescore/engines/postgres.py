@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -217,6 +218,23 @@ class PostgresEngine:
                 return self._attempt(lambda: self._fetch(sql), again, read_only=True)
 
         return self._do(work)
+
+    @contextmanager
+    def for_a_while(self) -> Iterator[None]:
+        """Between a savepoint and the return to it. The server locks every table that a transaction makes until the transaction
+        ends, and has room for some thousand locks."""
+
+        def begin() -> None:
+            self._analyse()
+            self._tell("SAVEPOINT __rulescore__while")
+
+        self._do(begin)
+        try:
+            yield
+        finally:
+            self._unanalysed.clear()
+            if not self._connection.closed:
+                self._do(lambda: self._tell("ROLLBACK TO SAVEPOINT __rulescore__while; RELEASE SAVEPOINT __rulescore__while"))
 
     def text(self, statement: exp.Expr, *, pretty: bool = False) -> str:
         return text(adapted(statement, self._letters), self.dialect, pretty=pretty)

@@ -412,6 +412,25 @@ def test_a_table_that_is_not_there_is_told_with_one_that_is(database: Database) 
         assert codes(error) == ["E922"]
 
 
+def test_dots_in_names_never_lead_to_another_table(database: Database) -> None:
+    columns = "(subject text, object text, tag int, model text)"
+    database.run(
+        "CREATE SCHEMA a",
+        'CREATE SCHEMA "a.b"',
+        f'CREATE TABLE a."b.c" {columns}',
+        f'CREATE TABLE "a.b".c {columns}',
+        "INSERT INTO \"a.b\".c VALUES ('x', 'y', 0, NULL)",
+        f"CREATE TABLE a.d {columns}",
+        "INSERT INTO a.d VALUES ('x', 'y', 0, NULL)",
+    )
+    rules = "r: c(X, Y) <- c(Y, X)."
+    assert rulescore.audit(PublishedFacts("a.b"), rules, engine=database.reader).summary.facts == 1
+    assert rulescore.audit(PublishedFacts("a"), "d(X, Y) <- d(Y, X).", engine=database.reader).summary.facts == 1
+    with pytest.raises(InputError, match=r"`a.b.c` may be `b.c` of schema `a` and `c` of schema `a.b`") as error:
+        rulescore.audit(table_facts("a.b.c", predicate="c"), rules, engine=database.reader)
+    assert codes(error) == ["E922"]
+
+
 def test_a_table_that_may_not_be_read_is_told_apart(database: Database) -> None:
     database.run("CREATE TABLE secret (head text, relation text, tail text)", "REVOKE ALL ON secret FROM PUBLIC")
     database.run(f"REVOKE ALL ON secret FROM {database.role}")

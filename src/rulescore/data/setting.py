@@ -68,13 +68,15 @@ class Only:
 class FactTable:
     """Facts in a table of the engine's own database, read in place. `table` may be qualified: `kg.wife`. `request` says which
     column plays which part. `only`: further conditions on rows. `keys`: texts are keys of constants, as `rulescore load` writes
-    them. `model`: where the table has a column `model`, only the rows of this model are read."""
+    them. `model`: where the table has a column `model`, only the rows of this model are read. `path`: the parts of its name, where
+    they are known."""
 
     table: str
     request: Request
     only: tuple[Only, ...] = ()
     keys: bool = False
     model: str | None = None
+    path: tuple[str, ...] | None = None
 
     @property
     def origin(self) -> str:

@@ -67,7 +67,7 @@ class Catalogue(ABC):
 
     def stored(self, facts: FactTable) -> StoredFacts:
         """The parts that columns of a table of facts play. What cannot be read as facts is raised."""
-        path = self.find(facts.table)
+        path = facts.path or self.find(facts.table)
         columns = self.columns(path)
         of_model = None if facts.model is None else model_column(list(columns))
         names = [name for name in columns if name != of_model]

@@ -33,7 +33,7 @@ from rulescore.sql.tables import StoredTable
 
 CODES = {
     "E921": "tables of the engine's own database are asked for, and the engine has none",
-    "E922": "a table of the engine's database is not there, or may not be read",
+    "E922": "a table of the engine's database is not there, is not the only one of its name, or may not be read",
     "E923": "a schema is not in the published layout",
 }
 
@@ -81,6 +81,10 @@ class PostgresCatalogue(Catalogue):
         ]
         if not found:
             raise InputError(self._unknown(table))
+        if len(found) > 1:
+            both = " and ".join(f"`{one.name}` of schema `{one.schema}`" for one in found)
+            helps = ("give one of them another name by a view",)
+            raise InputError(Diagnostic("E922", f"`{table}` may be {both}", helps=helps))
         if not found[0].readable:
             helps = ("grant it `SELECT` on the table, and `USAGE` on its schema",)
             raise InputError(Diagnostic("E922", f"the role may not read `{table}`", helps=helps))
@@ -348,7 +352,8 @@ class _Published:
     def _facts(self, predicate: str, table: str, only: tuple[Only, ...], *, predictions: bool) -> FactTable:
         file = FactFile(table, predicate=predicate, columns={"arguments": self._arguments[table]})
         request = Request(self._layout.origin, file, predictions)
-        return FactTable(f"{self._layout.schema}.{table}", request, only, keys=table in self._made_here)
+        path = (self._layout.schema, table)
+        return FactTable(".".join(path), request, only, keys=table in self._made_here, path=path)
 
 
 def _is_tag(text: str, numbers: Sequence[int]) -> bool:

@@ -178,6 +178,10 @@ class EngineError(RulescoreError):
     """The database failed; carries what was being computed."""
 
 
+class UncertainError(EngineError):
+    """The database went away while it was writing: it may have done so, or not."""
+
+
 class MissingExtraError(RulescoreError):
     """An optional dependency is not installed; the message names the extra that brings it."""
 

@@ -22,6 +22,7 @@ from rulescore.cli.main import program
 from rulescore.data.setting import EngineOptions
 from rulescore.engines.base import Engine
 from rulescore.engines.connect import connect
+from rulescore.engines.postgres import PostgresEngine
 from rulescore.errors import Diagnostic, InputError, MissingExtraError, Place, masked
 
 
@@ -59,6 +60,19 @@ def test_room_that_the_address_asks_for_is_left_as_it_is(postgres: Server):
     engine = connect(EngineOptions(url=f"{postgres.url()}&options=-c%20work_mem%3D8MB"))
     assert value(engine, "current_setting('work_mem')") == "8MB"
     assert value(engine, "current_setting('temp_buffers')") == "128MB"
+    engine.close()
+
+
+def test_a_server_that_is_gone_is_noticed_unless_the_address_says_otherwise(postgres: Server):
+    """By the library of the server, whose sockets send a sign of life now and then."""
+    engine = connect(EngineOptions(url=f"{postgres.url()}&keepalives_idle=7"))
+    assert isinstance(engine, PostgresEngine)
+    found = engine._connection.info.get_parameters()
+    assert {name: found.get(name) for name in ("keepalives_idle", "keepalives_interval", "keepalives_count")} == {
+        "keepalives_idle": "7",
+        "keepalives_interval": "10",
+        "keepalives_count": "6",
+    }
     engine.close()
 
 

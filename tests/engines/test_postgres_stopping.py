@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 from sqlglot import exp, parse_one
 
+from postgres_relay import relayed
 from postgres_server import Server, running_server
 from rulescore.cli.main import program
 from rulescore.data.setting import EngineOptions
@@ -107,6 +108,17 @@ def test_a_statement_is_stopped_at_its_timeout(postgres: Server, runs: str):
     with pytest.raises(EngineError, match=r"after 0\.2 seconds, the `timeout`"):
         getattr(engine, runs)(statement(text))
     engine.close()
+
+
+def test_a_server_that_no_longer_answers_is_given_up(postgres: Server, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("rulescore.engines.postgres._GONE", 0.2)
+    with relayed(postgres, b"SELECT 7", hang_up=False) as relay:
+        engine = connect(EngineOptions(url=relay.address(postgres.url()), timeout=0.2))
+        with pytest.raises(EngineError, match=r"no longer answers.*0\.2 seconds"):
+            engine.query(statement("SELECT 7 AS v"))
+        with pytest.raises(EngineError, match="the connection to the server was lost"):
+            engine.query(statement("SELECT 1 AS v"))
+        engine.close()
 
 
 def test_a_server_that_goes_away_is_named_as_such_and_keeps_nothing(postgres: Server):

@@ -14,6 +14,8 @@ import pytest
 
 import rulescore
 from own_database import Database
+from postgres_relay import relayed
+from postgres_server import Server
 from rulescore.data.api import make_setting
 from rulescore.data.in_place import table_facts
 from rulescore.data.setting import EngineOptions, PublishedFacts, Setting
@@ -283,6 +285,31 @@ def test_a_load_that_fails_leaves_nothing(database: Database) -> None:
     before = database.state()
     with pytest.raises(EngineError, match="is as it was"):
         load(database, make_setting({"wife": [("c", "d")], "other": [("c", "d")]}, None, []), again=True)
+    assert database.state() == before
+
+
+def test_a_load_whose_end_is_not_heard_says_that_it_is_not_known(postgres: Server, database: Database) -> None:
+    with relayed(postgres, b"COMMIT", hang_up=True) as relay:
+        lost = replace(database, address=relay.address(database.address))
+        with pytest.raises(EngineError, match=r"not known whether schema `kg` was written.*`--replace`") as error:
+            load(lost, SETTING, "kg")
+    assert "nothing is left behind" not in str(error.value)
+    assert "is as it was" not in str(error.value)
+    assert database.number("SELECT count(*)::int FROM kg.wife") == 1
+    load(database, SETTING, "kg", again=True)
+
+
+def test_a_load_that_is_refused_at_its_end_leaves_nothing(database: Database) -> None:
+    """A constraint may be looked at as late as that."""
+    database.run(
+        "CREATE FUNCTION refuse() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO public.made VALUES (1); END $$",
+        "CREATE TABLE public.made (n int UNIQUE DEFERRABLE INITIALLY DEFERRED)",
+        "INSERT INTO public.made VALUES (1)",
+        "CREATE EVENT TRIGGER refuse ON ddl_command_end WHEN TAG IN ('CREATE SCHEMA') EXECUTE FUNCTION refuse()",
+    )
+    before = database.state()
+    with pytest.raises(EngineError, match=r"is as it was: .*duplicate key"):
+        load(database, SETTING, "kg")
     assert database.state() == before
 
 

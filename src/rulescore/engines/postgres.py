@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import psycopg
 import pyarrow as pa
 from psycopg import pq
-from psycopg.conninfo import conninfo_to_dict
+from psycopg.generators import execute
 from pyarrow import csv
 from sqlglot import exp
 
 from rulescore.data.setting import EngineOptions
 from rulescore.engines.in_place import PostgresCatalogue
+from rulescore.engines.postgres_address import connected
 from rulescore.engines.worker import Worker, took_too_long
-from rulescore.errors import Diagnostic, EngineError, InputError
+from rulescore.errors import Diagnostic, EngineError, InputError, UncertainError
 from rulescore.sql.build import table, text
 from rulescore.sql.postgres import adapted, careful, computes_doubles
 
@@ -27,7 +29,6 @@ _Result = TypeVar("_Result")
 
 CODES = {
     "E911": "PostgreSQL has no such option",
-    "E912": "the server cannot be reached, or refuses the connection",
     "E913": "the server or its database cannot be used",
     "E914": "PostgreSQL cannot read a database file in place",
     "E915": "a text holds the character NUL, which PostgreSQL cannot store",
@@ -86,7 +87,8 @@ _WORTH_ANALYSING = 100
 # Bytes that travel at a time.
 _CHUNK = 1 << 20
 
-_CONNECT_SECONDS = 30
+# Beyond the time that a server gives statements, in seconds: then it is gone, or cannot be reached.
+_GONE = 30
 
 
 class PostgresEngine:
@@ -99,7 +101,7 @@ class PostgresEngine:
     def __init__(self, options: EngineOptions) -> None:
         _refuse_options(options)
         self._timeout = options.timeout
-        self._connection = _connect(options.url)
+        self._connection = connected(options.url)
         self._worker = Worker(self.cancel)
         self._unanalysed: set[str] = set()
         self._letters = _LETTERS[-1]
@@ -188,6 +190,9 @@ class PostgresEngine:
         return PostgresCatalogue(self)
 
     def run(self, statement: exp.Expr, *, as_written: bool = False) -> None:
+        if isinstance(statement, exp.Commit):
+            self._commit()
+            return
         if isinstance(statement, exp.Drop) and self._is_aborted:
             return  # everything is gone already, and the error that did it is on its way
         made = _made_table(statement)
@@ -195,40 +200,44 @@ class PostgresEngine:
         sql = self.text(statement)
 
         def work() -> int:
-            self._analyse()
             with _order_kept(self, as_written):
                 if not doubles:
                     return self._tell(sql)
                 return self._attempt(lambda: self._tell(sql), lambda: self._tell(text(careful(statement), self.dialect)))
 
+        self._analyse()
         count = self._do(work)
         if isinstance(statement, exp.Drop):
             self._unanalysed -= {one.name for one in statement.find_all(exp.Table)}
         elif made is not None:
             self._note_rows(made, count)
 
+    def _commit(self) -> None:
+        try:
+            self._do(lambda: self._tell("COMMIT"))
+        except EngineError as error:
+            if not self._connection.closed:
+                raise
+            raise UncertainError(f"the connection to the server was lost: {_words(error.__cause__ or error)}") from error
+
     def query(self, statement: exp.Expr, *, as_written: bool = False) -> pa.Table:
         doubles = computes_doubles(statement)
         sql = self.text(statement)
 
         def work() -> pa.Table:
-            self._analyse()
             with _order_kept(self, as_written):
                 again = (lambda: self._fetch(text(careful(statement), self.dialect))) if doubles else None
                 return self._attempt(lambda: self._fetch(sql), again, read_only=True)
 
+        self._analyse()
         return self._do(work)
 
     @contextmanager
     def for_a_while(self) -> Iterator[None]:
         """Between a savepoint and the return to it. The server locks every table that a transaction makes until the transaction
         ends, and has room for some thousand locks."""
-
-        def begin() -> None:
-            self._analyse()
-            self._tell("SAVEPOINT __rulescore__while")
-
-        self._do(begin)
+        self._analyse()
+        self._do(lambda: self._tell("SAVEPOINT __rulescore__while"))
         try:
             yield
         finally:
@@ -298,20 +307,23 @@ class PostgresEngine:
 
     def _described(self, sql: str) -> tuple[list[str], list[pa.DataType]]:
         """Names and types of a query's columns, before it runs."""
+        # Sent and waited for apart: the library's own call would stop all threads until the server answers.
         server = self._connection.pgconn
-        for found in (server.prepare(b"", sql.encode()), server.describe_prepared(b"")):
+        for ask in (partial(server.send_prepare, b"", sql.encode()), partial(server.send_describe_prepared, b"")):
+            ask()
+            (found,) = self._connection.wait(execute(server))
             if found.status == pq.ExecStatus.FATAL_ERROR:
                 raise psycopg.errors.error_from_result(found, encoding="utf-8")
         fields = range(found.nfields)
         return [(found.fname(i) or b"").decode() for i in fields], [_type(found.ftype(i), found.fmod(i)) for i in fields]
 
+    # And this in the caller's.
+
     def _analyse(self) -> None:
         """Gather statistics on new tables: nobody else does it for temporary ones."""
         for name in sorted(self._unanalysed):
-            self._tell(f"ANALYZE {_quoted(name)}")
+            self._do(partial(self._tell, f"ANALYZE {_quoted(name)}"))
         self._unanalysed.clear()
-
-    # And this in the caller's.
 
     def _note_rows(self, name: str, rows: int) -> None:
         if rows >= _WORTH_ANALYSING:
@@ -322,8 +334,12 @@ class PostgresEngine:
         return self._connection.closed or self._connection.info.transaction_status == pq.TransactionStatus.INERROR
 
     def _do(self, work: Callable[[], _Result]) -> _Result:
+        # Work is at most two statements that take their time.
+        seconds = None if self._timeout is None else 2 * self._timeout + _GONE
         try:
-            return self._worker.do(work)
+            return self._worker.do(work, seconds=seconds)
+        except EngineError as error:
+            raise EngineError(f"the server no longer answers: {took_too_long(self._timeout or 0)}") from error
         except psycopg.errors.CharacterNotInRepertoire as error:
             helps = ("replace it in the data",)
             raise InputError(Diagnostic("E915", "a text holds the character NUL", notes=(_words(error),), helps=helps)) from error
@@ -369,47 +385,7 @@ def _refuse_options(options: EngineOptions) -> None:
         raise InputError(problems)
 
 
-def _connect(url: str) -> psycopg.Connection:
-    known = _address(url)
-    if not known.get("connect_timeout") and "PGCONNECT_TIMEOUT" not in os.environ:
-        known["connect_timeout"] = _CONNECT_SECONDS
-    known.setdefault("application_name", "rulescore")
-    try:
-        return psycopg.connect(**known, autocommit=True, prepare_threshold=None)
-    except psycopg.Error as error:
-        notes = tuple(line.strip() for line in str(error).splitlines() if line.strip())
-        raise InputError(Diagnostic("E912", f"no connection to `{_shown(known)}`", notes=notes)) from None
-
-
-def _shown(known: Mapping[str, Any]) -> str:
-    """An address of where a server is, without what else was given."""
-    host, port = str(known.get("host") or ""), str(known.get("port") or "")
-    apart = "/" in host or "," in host  # a folder, or several servers
-    user = f"{known['user']}@" if known.get("user") else ""
-    place = "" if apart else f"{host}:{port}" if port else host
-    given = {"host": host if apart else "", "port": port if apart else "", "service": known.get("service")}
-    rest = "&".join(f"{name}={value}" for name, value in given.items() if value)
-    return f"postgresql://{user}{place}/{known.get('dbname') or ''}" + (f"?{rest}" if rest else "")
-
-
-def _address(url: str) -> dict[str, Any]:
-    """The parts of an address. Where it cannot be read, the library's own words may quote a password: they are not passed on."""
-    try:
-        known = dict(conninfo_to_dict(url))
-    except (psycopg.Error, UnicodeError):
-        known = {"port": "?"}
-    server, _, rest = url.partition("://")[2].partition("/")
-    misplaced = server.count("@") > 1 or "@" in rest.partition("?")[0]
-    if misplaced or not all(port.isdigit() for port in str(known.get("port") or "").split(",") if port):
-        helps = (
-            "write it like `postgresql://user@host:5432/database`",
-            "the password may stand in PGPASSWORD or in ~/.pgpass; in an address, `@` and `/` of it are written `%40` and `%2F`",
-        )
-        raise InputError(Diagnostic("E912", "the address of the server cannot be understood", helps=helps))
-    return known
-
-
-def _words(error: Exception) -> str:
+def _words(error: BaseException) -> str:
     return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
 
 

@@ -13,7 +13,7 @@ from rulescore.engines.base import Engine
 from rulescore.engines.in_place import expanded, published_catalogue
 from rulescore.engines.loading import Staging, predicate_arities, stage, stage_predictions
 from rulescore.engines.tables import LoadedTable, hidden_table, load_tables
-from rulescore.errors import Diagnostic, EngineError, InputError, Severity
+from rulescore.errors import Diagnostic, EngineError, InputError, Severity, UncertainError
 from rulescore.sql import published as sql
 from rulescore.sql.build import name
 from rulescore.sql.expressions import SQL_TYPES
@@ -64,6 +64,9 @@ def write_published(engine: Engine, setting: Setting, schema: str, *, replace: b
             engine.run(sql.create_schema(schema))
         written = writer.write([table for table, made_here in there.items() if made_here and replace])
         engine.run(exp.Commit())
+    except UncertainError as error:
+        told = f"it is not known whether schema `{schema}` was written; look, or run this again with `--replace`"
+        raise EngineError(f"{told}: {error}") from error
     except EngineError as error:
         raise EngineError(f"schema `{schema}` could not be written, and is as it was: {error}") from error
     return written

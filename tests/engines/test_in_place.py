@@ -362,8 +362,10 @@ def test_columns_of_every_type_meet_the_constants_of_rules(database: Database) -
     """A uuid and a word of an enumeration are text, a domain is what it is made of, and letters of any collation are themselves."""
     database.run(
         "CREATE TYPE colour AS ENUM ('red', 'blue')",
-        "CREATE DOMAIN price AS numeric(10, 2)",
-        'CREATE TABLE thing (id uuid, c colour, p price, n smallint, r real, d timestamptz, t char(5), word text COLLATE "POSIX")',
+        "CREATE DOMAIN amount AS numeric(10, 2)",
+        "CREATE DOMAIN price AS amount",
+        "CREATE DOMAIN paint AS colour",
+        'CREATE TABLE thing (id uuid, c paint, p price, n smallint, r real, d timestamptz, t char(5), word text COLLATE "POSIX")',
         "INSERT INTO thing SELECT '00000000-0000-0000-0000-000000000001', 'red', 2.50, 3, 0.5, '2024-05-31 00:00+00', 'ab', w "
         "FROM (VALUES ('x'), ('X')) AS words (w)",
     )
@@ -547,6 +549,39 @@ def test_models_of_a_published_schema_are_not_given_twice(tmp_path: Path) -> Non
     (tmp_path / "rulescore.toml").write_text('facts = [{ database_table = "f" }]\n[predictions.m]\ndatabase_schema = "kg"\n')
     with pytest.raises(InputError, match="models of its own"):
         load_project(tmp_path / "rulescore.toml")
+
+
+@pytest.mark.parametrize(
+    ("columns", "arguments"),
+    [
+        ("subject text, since int, object text", ("subject", "object")),
+        ('since int, "Tail" text, "Head" text', ("Head", "Tail")),
+        ("subject text, object text, argument_3 text, since int", ("subject", "object", "argument_3")),
+        ("wife text, husband text, since int", ("wife", "husband", "since")),
+    ],
+)
+@pytest.mark.parametrize("predicate", [None, "wife"])
+def test_columns_that_are_named_as_arguments_are_the_arguments(
+    database: Database, columns: str, arguments: tuple[str, ...], predicate: str | None
+) -> None:
+    database.run(f"CREATE TABLE t ({columns})")
+    engine = connect(EngineOptions(database.reader))
+    try:
+        assert PostgresCatalogue(engine).stored(table_facts("t", predicate=predicate)).arguments == arguments
+    finally:
+        engine.close()
+
+
+def test_a_published_table_is_not_read_as_if_all_its_rows_were_facts(database: Database) -> None:
+    make_published(database)
+    for source in (table_facts("kg.aunt", predicate="aunt"), table_facts("kg.aunt")):
+        with pytest.raises(InputError, match="`database_schema`") as error:
+            rulescore.audit(source, RULES, engine=database.reader)
+        assert codes(error) == ["E320"]
+    with pytest.raises(InputError, match="`database_schema`"):
+        rulescore.score(FACTS, {"first": table_answers("kg.aunt", "first", predicate="aunt")}, RULES, engine=database.reader)
+    chosen = table_facts("kg.aunt", predicate="aunt", columns={"arguments": ["subject", "object"]})
+    assert rulescore.audit(chosen, "aunt(X, Y) <- aunt(Y, X).", engine=database.reader).summary.facts == 4
 
 
 def test_the_parts_of_a_table_are_those_of_a_file(database: Database) -> None:

@@ -176,7 +176,7 @@ def test_a_standby_is_refused(own_server: Server):
         own_server.stop()
         mark.unlink()
         own_server.start()
-    assert [problem.code for problem in raised.value.problems] == ["E913"]
+    assert [problem.code for problem in raised.value.problems] == ["E913"], str(raised.value)
     assert "standby" in raised.value.problems[0].message
 
 

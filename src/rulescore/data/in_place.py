@@ -41,4 +41,4 @@ def _request(
     predictions: bool,
 ) -> Request:
     file = FactFile(table, layout=layout, columns=columns, predicate=predicate)
-    return Request(table, file, predictions, by_names=True, stem=table.rpartition(".")[2])
+    return Request(table, file, predictions, by_names=True, stem=table.rpartition(".")[2], stored=True)

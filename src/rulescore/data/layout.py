@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count, takewhile
 
 from rulescore.data.request import Arrangement, ColumnChoice, ColumnType, Request
 from rulescore.errors import Diagnostic, InputError, Place, suggestion
@@ -93,7 +94,7 @@ def resolve(names: Sequence[str] | None, width: int, request: Request) -> Layout
     else:
         parts = {**_answer_parts(names, request), **chosen}
         taken = {i for part in ANSWER for i in parts.get(part, ())}
-        arguments = chosen.get("arguments") or _argument_order(names, [i for i in range(width) if i not in taken])
+        arguments = chosen.get("arguments") or _argument_order(names, [i for i in range(width) if i not in taken], request)
         labels = tuple(f"a{i}" for i in range(len(arguments)))
         relation, predicate = None, request.file.predicate or request.stem
     shown = tuple(names) if names is not None else _invented_names(width, arguments, relation, labels)
@@ -112,6 +113,11 @@ def resolve(names: Sequence[str] | None, width: int, request: Request) -> Layout
 def model_column(names: Sequence[str]) -> str | None:
     """The column that tells models apart, if there is one."""
     return next((name for name in sorted(names, key=lambda one: one != MODEL) if _plain(name) == MODEL), None)
+
+
+def is_published(names: Sequence[str]) -> bool:
+    """Whether columns are those of the published layout, where tags say which rows are facts."""
+    return {"subject", "tag", MODEL} <= {_plain(name) for name in names}
 
 
 def column_problem(request: Request, message: str, *, notes: tuple[str, ...] = (), helps: tuple[str, ...] = ()) -> InputError:
@@ -195,9 +201,22 @@ def _named_arguments(names: Sequence[str]) -> list[int] | None:
     return [numbers.index(i) for i in range(len(numbers))]
 
 
-def _argument_order(names: Sequence[str] | None, columns: Sequence[int]) -> tuple[int, ...]:
-    order = _named_arguments([names[i] for i in columns]) if names is not None else None
+def _argument_order(names: Sequence[str] | None, columns: Sequence[int], request: Request) -> tuple[int, ...]:
+    if names is None:
+        return tuple(columns)
+    known = [names[i] for i in columns]
+    order = (_paired_arguments(known) if request.stored else None) or _named_arguments(known)
     return tuple(columns) if order is None else tuple(columns[i] for i in order)
+
+
+def _paired_arguments(names: Sequence[str]) -> list[int] | None:
+    """Two columns that are named as arguments, whatever else there is; further arguments are named by their numbers."""
+    plain = [_plain(name) for name in names]
+    for pair in _PAIRS:
+        if all(plain.count(name) == 1 for name in pair):
+            further = takewhile(plain.__contains__, (f"argument_{i}" for i in count(3)))
+            return [plain.index(name) for name in (*pair, *further)]
+    return None
 
 
 def _chosen(names: Sequence[str] | None, width: int, request: Request) -> Parts:

@@ -56,7 +56,8 @@ class Request:
     """One table to read: what the user said of it, what its facts are for, and what to do when its columns have no names.
 
     `by_names` lets the columns' names decide between triples and one predicate, as in a folder; `stem` then names that
-    predicate. `rows`: they are those of a table with a key, not facts."""
+    predicate. `rows`: they are those of a table with a key, not facts. `stored`: it is a table of a database, which may have
+    columns that are no arguments."""
 
     origin: str
     file: FactFile
@@ -64,6 +65,7 @@ class Request:
     by_names: bool = False
     stem: str | None = None
     rows: bool = False
+    stored: bool = False
 
     @property
     def path(self) -> Path:

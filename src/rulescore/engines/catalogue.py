@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from rulescore.data.layout import model_column, resolve
+from rulescore.data.layout import column_problem, is_published, model_column, resolve
 from rulescore.data.setting import FactTable, Only
 from rulescore.errors import Diagnostic, InputError, Place
 from rulescore.sql.in_place import StoredFacts, StoredType
@@ -69,6 +69,10 @@ class Catalogue(ABC):
         """The parts that columns of a table of facts play. What cannot be read as facts is raised."""
         path = facts.path or self.find(facts.table)
         columns = self.columns(path)
+        if facts.request.stored and is_published(list(columns)) and not facts.request.file.columns:
+            helps = ("name its schema with `database_schema`, or its arguments with `columns`",)
+            notes = ("some of its rows are facts, and others are predictions: its columns `tag` and `model` say which",)
+            raise column_problem(facts.request, f"`{facts.table}` is a table of the published layout", notes=notes, helps=helps)
         of_model = None if facts.model is None else model_column(list(columns))
         names = [name for name in columns if name != of_model]
         layout = resolve(names, len(names), facts.request)

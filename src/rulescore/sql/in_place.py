@@ -1,6 +1,6 @@
 """Statements that read a user's own tables where they are: the tables and columns there are, and their values as keys of constants.
 
-These run on PostgreSQL only: no other engine has a database of its own."""
+The catalogue is read as PostgreSQL has it; Spark tells its tables by itself, and reads their values by the same statements."""
 
 from __future__ import annotations
 
@@ -46,14 +46,20 @@ WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.relpersistence <> 't'
     AND NOT n.nspname IN ('pg_catalog', 'information_schema', 'pg_toast')
 """
 
-# A domain is what it is made of.
+# A domain is what it is made of, and may be made of domains itself: the modifier is that of the last which has one.
 _COLUMNS = """
+WITH RECURSIVE made AS (
+    SELECT t.oid, t.oid AS base, -1 AS modifier FROM pg_catalog.pg_type AS t WHERE t.typtype = 'd'
+    UNION ALL
+    SELECT m.oid, t.typbasetype, GREATEST(m.modifier, t.typtypmod)
+    FROM made AS m JOIN pg_catalog.pg_type AS t ON t.oid = m.base AND t.typtype = 'd'
+)
 SELECT n.nspname::TEXT AS "schema", c.relname::TEXT AS "table", a.attname::TEXT AS "name",
     COALESCE(b.typname, t.typname)::TEXT AS "type", COALESCE(b.typtype, t.typtype)::TEXT AS "kind",
-    CASE WHEN b.oid IS NULL THEN a.atttypmod ELSE t.typtypmod END AS "modifier"
+    CASE WHEN b.oid IS NULL THEN a.atttypmod ELSE m.modifier END AS "modifier"
 FROM pg_catalog.pg_attribute AS a JOIN pg_catalog.pg_class AS c ON c.oid = a.attrelid
     JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
-    LEFT JOIN pg_catalog.pg_type AS b ON b.oid = t.typbasetype
+    LEFT JOIN (made AS m JOIN pg_catalog.pg_type AS b ON b.oid = m.base AND b.typtype <> 'd') ON m.oid = t.oid
 WHERE a.attnum > 0 AND NOT a.attisdropped
 ORDER BY a.attnum
 """

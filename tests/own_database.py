@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import psycopg
+import psycopg.sql
 
 from postgres_server import Server
 
@@ -35,13 +36,18 @@ class Database:
         return found
 
     def state(self) -> list[tuple[object, ...]]:
-        """Everything that lasts: tables with their owners, comments and rows written."""
-        return self.rows(
+        """Everything that lasts: tables with their owners, comments and rows."""
+        found = self.rows(
             "SELECT n.nspname, c.relname, c.relowner::bigint, c.relfilenode::bigint, obj_description(c.oid), c.relacl::text, "
-            "pg_relation_size(c.oid), (SELECT count(*) FROM pg_attribute a WHERE a.attrelid = c.oid) "
+            "c.relkind::text, (SELECT count(*) FROM pg_attribute a WHERE a.attrelid = c.oid) "
             "FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
             "WHERE n.nspname !~ '^pg_' AND n.nspname <> 'information_schema' ORDER BY 1, 2"
         )
+        return [(*one, self._contents(str(one[0]), str(one[1])) if one[6] in ("r", "m") else None) for one in found]
+
+    def _contents(self, schema: str, table: str) -> list[tuple[object, ...]]:
+        name = psycopg.sql.Identifier(schema, table).as_string()
+        return self.rows(f"SELECT t::text FROM {name} AS t ORDER BY 1")
 
 
 @contextmanager

@@ -69,6 +69,7 @@ def running_server() -> Iterator[Server]:
             server.ask("REVOKE ALL ON SCHEMA public FROM PUBLIC")
             server.ask(f"CREATE ROLE {READER} LOGIN")
             server.ask(f"GRANT CONNECT, TEMPORARY ON DATABASE postgres TO {READER}")
+            server.ask("CHECKPOINT")  # commits of the last moment are lost when a test stops the server at once
             yield server
         finally:
             server.stop()

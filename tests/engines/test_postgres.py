@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator
 from decimal import Decimal
 
 import psycopg
 import pyarrow as pa
 import pytest
-from sqlglot import exp, parse_one
+from sqlglot import exp
 
 import rulescore
 from postgres_server import READER, Server
+from postgres_session import (
+    TABLE,
+    opened_engine,  # noqa: F401  # a fixture
+    sessions,
+    statement,
+)
 from rulescore.data.setting import EngineOptions, ValueType
 from rulescore.engines.base import Engine
 from rulescore.engines.connect import connect
@@ -20,21 +25,6 @@ from rulescore.errors import EngineError, InputError
 from rulescore.language.parser import parse_atom
 from rulescore.sql.build import create, named, select
 from rulescore.sql.expressions import call, constant, doubles, try_cast
-
-TABLE = "__rulescore__t"
-# Hours on any machine: it must not end by itself before it is stopped.
-ENDLESS = "SELECT count(*) AS v FROM generate_series(1, 10000000) AS a, generate_series(1, 1000000) AS b"
-
-
-@pytest.fixture
-def engine(postgres: Server) -> Iterator[Engine]:
-    engine = connect(EngineOptions(url=postgres.url()))
-    yield engine
-    engine.close()
-
-
-def statement(text: str) -> exp.Expr:
-    return parse_one(text, dialect="postgres")
 
 
 def value(engine: Engine, text: str) -> object:
@@ -168,11 +158,6 @@ def test_a_whole_number_of_more_than_64_bits_is_missing(engine: Engine, given: f
 # One transaction that leaves nothing behind
 
 
-def objects(server: Server) -> list[tuple[object, ...]]:
-    """Everything in the database, tables of sessions included."""
-    return server.ask("SELECT oid, relname FROM pg_class UNION ALL SELECT oid, proname FROM pg_proc ORDER BY 1, 2")
-
-
 RULES = """
 one: p(X, Y) <- q(X, Y).
 two: p(X, Z) <- q(X, Y), q(Y, Z).
@@ -213,16 +198,14 @@ def test_everything_runs_under_a_role_that_may_make_temporary_tables_only(postgr
         "rolsuper FROM pg_roles WHERE rolname = 'reader'"
     )
     assert granted == [(False, False, False)]
-    before = objects(postgres)
     assert everything(postgres.url()) == everything("duckdb")
-    assert objects(postgres) == before
+    assert not sessions(postgres)
 
 
 def test_nothing_is_left_after_an_error(postgres: Server):
-    before = objects(postgres)
     with pytest.raises(InputError):
         rulescore.audit({"q": [("a", "b\0")]}, "one: false <- q(X, Y).", engine=postgres.url())
-    assert objects(postgres) == before
+    assert not sessions(postgres)
 
 
 def test_locks_do_not_grow_with_what_is_listed(postgres: Server):

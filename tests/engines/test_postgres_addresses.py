@@ -18,19 +18,13 @@ from sqlglot import parse_one
 
 import rulescore
 from postgres_server import READER, Server
+from postgres_session import opened_engine  # noqa: F401  # a fixture
 from rulescore.cli.main import program
 from rulescore.data.setting import EngineOptions
 from rulescore.engines.base import Engine
 from rulescore.engines.connect import connect
 from rulescore.engines.postgres import PostgresEngine
 from rulescore.errors import Diagnostic, InputError, MissingExtraError, Place, masked
-
-
-@pytest.fixture
-def engine(postgres: Server) -> Iterator[Engine]:
-    engine = connect(EngineOptions(url=postgres.url()))
-    yield engine
-    engine.close()
 
 
 def value(engine: Engine, text: str) -> object:

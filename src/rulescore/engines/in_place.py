@@ -29,7 +29,7 @@ from rulescore.sql import in_place as sql
 from rulescore.sql.build import Select, column, count_rows, equal, named, select
 from rulescore.sql.in_place import StoredFacts, StoredType
 from rulescore.sql.published import HIDDEN, MADE_HERE, NAMES, OBSERVED, PREDICTED, PredicateTable, argument_columns
-from rulescore.sql.tables import StoredTable
+from rulescore.sql.tables import StoredTable, selected
 
 CODES = {
     "E921": "tables of the engine's own database are asked for, and the engine has none",
@@ -388,7 +388,7 @@ def row_stream(engine: Engine, table: DatabaseTable, model: str | None = None) -
     only = () if model is None or told is None else (Only(told, (model,)),)
 
     def read(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        found = engine.query(sql.selected(stored, columns, only))
+        found = engine.query(sql.kept(selected(stored, columns), only))
         if model is not None and told is not None and not found.num_rows:
             raise InputError(_no_rows_of(engine, path, told, model, table.origin))
         yield from found.to_batches()

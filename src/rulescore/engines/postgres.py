@@ -64,7 +64,7 @@ _TYPES: dict[int, pa.DataType] = {
 }
 _NUMERIC = 1700
 
-# What a session asks for. The first of each pair is left alone where the server's owner has set it.
+# What a session asks for. Room is left alone where the server's owner, or the address, has set it.
 _ROOM = {"work_mem": "64MB", "temp_buffers": "128MB"}
 _SETTINGS = {
     "client_encoding": "UTF8",

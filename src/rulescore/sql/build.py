@@ -181,6 +181,12 @@ def view(name: str, query: exp.Query) -> exp.Create:
     return exp.Create(this=exp.Table(this=identifier(name)), kind="VIEW", replace=True, properties=temporary, expression=query)
 
 
+def stored_table(path: Sequence[str], alias: str) -> exp.Table:
+    """A table of the user's by the parts of its name."""
+    parts = dict(zip(("this", "db", "catalog"), map(identifier, reversed(path)), strict=False))
+    return exp.Table(**parts, alias=exp.TableAlias(this=identifier(alias)))
+
+
 def drop(table_name: str) -> exp.Drop:
     return exp.Drop(tables=[table(table_name)], kind="TABLE", exists=True)
 

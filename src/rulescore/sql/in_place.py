@@ -28,13 +28,12 @@ from rulescore.sql.build import (
     number,
     one_if,
     select,
+    stored_table,
     table,
     total,
 )
 from rulescore.sql.expressions import call
-from rulescore.sql.tables import StoredTable
-
-DIALECT = "postgres"
+from rulescore.sql.published import DIALECT
 
 # Tables, partitioned tables, views, materialised views and foreign tables; no session's temporary tables.
 _RELATIONS = """
@@ -122,14 +121,8 @@ class StoredFacts:
     only: tuple[Only, ...] = ()
     keys: bool = False
 
-    def source(self) -> exp.Table:
-        parts = dict(zip(("this", "db", "catalog"), map(identifier, reversed(self.path)), strict=False))
-        return exp.Table(**parts, alias=exp.TableAlias(this=identifier("s")))
-
     def rows(self, query: Select) -> Select:
-        conditions = [_is_one_of(one) for one in self.only]
-        query.from_(self.source())
-        return query.where(all_of(conditions)) if conditions else query
+        return kept(query.from_(stored_table(self.path, "s")), self.only)
 
     def key(self, name: str) -> exp.Expr:
         return _key(column("s", name), self.types[name], keys=self.keys)
@@ -193,9 +186,8 @@ def different_values(path: tuple[str, ...], *names: str) -> Select:
     return StoredFacts(path, (), {}).rows(query)
 
 
-def selected(stored: StoredTable, names: Sequence[str], only: Sequence[Only]) -> Select:
-    """Columns of the rows that fulfil conditions."""
-    query = select(*(named(stored.value("s", name), name) for name in names)).from_(stored.source("s"))
+def kept(query: Select, only: Sequence[Only]) -> Select:
+    """The rows of a query that fulfil conditions."""
     return query.where(all_of(map(_is_one_of, only))) if only else query
 
 

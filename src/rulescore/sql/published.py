@@ -29,6 +29,7 @@ from rulescore.sql.build import (
     named,
     number,
     select,
+    stored_table,
     table,
     union_all,
 )
@@ -157,9 +158,9 @@ def _query(
     atoms = (*rule.pattern.atoms, atom)
     places = [tables[one.predicate] for one in atoms]
     names = _Names(atoms, keys=all(place.keys for place in places))
-    query = select(named(count_rows(), "confirmed" if confirms else "refuted")).from_(_stored(places[0].path, "t0"))
+    query = select(named(count_rows(), "confirmed" if confirms else "refuted")).from_(stored_table(places[0].path, "t0"))
     for i, place in enumerate(places[1:], 1):
-        query.join(_stored(place.path, f"t{i}"), join_type="cross")
+        query.join(stored_table(place.path, f"t{i}"), join_type="cross")
     conditions = [*names.joins(), *(names.other_fact(atom, one) for one in alike if names.may_be_one(atom, one))]
     tags = _all_observed(places) if model is None else exp.Paren(this=_one_predicted(places, model))
     return query.where(all_of([*conditions, tags]))
@@ -202,11 +203,6 @@ class _Names:
     def other_fact(self, atom: PatternAtom, other: PatternAtom) -> exp.Expr:
         pairs = [(one, two) for one, two in zip(atom.slots, other.slots, strict=True) if one != two]
         return exp.Paren(this=any_of(different(self._value(one), self._value(two)) for one, two in pairs))
-
-
-def _stored(path: tuple[str, str], alias: str) -> exp.Table:
-    schema, name = path
-    return exp.Table(this=identifier(name), db=identifier(schema), alias=exp.TableAlias(this=identifier(alias)))
 
 
 def _tagged(number_of_place: int, tags: Sequence[int]) -> exp.Expr:
@@ -309,7 +305,7 @@ def longest_row(path: tuple[str, str], columns: Sequence[str]) -> Select:
     """The bytes of the longest row."""
     sizes = [call("OCTET_LENGTH", column("s", one)) for one in columns]
     longest = exp.Max(this=reduce(lambda left, right: exp.Add(this=left, expression=right), sizes))
-    return select(named(exp.Coalesce(this=longest, expressions=[number(0)]), "n")).from_(_stored(path, "s"))
+    return select(named(exp.Coalesce(this=longest, expressions=[number(0)]), "n")).from_(stored_table(path, "s"))
 
 
 def index_staged(staged: str) -> exp.Create:
@@ -323,5 +319,5 @@ def analyze(path: tuple[str, str]) -> exp.Expr:
 
 def row_counts(path: tuple[str, str]) -> Select:
     """Rows of a table by their tags."""
-    rows = select(named(column("s", "tag"), "tag"), named(count_rows(), "n")).from_(_stored(path, "s"))
+    rows = select(named(column("s", "tag"), "tag"), named(count_rows(), "n")).from_(stored_table(path, "s"))
     return rows.group_by(column("s", "tag"))

@@ -32,6 +32,7 @@ from rulescore.sql.build import (
     number,
     one_if,
     select,
+    stored_table,
     table,
     total,
 )
@@ -54,8 +55,7 @@ class StoredTable:
     kinds: Mapping[str, pa.DataType] = field(default_factory=dict)
 
     def source(self, alias: str) -> exp.Table:
-        parts = dict(zip(("this", "db", "catalog"), map(identifier, reversed(self.path)), strict=False))
-        return exp.Table(**parts, alias=exp.TableAlias(this=identifier(alias)))
+        return stored_table(self.path, alias)
 
     def value(self, alias: str, name: str) -> exp.Expr:
         """A column's value; NULL too where its type cannot hold it."""

@@ -18,7 +18,7 @@ LAYERS = (0.6, 0.3, 0.1)  # relations of one kind, by their share of its facts
 FACTS_PER_ENTITY = 5
 HUB_SHARE = 0.08  # of the arguments of the hub's type
 ECHOES = 0.1  # facts whose pair another relation of the same kind has too
-PREDICTIONS = 0.01  # of the number of facts
+PREDICTIONS = 0.01  # of the number of facts: half have a fact's pair under another relation, half its first argument and relation
 FILES = 8
 
 _TO_PARQUET = """
@@ -37,7 +37,9 @@ def write_graph(folder: Path, facts: int, seed: int = 0) -> None:
         rows = _rows(random, size, entities)
         _write(folder / "facts" / f"part-{i}.parquet", rows)
         predicted = rows[random.permutation(size)[: max(1, int(PREDICTIONS * size))]].copy()
-        predicted[:, 2] = _entities(random, predicted[:, 0] % KINDS // TYPES, entities)
+        half = len(predicted) // 2
+        predicted[:half, 0] = (predicted[:half, 0] + KINDS) % (KINDS * len(LAYERS))
+        predicted[half:, 2] = _entities(random, predicted[half:, 0] % KINDS // TYPES, entities)
         _write(folder / "predictions" / f"part-{i}.parquet", predicted)
 
 

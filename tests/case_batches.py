@@ -53,13 +53,17 @@ class Member:
 
 
 def members() -> list[Member]:
-    """Every run of every case but those that are refused."""
-    runs = [(case, run) for case in all_cases() for run in case.runs if not any(e.keyword == "refuses" for e in run.expectations)]
-    return [Member(f"c{number}_", case, run) for number, (case, run) in enumerate(runs)]
+    """Every case, with the first of its runs in each convention that is not refused."""
+    runs: dict[tuple[str, str], tuple[Case, Run]] = {}
+    for case in all_cases():
+        for run in case.runs:
+            if not any(one.keyword == "refuses" for one in run.expectations):
+                runs.setdefault((case.name, run.convention), (case, run))
+    return [Member(f"c{number}_", case, run) for number, (case, run) in enumerate(runs.values())]
 
 
 def batches(size: int) -> list[list[Member]]:
-    """Every case file, in batches with the same options. A further run of a file that would be alone is left out."""
+    """Every case, in batches with the same options."""
     found: dict[object, list[list[Member]]] = {}
     for member in members():
         together = found.setdefault(_key(member), [[]])
@@ -67,8 +71,7 @@ def batches(size: int) -> list[list[Member]]:
             together.append([])
         together[-1].append(member)
     every = [batch for group in found.values() for batch in group]
-    alone = [replace(batch[0], prefix="") for batch in every if len(batch) == 1 and batch[0].run is batch[0].case.runs[0]]
-    return [*(batch for batch in every if len(batch) > 1), *([one] for one in alone)]
+    return [batch if len(batch) > 1 else [replace(batch[0], prefix="")] for batch in every]
 
 
 def _key(member: Member) -> object:

@@ -1,5 +1,5 @@
-"""One Spark session for all tests, on the Java that is there or a wheel's. Its settings suit tables of a few rows: one task a
-stage, no code generated, nothing broadcast."""
+"""One Spark session for all tests of a process, on the Java that is there or a wheel's. Its settings suit tables of a few rows: one
+task a stage, no code generated, and memory in small pieces."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ SMALL = {
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.leafNodeDefaultParallelism": "1",
     "spark.sql.adaptive.enabled": "false",
-    "spark.sql.autoBroadcastJoinThreshold": "-1",
+    "spark.sql.autoBroadcastJoinThreshold": "1MB",
+    # Every table that is broadcast takes a page.
+    "spark.buffer.pageSize": "1m",
     # Writing plans out takes as long as making them.
     "spark.sql.maxPlanStringLength": "1000",
     "spark.sql.codegen.wholeStage": "false",

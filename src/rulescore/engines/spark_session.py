@@ -44,8 +44,8 @@ _SETTINGS = {
     "spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.PushProjectionThroughUnion",
 }
 
-# How a session of our own runs. A task that is sent twice as much as the one in the middle is divided, from 4 MB on: what joins find
-# grows with the square of what they are sent, if all of it belongs to one entity.
+# How a session of our own runs. A task that is sent twice as much as the one in the middle is divided, from 4 MB on: what joins
+# find grows with the square of what they are sent, if all of it belongs to one entity.
 OWN = {
     "spark.app.name": "rulescore",
     "spark.ui.enabled": "false",

@@ -178,18 +178,21 @@ def test_the_command_line_says_in_one_line_that_the_server_is_gone(
         found = own_server.ask("SELECT query FROM pg_stat_activity WHERE usename = 'reader' AND state = 'active'")
         return any("V8" in query or query.count("JOIN") > 4 for (query,) in found)
 
+    over = threading.Event()
+
     def kill() -> None:
-        while not counts():
-            time.sleep(0.02)
+        while not counts() and not over.wait(0.02):
+            pass
         own_server.stop()
 
     killer = threading.Thread(target=kill, daemon=True)
     killer.start()
     arguments = ["audit", "--facts", "facts.tsv", "--rules", "endless.rules", "--engine", own_server.url(), "--output", "out"]
     done = CliRunner().invoke(program, arguments)
+    over.set()
     killer.join()
     own_server.start()
-    assert (done.exit_code, done.stdout) == (3, "")
+    assert (done.exit_code, done.stdout) == (3, ""), done.output
     assert done.stderr.startswith("error: the connection to the server was lost: ")
     assert "rule `endless`" in done.stderr
     assert not (tmp_path / "out").exists()

@@ -28,7 +28,7 @@ pytestmark = [pytest.mark.server, pytest.mark.xdist_group("spark")]
 FACTS = [("a", "q", "b"), ("b", "q", "c"), ("b", "p", "a"), ("b", "p", "c"), ("b", "s", "c"), ("a", "s", "b")]
 PREDICTIONS = [("c", "q", "a"), ("a", "q", "c"), ("a", "p", "b"), ("a", "q", "b")]
 START = "from rulescore.cli.main import main; main()"
-RULES = "one: p(X, Y) <- q(X, Y). two: s(X, Z) <- q(X, Y), q(Y, Z). incompatible p, s."
+RULES = "one: p(X, Y) <- q(X, Y). two: s(X, Y) <- q(X, Y), p(Y, X). incompatible p, s."
 
 
 def rows(facts: list[tuple[str, str, str]]) -> pa.Table:

@@ -4,6 +4,7 @@ ended. Its order is JSON on standard input, its answer JSON on standard output; 
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -33,6 +34,9 @@ _WITHOUT_TRIANGLES = ("facts, both ways round", "pairs that carry facts", "contr
 
 
 def main() -> None:
+    # Java warns on standard output, which is for answers.
+    sys.stdout = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
     order = json.load(sys.stdin)
     if order["settings"] is None:
         _score_all(order["tasks"], {"memory_limit": "6GB", "threads": 2})

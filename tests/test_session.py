@@ -21,6 +21,8 @@ from rulescore.evaluate import Session
 from rulescore.language.parser import parse_atom
 from strategies import Generated
 
+pytestmark = pytest.mark.slow
+
 Counts = tuple[int, int, int]
 
 

@@ -27,6 +27,8 @@ from rulescore.engines.tables import LoadedTable, load_tables, predicted_tables
 from rulescore.errors import Diagnostic, InputError
 from rulescore.sql.build import select, table
 
+pytestmark = pytest.mark.slow
+
 SALES = {
     "id": [1, 2, 3, 4],
     "price": [100.0, 200.0, 300.0, None],

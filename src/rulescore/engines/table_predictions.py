@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -39,15 +39,24 @@ class Staged:
 def stage_predictions(engine: Engine, setting: Setting, tables: Mapping[str, TableRows]) -> dict[str, Staged]:
     """Reads the predictions of every table that has some. All that is wrong with them is raised together."""
     problems = [problem for model in setting.predictions for problem in _top_k_problems(model)]
-    found: dict[str, Staged] = {}
-    for name, rows in tables.items():
-        stage = _Stage(engine, rows, setting.predictions)
-        if (staged := stage.run()) is not None:
-            found[name] = staged
-        problems += stage.problems
+    stages = [_Stage(engine, rows, setting.predictions) for rows in tables.values()]
+    loaded = [(stage, checked) for stage in stages if (checked := stage.load()) is not None]
+    counts = _counts(engine, [checked for _, checked in loaded]) if loaded else []
+    found = {
+        stage.table.name: stage.check(checked, [row for row in counts if row["place"] == place])
+        for place, (stage, checked) in enumerate(loaded)
+    }
+    problems += [problem for stage in stages for problem in stage.problems]
     if problems:
         raise InputError(problems)
     return found
+
+
+def _counts(engine: Engine, tables: Sequence[sql.Checked]) -> list[dict[str, int]]:
+    """All tables are looked at by one statement."""
+    found = engine.query(sql.findings(tables)).sort_by([("place", "ascending"), ("model", "ascending")])
+    counts: list[dict[str, int]] = found.to_pylist()
+    return counts
 
 
 def _top_k_problems(model: ModelPredictions) -> Iterator[Diagnostic]:
@@ -62,33 +71,44 @@ class _Stage:
 
     def __init__(self, engine: Engine, rows: TableRows, models: tuple[ModelPredictions, ...]) -> None:
         self._engine, self._rows, self._models = engine, rows, models
-        self._table = rows.shape.table
+        self.table = rows.shape.table
         self.problems: list[Diagnostic] = []
 
-    def run(self) -> Staged | None:
-        target = self._rows.shape.attributes[self._table.target] if self._table.target is not None else None
+    def load(self) -> sql.Checked | None:
+        """What is to be looked at, where there are predictions and they could be read."""
+        target = self._rows.shape.attributes[self.table.target] if self.table.target is not None else None
         parts = [
             part.append_column("model", pa.repeat(pa.scalar(number, pa.int32()), part.num_rows))
             for number, model in enumerate(self._models)
             for source in model.tables
-            if source.table == self._table.name and target is not None
+            if source.table == self.table.name and target is not None
             for part in self._read(source, model.model, target)
         ]
         if not parts or self.problems or target is None:
             return None
         floats = target is ValueType.INTEGER and not all(_is_whole(part["value"]) for part in parts)
-        kind = ValueType.FLOAT if floats else target
         if floats and (whole := self._for_integers()):
             self.problems.append(self._not_whole(whole))
             return None
-        self._engine.load(self._rows.staged, pa.concat_tables([_cast(part, floats, target) for part in parts]))
-        self._check_each(kind)
-        return Staged(self._covered(), floats)
+        rows = self._rows
+        self._engine.load(rows.staged, pa.concat_tables([_cast(part, floats, target) for part in parts]))
+        return sql.Checked(rows.staged, rows.table, rows.keys, ValueType.FLOAT if floats else target)
+
+    def check(self, checked: sql.Checked, counts: Sequence[Mapping[str, int]]) -> Staged:
+        """`counts`: what was counted of each model's predictions."""
+        for row in counts:
+            self._check_faults(checked, row)
+        for row in counts:
+            if row["several"]:
+                self._check_conflicts(row)
+        assert self.table.target is not None
+        floats = checked.target_type is not self._rows.shape.attributes[self.table.target]
+        return Staged({row["model"]: row["ids"] for row in counts}, floats)
 
     def _read(self, source: TablePredictions, model: str, target: ValueType) -> Iterator[pa.Table]:
         try:
             rows = source.rows if isinstance(source.rows, RowStream) else row_stream(self._engine, source.rows, model)
-            found, problems = prediction_columns(rows, self._table, self._rows.key_types(), target)
+            found, problems = prediction_columns(rows, self.table, self._rows.key_types(), target)
         except InputError as error:
             self.problems += error.problems
             return
@@ -103,23 +123,20 @@ class _Stage:
 
     def _not_whole(self, derived: list[str]) -> Diagnostic:
         shown = ", ".join(f"`{one}`" for one in derived)
-        message = f"`{self._table.target}` of table `{self._table.name}` is an integer, and some predictions of it are not"
+        message = f"`{self.table.target}` of table `{self.table.name}` is an integer, and some predictions of it are not"
         notes = (f"{shown} cannot be computed from them",)
         return Diagnostic("E351", message, notes=notes, helps=("round the predictions, or the target where it is used",))
 
-    def _check_each(self, kind: ValueType) -> None:
-        rows = self._rows
-        for row in self._engine.query(sql.fault_counts(rows.staged, rows.table, rows.keys, kind)).to_pylist():
-            for fault in sql.FAULTS:
-                if row[fault]:
-                    query = sql.faulty(rows.staged, rows.table, rows.keys, kind, row["model"], fault)
-                    found = offenders(self._engine, query)
-                    assert found is not None
-                    self.problems.append(self._fault(fault, row["model"], row[fault], found))
+    def _check_faults(self, checked: sql.Checked, row: Mapping[str, int]) -> None:
+        for fault in sql.FAULTS:
+            if row[fault]:
+                found = offenders(self._engine, sql.faulty(checked, row["model"], fault))
+                assert found is not None
+                self.problems.append(self._fault(fault, row["model"], row[fault], found))
 
     def _fault(self, fault: str, model: int, count: int, found: Offenders) -> Diagnostic:
         who = f"`{self._models[model].model}`"
-        table, target = f"`{self._table.name}`", f"`{self._table.target}`"
+        table, target = f"`{self.table.name}`", f"`{self.table.target}`"
         ids = counted(found.total, "id")
         place = self._place(model)
         match fault:
@@ -141,27 +158,21 @@ class _Stage:
                 )
                 helps = (
                     ("say with `hidden` which rows are hidden",)
-                    if self._table.hidden is None
+                    if self.table.hidden is None
                     else ("leave them out, or see that `hidden` of the table speaks of them",)
                 )
                 message = f"{who} predicts {ids} of table {table} whose {target} is not hidden: {found}"
                 return Diagnostic("E353", message, place, notes=notes, helps=helps)
 
-    def _covered(self) -> dict[int, int]:
-        covered = {}
-        width = len(self._table.key)
-        for row in self._engine.query(sql.covered_ids(self._rows.staged, width)).to_pylist():
-            covered[row["model"]] = row["ids"]
-            if row["several"]:
-                found = offenders(self._engine, sql.conflicting(self._rows.staged, width, row["model"]))
-                who = f"`{self._models[row['model']].model}`"
-                message = f"{who} predicts different values for {counted(row['several'], 'id')}: {found}"
-                helps = ("give one prediction for each id; equal ones count once",)
-                self.problems.append(Diagnostic("E354", message, self._place(row["model"]), helps=helps))
-        return covered
+    def _check_conflicts(self, row: Mapping[str, int]) -> None:
+        found = offenders(self._engine, sql.conflicting(self._rows.staged, len(self.table.key), row["model"]))
+        who = f"`{self._models[row['model']].model}`"
+        message = f"{who} predicts different values for {counted(row['several'], 'id')}: {found}"
+        helps = ("give one prediction for each id; equal ones count once",)
+        self.problems.append(Diagnostic("E354", message, self._place(row["model"]), helps=helps))
 
     def _place(self, model: int) -> Place:
-        return Place(next(one.rows.origin for one in self._models[model].tables if one.table == self._table.name))
+        return Place(next(one.rows.origin for one in self._models[model].tables if one.table == self.table.name))
 
 
 def _is_whole(values: pa.ChunkedArray) -> bool:

@@ -73,6 +73,15 @@ def _known(kind: ValueType | None) -> ValueType:
     return kind
 
 
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """Rows that are not checked yet, with the tables they were made from: of reached attributes, and of hidden ids."""
+
+    rows: TableRows
+    reached: Mapping[str, str]
+    ids: str | None
+
+
 class TableLoader:
     """Reads the tables of a setting into an engine. `used` are the attributes that rules name."""
 
@@ -96,7 +105,8 @@ class TableLoader:
             self._store(number, shapes[table], need)
         self._raise_problems()
         numbered = [(number, shape) for number, shape in enumerate(shapes.values()) if shape.table.key]
-        found = {shape.table.name: self._rows(number, shape, wanted[shape.table.name]) for number, shape in numbered}
+        made = [self._make(number, shape, wanted[shape.table.name]) for number, shape in numbered]
+        found = {one.shape.table.name: one for one in self._checked(made)}
         self._raise_problems()
         for stored in self._stored.values():
             if len(stored.path) == 1:
@@ -191,26 +201,38 @@ class TableLoader:
         else:
             self._engine.load(target, rows)
 
-    def _rows(self, number: int, shape: TableShape, need: Need) -> TableRows:
+    def _make(self, number: int, shape: TableShape, need: Need) -> _Made:
         stem = name(f"table_{number}")
-        stored = self._stored[shape.table.name]
         fields = {one: f"b{i}" for i, one in enumerate(need.base)}
         reached = {one: f"{stem}_reached_{fields[one]}" for one in need.base if one in shape.reached}
         for attribute, target in reached.items():
             self._engine.run(sql.create_reached(target, shape.reached[attribute], self._stored))
         ids = self._hidden_ids(shape, stem)
         rows = TableRows(shape, need, stem, fields, 0, 0)
+        stored = self._stored[shape.table.name]
         self._engine.run(sql.create_rows(rows.table, shape, stored, sql.RowFields(fields, reached), ids))
-        counts = self._engine.query(sql.row_counts(rows.table)).to_pylist()[0]
-        rows = replace(rows, rows=counts["rows"], hidden=counts["hidden"])
-        self._check_keys(rows)
-        self._check_finite(rows)
-        for attribute, target in reached.items():
+        return _Made(rows, reached, ids)
+
+    def _checked(self, tables: Sequence[_Made]) -> Iterator[TableRows]:
+        """The tables, once they are looked at: by one statement, and by others where something is wrong."""
+        if not tables:
+            return
+        query = sql.findings([sql.Checked(one.rows.table, one.rows.keys, list(_floats(one.rows).values())) for one in tables])
+        found = {row["place"]: row for row in self._engine.query(query).to_pylist()}
+        for place, made in enumerate(tables):
+            yield self._check(made, found[place])
+
+    def _check(self, made: _Made, found: Mapping[str, int]) -> TableRows:
+        rows = replace(made.rows, rows=found["rows"], hidden=found["hidden"])
+        self._check_keys(rows, found["missing"], found["repeated"])
+        if found["not_finite"]:
+            self._name_not_finite(rows)
+        for attribute, target in made.reached.items():
             self._check_reached(rows, attribute, target)
             self._engine.run(drop(target))
-        if ids is not None:
-            self._check_hidden_ids(rows, ids)
-            self._engine.run(drop(ids))
+        if made.ids is not None:
+            self._check_hidden_ids(rows, made.ids)
+            self._engine.run(drop(made.ids))
         return replace(rows, warnings=tuple(self._hidden_warnings(rows)))
 
     def _hidden_ids(self, shape: TableShape, stem: str) -> str | None:
@@ -242,25 +264,23 @@ class TableLoader:
 
         return RowStream(table.origin, lambda: schema, read)
 
-    def _check_keys(self, rows: TableRows) -> None:
+    def _check_keys(self, rows: TableRows, missing: int, repeated: int) -> None:
         table = rows.shape.table
-        missing = self._engine.query(sql.missing_keys(rows.table, rows.keys))["n"][0].as_py()
         columns = " and ".join(f"`{one}`" for one in table.key)
         if missing:
             self._problem("E345", f"{_rows_of(missing, table)} without a value for {columns}, the key", place=Place(table.origin))
-        if found := offenders(self._engine, sql.repeated_keys(rows.table, rows.keys)):
-            message = f"{counted(found.total, 'repeated key')} in table `{table.name}`: {found}"
+        if repeated:
+            found = offenders(self._engine, sql.repeated_keys(rows.table, rows.keys))
+            message = f"{counted(repeated, 'repeated key')} in table `{table.name}`: {found}"
             helps = ("name all the columns that tell rows apart, or mend the rows",)
             self._problem("E345", message, *helps, place=Place(table.origin), notes=(f"the key is {columns}",))
 
-    def _check_finite(self, rows: TableRows) -> None:
-        for attribute, part in rows.fields.items():
-            if rows.shape.attributes[attribute] is ValueType.FLOAT:
-                found = offenders(self._engine, sql.not_finite(rows.table, part, rows.keys))
-                if found:
-                    message = f"`{attribute}` of table `{rows.shape.table.name}` is NaN or infinite in {_of(found)}"
-                    helps = ("write a missing value as null, or leave the field of a text file empty",)
-                    self._problem("E314", message, *helps, place=Place(rows.shape.table.origin))
+    def _name_not_finite(self, rows: TableRows) -> None:
+        for attribute, part in _floats(rows).items():
+            if found := offenders(self._engine, sql.not_finite(rows.table, part, rows.keys)):
+                message = f"`{attribute}` of table `{rows.shape.table.name}` is NaN or infinite in {_of(found)}"
+                helps = ("write a missing value as null, or leave the field of a text file empty",)
+                self._problem("E314", message, *helps, place=Place(rows.shape.table.origin))
 
     def _check_reached(self, rows: TableRows, attribute: str, target: str) -> None:
         table = rows.shape.table
@@ -296,6 +316,11 @@ def _unusable(shapes: Mapping[str, TableShape], wanted: Mapping[str, Need]) -> I
                 kind = shapes[table].stored[column]
                 notes = ("columns of text, whole numbers, floats, booleans and dates can be used",)
                 yield Diagnostic("E321", f"column `{column}` of table `{table}` is of type {kind}", notes=notes)
+
+
+def _floats(rows: TableRows) -> dict[str, str]:
+    """The attributes that hold floats, and their fields."""
+    return {attribute: part for attribute, part in rows.fields.items() if rows.shape.attributes[attribute] is ValueType.FLOAT}
 
 
 def _empty(fields: Iterable[str], types: Sequence[ValueType]) -> pa.Table:

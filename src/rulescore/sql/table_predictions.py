@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -11,6 +12,7 @@ from rulescore.sql.build import (
     Select,
     all_of,
     any_of,
+    big,
     column,
     count_rows,
     different,
@@ -22,6 +24,7 @@ from rulescore.sql.build import (
     select,
     table,
     total,
+    union_all,
 )
 from rulescore.sql.tables import is_not_finite, shown
 
@@ -38,41 +41,49 @@ def _faults(fields: Sequence[str], target_type: ValueType) -> dict[str, exp.Expr
     return dict(zip(FAULTS, (no_id, no_value, wrong, unknown, negation(column("r", "hidden"))), strict=True))
 
 
-def _with_rows(query: Select, staged: str, rows: str, fields: Sequence[str]) -> Select:
-    same = all_of(equal(column("r", one), column("p", f"k{i}")) for i, one in enumerate(fields))
-    return query.from_(table(staged, "p")).join(table(rows, "r"), on=same, join_type="left")
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """Staged predictions that are looked at, beside the rows they are of and the fields of their key."""
+
+    staged: str
+    rows: str
+    fields: Sequence[str]
+    target_type: ValueType
 
 
-def fault_counts(staged: str, rows: str, fields: Sequence[str], target_type: ValueType) -> Select:
-    """How many predictions of each model have each fault."""
-    faults = _faults(fields, target_type)
-    counts = [named(exp.cast(total(one_if(condition)), "BIGINT", copy=False), name) for name, condition in faults.items()]
-    return _with_rows(select(column("p", "model"), *counts), staged, rows, fields).group_by(column("p", "model"))
+def _with_rows(query: Select, checked: Checked) -> Select:
+    same = all_of(equal(column("r", one), column("p", f"k{i}")) for i, one in enumerate(checked.fields))
+    return query.from_(table(checked.staged, "p")).join(table(checked.rows, "r"), on=same, join_type="left")
 
 
-def faulty(staged: str, rows: str, fields: Sequence[str], target_type: ValueType, model: int, fault: str) -> Select:
-    """The ids of a model's predictions that have a fault."""
-    query = select(*(named(column("p", f"k{i}"), f"k{i}") for i in range(len(fields))))
-    mine = equal(column("p", "model"), number(model))
-    found = _with_rows(query, staged, rows, fields).where(all_of([mine, _faults(fields, target_type)[fault]]))
-    return shown(found, len(fields))
+def findings(tables: Sequence[Checked]) -> exp.Query:
+    """For each table, by its place, and each model: how many predictions have each fault, how many ids are predicted, and how
+    many of them with different values."""
+    return union_all([_findings(place, one) for place, one in enumerate(tables)])
 
 
-def covered_ids(staged: str, width: int) -> Select:
-    """How many ids each model predicts, and how many of them with different values."""
-    fields = [column("p", f"k{i}") for i in range(width)]
+def _findings(place: int, checked: Checked) -> Select:
+    faults = _faults(checked.fields, checked.target_type)
     low, high = exp.Min(this=column("p", "value")), exp.Max(this=column("p", "value"))
-    ids = (
-        select(column("p", "model"), named(one_if(different(low, high)), "several"))
-        .from_(table(staged, "p"))
-        .group_by(column("p", "model"), *fields)
-    )
-    several = exp.cast(total(column("d", "several")), "BIGINT", copy=False)
+    counts = [named(total(one_if(condition)), name) for name, condition in faults.items()]
+    query = select(column("p", "model"), *counts, named(one_if(different(low, high)), "several"))
+    keys = [column("p", f"k{i}") for i in range(len(checked.fields))]
+    by_id = _with_rows(query, checked).group_by(column("p", "model"), *keys)
+    totals = [named(big(total(column("d", name))), name) for name in (*FAULTS, "several")]
     return (
-        select(column("d", "model"), named(count_rows(), "ids"), named(several, "several"))
-        .from_(ids.subquery(alias="d", copy=False))
+        select(named(number(place), "place"), column("d", "model"), named(count_rows(), "ids"), *totals)
+        .from_(by_id.subquery(alias="d", copy=False))
         .group_by(column("d", "model"))
     )
+
+
+def faulty(checked: Checked, model: int, fault: str) -> Select:
+    """The ids of a model's predictions that have a fault."""
+    width = len(checked.fields)
+    query = select(*(named(column("p", f"k{i}"), f"k{i}") for i in range(width)))
+    mine = equal(column("p", "model"), number(model))
+    wrong = _faults(checked.fields, checked.target_type)[fault]
+    return shown(_with_rows(query, checked).where(all_of([mine, wrong])), width)
 
 
 def conflicting(staged: str, width: int, model: int) -> Select:

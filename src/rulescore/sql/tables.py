@@ -19,6 +19,7 @@ from rulescore.sql.build import (
     all_of,
     any_of,
     argument,
+    big,
     candidate_table,
     column,
     count_rows,
@@ -31,10 +32,12 @@ from rulescore.sql.build import (
     negation,
     number,
     one_if,
+    product,
     select,
     stored_table,
     table,
     total,
+    union_all,
 )
 from rulescore.sql.expressions import Compiler, call, cast, constant, finite, try_cast, when
 from rulescore.sql.loading import CONSTANT
@@ -195,9 +198,43 @@ def create_rows(target: str, shape: TableShape, stored: StoredTable, rows: RowFi
     )
 
 
-def row_counts(rows: str) -> Select:
-    hidden = exp.Coalesce(this=total(one_if(column("r", "hidden"))), expressions=[number(0)])
-    return select(named(count_rows(), "rows"), named(exp.cast(hidden, "BIGINT", copy=False), "hidden")).from_(table(rows, "r"))
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """Rows that are looked at: the fields of their key, and those that hold floats."""
+
+    rows: str
+    keys: Sequence[str]
+    floats: Sequence[str]
+
+
+def findings(tables: Sequence[Checked]) -> exp.Query:
+    """For each table, by its place: how many rows it has, how many of them are hidden, have no key or a float that is not
+    finite, and how many keys are repeated."""
+    return union_all([_findings(place, one) for place, one in enumerate(tables)])
+
+
+def _findings(place: int, checked: Checked) -> Select:
+    keys = [column("r", one) for one in checked.keys]
+    wrong = any_of(is_not_finite(column("r", one)) for one in checked.floats)
+    by_key = (
+        select(
+            named(count_rows(), "rows"),
+            named(total(one_if(column("r", "hidden"))), "hidden"),
+            named(total(one_if(wrong)), "not_finite"),
+            named(one_if(any_of(exp.Is(this=one.copy(), expression=exp.null()) for one in keys)), "missing"),
+        )
+        .from_(table(checked.rows, "r"))
+        .group_by(*keys)
+    )
+    counts = {
+        "rows": column("k", "rows"),
+        "hidden": column("k", "hidden"),
+        "not_finite": column("k", "not_finite"),
+        "missing": product(column("k", "missing"), column("k", "rows")),
+        "repeated": one_if(exp.GT(this=column("k", "rows"), expression=number(1))),
+    }
+    found = [named(big(exp.Coalesce(this=total(one), expressions=[number(0)])), name) for name, one in counts.items()]
+    return select(named(number(place), "place"), *found).from_(by_key.subquery(alias="k", copy=False))
 
 
 def shown(keys: Select, width: int) -> Select:
@@ -213,11 +250,6 @@ def shown(keys: Select, width: int) -> Select:
 
 def _keys(fields: Sequence[str], alias: str = "r") -> list[exp.Expr]:
     return [named(column(alias, one), f"k{i}") for i, one in enumerate(fields)]
-
-
-def missing_keys(rows: str, fields: Sequence[str]) -> Select:
-    lacking = any_of(exp.Is(this=column("r", one), expression=exp.null()) for one in fields)
-    return select(named(count_rows(), "n")).from_(table(rows, "r")).where(lacking)
 
 
 def repeated_keys(rows: str, fields: Sequence[str]) -> Select:

@@ -23,8 +23,11 @@ class Select(exp.Select):
     def from_(self, *expressions: Any, **options: Any) -> Select:
         return cast(Select, super().from_(*expressions, **{"copy": False, **options}))
 
-    def join(self, *expressions: Any, **options: Any) -> Select:
-        return cast(Select, super().join(*expressions, **{"copy": False, **options}))
+    def join(self, *expressions: Any, join_type: str | None = None, **options: Any) -> Select:
+        found = cast(Select, super().join(*expressions, **{"copy": False, **options}))
+        if join_type is not None:  # which the library would parse every time
+            found.args["joins"][-1].set("kind" if join_type == "cross" else "side", join_type.upper())
+        return found
 
     def where(self, *expressions: Any, **options: Any) -> Select:
         return super().where(*expressions, **{"copy": False, **options}) if expressions else self
@@ -65,8 +68,12 @@ def select(*expressions: Any) -> Select:
 
 def text(statement: exp.Expr, dialect: str, *, pretty: bool = False) -> str:
     """A statement as the engine reads it."""
-    for node in list(statement.find_all(Select)):
-        node.__class__ = exp.Select  # type: ignore[assignment]  # the same layout: see Select
+    waiting = [statement]
+    while waiting:
+        node = waiting.pop()
+        if node.__class__ is Select:
+            node.__class__ = exp.Select  # type: ignore[assignment]  # the same layout: see Select
+        waiting.extend(node.iter_expressions())
     return statement.sql(dialect=dialect, pretty=pretty, copy=False)
 
 
@@ -99,7 +106,8 @@ def identifier(text: str) -> exp.Identifier:
 
 
 def column(table: str, field: str) -> exp.Column:
-    return exp.column(identifier(field), table=identifier(table))
+    # The library's own function copies both names, and every statement has hundreds of columns.
+    return exp.Column(this=identifier(field), table=identifier(table))
 
 
 def table(source: str, alias: str | None = None) -> exp.Table:

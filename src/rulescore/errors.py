@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from enum import StrEnum
-from re import compile
+from re import compile, escape
 
 
 class Severity(StrEnum):
@@ -69,6 +69,11 @@ class Span:
         text = self.source.line_text(line)
         length = max(1, min(self.end - self.start, len(text) - column + 1))
         return Place(self.source.name, line, column, length, text)
+
+    def word(self, word: str) -> Span:
+        """Where it first has a word; all of it where it has the word in other letters, as in quotes."""
+        found = compile(rf"(?<![\w.]){escape(word)}(?!\w|\.\w)").search(self.source.text, self.start, self.end)
+        return self if found is None else Span(self.source, *found.span())
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,10 +106,18 @@ def test_e205_a_predicate_that_resembles_a_known_one(problems):
     assert found.helps == ("if the name is right, declare it: `predicate fahter/2.`",)
 
 
-@pytest.mark.parametrize("declaration", ["closed fahter.", "incompatible mother, fahter.", "functional fahter(X -> Y)."])
-def test_e205_a_declaration_may_misspell_too(problems, declaration: str):
+@pytest.mark.parametrize(
+    ("declaration", "at"),
+    [
+        ("closed fahter.", "2:8"),
+        ("incompatible mother, fahter.", "2:22"),
+        ("incompatible\n  mother,\n  `fahter`.", "4:4"),
+        ("functional fahter(X -> Y).", "2:12"),
+    ],
+)
+def test_e205_a_declaration_may_misspell_too(problems, declaration: str, at: str):
     found = problems(f"mother(X, Y) <- father(X, Y).\n{declaration}", FACTS)["E205"]
-    assert (found.place.line, found.label) == (2, "did you mean `father`?")
+    assert (place(found), found.place.length, found.label) == (f"family.rules:{at}", 6, "did you mean `father`?")
 
 
 def test_e205_a_declared_predicate_is_no_typing_mistake(problems):

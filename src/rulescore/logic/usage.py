@@ -71,12 +71,13 @@ def named_predicates(statement: Statement, tests: Collection[str] = ()) -> Itera
         yield atom.predicate, atom.span
     match statement:
         case IncompatibleGroup(predicates):
-            for predicate in predicates:
-                yield predicate, statement.span
+            named = predicates
         case Functional(predicate=predicate) | Closed(predicate=str(predicate)):
-            yield predicate, statement.span
+            named = (predicate,)
         case _:
             return
+    for predicate in named:
+        yield predicate, statement.span and statement.span.word(predicate)
 
 
 def constant_keys(program: Program) -> set[str]:

@@ -1,24 +1,29 @@
-"""A graph with a hub, on Spark sessions that tell of every task. Run as a program on a folder with `facts` and `some.rules`. Events
-are written to `divided` and, without the handling of skew, to `whole`; counts are printed."""
+"""A graph with a hub, counted in a Spark session that tells of every task: once with the handling of skew, and once without. Run as
+a program on a folder with `facts` and `some.rules`. Events are written to `events`; for both times it is printed when it began and
+ended, in milliseconds, and what was counted."""
 
 from __future__ import annotations
 
 import json
 import sys
+import time
 from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-import rulescore
+from rulescore.data.api import make_setting
+from rulescore.engines.counting import dataset_counts
 from rulescore.engines.spark_java import java_home
 from rulescore.engines.spark_session import OWN
+from rulescore.evaluate import Session
 from spark_session import SMALL
 
 # What a session of the package's own has, but for data of a size that tests can have.
 SETTINGS = {
     **SMALL,
     **OWN,
-    "spark.sql.shuffle.partitions": "32",
+    # While facts are loaded.
+    "spark.sql.shuffle.partitions": "8",
     "spark.sql.adaptive.coalescePartitions.enabled": "false",
     # The tables of predicates and rules are this small, and no others.
     "spark.sql.autoBroadcastJoinThreshold": "4KB",
@@ -32,22 +37,27 @@ SETTINGS = {
 }
 
 
-def session(events: Path, *, divides: bool) -> SparkSession:
+def started(events: Path) -> SparkSession:
     events.mkdir()
     builder = SparkSession.builder.config("spark.eventLog.dir", events.as_uri())
-    for name, value in {**SETTINGS, "spark.sql.adaptive.skewJoin.enabled": str(divides).lower()}.items():
+    for name, value in SETTINGS.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
 
 
 def main(folder: Path) -> None:
-    rules = (folder / "some.rules").read_text()
-    for name, divides in (("divided", True), ("whole", False)):
-        with java_home():
-            running = session(folder / name, divides=divides)
-        evaluation = rulescore.audit(folder / "facts", rules, engine=running)
-        running.stop()
-        print(json.dumps(evaluation.rules.to_pylist()))
+    with java_home():
+        spark = started(folder / "events")
+    with Session(make_setting(folder / "facts", {}, (folder / "some.rules").read_text(), engine=spark)) as session:
+        counter = session.counter
+        conf = counter.engine._session.conf  # type: ignore[attr-defined]
+        conf.set("spark.sql.shuffle.partitions", "32")
+        for divides in (True, False):
+            conf.set("spark.sql.adaptive.skewJoin.enabled", str(divides).lower())
+            began = 1000 * time.time()
+            counts = dataset_counts(counter)
+            print(json.dumps({"began": began, "ended": 1000 * time.time(), "counts": counts}))
+    spark.stop()
 
 
 if __name__ == "__main__":

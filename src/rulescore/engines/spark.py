@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from itertools import accumulate, takewhile
 from pathlib import Path
+from threading import Event
 from typing import Any, TypeVar
 
 import pyarrow as pa
@@ -64,10 +65,11 @@ class SparkEngine:
         self._adopted = 0
 
         self._running: list[Opened] = []
+        self._given_up = Event()
 
         def start() -> None:
             with quiet():
-                self._running.append(open_session(options))
+                self._running.append(open_session(options, self._given_up))
 
         try:
             self._worker.do(start)
@@ -148,6 +150,7 @@ class SparkEngine:
         return found
 
     def cancel(self) -> None:
+        self._given_up.set()
         for one in self._running:
             one.cancel(self._tag)
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 import tempfile
+import time
 import uuid
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from re import fullmatch
+from threading import Event
 from typing import Any
 
 from pyspark import SparkConf, SparkContext
@@ -44,8 +46,8 @@ _SETTINGS = {
     "spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.PushProjectionThroughUnion",
 }
 
-# How a session of our own runs. A task that is sent twice as much as the one in the middle is divided, from 4 MB on: what joins
-# find grows with the square of what they are sent, if all of it belongs to one entity.
+# How a session of our own runs. A task that is sent twice as much as the one in the middle is divided, from 64 KB on: what joins
+# find grows with the square of what they are sent, if all of it belongs to one entity, and some thousand rows find many millions.
 OWN = {
     "spark.app.name": "rulescore",
     "spark.ui.enabled": "false",
@@ -58,12 +60,15 @@ OWN = {
     # Dividing it is worth one more exchange of rows.
     "spark.sql.adaptive.forceOptimizeSkewedJoin": "true",
     "spark.sql.adaptive.skewJoin.skewedPartitionFactor": "2",
-    "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes": "4MB",
-    "spark.sql.adaptive.advisoryPartitionSizeInBytes": "4MB",
+    "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes": "64KB",
+    "spark.sql.adaptive.advisoryPartitionSizeInBytes": "64KB",
+    # The pieces of what is divided may be that small, but no other task.
+    "spark.sql.adaptive.coalescePartitions.minPartitionSize": "4MB",
 }
 
-# How long a server may take to answer, in seconds.
+# How long a server may take to answer, and how often it is looked whether it has, in seconds.
 _PATIENCE = 10
+_POLL = 0.05
 
 _UNITS = {"": 1, "B": 1, "K": 1000, "M": 1000**2, "G": 1000**3, "T": 1000**4}
 _BINARY_UNITS = {"KI": 1 << 10, "MI": 1 << 20, "GI": 1 << 30, "TI": 1 << 40}
@@ -114,11 +119,12 @@ def is_remote(session: object) -> bool:
     return type(session).__module__.startswith("pyspark.sql.connect")
 
 
-def open_session(options: EngineOptions) -> Opened:
+def open_session(options: EngineOptions, given_up: Event) -> Opened:
+    """The session that options name. A server that does not answer is waited for no longer than until `given_up`."""
     if options.session is not None:
         return _connected(options.session) if is_remote(options.session) else _beside(options.session)
     if options.url.startswith(CONNECT):
-        return _reached(options.url)
+        return _reached(options.url, given_up)
     return _started(options)
 
 
@@ -164,7 +170,7 @@ def _view(frame: Any, view: str) -> str:
     return view
 
 
-def _reached(url: str) -> Opened:
+def _reached(url: str, given_up: Event) -> Opened:
     from grpc import FutureTimeoutError, channel_ready_future
     from pyspark.sql.connect.client import DefaultChannelBuilder
     from pyspark.sql.connect.session import SparkSession as RemoteSession
@@ -172,7 +178,11 @@ def _reached(url: str) -> Opened:
     try:
         # A session would ask a server that is not there again and again, for ten minutes.
         with DefaultChannelBuilder(url).toChannel() as channel:
-            channel_ready_future(channel).result(timeout=_PATIENCE)
+            ready = channel_ready_future(channel)
+            until = time.monotonic() + _PATIENCE
+            while not ready.done() and time.monotonic() < until and not given_up.wait(_POLL):
+                pass
+            ready.result(timeout=0)
         session = RemoteSession.builder.remote(url).create()
         _configure(session, _SETTINGS)
     except FutureTimeoutError as error:

@@ -53,12 +53,12 @@ class Member:
 
 
 def members() -> list[Member]:
-    """Every case, with the first of its runs in each convention that is not refused."""
-    runs: dict[tuple[str, str], tuple[Case, Run]] = {}
+    """Every case, with the first of its runs in each convention that is not refused; one that is evaluated alone, once."""
+    runs: dict[object, tuple[Case, Run]] = {}
     for case in all_cases():
         for run in case.runs:
             if not any(one.keyword == "refuses" for one in run.expectations):
-                runs.setdefault((case.name, run.convention), (case, run))
+                runs.setdefault(case.name if _is_alone(case) else (case.name, run.convention), (case, run))
     return [Member(f"c{number}_", case, run) for number, (case, run) in enumerate(runs.values())]
 
 
@@ -74,17 +74,22 @@ def batches(size: int) -> list[list[Member]]:
     return [batch if len(batch) > 1 else [replace(batch[0], prefix="")] for batch in every]
 
 
+def _statements(case: Case) -> list[list[Token]]:
+    return list(statements(Source(case.name, case.rule_text)))
+
+
+def _is_alone(case: Case) -> bool:
+    """Whether it extracts incompatible predicates from all there are, or has a template."""
+    return any(tokens[0].text in {"extract", "for"} for tokens in _statements(case))
+
+
 def _key(member: Member) -> object:
-    """Cases with the same key go together; one that extracts incompatible predicates from all there are, or has a template, is
-    alone."""
+    """Cases with the same key go together."""
+    if _is_alone(member.case):
+        return member.prefix
     run = member.run
-    options = (run.convention, run.distinct_variables, run.roles)
-    closed = False
-    for tokens in statements(Source(member.case.name, member.case.rule_text)):
-        if tokens[0].text in {"extract", "for"}:
-            return member.prefix
-        closed |= tokens[0].text == "closed" and tokens[1].text == "*"
-    return (*options, closed)
+    closed = any(tokens[0].text == "closed" and tokens[1].text == "*" for tokens in _statements(member.case))
+    return run.convention, run.distinct_variables, run.roles, closed
 
 
 def renamed_text(member: Member) -> str:

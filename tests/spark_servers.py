@@ -14,6 +14,7 @@ from pathlib import Path
 import pyspark
 
 from rulescore.engines.spark_java import java_home
+from spark_program import ENVIRONMENT
 from spark_session import SMALL
 
 HOME = Path(pyspark.__file__).parent
@@ -67,7 +68,7 @@ def free_port() -> int:
 def running(command: list[object], folder: Path, port: int) -> Iterator[None]:
     """A process that answers at a port. It is stopped in the end, and waited for."""
     with tempfile.TemporaryFile() as messages:
-        environment = {**os.environ, **LOCAL, "SPARK_LOCAL_DIRS": str(folder)}
+        environment = {**os.environ, **ENVIRONMENT, **LOCAL, "SPARK_LOCAL_DIRS": str(folder)}
         process = subprocess.Popen(list(map(str, command)), cwd=folder, env=environment, stdout=messages, stderr=messages)
         try:
             _await(process, port)

@@ -17,26 +17,15 @@ from pyspark.sql import SparkSession
 
 import rulescore
 from rulescore.data.setting import EngineOptions
+from rulescore.engines import spark_session
 from rulescore.engines.connect import connect
 from rulescore.engines.spark import SparkEngine
 from rulescore.engines.spark_java import java_home
 from rulescore.errors import EngineError, InputError
 from rulescore.sql.build import create, drop
+from spark_program import FACTS, PREDICTIONS, RULES, audited, rows, sorted_rows
 
 pytestmark = [pytest.mark.server, pytest.mark.xdist_group("spark")]
-
-FACTS = [("a", "q", "b"), ("b", "q", "c"), ("b", "p", "a"), ("b", "p", "c"), ("b", "s", "c"), ("a", "s", "b")]
-PREDICTIONS = [("c", "q", "a"), ("a", "q", "c"), ("a", "p", "b"), ("a", "q", "b")]
-START = "from rulescore.cli.main import main; main()"
-RULES = "one: p(X, Y) <- q(X, Y). two: s(X, Y) <- q(X, Y), p(Y, X). incompatible p, s."
-
-
-def rows(facts: list[tuple[str, str, str]]) -> pa.Table:
-    return pa.table(dict(zip(("head", "relation", "tail"), map(list, zip(*facts, strict=True)), strict=True)))
-
-
-def sorted_rows(contributions: pa.Table) -> list[dict[str, object]]:
-    return sorted(contributions.to_pylist(), key=str)
 
 
 @pytest.fixture
@@ -70,8 +59,8 @@ def test_parquet_files_frames_and_catalog_tables_give_the_same_results(
     try:
         from rulescore.data.in_place import table_facts
 
-        found = rulescore.score([table_facts("default.facts_of_a_test")], {"m": frame}, RULES, engine=spark)
-        assert results(found) == results(by_duckdb)
+        audited_there = rulescore.audit([table_facts("default.facts_of_a_test")], RULES, engine=spark)
+        assert audited_there.rules.to_pylist() == rulescore.audit(FACTS, RULES).rules.to_pylist()
     finally:
         spark.sql("DROP TABLE facts_of_a_test")
 
@@ -118,8 +107,6 @@ def test_contributions_stay_with_spark_unless_they_are_asked_for(spark: SparkSes
     assert results(kept) == results(by_duckdb)
     with pytest.raises(InputError, match="E502"):
         _ = kept.contributions
-    brought = rulescore.score(FACTS, {"m": PREDICTIONS}, RULES, engine=spark, contributions=True)
-    assert sorted_rows(brought.contributions) == sorted_rows(by_duckdb.contributions)
 
 
 def test_contributions_are_written_by_the_executors(spark: SparkSession, by_duckdb: rulescore.Evaluation, tmp_path: Path) -> None:
@@ -203,7 +190,7 @@ def state(session: SparkSession) -> tuple[dict[str, str], set[str]]:
 def test_nothing_of_the_caller_s_session_is_touched(spark: SparkSession) -> None:
     spark.sql("CREATE OR REPLACE TEMPORARY VIEW mine AS SELECT 1 AS one")
     before = state(spark)
-    rulescore.score(spark.createDataFrame(rows(FACTS)), {"m": PREDICTIONS}, RULES, engine=spark)
+    rulescore.audit(spark.createDataFrame(rows(FACTS)), RULES, engine=spark)
     assert state(spark) == before
     assert "mine" in before[1]
 
@@ -243,7 +230,8 @@ def test_options_that_cannot_be_kept_are_refused_before_anything_starts(options:
         connect(options)
 
 
-def test_a_server_that_is_not_there_is_an_error_that_names_the_address() -> None:
+def test_a_server_that_is_not_there_is_an_error_that_names_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spark_session, "_PATIENCE", 1)
     with pytest.raises(InputError, match=r"E933.*sc://127\.0\.0\.1:1"):
         connect(EngineOptions("sc://127.0.0.1:1/;use_ssl=false"))
 
@@ -256,22 +244,8 @@ def test_a_session_of_our_own_is_quiet_on_the_java_of_the_wheel_too(tmp_path: Pa
         if path.name != "java" and not (programs / path.name).is_symlink():
             (programs / path.name).symlink_to(path)
     assert which("java", path=str(programs)) is None
-    found = printed(tmp_path, "spark://local[2]", PATH=str(programs))
-    assert found == printed(tmp_path, "duckdb")
-    assert "one" in found
-
-
-def printed(folder: Path, engine: str, **environment: str) -> str:
-    """What `score` prints for one rule, without JAVA_HOME. It says nothing on stderr."""
-    parquet.write_table(rows(FACTS), folder / "facts.parquet")
-    parquet.write_table(rows(PREDICTIONS), folder / "m.parquet")
-    (folder / "some.rules").write_text("one: p(X, Y) <- q(X, Y).")
-    files = ["--facts", "facts.parquet", "--predictions", "m.parquet", "--rules", "some.rules"]
-    command = [sys.executable, "-c", START, "score", *files, "--format", "csv", "--quiet", "--engine", engine]
-    own = {name: value for name, value in os.environ.items() if name != "JAVA_HOME"} | environment
-    done = subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout
+    without = {name: value for name, value in os.environ.items() if name != "JAVA_HOME"} | {"PATH": str(programs)}
+    assert audited(tmp_path, "spark://local[2]", environment=without) == audited(tmp_path, "duckdb")
 
 
 # Java

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 import sqlglot
 from pyarrow import parquet
@@ -18,21 +15,10 @@ import rulescore
 from rulescore.data.setting import EngineOptions
 from rulescore.engines.spark import SparkEngine
 from rulescore.errors import EngineError
+from spark_program import FACTS, PREDICTIONS, RULES, audited, rows, sorted_rows
 from spark_servers import LOCAL, connect_server, standalone_master
 
 pytestmark = [pytest.mark.server, pytest.mark.xdist_group("spark")]
-
-FACTS = [("a", "q", "b"), ("b", "q", "c"), ("b", "p", "a"), ("b", "p", "c"), ("b", "s", "c"), ("a", "s", "b")]
-PREDICTIONS = [("c", "q", "a"), ("a", "q", "c"), ("a", "p", "b"), ("a", "q", "b")]
-RULES = "one: p(X, Y) <- q(X, Y). two: s(X, Y) <- q(X, Y), p(Y, X). incompatible p, s."
-
-
-def rows(facts: list[tuple[str, str, str]]) -> pa.Table:
-    return pa.table(dict(zip(("head", "relation", "tail"), map(list, zip(*facts, strict=True)), strict=True)))
-
-
-def sorted_rows(contributions: pa.Table) -> list[dict[str, object]]:
-    return sorted(contributions.to_pylist(), key=str)
 
 
 @pytest.fixture(scope="module")
@@ -91,24 +77,6 @@ def test_a_statement_on_connect_that_takes_too_long_is_stopped_and_the_session_g
 
 def test_the_executors_of_a_standalone_master_count_the_same_within_their_memory(tmp_path: Path) -> None:
     """Spark's own default is more than the worker has: no executor would start."""
-    parquet.write_table(rows(FACTS), tmp_path / "facts.parquet")
-    parquet.write_table(rows(PREDICTIONS), tmp_path / "m.parquet")
-    (tmp_path / "some.rules").write_text("one: p(X, Y) <- q(X, Y).")
-    files = ["--facts", "facts.parquet", "--predictions", "m.parquet", "--rules", "some.rules"]
-    command = [sys.executable, "-c", "from rulescore.cli.main import main; main()", "score", *files, "--format", "csv", "--quiet"]
-
-    def printed(engine: str) -> str:
-        done = subprocess.run(
-            [*command, "--engine", engine, "--memory-limit", "512MiB"],
-            cwd=tmp_path,
-            env={**os.environ, **LOCAL},
-            capture_output=True,
-            text=True,
-        )
-        assert (done.returncode, done.stderr) == (0, "")
-        return done.stdout
-
     with standalone_master() as master:
-        found = printed(master)
-    assert found == printed("duckdb")
-    assert "one" in found
+        found = audited(tmp_path, master, "--memory-limit", "512MiB", environment={**os.environ, **LOCAL})
+    assert found == audited(tmp_path, "duckdb")

@@ -14,6 +14,7 @@ import pytest
 
 from rulescore.data.setting import EngineOptions
 from rulescore.engines.spark import SparkEngine
+from spark_program import ENVIRONMENT
 
 pytestmark = [pytest.mark.server, pytest.mark.xdist_group("spark")]
 
@@ -44,21 +45,21 @@ main()
 
 
 def write_endless_work(folder: Path) -> None:
-    """A rule with more than 10 to the 11 groundings, over a graph of 4,800 facts."""
-    numbers = range(40)
-    rows = [f"{x}\t{name}\t{y}\n" for name in "abcdef" for x in numbers for y in numbers if (x * y + ord(name)) % 2]
+    """A rule with more than 10 to the 12 groundings, over a graph of 20,000 facts."""
+    nodes = range(200)
+    rows = [f"{x}\ta\t{y}\n" for x in nodes for y in nodes if (x + y) % 2]
     (folder / "train.tsv").write_text("".join(rows), encoding="utf-8")
-    (folder / "model.tsv").write_text("0\ta\t1\n", encoding="utf-8")
-    body = ", ".join(f"{name}(V{i}, V{i + 1})" for i, name in enumerate("abcdefab"))
-    (folder / "endless.rules").write_text(f"endless: false <- {body}, V0 != V8.\n", encoding="utf-8")
+    body = ", ".join(f"a(V{i}, V{i + 1})" for i in range(5))
+    (folder / "endless.rules").write_text(f"endless: false <- {body}, V0 != V5.\n", encoding="utf-8")
 
 
 def test_ctrl_c_during_a_statement_exits_with_130_and_leaves_neither_java_nor_files(tmp_path: Path) -> None:
     write_endless_work(tmp_path)
-    arguments = ["score", "--facts", "train.tsv", "--rules", "endless.rules", "--predictions", "model.tsv", "--output", "out"]
+    arguments = ["audit", "--facts", "train.tsv", "--rules", "endless.rules", "--output", "out"]
     process = subprocess.Popen(
         [sys.executable, "-c", START, *arguments, "--engine", "spark://local[1]"],
         cwd=tmp_path,
+        env={**os.environ, **ENVIRONMENT},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -74,7 +75,7 @@ def test_ctrl_c_during_a_statement_exits_with_130_and_leaves_neither_java_nor_fi
     assert (process.returncode, stdout, stderr.strip()) == (130, "", "interrupted")
     with pytest.raises(ProcessLookupError):
         os.kill(java, 0)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["endless.rules", "model.tsv", "train.tsv"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["endless.rules", "train.tsv"]
 
 
 @pytest.fixture

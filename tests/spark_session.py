@@ -29,8 +29,9 @@ SMALL = {
     "spark.sql.autoBroadcastJoinThreshold": "1MB",
     # Every table that is broadcast takes a page.
     "spark.buffer.pageSize": "1m",
-    # Writing plans out takes as long as making them.
-    "spark.sql.maxPlanStringLength": "1000",
+    # Nobody reads the plans, and writing them takes as long as making them.
+    "spark.sql.maxPlanStringLength": "0",
+    "spark.sql.ui.explainMode": "simple",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }

@@ -205,6 +205,7 @@ def test_a_quoted_field_may_cross_the_blocks_in_which_a_file_is_read(write, fact
     assert facts_of(observed_streams(path)) == [(p, a, b) for a, p, b in rows]
 
 
+@pytest.mark.slow
 def test_a_bad_row_far_into_a_file_is_found(write, facts_of, problems_of):
     path = write("facts.tsv", "alice\tmother\tbob\n" * 600_000 + "alice\tmother\n" + "alice\tmother\tbob\n" * 10)
     (problem,) = problems_of(lambda: facts_of(observed_streams(path)))

@@ -190,6 +190,7 @@ def test_odd_names_are_listed_and_their_statement_runs(odd_names: Session, name:
     assert counted["refuted"].to_pylist() == [1]
 
 
+@pytest.mark.slow
 def test_a_small_memory_limit_spills_and_gives_the_same_counts(tmp_path: Path):
     random = np.random.default_rng(7)
     size = 400_000

@@ -102,16 +102,14 @@ def test_a_database_file_is_refused(engine: SparkEngine) -> None:
 # What comes back
 
 
-def test_contributions_stay_with_spark_unless_they_are_asked_for(spark: SparkSession, by_duckdb: rulescore.Evaluation) -> None:
-    kept = rulescore.score(FACTS, {"m": PREDICTIONS}, RULES, engine=spark)
-    assert results(kept) == results(by_duckdb)
-    with pytest.raises(InputError, match="E502"):
-        _ = kept.contributions
-
-
-def test_contributions_are_written_by_the_executors(spark: SparkSession, by_duckdb: rulescore.Evaluation, tmp_path: Path) -> None:
-    rulescore.score(FACTS, {"m": PREDICTIONS}, RULES, engine=spark, contributions=tmp_path / "contributions")
+def test_contributions_are_written_by_the_executors_and_do_not_come_here(
+    spark: SparkSession, by_duckdb: rulescore.Evaluation, tmp_path: Path
+) -> None:
+    found = rulescore.score(FACTS, {"m": PREDICTIONS}, RULES, engine=spark, contributions=tmp_path / "contributions")
+    assert results(found) == results(by_duckdb)
     assert sorted_rows(parquet.read_table(tmp_path / "contributions")) == sorted_rows(by_duckdb.contributions)
+    with pytest.raises(InputError, match="E502"):
+        _ = found.contributions
 
 
 def test_a_tolerance_is_not_taken_from_values_that_spark_keeps(spark: SparkSession) -> None:

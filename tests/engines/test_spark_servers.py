@@ -15,10 +15,13 @@ import rulescore
 from rulescore.data.setting import EngineOptions
 from rulescore.engines.spark import SparkEngine
 from rulescore.errors import EngineError
-from spark_program import FACTS, PREDICTIONS, RULES, audited, rows, sorted_rows
+from spark_program import FACTS, PREDICTIONS, audited, rows, sorted_rows
 from spark_servers import LOCAL, connect_server, standalone_master
 
 pytestmark = [pytest.mark.server, pytest.mark.xdist_group("spark")]
+
+
+RULES = "one: p(X, Y) <- q(X, Y). incompatible p, s."
 
 
 @pytest.fixture(scope="module")

@@ -38,6 +38,9 @@ _MOST_NUMBERED = 2**31 - 1
 # So many rows travel with the statements that read them; more are handed to the executors once.
 _FEW_ROWS = 10_000
 
+# More than Spark's own default is refused.
+_PLAN_LENGTH, _LONGEST_PLAN = "spark.sql.maxPlanStringLength", 2**31 - 16
+
 _FAILURES = (PySparkException, Py4JError)
 
 _OVERFLOW = ("ARITHMETIC_OVERFLOW", "NUMERIC_VALUE_OUT_OF_RANGE")
@@ -146,8 +149,20 @@ class SparkEngine:
         return text(adapted(statement), self.dialect, pretty=pretty)
 
     def explain(self, sql: str) -> str:
-        found: str = self._do(lambda: self._session.sql(f"EXPLAIN FORMATTED {sql}").collect()[0][0])
-        return found
+        def work() -> str:
+            conf = self._session.conf
+            before = conf.get(_PLAN_LENGTH, None)
+            conf.set(_PLAN_LENGTH, str(_LONGEST_PLAN))  # sessions of our own write no plans out
+            try:
+                found: str = self._session.sql(f"EXPLAIN FORMATTED {sql}").collect()[0][0]
+            finally:
+                if before is None:
+                    conf.unset(_PLAN_LENGTH)
+                else:
+                    conf.set(_PLAN_LENGTH, before)
+            return found
+
+        return self._do(work)
 
     def cancel(self) -> None:
         self._given_up.set()

@@ -80,6 +80,7 @@ def document(result: Result) -> dict:  # type: ignore[type-arg]
     return json.loads(result.stdout)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("sales")
 @pytest.mark.parametrize("form", ["table", "json", "csv", "markdown", "latex"])
 @pytest.mark.parametrize(

@@ -86,6 +86,7 @@ def test_the_statement_is_the_one_in_the_file(path: Path):
     assert found.text == path.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
 def test_the_statement_runs_and_reads_only_our_tables(path: Path):
     golden = read(path)

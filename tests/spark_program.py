@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pyarrow as pa
@@ -27,15 +28,14 @@ def sorted_rows(contributions: pa.Table) -> list[dict[str, object]]:
     return sorted(contributions.to_pylist(), key=str)
 
 
-def audited(folder: Path, engine: str, *options: str, environment: dict[str, str] | None = None) -> str:
+def audited(folder: Path, engine: str, *options: str, environment: Mapping[str, str] = os.environ) -> str:
     """What `audit` prints of one rule. It says nothing on stderr."""
     parquet.write_table(rows(FACTS), folder / "facts.parquet")
     (folder / "some.rules").write_text("one: p(X, Y) <- q(X, Y).")
     start = "from rulescore.cli.main import main; main()"
     files = ["--facts", "facts.parquet", "--rules", "some.rules", "--format", "csv", "--quiet"]
     command = [sys.executable, "-c", start, "audit", *files, "--engine", engine, *options]
-    own = {**os.environ, **ENVIRONMENT} if environment is None else {**environment, **ENVIRONMENT}
-    done = subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=folder, env={**environment, **ENVIRONMENT}, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert "one" in done.stdout
     return done.stdout

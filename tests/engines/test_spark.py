@@ -55,6 +55,8 @@ def test_parquet_files_frames_and_catalog_tables_give_the_same_results(
     frame = spark.createDataFrame(rows(PREDICTIONS))
     found = rulescore.score(tmp_path, {"m": frame}, RULES, engine=spark)
     assert results(found) == results(by_duckdb)
+    with pytest.raises(InputError, match="E502"):  # they stay there unless they are asked for
+        _ = found.contributions
     spark.createDataFrame(rows(FACTS)).write.mode("overwrite").saveAsTable("facts_of_a_test")
     try:
         from rulescore.data.in_place import table_facts

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from rulescore.data.setting import EngineOptions
+from rulescore.engines import spark_session
 from rulescore.engines.spark import SparkEngine
 from spark_program import ENVIRONMENT
 
@@ -87,8 +88,9 @@ def ctrl_c() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("ctrl_c")
-def test_ctrl_c_while_a_session_starts_is_heard() -> None:
-    """Nothing answers at this address, so that the session surely has not started."""
+def test_ctrl_c_while_a_session_starts_is_heard(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing answers at this address, so that the session surely has not started, and it would be waited for all day."""
+    monkeypatch.setattr(spark_session, "_PATIENCE", 86_400)
     sender = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
     sender.start()
     with pytest.raises(KeyboardInterrupt):

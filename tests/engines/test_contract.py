@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import datetime
+import math
+import random
+import struct
 import threading
 from collections.abc import Iterator
 
@@ -10,11 +13,13 @@ import pyarrow as pa
 import pytest
 from sqlglot import exp
 
-from rulescore.data.setting import EngineOptions
+from rulescore.data.constants import key_of
+from rulescore.data.setting import EngineOptions, ValueType
 from rulescore.engines.base import Engine
 from rulescore.engines.connect import connect
 from rulescore.errors import EngineError
 from rulescore.sql.build import Select, column, count_rows, create, drop, name, named, select, table
+from rulescore.sql.keys import key
 
 SPARK = pytest.param("spark", marks=[pytest.mark.server, pytest.mark.xdist_group("spark")])
 POSTGRES = pytest.param("postgres", marks=pytest.mark.server)
@@ -33,6 +38,18 @@ def session(request: pytest.FixtureRequest) -> Iterator[Engine]:
     opened = connect(options)
     yield opened
     opened.close()
+
+
+def doubles() -> list[float]:
+    """Whole and broken, near 0 and near the end of their range: what engines write in different ways, and some of any kind."""
+    bits = random.Random(7)
+    edges = [1e-5, 1e-4, 1e-3, 1e7, 1e15, 1e16, 2.0**53, 2.0**63, 1e19, 1e22, 1e38, 1e300, 1.7976931348623157e308]
+    near = [toward(one) for one in edges for toward in (lambda x: x, lambda x: x / 3, lambda x: math.nextafter(x, 0))]
+    tiny = [i * 5e-324 for i in range(1, 60)]
+    plain = [round(bits.uniform(-1, 1) * 10.0 ** bits.randint(-9, 18), bits.randint(0, 9)) for _ in range(1000)]
+    some = [struct.unpack("<d", bits.randbytes(8))[0] for _ in range(3000)]
+    found = [0.0, -0.0, 0.1, 0.5, 2e-3, 1 / 3, 2.2250738585072014e-308, *near, *tiny, *plain, *filter(math.isfinite, some)]
+    return [*found, *(-one for one in found)]
 
 
 def everything(source: str) -> Select:
@@ -83,6 +100,25 @@ def test_strings_are_compared_by_code_point_and_case(session: Engine):
     session.load(ROWS, pa.table({"word": pa.array(words, pa.string())}))
     found = session.query(everything(ROWS).order_by(column("r", "word")))["word"].to_pylist()
     assert found == sorted(words)
+
+
+VALUES = {
+    ValueType.STRING: pa.array(["", "a", "\x01", "\x01n1", "é '\\"], pa.string()),
+    ValueType.INTEGER: pa.array([0, -1, 2**63 - 1, -(2**63)], pa.int64()),
+    ValueType.BOOLEAN: pa.array([True, False], pa.bool_()),
+    ValueType.DATE: pa.array([datetime.date(1, 1, 1), datetime.date(987, 6, 5), datetime.date(9999, 12, 31)], pa.date32()),
+    ValueType.FLOAT: pa.array(doubles(), pa.float64()),
+}
+
+
+@pytest.mark.parametrize("kind", VALUES)
+def test_keys_of_constants_are_written_as_python_writes_them(session: Engine, kind: ValueType):
+    session.load(ROWS, pa.table({"value": VALUES[kind]}))
+    made = create(name("keys"), select(column("r", "value"), named(key(column("r", "value"), kind), "key")).from_(table(ROWS, "r")))
+    session.run(made)
+    found = session.query(everything(name("keys"))).to_pylist()
+    assert len(found) == len(VALUES[kind])
+    assert [row for row in found if row["key"] != key_of(row["value"])] == []
 
 
 def test_the_plan_of_a_query_names_what_it_reads(session: Engine):

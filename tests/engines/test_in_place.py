@@ -314,13 +314,14 @@ def encode(connection: psycopg.Connection, kind: str, values: list[object]) -> l
     """The keys that statements give to values of a type of the database."""
     from rulescore.sql.build import column, named, select, text
     from rulescore.sql.in_place import STORED_TYPES, StoredFacts
+    from rulescore.sql.postgres import adapted
 
     facts = StoredFacts(("pg_temp", "typed"), ("v",), {"v": STORED_TYPES[kind]})
     query = select(named(facts.key("v"), "key")).order_by(column("s", "n"))
     with connection.cursor() as cursor:
         cursor.execute(f"CREATE TEMP TABLE typed (n int, v {kind})".encode())
         cursor.executemany("INSERT INTO typed VALUES (%s, %s)", list(enumerate(values)))
-        cursor.execute(text(facts.rows(query), "postgres").encode())
+        cursor.execute(text(adapted(facts.rows(query), "default"), "postgres").encode())
         found = [row[0] for row in cursor.fetchall()]
         cursor.execute("DROP TABLE typed")
     return found
@@ -509,6 +510,33 @@ def test_tables_with_keys_are_read_in_place(database: Database, tmp_path: Path, 
     assert_same(found, wanted)
     assert found.rule_results[0].models["ridge"].counts.evaluable > 0
     assert database.state() == before
+
+
+def test_texts_of_tables_with_keys_compare_whatever_their_collations(database: Database, tmp_path: Path) -> None:
+    """The server itself would not know which collation to compare them by."""
+    database.run(
+        'CREATE TABLE word (id text COLLATE "POSIX", next text COLLATE "ucs_basic", held boolean)',
+        "INSERT INTO word VALUES ('a', 'B', false), ('c', 'd', false), ('e', 'x', true)",
+        'CREATE TABLE guessed (id text COLLATE "ucs_basic", prediction text COLLATE "POSIX")',
+        "INSERT INTO guessed VALUES ('e', 'F')",
+    )
+    (tmp_path / "words.rules").write_text("I < N <- word(id: I, next: N).")
+    (tmp_path / "rulescore.toml").write_text(f"""
+rules = "words.rules"
+[tables.word]
+table = "word"
+key = "id"
+target = "next"
+hidden = {{ where = "held = true" }}
+[predictions.m]
+database_table = "guessed"
+[engine]
+url = "{database.reader}"
+""")
+    with Session(load_project(tmp_path / "rulescore.toml").setting) as session:
+        (found,) = session.evaluate().rule_results
+    assert (found.dataset.confirmed, found.dataset.refuted) == (1, 1)
+    assert found.models["m"].counts.refuted == 1
 
 
 def sales(folder: Path, database: Database, hidden: str, predictions: str, model: str) -> rulescore.Evaluation:

@@ -83,12 +83,6 @@ def test_a_frame_of_spark_is_for_spark_only(spark: SparkSession) -> None:
         rulescore.score(spark.createDataFrame(rows(FACTS)), {"m": PREDICTIONS}, RULES)
 
 
-def test_a_column_of_doubles_holds_no_arguments_in_a_catalog_table(spark: SparkSession) -> None:
-    frame = spark.createDataFrame(pa.table({"head": ["a"], "relation": ["q"], "tail": [0.5]}))
-    with pytest.raises(InputError, match="E321"):
-        rulescore.audit(frame, RULES, engine=spark)
-
-
 def test_a_table_that_is_not_there_is_named(spark: SparkSession) -> None:
     from rulescore.data.in_place import table_facts
 

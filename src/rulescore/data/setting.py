@@ -128,13 +128,16 @@ class RowStream:
 @dataclass(frozen=True, slots=True)
 class DatabaseTable:
     """A table of an existing database, read in place: of a DuckDB file or, without one, of the engine's own database. `table` may
-    be qualified: `main.sales`."""
+    be qualified: `main.sales`. `adopted`: where the rows come from that the engine reads by itself, under this name."""
 
     database: Path | None
     table: str
+    adopted: str | None = None
 
     @property
     def origin(self) -> str:
+        if self.adopted is not None:
+            return self.adopted
         return self.table if self.database is None else f"{self.database} ({self.table})"
 
 
@@ -203,7 +206,7 @@ class KeyedTable:
     @property
     def origin(self) -> str:
         """Where its rows come from."""
-        return self.rows.origin if isinstance(self.rows, RowStream) else f"{self.rows.database} ({self.rows.table})"
+        return self.rows.origin
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,17 @@ from pyarrow import parquet
 
 from rulescore.data.layout import resolve
 from rulescore.data.request import Request
-from rulescore.data.setting import DatabaseTable, FactSource, FactStream, FactTable, KeyedTable, RowStream, Setting
+from rulescore.data.setting import (
+    DatabaseTable,
+    FactSource,
+    FactStream,
+    FactTable,
+    HiddenIds,
+    KeyedTable,
+    ModelPredictions,
+    RowStream,
+    Setting,
+)
 from rulescore.engines.base import Engine
 from rulescore.errors import InputError
 
@@ -21,18 +31,27 @@ def adopted(engine: Engine, setting: Setting) -> Setting:
         setting,
         observed=_facts(engine, setting.observed),
         negatives=_facts(engine, setting.negatives),
-        predictions=tuple(replace(one, streams=_facts(engine, one.streams)) for one in setting.predictions),
+        predictions=tuple(_predictions(engine, one) for one in setting.predictions),
         tables=tuple(_table(engine, table) for table in setting.tables),
     )
 
 
+def _predictions(engine: Engine, model: ModelPredictions) -> ModelPredictions:
+    tables = tuple(replace(one, rows=_rows(engine, one.rows)) for one in model.tables)
+    return replace(model, streams=_facts(engine, model.streams), tables=tables)
+
+
 def _table(engine: Engine, table: KeyedTable) -> KeyedTable:
-    rows = table.rows
+    hidden = HiddenIds(_rows(engine, table.hidden.ids)) if isinstance(table.hidden, HiddenIds) else table.hidden
+    return replace(table, rows=_rows(engine, table.rows), hidden=hidden)
+
+
+def _rows(engine: Engine, rows: RowStream | DatabaseTable) -> RowStream | DatabaseTable:
     if not isinstance(rows, RowStream) or rows.adoptable is None:
-        return table
+        return rows
     given = rows.adoptable
     name = engine.adopt([given.request.path] if given.frame is None else given.frame)
-    return table if name is None else replace(table, rows=DatabaseTable(None, name))
+    return rows if name is None else DatabaseTable(None, name, rows.origin)
 
 
 def _facts(engine: Engine, sources: Sequence[FactSource]) -> tuple[FactSource, ...]:
@@ -59,7 +78,7 @@ def _facts(engine: Engine, sources: Sequence[FactSource]) -> tuple[FactSource, .
 
 def _form(request: Request) -> object | None:
     """What files have in common whose rows can be read as those of one table; None for a file that is better read here: damaged
-    or empty, so that it is told which, or with arguments whose text only we write as constants are written."""
+    or empty, so that it is told which, or with columns that the engine does not read as we do."""
     try:
         # Python opens files of any name, Arrow only those whose name is UTF-8.
         with request.path.open("rb") as handle, parquet.ParquetFile(handle) as file:
@@ -68,14 +87,17 @@ def _form(request: Request) -> object | None:
     except (pa.ArrowInvalid, OSError, InputError):
         return None
     used = [*layout.arguments, *(i for i in (layout.relation, layout.score, layout.rank) if i is not None), *layout.query]
-    if not rows or request.file.types or any(pa.types.is_floating(schema.types[i]) for i in layout.arguments):
+    if not rows or request.file.types or not all(_is_plain(schema.types[i]) for i in used):
         return None
-    if not all(_is_plain(schema.types[i]) for i in used):
+    if layout.rank is not None and not pa.types.is_integer(schema.types[layout.rank]):
         return None
     return (tuple(schema.names), tuple(map(str, schema.types)), layout.predicate, str(request.file.columns), request.predictions)
 
 
 def _is_plain(kind: pa.DataType) -> bool:
+    """Times stand for days, which depend on the zone that a file gives them in: only those of none are the same to everyone."""
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    known = (pa.types.is_string, pa.types.is_large_string, pa.types.is_signed_integer, pa.types.is_boolean)
-    return any(one(kind) for one in (*known, pa.types.is_date32, pa.types.is_float32, pa.types.is_float64))
+    if pa.types.is_timestamp(kind):
+        return kind.tz is None and kind.unit != "ns"
+    known = (pa.types.is_string, pa.types.is_large_string, pa.types.is_integer, pa.types.is_boolean, pa.types.is_date32)
+    return any(one(kind) for one in (*known, pa.types.is_float32, pa.types.is_float64, pa.types.is_decimal128))

@@ -51,9 +51,6 @@ class StoredColumn:
 class Catalogue(ABC):
     """The tables and views that an engine's session can read."""
 
-    constants = frozenset(StoredType)
-    """The types of columns that arguments of facts can be read from by statements alone."""
-
     @abstractmethod
     def find(self, table: str) -> Path:
         """The parts of a table's name, as statements give them. InputError where there is no such table."""
@@ -80,7 +77,7 @@ class Catalogue(ABC):
         problems = [
             _of_no_type(facts, names[i], columns[names[i]], note)
             for indices, fits, note in (
-                (layout.arguments, self.constants, "text, numbers, booleans, dates and uuids can be read"),
+                (layout.arguments, frozenset(StoredType), "text, numbers, booleans, dates and uuids can be read"),
                 ((layout.relation,), _NAMES, "the relation column is text, or whole numbers"),
                 ((layout.score,), _NUMBERS, "scores are numbers"),
                 ((layout.rank,), frozenset({StoredType.INTEGER}), "ranks are whole numbers"),

@@ -15,6 +15,7 @@ from rulescore.data.setting import EngineOptions
 from rulescore.engines.worker import Worker
 from rulescore.errors import Diagnostic, EngineError, InputError
 from rulescore.sql.build import text
+from rulescore.sql.keys import DOUBLE_TEXT
 
 _Result = TypeVar("_Result")
 
@@ -25,6 +26,15 @@ _OUT_OF_MEMORY = (
     "the engine ran out of memory; raise its memory limit, give it fewer threads, or a spill folder with more room "
     "(`memory_limit`, `threads` and `spill_folder` of the engine)"
 )
+
+# Doubles are written as Python writes them already, but for whole ones.
+_DOUBLE_TEXT = f"""
+CREATE TEMPORARY MACRO {DOUBLE_TEXT}(x) AS CASE
+    WHEN x = FLOOR(x) AND ABS(x) < 9223372036854775808 THEN CAST(CAST(x AS BIGINT) AS VARCHAR)
+    WHEN x = FLOOR(x) THEN CAST(CAST(x AS BIGNUM) AS VARCHAR)
+    ELSE CAST(x AS VARCHAR)
+END
+"""
 
 
 class DuckDBEngine:
@@ -70,6 +80,7 @@ class DuckDBEngine:
                 raise InputError(
                     Diagnostic("E901", f"the engine does not accept `{value}` for `{name}`", notes=(_first_line(error),))
                 ) from error
+        self._connection.execute(_DOUBLE_TEXT)
 
     def load(self, name: str, rows: pa.Table) -> None:
         self._take(rows, exp.Create(this=_table(name), kind="TABLE", properties=_temporary(), expression=_all(_ARROW)))

@@ -18,7 +18,6 @@ from rulescore.data.setting import (
     ModelPredictions,
     Only,
     PublishedFacts,
-    RowStream,
     Setting,
 )
 from rulescore.engines.base import Engine
@@ -29,7 +28,7 @@ from rulescore.sql import in_place as sql
 from rulescore.sql.build import Select, column, count_rows, equal, named, select
 from rulescore.sql.in_place import StoredFacts, StoredType
 from rulescore.sql.published import HIDDEN, MADE_HERE, NAMES, OBSERVED, PREDICTED, PredicateTable, argument_columns
-from rulescore.sql.tables import StoredTable, selected
+from rulescore.sql.tables import StoredTable, any_row
 
 CODES = {
     "E921": "tables of the engine's own database are asked for, and the engine has none",
@@ -377,20 +376,32 @@ def _arguments(columns: Mapping[str, StoredColumn]) -> list[str] | None:
     return found if found and found == argument_columns(len(found)) else None
 
 
-def row_stream(engine: Engine, table: DatabaseTable, model: str | None = None) -> RowStream:
-    """Ids or predictions in a table of the engine's database; of one model, where the table tells models apart."""
+@dataclass(frozen=True, slots=True)
+class StoredRows:
+    """Ids or predictions that the engine reads where they are. `columns`: as statements know them."""
+
+    origin: str
+    columns: pa.Schema
+    table: StoredTable
+    text = False
+
+    def schema(self) -> pa.Schema:
+        return self.columns
+
+
+def stored_rows(engine: Engine, table: DatabaseTable, model: str | None = None) -> StoredRows:
+    """Ids or predictions in a table of the engine's database; of one model, where a table of the user's tells models apart."""
     catalogue = catalogue_of(engine, f"table `{table.table}`")
     path = catalogue.find(table.table)
     schema = catalogue.schema(path)
-    stored = StoredTable(path, {one: one for one in schema.names}, dict(zip(schema.names, schema.types, strict=True)))
-
-    told = None if model is None else model_column(schema.names)
+    told = None if model is None or table.adopted is not None else model_column(schema.names)
     only = () if model is None or told is None else (Only(told, (model,)),)
+    found = StoredRows(table.origin, schema, stored_table(path, schema, only))
+    if model is not None and told is not None and not engine.query(any_row(found.table)).num_rows:
+        raise InputError(_no_rows_of(engine, path, told, model, table.origin))
+    return found
 
-    def read(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        found = engine.query(sql.kept(selected(stored, columns), only))
-        if model is not None and told is not None and not found.num_rows:
-            raise InputError(_no_rows_of(engine, path, told, model, table.origin))
-        yield from found.to_batches()
 
-    return RowStream(table.origin, lambda: schema, read)
+def stored_table(path: Path, schema: pa.Schema, only: tuple[Only, ...] = ()) -> StoredTable:
+    """A table of the user's with all its columns."""
+    return StoredTable(path, {one: one for one in schema.names}, dict(zip(schema.names, schema.types, strict=True)), only)

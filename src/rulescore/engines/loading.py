@@ -14,7 +14,7 @@ from rulescore.data.summary import DataSummary, PredictionCounts
 from rulescore.data.vocabulary import Predicate, Vocabulary
 from rulescore.engines.base import Engine
 from rulescore.engines.in_place import InPlace, observed_in_place, predicted_in_place, refuse_unknown_model
-from rulescore.engines.tables import LoadedTable, prediction_batches
+from rulescore.engines.tables import LoadedTable, predicted_facts
 from rulescore.errors import Diagnostic, InputError
 from rulescore.logic.plan import LiteralName
 from rulescore.logic.refutation import Order, identity
@@ -255,11 +255,12 @@ def stage_predictions(engine: Engine, setting: Setting, tables: Mapping[str, Loa
             rows_read += rows.rows
         if not any(rows.rows for rows in found):
             refuse_unknown_model(engine, one.model, stored)
-        for batch in prediction_batches(engine, tables, number):
-            staging.add(batch, number)
-            rows_read += batch.rows.num_rows
-        read.append(rows_read)
-        kept.append(staging.rows - before)
+        of_tables = sum(table.made.get(number, 0) for table in tables.values())
+        read.append(rows_read + of_tables)
+        kept.append(staging.rows - before + of_tables)
+    for table in tables.values():
+        if (facts := predicted_facts(table)) is not None:
+            staging.take(facts)
     staging.finish()
     return staging, read, kept
 

@@ -16,9 +16,6 @@ CODES = {"E936": "Spark has no table of that name, or may not read it"}
 class SparkCatalogue(Catalogue):
     """Tables by their names, `catalog.database.table` with as many of the parts as the session needs."""
 
-    # A double's text is written otherwise by every Java: what only Python writes as constants are written is refused.
-    constants = frozenset(StoredType) - {StoredType.FLOAT, StoredType.DECIMAL}
-
     def __init__(self, schema_of: Callable[[str], pa.Schema | None]) -> None:
         """`schema_of`: the columns of a table by its quoted name, None where there is no such table."""
         self._schema_of = schema_of

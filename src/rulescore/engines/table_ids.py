@@ -1,16 +1,22 @@
-"""Ids and values that come beside a table, in the types of its columns."""
+"""Ids and values that come beside a table, in the types of its columns: converted here, or by a statement where they are."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from rulescore.data.setting import KeyedTable, RowStream, ValueType
 from rulescore.data.table_rows import ARROW_TYPES, fitted, value_type
+from rulescore.engines.base import Engine
+from rulescore.engines.in_place import StoredRows
+from rulescore.engines.offenders import counted, offenders
 from rulescore.errors import Diagnostic, InputError, Place, suggestion
 from rulescore.logic.tables import named_type
+from rulescore.sql import tables as sql
+from rulescore.sql.build import Select
 
 CODES = {
     "E350": "a table of ids or predictions has not the columns that it needs, or no line that names them",
@@ -18,18 +24,27 @@ CODES = {
 }
 
 PREDICTION = "prediction"
+
+Given = RowStream | StoredRows
+Columns: TypeAlias = pa.Table | Select
+"""What was read here, or a query of what stays in the engine."""
+
+# What is said of values that whole numbers or dates cannot hold.
+LOST = "does not fit into 64 bits, or has a time of day"
+LOST_NOTES = ("whole numbers have 64 bits, and only dates are values",)
+
 _NUMBERS = frozenset({ValueType.INTEGER, ValueType.FLOAT})
 
 
-def id_columns(stream: RowStream, table: KeyedTable, types: Sequence[ValueType]) -> tuple[pa.Table, list[Diagnostic]]:
+def id_columns(engine: Engine, given: Given, table: KeyedTable, types: Sequence[ValueType]) -> tuple[Columns, list[Diagnostic]]:
     """Ids as columns `k0`, `k1`, … in the types of a table's key, and what is wrong with them."""
-    schema = stream.schema()
-    names = _key_names(schema, table, stream, alone=len(schema.names) == 1)
-    found, problems = typed_columns(stream, schema, names, types, [f"k{i}" for i in range(len(names))])
-    return found, problems or list(_first_id(stream, names, table, types))
+    schema = given.schema()
+    names = _key_names(schema, table, given, alone=len(schema.names) == 1)
+    found, problems = typed_columns(engine, given, names, types, [f"k{i}" for i in range(len(names))])
+    return found, problems or list(_first_id(given, names, table, types))
 
 
-def _first_id(stream: RowStream, names: Sequence[str], table: KeyedTable, types: Sequence[ValueType]) -> Iterator[Diagnostic]:
+def _first_id(stream: Given, names: Sequence[str], table: KeyedTable, types: Sequence[ValueType]) -> Iterator[Diagnostic]:
     """A text file without a header would lose its first id: a name that reads as a number or a date is no name of a column."""
     (first, *more) = names
     plain = types[0] not in (ValueType.STRING, ValueType.BOOLEAN)
@@ -45,29 +60,29 @@ def _first_id(stream: RowStream, names: Sequence[str], table: KeyedTable, types:
 
 
 def prediction_columns(
-    stream: RowStream, table: KeyedTable, types: Sequence[ValueType], target: ValueType
-) -> tuple[pa.Table, list[Diagnostic]]:
+    engine: Engine, given: Given, table: KeyedTable, types: Sequence[ValueType], target: ValueType
+) -> tuple[Columns, list[Diagnostic]]:
     """Predictions as `k0`, …, `value`, in the types of a table's key and target. Numbers for a target of whole numbers may be
     whole or not."""
-    schema = stream.schema()
-    names = _key_names(schema, table, stream)
+    schema = given.schema()
+    names = _key_names(schema, table, given)
     if schema.names.count(PREDICTION) != 1:
-        raise _columns_problem(stream, schema, PREDICTION, "predictions have a column `prediction`, and those of the key")
+        raise _columns_problem(given, schema, PREDICTION, "predictions have a column `prediction`, and those of the key")
 
-    def read(wanted: ValueType) -> tuple[pa.Table, list[Diagnostic]]:
+    def read(wanted: ValueType) -> tuple[Columns, list[Diagnostic]]:
         fields = [*(f"k{i}" for i in range(len(names))), "value"]
-        return typed_columns(stream, schema, [*names, PREDICTION], [*types, wanted], fields)
+        return typed_columns(engine, given, [*names, PREDICTION], [*types, wanted], fields)
 
     if target is not ValueType.INTEGER:
         return read(target)
-    if stream.text or value_type(schema.field(PREDICTION).type) is ValueType.INTEGER:  # a float does not hold every integer
+    if given.text or value_type(schema.field(PREDICTION).type) is ValueType.INTEGER:  # a float does not hold every integer
         found, problems = read(ValueType.INTEGER)
         if not problems:
             return found, problems
     return read(ValueType.FLOAT)
 
 
-def _key_names(schema: pa.Schema, table: KeyedTable, stream: RowStream, alone: bool = False) -> list[str]:
+def _key_names(schema: pa.Schema, table: KeyedTable, stream: Given, alone: bool = False) -> list[str]:
     """The columns that hold the key: those of its names; `id`, or the only column, for a key of one."""
     if len(table.key) == 1 and table.key[0] not in schema.names:
         if schema.names.count("id") == 1:
@@ -83,7 +98,7 @@ def _key_names(schema: pa.Schema, table: KeyedTable, stream: RowStream, alone: b
     return list(table.key)
 
 
-def _columns_problem(stream: RowStream, schema: pa.Schema, column: str, note: str) -> InputError:
+def _columns_problem(stream: Given, schema: pa.Schema, column: str, note: str) -> InputError:
     times = schema.names.count(column)
     listed = ", ".join(f"`{one}`" for one in schema.names)
     close = suggestion(column, schema.names)
@@ -99,22 +114,41 @@ def _columns_problem(stream: RowStream, schema: pa.Schema, column: str, note: st
 
 
 def typed_columns(
-    stream: RowStream, schema: pa.Schema, names: Sequence[str], types: Sequence[ValueType], fields: Sequence[str]
-) -> tuple[pa.Table, list[Diagnostic]]:
-    """Columns of a stream in these types and under these names. A value that is not of its type is reported, with its id."""
+    engine: Engine, given: Given, names: Sequence[str], types: Sequence[ValueType], fields: Sequence[str]
+) -> tuple[Columns, list[Diagnostic]]:
+    """Columns in these types and under these names. A value that is not of its type is reported."""
+    schema = given.schema()
+    wanted = list(zip(names, types, strict=True))
     problems = [
-        _type_problem(stream, one, value_type(schema.field(one).type), wanted)
-        for one, wanted in zip(names, types, strict=True)
-        if not _fits(schema.field(one).type, wanted, stream)
+        _type_problem(given, one, value_type(schema.field(one).type), kind)
+        for one, kind in wanted
+        if not _fits(schema.field(one).type, kind, given)
     ]
-    target = pa.schema([(one, ARROW_TYPES[wanted]) for one, wanted in zip(fields, types, strict=True)])
+    target = pa.schema([(one, ARROW_TYPES[kind]) for one, kind in zip(fields, types, strict=True)])
     if problems:
         return target.empty_table(), problems
-    batches, wrong = [target.empty_table()], [_Wrong(one, wanted) for one, wanted in zip(names, types, strict=True)]
-    for batch in stream.open(names):
-        columns = [_converted(batch.column(i), kind, stream, wrong[i], batch) for i, kind in enumerate(types)]
+    if isinstance(given, RowStream):
+        return _read(given, wanted, target)
+    query = sql.fitted(given.table, dict(zip(fields, wanted, strict=True)))
+    return query, [problem for one, kind in wanted for problem in _unfit(engine, given, one, kind)]
+
+
+def _read(stream: RowStream, wanted: Sequence[tuple[str, ValueType]], target: pa.Schema) -> tuple[pa.Table, list[Diagnostic]]:
+    batches, wrong = [target.empty_table()], [_Wrong(one, kind) for one, kind in wanted]
+    for batch in stream.open([one for one, _ in wanted]):
+        columns = [_converted(batch.column(i), kind, stream, wrong[i], batch) for i, (_, kind) in enumerate(wanted)]
         batches.append(pa.table(columns, schema=target))
     return pa.concat_tables(batches), [one.problem(stream) for one in wrong if one.count]
+
+
+def _unfit(engine: Engine, rows: StoredRows, column: str, wanted: ValueType) -> Iterator[Diagnostic]:
+    """Values of a stored column that its type, or the wanted one, does not hold."""
+    if rows.table.may_lose(column) and (found := offenders(engine, sql.lost_values(rows.table, column))):
+        yield Diagnostic("E314", f"`{column}` {LOST}: {found}", Place(rows.origin), notes=LOST_NOTES)
+    broken = wanted is ValueType.INTEGER and value_type(rows.columns.field(column).type) is ValueType.FLOAT
+    if broken and (found := offenders(engine, sql.not_whole(rows.table, column))):
+        what = f"{counted(found.total, 'value')} of `{column}` {'are' if found.total > 1 else 'is'} not {_A[wanted]}"
+        yield Diagnostic("E351", f"{what}: {found}", Place(rows.origin))
 
 
 class _Wrong:
@@ -146,13 +180,13 @@ _A = {
 }
 
 
-def _fits(kind: pa.DataType, wanted: ValueType, stream: RowStream) -> bool:
+def _fits(kind: pa.DataType, wanted: ValueType, stream: Given) -> bool:
     """Whether values can be of the wanted type. A column without values has none that are not."""
     found = value_type(kind)
     return stream.text or pa.types.is_null(kind) or found is wanted or {found, wanted} <= _NUMBERS
 
 
-def _type_problem(stream: RowStream, column: str, found: ValueType | None, wanted: ValueType) -> Diagnostic:
+def _type_problem(stream: Given, column: str, found: ValueType | None, wanted: ValueType) -> Diagnostic:
     message = f"`{column}` is {named_type(found)}, and the table's column {named_type(wanted)}"
     helps = (
         "convert it"

@@ -9,14 +9,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rulescore.data.setting import ModelPredictions, RowStream, Setting, TablePredictions, ValueType
+from rulescore.data.table_rows import ARROW_TYPES
 from rulescore.engines.base import Engine
-from rulescore.engines.in_place import row_stream
+from rulescore.engines.in_place import stored_rows
 from rulescore.engines.offenders import Offenders, counted, offenders
-from rulescore.engines.table_ids import prediction_columns
+from rulescore.engines.table_ids import Columns, prediction_columns
 from rulescore.engines.table_rows import TableRows
 from rulescore.errors import Diagnostic, InputError, Place
 from rulescore.language.syntax import Attribute
 from rulescore.sql import table_predictions as sql
+from rulescore.sql.build import create, union_all
+from rulescore.sql.in_place import insert
 from rulescore.sql.tables import Attributes
 
 CODES = {
@@ -29,9 +32,10 @@ CODES = {
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """The predictions of a table's target: how many rows each model covers, by its number, and whether whole numbers are
-    predicted by others."""
+    """The predictions of a table's target: how many each model makes and how many rows it covers, by its number, and whether
+    whole numbers are predicted by others."""
 
+    made: Mapping[int, int]
     covered: Mapping[int, int]
     floats: bool
 
@@ -77,22 +81,41 @@ class _Stage:
     def load(self) -> sql.Checked | None:
         """What is to be looked at, where there are predictions and they could be read."""
         target = self._rows.shape.attributes[self.table.target] if self.table.target is not None else None
+        if target is None:
+            return None
         parts = [
-            part.append_column("model", pa.repeat(pa.scalar(number, pa.int32()), part.num_rows))
+            (number, part)
             for number, model in enumerate(self._models)
             for source in model.tables
-            if source.table == self.table.name and target is not None
+            if source.table == self.table.name
             for part in self._read(source, model.model, target)
         ]
-        if not parts or self.problems or target is None:
+        if not parts or self.problems:
             return None
-        floats = target is ValueType.INTEGER and not all(_is_whole(part["value"]) for part in parts)
+        floats = target is ValueType.INTEGER and not all(self._is_whole(part) for _, part in parts)
         if floats and (whole := self._for_integers()):
             self.problems.append(self._not_whole(whole))
             return None
         rows = self._rows
-        self._engine.load(rows.staged, pa.concat_tables([_cast(part, floats, target) for part in parts]))
-        return sql.Checked(rows.staged, rows.table, rows.keys, ValueType.FLOAT if floats else target)
+        found = ValueType.FLOAT if floats else target
+        self._stage(parts, found)
+        return sql.Checked(rows.staged, rows.table, rows.keys, found)
+
+    def _stage(self, parts: Sequence[tuple[int, Columns]], target: ValueType) -> None:
+        staged, width = self._rows.staged, len(self.table.key)
+        here = [_of_model(part, number, target) for number, part in parts if isinstance(part, pa.Table)]
+        there = [sql.of_model(part, width, number, target) for number, part in parts if not isinstance(part, pa.Table)]
+        if here:
+            self._engine.load(staged, pa.concat_tables(here))
+        if there:
+            query = union_all(there)
+            self._engine.run(insert(staged, query) if here else create(staged, query))
+
+    def _is_whole(self, part: Columns) -> bool:
+        """Whether predicted numbers fit into a column of whole numbers."""
+        if isinstance(part, pa.Table):
+            return _is_whole(part["value"])
+        return not self._engine.query(sql.not_all_whole(part.copy())).num_rows
 
     def check(self, checked: sql.Checked, counts: Sequence[Mapping[str, int]]) -> Staged:
         """`counts`: what was counted of each model's predictions."""
@@ -103,12 +126,12 @@ class _Stage:
                 self._check_conflicts(row)
         assert self.table.target is not None
         floats = checked.target_type is not self._rows.shape.attributes[self.table.target]
-        return Staged({row["model"]: row["ids"] for row in counts}, floats)
+        return Staged({row["model"]: row["rows"] for row in counts}, {row["model"]: row["ids"] for row in counts}, floats)
 
-    def _read(self, source: TablePredictions, model: str, target: ValueType) -> Iterator[pa.Table]:
+    def _read(self, source: TablePredictions, model: str, target: ValueType) -> Iterator[Columns]:
         try:
-            rows = source.rows if isinstance(source.rows, RowStream) else row_stream(self._engine, source.rows, model)
-            found, problems = prediction_columns(rows, self.table, self._rows.key_types(), target)
+            given = source.rows if isinstance(source.rows, RowStream) else stored_rows(self._engine, source.rows, model)
+            found, problems = prediction_columns(self._engine, given, self.table, self._rows.key_types(), target)
         except InputError as error:
             self.problems += error.problems
             return
@@ -176,15 +199,14 @@ class _Stage:
 
 
 def _is_whole(values: pa.ChunkedArray) -> bool:
-    """Whether numbers fit into a column of whole numbers."""
     if pa.types.is_integer(values.type):
         return True
     whole = pc.and_(pc.equal(values, pc.floor(values)), pc.less(pc.abs(values), 2.0**63))
     return bool(pc.all(whole, min_count=0).as_py())
 
 
-def _cast(part: pa.Table, floats: bool, target: ValueType) -> pa.Table:
-    if target is not ValueType.INTEGER:
-        return part
+def _of_model(part: pa.Table, model: int, target: ValueType) -> pa.Table:
+    """Predictions as they are staged."""
     place = part.schema.get_field_index("value")
-    return part.set_column(place, "value", part["value"].cast(pa.float64() if floats else pa.int64(), safe=False))
+    typed = part.set_column(place, "value", part["value"].cast(ARROW_TYPES[target], safe=False))
+    return typed.append_column("model", pa.repeat(pa.scalar(model, pa.int32()), part.num_rows))

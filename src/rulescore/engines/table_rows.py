@@ -19,14 +19,14 @@ from rulescore.data.setting import (
 )
 from rulescore.data.table_rows import ARROW_TYPES
 from rulescore.engines.base import Engine
-from rulescore.engines.in_place import catalogue_of, row_stream
+from rulescore.engines.in_place import StoredRows, catalogue_of, stored_rows, stored_table
 from rulescore.engines.offenders import Offenders, counted, offenders
-from rulescore.engines.table_ids import id_columns
+from rulescore.engines.table_ids import LOST, LOST_NOTES, Columns, id_columns
 from rulescore.errors import Diagnostic, EngineError, InputError, Place, Severity, suggestion
 from rulescore.language.syntax import Attribute
 from rulescore.logic.tables import Need, TableShape, needs, table_shapes
 from rulescore.sql import tables as sql
-from rulescore.sql.build import drop, name
+from rulescore.sql.build import create, drop, name
 
 CODES = {
     "E337": "a database, or a table of one, cannot be read in place",
@@ -176,8 +176,7 @@ class TableLoader:
             stored = sql.StoredTable(path, {one: one for one in need.columns}, kinds)
             for column in need.columns:
                 if stored.may_lose(column) and (found := offenders(self._engine, sql.lost_values(stored, column))):
-                    message = f"`{column}` of table `{table.name}` does not fit into 64 bits, or has a time of day: {found}"
-                    self._problem("E314", message, notes=("whole numbers have 64 bits, and only dates are values",))
+                    self._problem("E314", f"`{column}` of table `{table.name}` {LOST}: {found}", notes=LOST_NOTES)
         self._stored[table.name] = stored
 
     def _read(self, stream: RowStream, stored: sql.StoredTable, columns: Sequence[str], empty: pa.Table) -> None:
@@ -239,30 +238,27 @@ class TableLoader:
         hidden = shape.table.hidden
         if not isinstance(hidden, HiddenIds):
             return None
-        stream = hidden.ids if isinstance(hidden.ids, RowStream) else self._database_rows(hidden.ids)
         types = [_known(shape.attributes[one]) for one in shape.table.key]
         ids = f"{stem}_ids"
+        found: Columns = _empty([f"k{i}" for i in range(len(types))], types)
         try:
-            found, problems = id_columns(stream, shape.table, types)
+            given = hidden.ids if isinstance(hidden.ids, RowStream) else self._stored_rows(hidden.ids)
+            found, problems = id_columns(self._engine, given, shape.table, types)
         except InputError as error:
-            found, problems = None, list(error.problems)
+            problems = list(error.problems)
         self._problems += problems
-        self._engine.load(ids, found if found is not None else _empty([f"k{i}" for i in range(len(types))], types))
+        if isinstance(found, pa.Table):
+            self._engine.load(ids, found)
+        else:
+            self._engine.run(create(ids, found))
         return ids
 
-    def _database_rows(self, table: DatabaseTable) -> RowStream:
+    def _stored_rows(self, table: DatabaseTable) -> StoredRows:
         if table.database is None:
-            return row_stream(self._engine, table)
-        stored = self._in_place(table)
-        schema = self._engine.query(sql.stored_columns(stored)).schema
-        stored = replace(
-            stored, fields={one: one for one in schema.names}, kinds=dict(zip(schema.names, schema.types, strict=True))
-        )
-
-        def read(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-            yield from self._engine.query(sql.selected(stored, columns)).to_batches()
-
-        return RowStream(table.origin, lambda: schema, read)
+            return stored_rows(self._engine, table)
+        path = self._in_place(table).path
+        schema = self._engine.query(sql.stored_columns(sql.StoredTable(path, {}))).schema
+        return StoredRows(table.origin, schema, stored_table(path, schema))
 
     def _check_keys(self, rows: TableRows, missing: int, repeated: int) -> None:
         table = rows.shape.table

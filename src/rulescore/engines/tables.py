@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 
-from rulescore.data.batches import assemble
-from rulescore.data.keys import keys
-from rulescore.data.setting import FactBatch, Setting, ValueType
+from rulescore.data.setting import Setting, ValueType
 from rulescore.engines.base import Engine
+from rulescore.engines.in_place import InPlace
 from rulescore.engines.table_predictions import Staged, stage_predictions
 from rulescore.engines.table_rows import TableLoader, TableRows
 from rulescore.errors import Diagnostic
@@ -17,10 +16,7 @@ from rulescore.logic.plan import LiteralName
 from rulescore.logic.refutation import identity
 from rulescore.sql import tables as sql
 from rulescore.sql.build import drop
-from rulescore.sql.table_predictions import predictions_of
-
-# Small enough that the strings of one batch stay far below the 2 GiB that a string column can address.
-_BATCH_ROWS = 1 << 17
+from rulescore.sql.table_predictions import facts
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +31,8 @@ class TableColumn:
 class LoadedTable:
     """A table in the database. `columns`: the attributes that were loaded, `attributes` all that it has (None: of a type that
     has no values). `observed`: its rows, targets and what is computed from them NULL where hidden. `predicted`: one row a
-    prediction, numbered as it is as a fact. `from_target`: the attributes that change with the target. `covered`: how many
-    hidden rows each model predicts, by the model's number; empty where nothing predicts the target."""
+    prediction, numbered as it is as a fact. `from_target`: the attributes that change with the target. `made`: how many
+    predictions each model makes, by its number, `covered`: of how many hidden rows; empty where nothing predicts the target."""
 
     name: str
     key: tuple[str, ...]
@@ -49,6 +45,7 @@ class LoadedTable:
     attributes: Mapping[str, ValueType | None]
     made_from: TableRows
     predicted: str | None = None
+    made: Mapping[int, int] = field(default_factory=dict)
     covered: Mapping[int, int] = field(default_factory=dict)
     warnings: tuple[Diagnostic, ...] = ()
 
@@ -96,6 +93,7 @@ def _loaded(engine: Engine, rows: TableRows, staged: Staged | None) -> LoadedTab
         from_target=shape.from_target,
         attributes=shape.attributes,
         made_from=rows,
+        made={} if staged is None else staged.made,
         covered={} if staged is None else staged.covered,
         warnings=rows.warnings,
     )
@@ -116,14 +114,14 @@ def _fields(columns: Mapping[str, TableColumn]) -> dict[str, str]:
     return {name: column.name for name, column in columns.items()}
 
 
-def prediction_batches(engine: Engine, tables: Mapping[str, LoadedTable], model: int) -> Iterator[FactBatch]:
-    """The predictions of a model, by its number, as facts `table.target(key, value)`. Repeated ones are repeated."""
-    for table in tables.values():
-        if model in table.covered:
-            width = len(table.key)
-            rows = engine.query(predictions_of(table.made_from.staged, width, model))
-            for batch in rows.to_batches(max_chunksize=_BATCH_ROWS):
-                yield assemble([keys(column) for column in batch.columns], None, table.predicate, (None, None, None))
+def predicted_facts(table: LoadedTable) -> InPlace | None:
+    """The predictions of all models as facts `table.target(key, value)`. Repeated ones are repeated."""
+    if table.target is None or not table.made:
+        return None
+    rows = table.made_from
+    types = [*rows.key_types(), table.columns[table.target].type]
+    made = sum(table.made.values())
+    return InPlace(len(types), made, made, facts(rows.staged, table.predicate, types))
 
 
 def predicted_tables(

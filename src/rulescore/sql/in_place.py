@@ -11,8 +11,7 @@ from enum import StrEnum
 import sqlglot
 from sqlglot import exp
 
-from rulescore.data.constants import MARKER, key_of
-from rulescore.data.setting import Only
+from rulescore.data.setting import Only, ValueType
 from rulescore.sql.build import (
     Select,
     all_of,
@@ -21,7 +20,6 @@ from rulescore.sql.build import (
     column,
     count_rows,
     equal,
-    identifier,
     integer,
     named,
     negation,
@@ -32,7 +30,7 @@ from rulescore.sql.build import (
     table,
     total,
 )
-from rulescore.sql.expressions import call
+from rulescore.sql.keys import decimal_key, key, text
 from rulescore.sql.published import DIALECT
 
 # Tables, partitioned tables, views, materialised views and foreign tables; no session's temporary tables.
@@ -86,6 +84,14 @@ STORED_TYPES = {
     "date": StoredType.DATE,
 }
 
+_VALUES = {
+    StoredType.TEXT: ValueType.STRING,
+    StoredType.INTEGER: ValueType.INTEGER,
+    StoredType.FLOAT: ValueType.FLOAT,
+    StoredType.BOOLEAN: ValueType.BOOLEAN,
+    StoredType.DATE: ValueType.DATE,
+}
+
 
 def relations() -> exp.Expr:
     """The tables and views of the database: `schema`, `name`, whether the search path finds them, whether they may be read."""
@@ -137,7 +143,7 @@ def fault_counts(facts: StoredFacts) -> Select:
         query.select(_count(_missing(value), f"m_{i}"), _count(_wrong(value, facts.types[name]), f"w_{i}"))
     if facts.relation is not None:
         value = column("s", facts.relation)
-        empty = equal(_text(value.copy()), exp.Literal.string(""))
+        empty = equal(text(value.copy()), exp.Literal.string(""))
         query.select(_count(any_of([_missing(value), empty]), "m_relation"))
     if facts.score is not None:
         value = column("s", facts.score)
@@ -182,7 +188,7 @@ def predicted_rows(facts: StoredFacts, model: int, *, best_rank: int | None, bes
 
 def different_values(path: tuple[str, ...], *names: str) -> Select:
     """The different values of some columns, as text."""
-    query = select(*(named(_text(column("s", name)), name) for name in names)).distinct()
+    query = select(*(named(text(column("s", name)), name) for name in names)).distinct()
     return StoredFacts(path, (), {}).rows(query)
 
 
@@ -192,7 +198,7 @@ def kept(query: Select, only: Sequence[Only]) -> Select:
 
 
 def _is_one_of(only: Only) -> exp.Expr:
-    return exp.In(this=_text(column("s", only.column)), expressions=[exp.Literal.string(value) for value in only.values])
+    return exp.In(this=text(column("s", only.column)), expressions=[exp.Literal.string(value) for value in only.values])
 
 
 def insert(target: str, query: exp.Query) -> exp.Insert:
@@ -202,7 +208,7 @@ def insert(target: str, query: exp.Query) -> exp.Insert:
 def _fact(facts: StoredFacts) -> list[exp.Expr]:
     predicate = exp.Literal.string(str(facts.predicate)) if facts.relation is None else column("s", facts.relation)
     return [
-        named(_text(predicate), "predicate"),
+        named(text(predicate), "predicate"),
         *(named(facts.key(name), argument(i)) for i, name in enumerate(facts.arguments)),
     ]
 
@@ -223,7 +229,7 @@ def _known(value: exp.Expr) -> exp.Expr:
 def _not_finite(value: exp.Expr) -> exp.Expr:
     """Only text is written to tell what numbers of both kinds are not."""
     words = [exp.Literal.string(word) for word in ("NaN", "Infinity", "-Infinity")]
-    return exp.In(this=_text(value), expressions=words)
+    return exp.In(this=text(value), expressions=words)
 
 
 def _wrong(value: exp.Expr, kind: StoredType) -> exp.Expr:
@@ -247,65 +253,13 @@ def _no_day(value: exp.Expr) -> exp.Expr:
     return negation(exp.Between(this=day, low=first, high=last))
 
 
-def _text(value: exp.Expr) -> exp.Expr:
-    """A value as text that compares by code points, whatever the collation of the user's column."""
-    return exp.Collate(this=exp.cast(value, "TEXT", copy=False), expression=identifier("C"))
-
-
 def _key(value: exp.Expr, kind: StoredType, *, keys: bool) -> exp.Expr:
-    """The key of a value: what `data.constants.key_of` gives."""
     match kind:
         case StoredType.TEXT if keys:
-            return _text(value)
-        case StoredType.TEXT:
-            marked = equal(call("LEFT", _text(value), number(1)), exp.Literal.string(MARKER))
-            return exp.Case(ifs=[exp.If(this=marked, true=_marked("s", _text(value.copy())))], default=_text(value.copy()))
-        case StoredType.INTEGER:
-            return _marked("n", _text(value))
-        case StoredType.BOOLEAN:
-            truth = exp.If(this=value, true=exp.Literal.string(key_of(True)))
-            return exp.Case(ifs=[truth], default=exp.Literal.string(key_of(False)))
-        case StoredType.DATE | StoredType.TIMESTAMP:
-            day = exp.cast(value, "DATE", copy=False)
-            return _marked("d", call("TO_CHAR", day, exp.Literal.string("YYYY-MM-DD")))
-        case StoredType.FLOAT:
-            return _marked("n", _float_text(exp.cast(value, "DOUBLE", copy=False)))
+            return text(value)
         case StoredType.DECIMAL:
-            whole = exp.If(this=equal(value, call("TRUNC", value.copy())), true=_text(call("TRUNC", value.copy())))
-            nearest = _float_text(exp.cast(value.copy(), "DOUBLE", copy=False))
-            return _marked("n", exp.Case(ifs=[whole], default=nearest))
-
-
-def _marked(letter: str, value: exp.Expr) -> exp.Expr:
-    return exp.DPipe(this=exp.Literal.string(f"{MARKER}{letter}"), expression=value)
-
-
-def _float_text(value: exp.Expr) -> exp.Expr:
-    """A double as Python writes it; a whole one as the integer it is, to the last digit."""
-    size = exp.Abs(this=value.copy())
-    is_whole = equal(value.copy(), call("FLOOR", value.copy()))
-    fits = exp.LT(this=size, expression=_double("9223372036854775808"))
-    # PostgreSQL turns to exponents one digit before Python does.
-    long = exp.GTE(this=size.copy(), expression=_double("1e15"))
-    ways = [
-        exp.If(this=all_of([is_whole, fits]), true=_text(exp.cast(value.copy(), "BIGINT", copy=False))),
-        exp.If(this=is_whole.copy(), true=_text(_exact(value))),
-        exp.If(this=long, true=_text(exp.cast(_text(value.copy()), "DECIMAL", copy=False))),
-    ]
-    return exp.Case(ifs=ways, default=_text(value.copy()))
-
-
-def _exact(value: exp.Expr) -> exp.Expr:
-    """A whole double beyond 64 bits as a decimal. The engine's own cast keeps 15 digits, so it is taken apart: the digits that a
-    double has fit into 64 bits, and the power of two that is left is exact."""
-    two = call("LN", _double("2"))
-    logarithm = exp.Div(this=call("LN", exp.Abs(this=value.copy())), expression=two, typed=True, safe=False)
-    power = exp.Paren(this=exp.Sub(this=integer(call("FLOOR", logarithm)), expression=number(55)))
-    digits = exp.Div(this=value.copy(), expression=call("POWER", _double("2"), power), typed=True, safe=False)
-    whole = exp.cast(exp.cast(digits, "BIGINT", copy=False), "DECIMAL", copy=False)
-    scale = call("POWER", exp.cast(number(2), "DECIMAL", copy=False), power.copy())
-    return call("TRUNC", exp.Mul(this=whole, expression=scale))
-
-
-def _double(text: str) -> exp.Expr:
-    return exp.cast(exp.Literal.string(text), "DOUBLE", copy=False)
+            return decimal_key(value)
+        case StoredType.TIMESTAMP:
+            return key(exp.cast(value, "DATE", copy=False), ValueType.DATE)
+        case _:
+            return key(value, _VALUES[kind])

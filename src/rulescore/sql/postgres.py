@@ -11,8 +11,10 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from rulescore.data.setting import ValueType
-from rulescore.sql.build import all_of, any_of, column, identifier, named, number, select
-from rulescore.sql.expressions import cast, constant
+from rulescore.sql.build import all_of, any_of, column, equal, identifier, integer, named, number, select
+from rulescore.sql.expressions import call, cast, constant
+from rulescore.sql.keys import DECIMAL_TEXT, DOUBLE_TEXT
+from rulescore.sql.keys import text as written
 
 # Beyond these the exponential function is infinite, or 0; so is a product when the logarithms of its factors add up to them.
 _HIGHEST, _LOWEST = 709.7827128, -745.1332191
@@ -21,9 +23,12 @@ _X, _Y = "x", "y"
 
 def adapted(statement: exp.Expr, letters: str) -> exp.Expr:
     """A statement as PostgreSQL understands it, changed in place. `letters` is the collation that knows small and capital ones."""
-    for node in _innermost_first(statement, exp.TryCast, exp.Lower, exp.Upper):
+    for node in _innermost_first(statement, exp.TryCast, exp.Lower, exp.Upper, exp.Anonymous):
         if isinstance(node, exp.TryCast):
             node.replace(_fitting(node))
+        elif isinstance(node, exp.Anonymous):
+            if node.name in _TEXTS:
+                node.replace(_TEXTS[node.name](node.expressions[0]))
         elif not isinstance(node.this, exp.Collate):
             node.set("this", _collated(node.this, letters))
             node.replace(exp.Paren(this=_collated(node.copy(), "C")))
@@ -163,3 +168,37 @@ def _below(value: exp.Expr, limit: float) -> exp.Expr:
 
 def _cases(cases: list[tuple[exp.Expr, exp.Expr]], default: exp.Expr) -> exp.Expr:
     return exp.Case(ifs=[exp.If(this=condition, true=value) for condition, value in cases], default=default)
+
+
+def _double_text(value: exp.Expr) -> exp.Expr:
+    """A double as Python writes it; a whole one as the integer it is, to the last digit."""
+    size = exp.Abs(this=value.copy())
+    is_whole = equal(value.copy(), call("FLOOR", value.copy()))
+    fits = exp.LT(this=size, expression=constant(2.0**63))
+    # PostgreSQL turns to exponents one digit before Python does.
+    long = exp.GTE(this=size.copy(), expression=constant(1e15))
+    cases = [
+        (all_of([is_whole, fits]), written(exp.cast(value.copy(), "BIGINT", copy=False))),
+        (is_whole.copy(), written(_all_digits(value))),
+        (long, written(exp.cast(written(value.copy()), "DECIMAL", copy=False))),
+    ]
+    return _cases(cases, written(value.copy()))
+
+
+def _all_digits(value: exp.Expr) -> exp.Expr:
+    """A whole double beyond 64 bits as a decimal. The engine's own cast keeps 15 digits, so it is taken apart: the digits that a
+    double has fit into 64 bits, and the power of two that is left is exact."""
+    logarithm = exp.Div(this=_log(value.copy()), expression=exp.Ln(this=constant(2.0)), typed=True, safe=False)
+    power = exp.Paren(this=exp.Sub(this=integer(call("FLOOR", logarithm)), expression=number(55)))
+    digits = exp.Div(this=value.copy(), expression=call("POWER", constant(2.0), power), typed=True, safe=False)
+    whole = exp.cast(exp.cast(digits, "BIGINT", copy=False), "DECIMAL", copy=False)
+    scale = call("POWER", exp.cast(number(2), "DECIMAL", copy=False), power.copy())
+    return call("TRUNC", exp.Mul(this=whole, expression=scale))
+
+
+def _decimal_text(value: exp.Expr) -> exp.Expr:
+    whole = call("TRUNC", value.copy())
+    return _cases([(equal(value.copy(), whole), written(whole.copy()))], _double_text(cast(value, ValueType.FLOAT)))
+
+
+_TEXTS = {DOUBLE_TEXT: _double_text, DECIMAL_TEXT: _decimal_text}

@@ -12,11 +12,13 @@ from rulescore.sql.build import (
     Select,
     all_of,
     any_of,
+    argument,
     big,
     column,
     count_rows,
     different,
     equal,
+    integer,
     named,
     negation,
     number,
@@ -26,7 +28,9 @@ from rulescore.sql.build import (
     total,
     union_all,
 )
-from rulescore.sql.tables import is_not_finite, shown
+from rulescore.sql.expressions import cast
+from rulescore.sql.keys import key, text
+from rulescore.sql.tables import is_not_finite, is_whole, shown
 
 FAULTS = ("no_id", "no_value", "not_finite", "unknown", "not_hidden")
 
@@ -57,8 +61,8 @@ def _with_rows(query: Select, checked: Checked) -> Select:
 
 
 def findings(tables: Sequence[Checked]) -> exp.Query:
-    """For each table, by its place, and each model: how many predictions have each fault, how many ids are predicted, and how
-    many of them with different values."""
+    """For each table, by its place, and each model: how many predictions there are and have each fault, how many ids are
+    predicted, and how many of them with different values."""
     return union_all([_findings(place, one) for place, one in enumerate(tables)])
 
 
@@ -66,10 +70,10 @@ def _findings(place: int, checked: Checked) -> Select:
     faults = _faults(checked.fields, checked.target_type)
     low, high = exp.Min(this=column("p", "value")), exp.Max(this=column("p", "value"))
     counts = [named(total(one_if(condition)), name) for name, condition in faults.items()]
-    query = select(column("p", "model"), *counts, named(one_if(different(low, high)), "several"))
+    query = select(column("p", "model"), named(count_rows(), "rows"), *counts, named(one_if(different(low, high)), "several"))
     keys = [column("p", f"k{i}") for i in range(len(checked.fields))]
     by_id = _with_rows(query, checked).group_by(column("p", "model"), *keys)
-    totals = [named(big(total(column("d", name))), name) for name in (*FAULTS, "several")]
+    totals = [named(big(total(column("d", name))), name) for name in ("rows", *FAULTS, "several")]
     return (
         select(named(number(place), "place"), column("d", "model"), named(count_rows(), "ids"), *totals)
         .from_(by_id.subquery(alias="d", copy=False))
@@ -99,6 +103,28 @@ def conflicting(staged: str, width: int, model: int) -> Select:
     return shown(query.having(different(low, high), copy=False), width)  # type: ignore[arg-type]  # the same query
 
 
-def predictions_of(staged: str, width: int, model: int) -> Select:
-    fields = [*(f"k{i}" for i in range(width)), "value"]
-    return select(*(column("p", one) for one in fields)).from_(table(staged, "p")).where(equal(column("p", "model"), number(model)))
+def not_all_whole(predictions: exp.Query) -> Select:
+    """A row, if some predicted float is no whole number."""
+    rows = predictions.subquery(alias="p", copy=False)
+    return select(named(number(1), "n")).from_(rows).where(negation(is_whole(column("p", "value")))).limit(1)
+
+
+def of_model(predictions: exp.Query, width: int, model: int, target_type: ValueType) -> Select:
+    """Predictions as they are staged."""
+    fields = [column("p", f"k{i}") for i in range(width)]
+    numbers = target_type in (ValueType.INTEGER, ValueType.FLOAT)
+    value = named(cast(column("p", "value"), target_type) if numbers else column("p", "value"), "value")
+    return select(*fields, value, named(integer(number(model)), "model")).from_(predictions.subquery(alias="p", copy=False))
+
+
+def facts(staged: str, predicate: str, types: Sequence[ValueType]) -> Select:
+    """The predictions of all models as facts `predicate(key, value)` by the keys of their constants. `types`: of the ids, and of
+    the values."""
+    names = [*(f"k{i}" for i in range(len(types) - 1)), "value"]
+    return select(
+        named(text(exp.Literal.string(predicate)), "predicate"),
+        *(named(key(column("p", one), kind), argument(i)) for i, (one, kind) in enumerate(zip(names, types, strict=True))),
+        column("p", "model"),
+        named(exp.cast(exp.null(), "DOUBLE", copy=False), "score"),
+        named(exp.cast(exp.null(), "BIGINT", copy=False), "rank"),
+    ).from_(table(staged, "p"))

@@ -9,7 +9,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from rulescore.data.constants import MARKER
-from rulescore.data.setting import HiddenColumn, HiddenIds, HiddenWhere, Reached, ValueType
+from rulescore.data.setting import HiddenColumn, HiddenIds, HiddenWhere, Only, Reached, ValueType
 from rulescore.data.table_rows import value_type
 from rulescore.language.syntax import Attribute, Test, Variable
 from rulescore.logic.tables import TableShape
@@ -40,6 +40,8 @@ from rulescore.sql.build import (
     union_all,
 )
 from rulescore.sql.expressions import Compiler, call, cast, constant, finite, try_cast, when
+from rulescore.sql.in_place import kept
+from rulescore.sql.keys import text
 from rulescore.sql.loading import CONSTANT
 
 # Offending ids that are shown.
@@ -51,18 +53,29 @@ _TIMESTAMP = "TIMESTAMP"
 @dataclass(frozen=True, slots=True)
 class StoredTable:
     """A table as the database has it: one of ours, or the user's own. `fields`: its columns as statements name them. `kinds`:
-    the types of columns that have to be converted."""
+    the types of columns that have to be converted. `only`: conditions on the rows that are read."""
 
     path: tuple[str, ...]
     fields: Mapping[str, str]
     kinds: Mapping[str, pa.DataType] = field(default_factory=dict)
+    only: tuple[Only, ...] = ()
 
-    def source(self, alias: str) -> exp.Table:
-        return stored_table(self.path, alias)
+    def source(self, alias: str) -> exp.Expr:
+        if not self.only:
+            return stored_table(self.path, alias)
+        return kept(select(exp.Star()).from_(stored_table(self.path, "s")), self.only).subquery(alias=alias, copy=False)
 
     def value(self, alias: str, name: str) -> exp.Expr:
         """A column's value; NULL too where its type cannot hold it."""
         return _converted(column(alias, self.fields[name]), self.kinds.get(name))
+
+    def fitted(self, alias: str, name: str, wanted: ValueType) -> exp.Expr:
+        """A column's value in another type: the same, or the other one of numbers. NULL too where that cannot hold it."""
+        value = self.value(alias, name)
+        found = value_type(self.kinds[name])
+        if found is wanted:
+            return value
+        return cast(value, wanted) if wanted is ValueType.FLOAT else when(is_whole(value), cast(value.copy(), wanted))
 
     def may_lose(self, name: str) -> bool:
         kind = self.kinds.get(name)
@@ -79,6 +92,8 @@ def _converted(value: exp.Expr, kind: pa.DataType | None) -> exp.Expr:
         return when(equal(exp.cast(day.copy(), _TIMESTAMP, copy=False), value), day)
     wanted = value_type(kind)
     assert wanted is not None
+    if wanted is ValueType.STRING:
+        return text(value)
     # Others may have more than 64 bits, which takes some engines long to find out.
     return cast(value, wanted) if pa.types.is_signed_integer(kind) else try_cast(value, wanted)
 
@@ -86,6 +101,10 @@ def _converted(value: exp.Expr, kind: pa.DataType | None) -> exp.Expr:
 def stored_columns(stored: StoredTable) -> Select:
     """No rows, all columns."""
     return select(exp.Star()).from_(stored.source("s")).limit(0)
+
+
+def any_row(stored: StoredTable) -> Select:
+    return select(named(number(1), "n")).from_(stored.source("s")).limit(1)
 
 
 def schema_tables(database: str) -> Select:
@@ -106,8 +125,26 @@ def lost_values(stored: StoredTable, name: str) -> Select:
     return shown(select(named(cast(raw, ValueType.STRING), "k0")).from_(stored.source("s")).where(all_of([known, lost])), 1)
 
 
-def selected(stored: StoredTable, names: Sequence[str]) -> Select:
-    return select(*(named(stored.value("s", name), name) for name in names)).from_(stored.source("s"))
+def fitted(stored: StoredTable, fields: Mapping[str, tuple[str, ValueType]]) -> Select:
+    """Columns under other names, each in a type that its own goes with."""
+    values = [named(stored.fitted("s", name, wanted), field_name) for field_name, (name, wanted) in fields.items()]
+    return select(*values).from_(stored.source("s"))
+
+
+def not_whole(stored: StoredTable, name: str) -> Select:
+    """The values of a column of floats that are no whole numbers of 64 bits."""
+    value = stored.value("s", name)
+    known = exp.Not(this=exp.Is(this=exp.Paren(this=value), expression=exp.null()))
+    lost = negation(is_whole(value.copy()))
+    return shown(
+        select(named(cast(value.copy(), ValueType.STRING), "k0")).from_(stored.source("s")).where(all_of([known, lost])), 1
+    )
+
+
+def is_whole(value: exp.Expr) -> exp.Expr:
+    """Whether a float is a whole number of 64 bits. NaN and infinite values are none."""
+    fits = exp.LT(this=exp.Abs(this=value.copy()), expression=constant(2.0**63))
+    return all_of([equal(value.copy(), exp.Floor(this=value)), fits])
 
 
 def create_reached(target: str, reached: Reached, tables: Mapping[str, StoredTable]) -> exp.Create:

@@ -195,6 +195,23 @@ def test_what_is_wrong_with_predictions_there_is_told_with_the_file(
     assert problem.place.name == str(path)
 
 
+@pytest.mark.parametrize("kind", [pa.timestamp("ns"), pa.timestamp("us", "Europe/Berlin")])
+def test_files_that_spark_cannot_read_as_we_do_are_read_here(spark: SparkSession, tmp_path: Path, kind: pa.DataType) -> None:
+    """Times to the nanosecond are nothing to it, in whatever column, and days of a zone others; of a damaged file it is told which
+    one it is."""
+    day = pa.array([datetime.datetime(2024, 5, 30, 22)], pa.timestamp("us", "UTC")).cast(kind)
+    path = written(pa.table({"id": [4], "prediction": [1.0], "made": day}), tmp_path / "guesses.parquet")
+    table = rulescore.Table({"id": [1, 4], "v": [1.0, None]}, key="id", target="v", hidden=[4])
+
+    def scored() -> rulescore.Evaluation:
+        return rulescore.score(None, {"m": {"thing": path}}, "V > 0.0 <- thing(v: V).", tables={"thing": table}, engine=spark)
+
+    assert scored().rule_results[0].models["m"].counts.confirmed == 1
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(InputError, match=r"guesses\.parquet"):
+        scored()
+
+
 def test_hidden_ids_there_are_checked_against_the_rows(spark: SparkSession, tmp_path: Path) -> None:
     path = written(pa.table({"id": [4, 9]}), tmp_path / "hidden.parquet")
     table = rulescore.Table({"id": [1, 4], "v": [1.0, None]}, key="id", target="v", hidden=path)

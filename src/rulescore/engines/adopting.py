@@ -50,6 +50,8 @@ def _rows(engine: Engine, rows: RowStream | DatabaseTable) -> RowStream | Databa
     if not isinstance(rows, RowStream) or rows.adoptable is None:
         return rows
     given = rows.adoptable
+    if given.frame is None and not all(map(_is_of_no_zone, rows.schema().types)):
+        return rows
     name = engine.adopt([given.request.path] if given.frame is None else given.frame)
     return rows if name is None else DatabaseTable(None, name, rows.origin)
 
@@ -95,9 +97,13 @@ def _form(request: Request) -> object | None:
 
 
 def _is_plain(kind: pa.DataType) -> bool:
-    """Times stand for days, which depend on the zone that a file gives them in: only those of none are the same to everyone."""
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     if pa.types.is_timestamp(kind):
-        return kind.tz is None and kind.unit != "ns"
+        return _is_of_no_zone(kind)
     known = (pa.types.is_string, pa.types.is_large_string, pa.types.is_integer, pa.types.is_boolean, pa.types.is_date32)
     return any(one(kind) for one in (*known, pa.types.is_float32, pa.types.is_float64, pa.types.is_decimal128))
+
+
+def _is_of_no_zone(kind: pa.DataType) -> bool:
+    """Moments stand for days, which depend on the zone that a file gives them in. Engines do not look at it."""
+    return not pa.types.is_timestamp(kind) or kind.tz is None

@@ -103,17 +103,21 @@ class SparkEngine:
         helps = ("write its tables as Parquet files, or name another engine",)
         raise InputError(Diagnostic("E935", f"Spark cannot read `{database}` in place", helps=helps))
 
-    def adopt(self, rows: Sequence[Path] | object) -> str:
-        """Executors read the files; a frame stays what it is."""
+    def adopt(self, rows: Sequence[Path] | object) -> str | None:
+        """Executors read the files; a frame stays what it is. Files that Spark cannot read, or does not see, are handed over."""
         self._adopted += 1
         view = reserved(f"source_{self._adopted}")
-        self._tables[view] = []
 
-        def work() -> str:
-            if isinstance(rows, list):
+        def work() -> str | None:
+            if not isinstance(rows, list):
+                self._tables[view] = []
+                return self._opened.adopt(rows, view)
+            try:
                 self._session.read.parquet(*(str(path.absolute()) for path in rows)).createOrReplaceTempView(view)
-                return view
-            return self._opened.adopt(rows, view)
+            except _FAILURES:
+                return None
+            self._tables[view] = []
+            return view
 
         return self._do(work)
 

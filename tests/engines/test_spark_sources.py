@@ -72,11 +72,10 @@ def moved(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return found
 
 
-@pytest.mark.parametrize("form", ["files", "frames"])
-def test_rows_of_sources_never_come_here(spark: SparkSession, tmp_path: Path, moved: list[int], form: str) -> None:
-    """Counts do, and what rules are made of goes there, however many rows there are."""
+def test_rows_of_sources_never_come_here(spark: SparkSession, tmp_path: Path, moved: list[int]) -> None:
+    """From files and from frames: counts do, and what rules are made of goes there, however many rows there are."""
     there = {
-        name: written(rows, tmp_path / f"{name}.parquet") if form == "files" else spark.createDataFrame(rows)
+        name: spark.createDataFrame(rows) if name in ("answers", "hidden") else written(rows, tmp_path / f"{name}.parquet")
         for name, rows in SOURCES.items()
     }
     found = evaluated(spark, there, tmp_path / "contributions")
@@ -195,13 +194,14 @@ def test_what_is_wrong_with_predictions_there_is_told_with_the_file(
     assert problem.place.name == str(path)
 
 
-@pytest.mark.parametrize("kind", [pa.timestamp("ns"), pa.timestamp("us", "Europe/Berlin")])
-def test_files_that_spark_cannot_read_as_we_do_are_read_here(spark: SparkSession, tmp_path: Path, kind: pa.DataType) -> None:
-    """Times to the nanosecond are nothing to it, in whatever column, and days of a zone others; of a damaged file it is told which
-    one it is."""
-    day = pa.array([datetime.datetime(2024, 5, 30, 22)], pa.timestamp("us", "UTC")).cast(kind)
-    path = written(pa.table({"id": [4], "prediction": [1.0], "made": day}), tmp_path / "guesses.parquet")
-    table = rulescore.Table({"id": [1, 4], "v": [1.0, None]}, key="id", target="v", hidden=[4])
+def test_files_that_spark_cannot_read_as_we_do_are_read_here(spark: SparkSession, tmp_path: Path) -> None:
+    """Days of a zone are others to it, and times to the nanosecond are nothing to it, in whatever column; of a damaged file it is
+    told which one it is."""
+    days = pa.array([datetime.datetime(2024, 5, 30, 22)], pa.timestamp("us", "UTC")).cast(pa.timestamp("us", "Europe/Berlin"))
+    moments = pa.array([datetime.datetime(2024, 5, 31)], pa.timestamp("ns"))
+    path = written(pa.table({"id": days, "prediction": [1.0]}), tmp_path / "guesses.parquet")
+    rows = written(pa.table({"id": [datetime.date(2024, 5, 31)], "v": [0.5], "made": moments}), tmp_path / "rows.parquet")
+    table = rulescore.Table(rows, key="id", target="v", hidden="v = 0.5")
 
     def scored() -> rulescore.Evaluation:
         return rulescore.score(None, {"m": {"thing": path}}, "V > 0.0 <- thing(v: V).", tables={"thing": table}, engine=spark)

@@ -24,6 +24,7 @@ from rulescore.engines.formula_listing import FormulaListing
 from rulescore.engines.in_place import expanded
 from rulescore.engines.listing import RuleListing, Violation, Violations
 from rulescore.engines.loading import load
+from rulescore.engines.refusals import refuse_unable
 from rulescore.engines.resolution import Resolution, attributes_in_use
 from rulescore.engines.sql_rules import SqlRules, refuse_clashes
 from rulescore.engines.tables import load_tables, predicted_tables
@@ -95,11 +96,13 @@ class GridRow:
 
 class Session:
     """A setting that is loaded and checked. Use as a context manager: it holds a database connection. Without `sorted_plans` pairs
-    within a distance are joined like those of any other rule, which gives the same counts, slowly."""
+    within a distance are joined like those of any other rule, which gives the same counts, slowly. `grid`: whether counts with
+    other tolerances will be asked for."""
 
-    def __init__(self, setting: Setting, *, sorted_plans: bool = True) -> None:
+    def __init__(self, setting: Setting, *, sorted_plans: bool = True, grid: bool = False) -> None:
         self.setting = setting
         self._sorted_plans = sorted_plans
+        self._grid = grid
         self.program = parse_all(setting.rules)
         self.rules = described_rules(self.program, setting.scoring, setting.sql_rules)
         self._engine = connect(setting.engine)
@@ -111,6 +114,7 @@ class Session:
 
     def _open(self, names: Sequence[str]) -> None:
         refuse_clashes(self.setting.sql_rules, names)
+        refuse_unable(self._engine, self.setting, self.program, grid=self._grid)
         found = expanded(self._engine, adopted(self._engine, self.setting))
         self.setting, self._published = found.setting, found.tables
         known = self._load(names)
@@ -163,7 +167,9 @@ class Session:
         return replace(known, vocabulary=self._loaded.vocabulary)
 
     def tolerance_grid(self, limits: Sequence[Tolerance]) -> list[GridRow]:
-        """Dataset counts of every rule that limits a distance within groups, for each tolerance of its kind."""
+        """Dataset counts of every rule that limits a distance within groups, for each tolerance of its kind. The session has to be
+        opened with `grid`."""
+        assert self._grid
         if self._formulas.distinct_variables:
             raise InputError(_no_grid("two variables may not stand for one constant, so pairs of equal values are left out"))
         rows = []

@@ -78,21 +78,11 @@ def test_a_table_with_keys_may_be_a_frame(spark: SparkSession) -> None:
     assert results(scored(spark.createDataFrame(sales), spark)) == results(scored(sales, "duckdb"))
 
 
-def test_a_frame_of_spark_is_for_spark_only(spark: SparkSession) -> None:
-    with pytest.raises(InputError, match="E347"):
-        rulescore.score(spark.createDataFrame(rows(FACTS)), {"m": PREDICTIONS}, RULES)
-
-
 def test_a_table_that_is_not_there_is_named(spark: SparkSession) -> None:
     from rulescore.data.in_place import table_facts
 
     with pytest.raises(InputError, match=r"E936.*`nowhere\.facts`"):
         rulescore.audit([table_facts("nowhere.facts")], RULES, engine=spark)
-
-
-def test_a_database_file_is_refused(engine: SparkEngine) -> None:
-    with pytest.raises(InputError, match="E935"):
-        engine.attach(Path("some.duckdb"), "some")
 
 
 # What comes back
@@ -106,13 +96,6 @@ def test_contributions_are_written_by_the_executors_and_do_not_come_here(
     assert sorted_rows(parquet.read_table(tmp_path / "contributions")) == sorted_rows(by_duckdb.contributions)
     with pytest.raises(InputError, match="E502"):
         _ = found.contributions
-
-
-def test_a_tolerance_is_not_taken_from_values_that_spark_keeps(spark: SparkSession) -> None:
-    items = rulescore.Table(pa.table({"id": [1, 2], "value": [1.0, 2.0]}), key="id")
-    rule = "within(P, Q, quantile(0.5)) <- item(id: A, value: P), item(id: B, value: Q), A != B."
-    with pytest.raises(InputError, match="E903"):
-        rulescore.audit(None, rule, tables={"item": items}, engine=spark)
 
 
 # Statements

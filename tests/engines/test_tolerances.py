@@ -137,9 +137,8 @@ def test_e279_nothing_to_take_a_tolerance_from(body: str, tolerance: str) -> Non
 def test_the_grid_has_the_counts_that_rules_with_those_tolerances_have(name: str) -> None:
     limits = [0, 0.1, 30, 60.0, 610, 1e6]
     body = f"{PAIR}, A != B"
-    with Session(
-        setting(f"a: abs(P - Q) < 7 <- {body}.\nb: within(P, Q, 1%) <- {body}.\nc: P > Q <- {body}.", KINDS[name])
-    ) as session:
+    rows = setting(f"a: abs(P - Q) < 7 <- {body}.\nb: within(P, Q, 1%) <- {body}.\nc: P > Q <- {body}.", KINDS[name])
+    with Session(rows, grid=True) as session:
         plain = session.tolerance_grid([Tolerance(one) for one in limits])
         relative = session.tolerance_grid([Tolerance(one, relative=True) for one in (0, 10, 50)])
     rules = "\n".join(f"abs(P - Q) < {one!r} <- {body}." for one in limits)

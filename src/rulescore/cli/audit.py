@@ -58,7 +58,7 @@ def audit(
     if explain:
         refuse_output_choices("--explain")
     chosen = load(choice)
-    with Session(chosen.setting) as session:
+    with Session(chosen.setting, grid=bool(tolerances)) as session:
         if explain:
             show_explanations(session.explain())
             return

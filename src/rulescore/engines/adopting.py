@@ -8,6 +8,7 @@ from dataclasses import replace
 import pyarrow as pa
 from pyarrow import parquet
 
+from rulescore.data.frames import refuse_spark_frame
 from rulescore.data.layout import resolve
 from rulescore.data.request import Request
 from rulescore.data.setting import (
@@ -50,10 +51,19 @@ def _rows(engine: Engine, rows: RowStream | DatabaseTable) -> RowStream | Databa
     if not isinstance(rows, RowStream) or rows.adoptable is None:
         return rows
     given = rows.adoptable
-    if given.frame is None and not all(map(_is_of_no_zone, rows.schema().types)):
+    if given.frame is not None:
+        return DatabaseTable(None, _frame(engine, given.frame, rows.origin), rows.origin)
+    name = engine.adopt([given.request.path])
+    if name is None or not all(map(_is_of_no_zone, rows.schema().types)):
         return rows
-    name = engine.adopt([given.request.path] if given.frame is None else given.frame)
-    return rows if name is None else DatabaseTable(None, name, rows.origin)
+    return DatabaseTable(None, name, rows.origin)
+
+
+def _frame(engine: Engine, frame: object, origin: str) -> str:
+    name = engine.adopt(frame)
+    if name is None:
+        refuse_spark_frame(origin)
+    return name
 
 
 def _facts(engine: Engine, sources: Sequence[FactSource]) -> tuple[FactSource, ...]:
@@ -65,8 +75,7 @@ def _facts(engine: Engine, sources: Sequence[FactSource]) -> tuple[FactSource, .
         if given is None or not isinstance(source, FactStream):
             found.append(source)
         elif given.frame is not None:
-            name = engine.adopt(given.frame)
-            found.append(source if name is None else FactTable(name, given.request))
+            found.append(FactTable(_frame(engine, given.frame, source.origin), given.request))
         elif (form := _form(given.request)) is None:
             found.append(source)
         else:

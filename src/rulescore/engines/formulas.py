@@ -9,12 +9,11 @@ import pyarrow as pa
 
 from rulescore.data.relations import Schema
 from rulescore.data.setting import Role
-from rulescore.engines.base import Engine, KeepingEngine
+from rulescore.engines.base import Engine
 from rulescore.engines.counting import named_in_errors
 from rulescore.engines.functions import Answers
 from rulescore.engines.proximity import PairCounts, Values, dataset_pairs, observed_values, prediction_pairs
 from rulescore.engines.tolerances import at_limit, taken_from
-from rulescore.errors import Diagnostic, InputError
 from rulescore.logic.formula import FormulaRule
 from rulescore.logic.proximity import Proximity, proximity
 from rulescore.logic.questions import Question, questions
@@ -23,8 +22,6 @@ from rulescore.sql.build import Select, drop, name, select, table, union_all
 from rulescore.sql.formula import Context
 from rulescore.sql.formula_counts import counts
 from rulescore.sql.formula_questions import asked_arguments, distinct_rows, in_pieces
-
-CODES = {"E903": "a tolerance is to be taken from values that the engine keeps"}
 
 _PAIRS = name("pair_contributions")
 
@@ -87,10 +84,6 @@ class Formulas:
         return [at_limit(values, form, limit) for limit in limits] if values.fits else None
 
     def _values(self, number: int) -> tuple[Values, Proximity]:
-        if isinstance(self.engine, KeepingEngine):
-            helps = ("write the tolerance as a number, or take another engine",)
-            message = f"tolerances are taken from values that are brought here, which this engine keeps: {self.titles[number]}"
-            raise InputError(Diagnostic("E903", message, helps=helps))
         form = self.proximity(number)
         assert form is not None
         with named_in_errors(self.titles[number]):

@@ -44,19 +44,19 @@ def id_columns(engine: Engine, given: Given, table: KeyedTable, types: Sequence[
     return found, problems or list(_first_id(given, names, table, types))
 
 
-def _first_id(stream: Given, names: Sequence[str], table: KeyedTable, types: Sequence[ValueType]) -> Iterator[Diagnostic]:
+def _first_id(given: Given, names: Sequence[str], table: KeyedTable, types: Sequence[ValueType]) -> Iterator[Diagnostic]:
     """A text file without a header would lose its first id: a name that reads as a number or a date is no name of a column."""
     (first, *more) = names
     plain = types[0] not in (ValueType.STRING, ValueType.BOOLEAN)
     if (
-        stream.text
+        given.text
         and not more
         and first not in (*table.key, "id")
         and plain
         and fitted(pa.array([first]), types[0]).null_count == 0
     ):
         message = f"the first line, `{first}`, is read as the name of the column, and looks like an id"
-        yield Diagnostic("E350", message, Place(stream.origin), helps=(f"put a line with `{table.key[0]}` before it",))
+        yield Diagnostic("E350", message, Place(given.origin), helps=(f"put a line with `{table.key[0]}` before it",))
 
 
 def prediction_columns(
@@ -82,7 +82,7 @@ def prediction_columns(
     return read(ValueType.FLOAT)
 
 
-def _key_names(schema: pa.Schema, table: KeyedTable, stream: Given, alone: bool = False) -> list[str]:
+def _key_names(schema: pa.Schema, table: KeyedTable, given: Given, alone: bool = False) -> list[str]:
     """The columns that hold the key: those of its names; `id`, or the only column, for a key of one."""
     if len(table.key) == 1 and table.key[0] not in schema.names:
         if schema.names.count("id") == 1:
@@ -93,12 +93,12 @@ def _key_names(schema: pa.Schema, table: KeyedTable, stream: Given, alone: bool 
         if schema.names.count(one) != 1:
             note = f"rows of `{table.name}` are named by {' and '.join(f'`{key}`' for key in table.key)}"
             raise _columns_problem(
-                stream, schema, one, note + (", here also by `id`" if len(table.key) == 1 and one != "id" else "")
+                given, schema, one, note + (", here also by `id`" if len(table.key) == 1 and one != "id" else "")
             )
     return list(table.key)
 
 
-def _columns_problem(stream: Given, schema: pa.Schema, column: str, note: str) -> InputError:
+def _columns_problem(given: Given, schema: pa.Schema, column: str, note: str) -> InputError:
     times = schema.names.count(column)
     listed = ", ".join(f"`{one}`" for one in schema.names)
     close = suggestion(column, schema.names)
@@ -106,7 +106,7 @@ def _columns_problem(stream: Given, schema: pa.Schema, column: str, note: str) -
         Diagnostic(
             "E350",
             f"there is no column `{column}`" if not times else f"there are {times} columns `{column}`",
-            Place(stream.origin),
+            Place(given.origin),
             notes=(f"the columns are {listed}", note),
             helps=(f"is `{close}` meant? rename it to `{column}`",) if close and not times else (),
         )
@@ -180,20 +180,20 @@ _A = {
 }
 
 
-def _fits(kind: pa.DataType, wanted: ValueType, stream: Given) -> bool:
+def _fits(kind: pa.DataType, wanted: ValueType, given: Given) -> bool:
     """Whether values can be of the wanted type. A column without values has none that are not."""
     found = value_type(kind)
-    return stream.text or pa.types.is_null(kind) or found is wanted or {found, wanted} <= _NUMBERS
+    return given.text or pa.types.is_null(kind) or found is wanted or {found, wanted} <= _NUMBERS
 
 
-def _type_problem(stream: Given, column: str, found: ValueType | None, wanted: ValueType) -> Diagnostic:
+def _type_problem(given: Given, column: str, found: ValueType | None, wanted: ValueType) -> Diagnostic:
     message = f"`{column}` is {named_type(found)}, and the table's column {named_type(wanted)}"
     helps = (
         "convert it"
         if wanted is not ValueType.STRING
         else "convert it to text, or declare the type of the table's column if that comes from a text file",
     )
-    return Diagnostic("E351", message, Place(stream.origin), helps=helps)
+    return Diagnostic("E351", message, Place(given.origin), helps=helps)
 
 
 def _converted(column: pa.Array, wanted: ValueType, stream: RowStream, wrong: _Wrong, batch: pa.RecordBatch) -> pa.Array:

@@ -93,6 +93,9 @@ class TableLoader:
 
     def load(self) -> dict[str, TableRows]:
         """Every table with a key, checked. The tables it is made from are dropped."""
+        for rows in (one for table in self._tables for one in (table.rows, _ids(table))):
+            if isinstance(rows, DatabaseTable) and rows.database is not None:
+                self._attached(rows.database)
         schemas = {table.name: schema for table in self._tables if (schema := self._schema(table)) is not None}
         self._raise_problems()
         shapes, problems = table_shapes(self._tables, schemas)
@@ -134,20 +137,10 @@ class TableLoader:
             return None
 
     def _in_place(self, table: DatabaseTable) -> sql.StoredTable:
-        """A table of a database file, which is attached when it is first met, or of the engine's own database."""
+        """A table of a database file, or of the engine's own database."""
         if table.database is None:
             return sql.StoredTable(catalogue_of(self._engine, f"table `{table.table}`").find(table.table), {})
-        database = self._databases.get(table.database)
-        if database is None:
-            database = name(f"database_{len(self._databases)}")
-            try:
-                self._engine.attach(table.database, database)
-            except EngineError as error:
-                notes = (str(error).splitlines()[0],)
-                helps = ("a database that is being written to can be opened by one program only",)
-                message = f"`{table.database}` cannot be read as a database"
-                raise InputError(Diagnostic("E337", message, notes=notes, helps=helps)) from error
-            self._databases[table.database] = database
+        database = self._attached(table.database)
         found = self._engine.query(sql.schema_tables(database)).to_pylist()
         known = {f"{row['table_schema']}.{row['table_name']}": (row["table_schema"], row["table_name"]) for row in found}
         full = table.table if table.table in known else f"main.{table.table}"
@@ -159,6 +152,21 @@ class TableLoader:
             message = f"`{table.database}` has no table `{table.table}`"
             raise InputError(Diagnostic("E337", message, notes=(f"its tables are {listed}",), helps=meant))
         return sql.StoredTable((database, *known[full]), {})
+
+    def _attached(self, path: Path) -> str:
+        """The name of a database, which is opened when it is first met."""
+        database = self._databases.get(path)
+        if database is None:
+            database = name(f"database_{len(self._databases)}")
+            try:
+                self._engine.attach(path, database)
+            except EngineError as error:
+                notes = (str(error).splitlines()[0],)
+                helps = ("a database that is being written to can be opened by one program only",)
+                message = f"`{path}` cannot be read as a database"
+                raise InputError(Diagnostic("E337", message, notes=notes, helps=helps)) from error
+            self._databases[path] = database
+        return database
 
     def _store(self, number: int, shape: TableShape, need: Need) -> None:
         """Makes the columns that are needed readable by statements: read into a table of ours, or where they are."""
@@ -302,6 +310,10 @@ class TableLoader:
             message = f"no row of table `{table.name}` is hidden: `{table.hidden.column}` is nowhere {wanted}"
             helps = ("correct the value, if there should be hidden rows",)
             yield Diagnostic("W331", message, notes=notes, helps=helps, severity=Severity.WARNING)
+
+
+def _ids(table: KeyedTable) -> RowStream | DatabaseTable | None:
+    return table.hidden.ids if isinstance(table.hidden, HiddenIds) else None
 
 
 def _unusable(shapes: Mapping[str, TableShape], wanted: Mapping[str, Need]) -> Iterator[Diagnostic]:

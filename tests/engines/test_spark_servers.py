@@ -6,15 +6,19 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 import sqlglot
 from pyarrow import parquet
 from pyspark.sql.connect.session import SparkSession as RemoteSession
 
 import rulescore
-from rulescore.data.setting import EngineOptions
+from rulescore.data.constants import key_of
+from rulescore.data.setting import EngineOptions, ValueType
 from rulescore.engines.spark import SparkEngine
 from rulescore.errors import EngineError
+from rulescore.sql.build import column, named, select, table
+from rulescore.sql.keys import key
 from spark_program import FACTS, PREDICTIONS, audited, rows, sorted_rows
 from spark_servers import LOCAL, connect_server, standalone_master
 
@@ -64,6 +68,18 @@ def test_a_connect_session_of_the_caller_s_is_an_engine_and_is_left_as_it_was(
     assert sorted_rows(found.contributions) == by_duckdb
     assert state(session) == before
     assert "mine" in before[1]
+
+
+def test_a_connect_server_writes_doubles_as_python_writes_them(session: RemoteSession) -> None:
+    doubles = [0.1, -2.0, 1e-5, 2**0.5 * 1e8, 1e22, 5e-324]
+    engine = SparkEngine(EngineOptions(session=session))
+    try:
+        engine.load("__rulescore__doubles", pa.table({"d": doubles}))
+        query = select(column("r", "d"), named(key(column("r", "d"), ValueType.FLOAT), "key"))
+        found = engine.query(query.from_(table("__rulescore__doubles", "r"))).to_pylist()
+    finally:
+        engine.close()
+    assert {row["d"]: row["key"] for row in found} == {one: key_of(one) for one in doubles}
 
 
 def test_a_statement_on_connect_that_takes_too_long_is_stopped_and_the_session_goes_on(session: RemoteSession) -> None:

@@ -7,8 +7,9 @@ one `InputError`, so that a user sees all of them at once.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from enum import StrEnum
 from re import compile, escape
@@ -177,6 +178,15 @@ class InputError(RulescoreError):
     def __init__(self, problems: Iterable[Diagnostic] | Diagnostic) -> None:
         self.problems: tuple[Diagnostic, ...] = (problems,) if isinstance(problems, Diagnostic) else tuple(problems)
         super().__init__("\n\n".join(render(problem) for problem in self.problems))
+
+
+@contextmanager
+def located(place: Place | None) -> Iterator[None]:
+    """Problems that have no place get this one."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(one if one.place is not None else replace(one, place=place) for one in error.problems) from error
 
 
 class EngineError(RulescoreError):

@@ -425,6 +425,27 @@ def test_a_table_that_is_not_there_is_told_with_one_that_is(database: Database) 
         assert codes(error) == ["E922"]
 
 
+@pytest.mark.parametrize(
+    "section",
+    [
+        '[facts]\ndatabase_table = "nowhere"',
+        '[facts]\n[facts.database_predicates]\np = "fact"\nq = "nowhere"',
+        '[facts]\ndatabase_table = "fact"\n[predictions.m]\ndatabase_table = "nowhere"',
+        '[tables.sale]\nkey = "id"\ntarget = "price"\ntable = "nowhere"',
+        '[tables.sale]\nkey = "id"\ntarget = "price"\ntable = "sale"\nhidden = { table = "nowhere" }',
+        '[tables.sale]\nkey = "id"\ntarget = "price"\ntable = "sale"\n[predictions.m]\ndatabase_table = "nowhere"',
+    ],
+)
+def test_a_table_that_is_not_there_is_told_with_the_line_that_names_it(database: Database, tmp_path: Path, section: str) -> None:
+    database.run("CREATE TABLE fact (head text, relation text, tail text)", "CREATE TABLE sale (id int, price float8)")
+    text = f'{section}\n[rules]\ntext = "p(X, Y) <- p(Y, X)."\n[engine]\nurl = "{database.reader}"\n'
+    (tmp_path / "rulescore.toml").write_text(text)
+    with pytest.raises(InputError) as error, Session(load_project(tmp_path / "rulescore.toml").setting):
+        pass
+    places = [problem.place for problem in error.value.problems if problem.code == "E922"]
+    assert [place.line for place in places if place is not None] == [text[: text.index("nowhere")].count("\n") + 1]
+
+
 def test_dots_in_names_never_lead_to_another_table(database: Database) -> None:
     columns = "(subject text, object text, tag int, model text)"
     database.run(

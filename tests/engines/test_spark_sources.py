@@ -127,6 +127,27 @@ def test_values_of_every_type_are_the_constants_that_they_are_elsewhere(spark: S
     assert sum(one.models["m"].counts.confirmed for one in wanted.rule_results) == len(answers)
 
 
+def test_the_best_answers_of_a_query_may_be_doubles(spark: SparkSession, tmp_path: Path) -> None:
+    """Of equal scores those come first whose constants do, as text: 0.25 before 0.5, and 1e-05 behind."""
+    rows = {
+        "head": ["a"] * 4,
+        "relation": ["p"] * 4,
+        "tail": [0.5, 0.25, 1e-5, 0.125],
+        "query": ["a"] * 4,
+        "score": [1.0, 1.0, 1.0, 0.5],
+    }
+    answers = written(pa.table(rows), tmp_path / "answers.parquet")
+
+    def kept(engine: object) -> list[dict[str, object]]:
+        found = rulescore.score(
+            {"q": [("a", 0.25), ("a", 0.5)]}, {"m": answers}, "q(X, Y) <- p(X, Y).", top_k=2, engine=engine, contributions=True
+        )
+        return sorted_rows(found.contributions)
+
+    assert kept(spark) == kept("duckdb")
+    assert len(kept("duckdb")) == 2
+
+
 # What is observed and what is predicted.
 TARGETS = {
     "number": ([1.5, 2.5, 0.1], [0.1, 1e22]),

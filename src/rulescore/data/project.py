@@ -128,8 +128,11 @@ class _Builder:
         files = [file for number, section in enumerate(sections) for file in self._files((key, number), section)]
         streams = self._attempt((key,), partial(observed_streams, files)) if files else ()
         tables = [
-            table_facts(table, predicate=predicate, layout=section.layout, columns=section.columns)
-            for section in sections
+            replace(
+                table_facts(table, predicate=predicate, layout=section.layout, columns=section.columns),
+                place=self._named_at((key, number), predicate),
+            )
+            for number, section in enumerate(sections)
             for predicate, table in section.tables()
         ]
         published = [one for section in sections for one in section.published()]
@@ -175,7 +178,12 @@ class _Builder:
 
     def _answers(self, model: str, section: PredictionsSection) -> Iterator[FactTable]:
         for predicate, table in section.tables():
-            yield table_answers(table, model, predicate=predicate, layout=section.layout, columns=section.columns)
+            found = table_answers(table, model, predicate=predicate, layout=section.layout, columns=section.columns)
+            yield replace(found, place=self._named_at(("predictions", model), predicate))
+
+    def _named_at(self, location: Location, predicate: str | None = None) -> Place | None:
+        """Where a table of the engine's database is named."""
+        return self._place((*location, "database_table") if predicate is None else (*location, "database_predicates", predicate))
 
     def _table_of(self, location: Location, section: PredictionsSection) -> KeyedTable | None:
         """The table whose target a model predicts: the one it names, or the only one where there are no facts to predict."""
@@ -199,9 +207,10 @@ class _Builder:
             for path in section.path or ()
             for stream in self._attempt(location, partial(self._table_predictions, table, self._folder / path, section))
         )
-        stored = section.database_table
-        in_place = () if stored is None else (TablePredictions(table.name, DatabaseTable(None, stored)),)
-        return ModelPredictions(name, (), section.top_k, (*streams, *in_place))
+        if section.database_table is not None:
+            stored = DatabaseTable(None, section.database_table, place=self._named_at(location))
+            streams += (TablePredictions(table.name, stored),)
+        return ModelPredictions(name, (), section.top_k, streams)
 
     def _table_predictions(self, table: KeyedTable, path: Path, section: PredictionsSection) -> tuple[TablePredictions]:
         rows = file_rows(path, delimiter=section.delimiter, form=section.format, predictions=True)

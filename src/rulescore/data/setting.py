@@ -77,6 +77,8 @@ class FactTable:
     keys: bool = False
     model: str | None = None
     path: tuple[str, ...] | None = None
+    place: Place | None = field(default=None, compare=False)
+    """Where it is named."""
 
     @property
     def origin(self) -> str:
@@ -133,6 +135,8 @@ class DatabaseTable:
     database: Path | None
     table: str
     adopted: str | None = None
+    place: Place | None = field(default=None, compare=False)
+    """Where it is named."""
 
     @property
     def origin(self) -> str:

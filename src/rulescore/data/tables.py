@@ -128,12 +128,12 @@ class _Description:
                 raise _wrong(f"table `{self._name}` has a database and {what}", "a table of a database has types of its own")
             if table.table is None:
                 raise _wrong(f"table `{self._name}` does not say which table of the database it is", "give `table`")
-            return _database(table.database, table.table)
+            return _database(table.database, table.table, self._place(("table",)))
         if table.table is not None:
             if table.rows is not None or table.types:
                 what = "`types`" if table.types else "a path"
                 raise _wrong(f"table `{self._name}` has a table of a database and {what}", "give one of them alone")
-            return DatabaseTable(None, table.table)
+            return DatabaseTable(None, table.table, place=self._place(("table",)))
         if table.rows is None:
             raise _wrong(f"table `{self._name}` has no rows", "give `path`, `database` and `table`, or `table` alone")
         return rows_of(table.rows, f"<table {self._name}>", _types(table.types), table.delimiter, table.format)
@@ -151,9 +151,9 @@ class _Description:
             case {"path": (str() | Path()) as path, **rest} if not rest:
                 return HiddenIds(file_rows(Path(path)))
             case {"database": (str() | Path()) as database, "table": str() as table, **rest} if not rest:
-                return HiddenIds(_database(database, table))
+                return HiddenIds(_database(database, table, self._place(("hidden",))))
             case {"table": str() as table, **rest} if not rest:
-                return HiddenIds(DatabaseTable(None, table))
+                return HiddenIds(DatabaseTable(None, table, place=self._place(("hidden",))))
             case Mapping():
                 raise _wrong(f"`hidden` of table `{self._name}` is not understood", _HIDDEN_FORMS)
             case Path() as path:
@@ -308,10 +308,10 @@ def _hidden_column(column: str, values: list[object]) -> HiddenColumn:
     return HiddenColumn(column, kept)
 
 
-def _database(path: str | Path, table: str) -> DatabaseTable:
+def _database(path: str | Path, table: str, place: Place) -> DatabaseTable:
     # Its ending says nothing of a database.
     file_format(Path(path), FileFormat.PARQUET)
-    return DatabaseTable(Path(path), table)
+    return DatabaseTable(Path(path), table, place=place)
 
 
 def _types(given: Mapping[str, str]) -> dict[str, ColumnType]:

@@ -23,7 +23,7 @@ from rulescore.data.setting import (
 from rulescore.engines.base import Engine
 from rulescore.engines.catalogue import Catalogue, Path, StoredColumn
 from rulescore.engines.offenders import counted
-from rulescore.errors import Diagnostic, InputError, Place, suggestion
+from rulescore.errors import Diagnostic, InputError, Place, located, suggestion
 from rulescore.sql import in_place as sql
 from rulescore.sql.build import Select, column, count_rows, equal, named, select
 from rulescore.sql.in_place import StoredFacts, StoredType
@@ -209,7 +209,8 @@ def published_catalogue(engine: Engine, schema: str) -> PostgresCatalogue:
 
 
 def _stored(engine: Engine, facts: FactTable) -> StoredFacts:
-    return catalogue_of(engine, f"table `{facts.table}`").stored(facts)
+    with located(facts.place):
+        return catalogue_of(engine, f"table `{facts.table}`").stored(facts)
 
 
 def _checked(engine: Engine, facts: FactTable, stored: StoredFacts) -> dict[str, int]:
@@ -392,7 +393,8 @@ class StoredRows:
 def stored_rows(engine: Engine, table: DatabaseTable, model: str | None = None) -> StoredRows:
     """Ids or predictions in a table of the engine's database; of one model, where a table of the user's tells models apart."""
     catalogue = catalogue_of(engine, f"table `{table.table}`")
-    path = catalogue.find(table.table)
+    with located(table.place):
+        path = catalogue.find(table.table)
     schema = catalogue.schema(path)
     told = None if model is None or table.adopted is not None else model_column(schema.names)
     only = () if model is None or told is None else (Only(told, (model,)),)

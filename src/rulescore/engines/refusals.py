@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rulescore.data.setting import DatabaseTable, FactTable, HiddenIds, Setting
 from rulescore.engines.base import Engine, KeepingEngine
 from rulescore.engines.in_place import catalogue_of
-from rulescore.errors import Diagnostic, InputError
+from rulescore.errors import Diagnostic, InputError, located
 from rulescore.language.syntax import Program, Test
 from rulescore.logic.tolerances import data_tolerance
 
@@ -19,19 +19,20 @@ _HELPS = ("write the tolerance as a number, or take another engine",)
 def refuse_unable(engine: Engine, setting: Setting, program: Program, *, grid: bool) -> None:
     """Raises what a setting and its rules ask of the engine in vain. `grid`: counts with other tolerances are asked for, too."""
     for table in _own_tables(setting):
-        catalogue_of(engine, f"table `{table}`")
+        with located(table.place):
+            catalogue_of(engine, f"table `{table.table}`")
     if isinstance(engine, KeepingEngine) and (problems := list(_tolerances(program, grid=grid))):
         raise InputError(problems)
 
 
-def _own_tables(setting: Setting) -> Iterator[str]:
+def _own_tables(setting: Setting) -> Iterator[FactTable | DatabaseTable]:
     """The tables of the engine's own database that are to be read."""
     streams = [stream for one in setting.predictions for stream in one.streams]
-    yield from (one.table for one in (*setting.observed, *setting.negatives, *streams) if isinstance(one, FactTable))
+    yield from (one for one in (*setting.observed, *setting.negatives, *streams) if isinstance(one, FactTable))
     rows = [table.rows for table in setting.tables]
     rows += [table.hidden.ids for table in setting.tables if isinstance(table.hidden, HiddenIds)]
     rows += [table.rows for one in setting.predictions for table in one.tables]
-    yield from (one.table for one in rows if isinstance(one, DatabaseTable) and one.database is None)
+    yield from (one for one in rows if isinstance(one, DatabaseTable) and one.database is None)
 
 
 def _tolerances(program: Program, *, grid: bool) -> Iterator[Diagnostic]:

@@ -22,7 +22,7 @@ from rulescore.engines.base import Engine
 from rulescore.engines.in_place import StoredRows, catalogue_of, stored_rows, stored_table
 from rulescore.engines.offenders import Offenders, counted, offenders
 from rulescore.engines.table_ids import LOST, LOST_NOTES, Columns, id_columns
-from rulescore.errors import Diagnostic, EngineError, InputError, Place, Severity, suggestion
+from rulescore.errors import Diagnostic, EngineError, InputError, Place, Severity, located, suggestion
 from rulescore.language.syntax import Attribute
 from rulescore.logic.tables import Need, TableShape, needs, table_shapes
 from rulescore.sql import tables as sql
@@ -95,7 +95,8 @@ class TableLoader:
         """Every table with a key, checked. The tables it is made from are dropped."""
         for rows in (one for table in self._tables for one in (table.rows, _ids(table))):
             if isinstance(rows, DatabaseTable) and rows.database is not None:
-                self._attached(rows.database)
+                with located(rows.place):
+                    self._attached(rows.database)
         schemas = {table.name: schema for table in self._tables if (schema := self._schema(table)) is not None}
         self._raise_problems()
         shapes, problems = table_shapes(self._tables, schemas)
@@ -129,8 +130,8 @@ class TableLoader:
             if isinstance(table.rows, RowStream):
                 return table.rows.schema()
             if table.rows.database is None:
-                catalogue = catalogue_of(self._engine, f"table `{table.rows.table}`")
-                return catalogue.schema(catalogue.find(table.rows.table))
+                path = self._in_place(table.rows).path
+                return catalogue_of(self._engine, f"table `{table.rows.table}`").schema(path)
             return self._engine.query(sql.stored_columns(self._in_place(table.rows))).schema
         except InputError as error:
             self._problems += error.problems
@@ -138,6 +139,10 @@ class TableLoader:
 
     def _in_place(self, table: DatabaseTable) -> sql.StoredTable:
         """A table of a database file, or of the engine's own database."""
+        with located(table.place):
+            return self._found(table)
+
+    def _found(self, table: DatabaseTable) -> sql.StoredTable:
         if table.database is None:
             return sql.StoredTable(catalogue_of(self._engine, f"table `{table.table}`").find(table.table), {})
         database = self._attached(table.database)

@@ -24,7 +24,7 @@ from rulescore.engines.formula_listing import FormulaListing
 from rulescore.engines.in_place import expanded
 from rulescore.engines.listing import RuleListing, Violation, Violations
 from rulescore.engines.loading import load
-from rulescore.engines.refusals import refuse_unable
+from rulescore.engines.refusals import refuse_grid, refuse_unable
 from rulescore.engines.resolution import Resolution, attributes_in_use
 from rulescore.engines.sql_rules import SqlRules, refuse_clashes
 from rulescore.engines.tables import load_tables, predicted_tables
@@ -96,8 +96,8 @@ class GridRow:
 
 class Session:
     """A setting that is loaded and checked. Use as a context manager: it holds a database connection. Without `sorted_plans` pairs
-    within a distance are joined like those of any other rule, which gives the same counts, slowly. `grid`: whether counts with
-    other tolerances will be asked for."""
+    within a distance are joined like those of any other rule, which gives the same counts, slowly. `grid`: counts with other
+    tolerances will be asked for, so that an engine that cannot give them says so before anything is read."""
 
     def __init__(self, setting: Setting, *, sorted_plans: bool = True, grid: bool = False) -> None:
         self.setting = setting
@@ -167,9 +167,8 @@ class Session:
         return replace(known, vocabulary=self._loaded.vocabulary)
 
     def tolerance_grid(self, limits: Sequence[Tolerance]) -> list[GridRow]:
-        """Dataset counts of every rule that limits a distance within groups, for each tolerance of its kind. The session has to be
-        opened with `grid`."""
-        assert self._grid
+        """Dataset counts of every rule that limits a distance within groups, for each tolerance of its kind."""
+        refuse_grid(self._engine)
         if self._formulas.distinct_variables:
             raise InputError(_no_grid("two variables may not stand for one constant, so pairs of equal values are left out"))
         rows = []

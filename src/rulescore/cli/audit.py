@@ -58,7 +58,7 @@ def audit(
     if explain:
         refuse_output_choices("--explain")
     chosen = load(choice)
-    with Session(chosen.setting, grid=bool(tolerances)) as session:
+    with Session(chosen.setting, grid=tolerances is not None) as session:
         if explain:
             show_explanations(session.explain())
             return

@@ -125,7 +125,7 @@ class InPlace:
     arity: int
     rows: int
     kept: int
-    query: Select
+    query: exp.Query
 
 
 def observed_in_place(engine: Engine, facts: FactTable) -> InPlace:

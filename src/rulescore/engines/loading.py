@@ -258,9 +258,8 @@ def stage_predictions(engine: Engine, setting: Setting, tables: Mapping[str, Loa
         of_tables = sum(table.made.get(number, 0) for table in tables.values())
         read.append(rows_read + of_tables)
         kept.append(staging.rows - before + of_tables)
-    for table in tables.values():
-        if (facts := predicted_facts(table)) is not None:
-            staging.take(facts)
+    for facts in predicted_facts(tables.values()):
+        staging.take(facts)
     staging.finish()
     return staging, read, kept
 

@@ -21,8 +21,17 @@ def refuse_unable(engine: Engine, setting: Setting, program: Program, *, grid: b
     for table in _own_tables(setting):
         with located(table.place):
             catalogue_of(engine, f"table `{table.table}`")
-    if isinstance(engine, KeepingEngine) and (problems := list(_tolerances(program, grid=grid))):
+    if grid:
+        refuse_grid(engine)
+    if isinstance(engine, KeepingEngine) and (problems := list(_tolerances(program))):
         raise InputError(problems)
+
+
+def refuse_grid(engine: Engine) -> None:
+    """To be called where counts with other tolerances are asked for."""
+    if isinstance(engine, KeepingEngine):
+        message = "counts with other tolerances need the values of rows, which this engine keeps"
+        raise InputError(Diagnostic("E903", message, helps=("take another engine",)))
 
 
 def _own_tables(setting: Setting) -> Iterator[FactTable | DatabaseTable]:
@@ -35,10 +44,7 @@ def _own_tables(setting: Setting) -> Iterator[FactTable | DatabaseTable]:
     yield from (one for one in rows if isinstance(one, DatabaseTable) and one.database is None)
 
 
-def _tolerances(program: Program, *, grid: bool) -> Iterator[Diagnostic]:
-    if grid:
-        message = "counts with other tolerances need the values of rows, which this engine keeps"
-        yield Diagnostic("E903", message, helps=("take another engine",))
+def _tolerances(program: Program) -> Iterator[Diagnostic]:
     for rule in program.rules:
         if data_tolerance(rule, []) is not None and isinstance(rule.head, Test):
             place = rule.head.span.place() if rule.head.span is not None else None

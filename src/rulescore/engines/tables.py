@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from rulescore.data.setting import Setting, ValueType
@@ -15,7 +15,7 @@ from rulescore.language.syntax import Attribute
 from rulescore.logic.plan import LiteralName
 from rulescore.logic.refutation import identity
 from rulescore.sql import tables as sql
-from rulescore.sql.build import drop
+from rulescore.sql.build import Select, drop, union_all
 from rulescore.sql.table_predictions import facts
 
 
@@ -114,14 +114,19 @@ def _fields(columns: Mapping[str, TableColumn]) -> dict[str, str]:
     return {name: column.name for name, column in columns.items()}
 
 
-def predicted_facts(table: LoadedTable) -> InPlace | None:
-    """The predictions of all models as facts `table.target(key, value)`. Repeated ones are repeated."""
-    if table.target is None or not table.made:
-        return None
-    rows = table.made_from
-    types = [*rows.key_types(), table.columns[table.target].type]
-    made = sum(table.made.values())
-    return InPlace(len(types), made, made, facts(rows.staged, table.predicate, types))
+def predicted_facts(tables: Iterable[LoadedTable]) -> list[InPlace]:
+    """The predictions of all models as facts `table.target(key, value)`, those of one arity by one statement. Repeated ones are
+    repeated."""
+    by_arity: dict[int, list[tuple[int, Select]]] = {}
+    for table in tables:
+        if table.target is not None and table.made:
+            types = [*table.made_from.key_types(), table.columns[table.target].type]
+            query = facts(table.made_from.staged, table.predicate, types)
+            by_arity.setdefault(len(types), []).append((sum(table.made.values()), query))
+    return [
+        InPlace(arity, made := sum(rows for rows, _ in found), made, union_all([query for _, query in found]))
+        for arity, found in by_arity.items()
+    ]
 
 
 def predicted_tables(

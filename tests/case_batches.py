@@ -53,13 +53,15 @@ class Member:
 
 
 def members() -> list[Member]:
-    """Every case, with the first of its runs in each convention that is not refused; one that is evaluated alone, once."""
-    runs: dict[object, tuple[Case, Run]] = {}
-    for case in all_cases():
+    """Every case with one of its runs, in one case by the first convention that it has and in the next by the last."""
+    found = []
+    for number, case in enumerate(all_cases()):
+        runs = {}
         for run in case.runs:
             if not any(one.keyword == "refuses" for one in run.expectations):
-                runs.setdefault(case.name if _is_alone(case) else (case.name, run.convention), (case, run))
-    return [Member(f"c{number}_", case, run) for number, (case, run) in enumerate(runs.values())]
+                runs.setdefault(run.convention, run)
+        found.append(Member(f"c{number}_", case, list(runs.values())[-(number % 2)]))
+    return found
 
 
 def batches(size: int) -> list[list[Member]]:

@@ -47,14 +47,14 @@ def test_listed_violations_are_the_counted_ones(engine: str, generated: Generate
     )
 
 
-# What changes nothing
+# What changes nothing. The numbers before the change are the oracle's, so that the engine runs once.
 
 
 @given(formula_strategies.settings(), st.randoms(use_true_random=False))
 def test_the_order_of_the_parts_of_a_condition_changes_nothing(generated: GeneratedFormulas, random: Random) -> None:
     rules = tuple(replace(rule, body=shuffled(rule.body, random)) for rule in generated.setting.rules)
     changed = replace(generated, setting=replace(generated.setting, rules=rules))
-    assert run(changed) == run(generated)
+    assert run(changed) == engine_side.expected(generated.setting)
 
 
 def shuffled(condition: Any, random: Random) -> Any:
@@ -74,14 +74,14 @@ def test_two_negations_of_a_head_change_nothing(generated: GeneratedFormulas) ->
 
     rules = tuple(map(twice, generated.setting.rules))  # type: ignore[arg-type]
     changed = replace(generated, setting=replace(generated.setting, rules=rules))
-    assert run(changed) == run(generated)
+    assert run(changed) == engine_side.expected(generated.setting)
 
 
 @given(formula_strategies.settings(), st.randoms(use_true_random=False))
 def test_hidden_values_are_never_read(generated: GeneratedFormulas, random: Random) -> None:
     tables = tuple(with_other_hidden_values(table, random) for table in generated.setting.tables)
     changed = replace(generated, setting=replace(generated.setting, tables=tables))
-    assert run(changed) == run(generated)
+    assert run(changed) == engine_side.expected(generated.setting)
 
 
 def with_other_hidden_values(table: Table, random: Random) -> Table:

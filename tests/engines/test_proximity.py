@@ -302,7 +302,7 @@ def sorted_rows(contributions: pa.Table) -> list[tuple[str, ...]]:
 
 
 @pytest.mark.parametrize("name", TARGETS)
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_sorting_gives_the_counts_of_the_join(name: str, seed: int) -> None:
     random = np.random.default_rng([seed, *name.encode()])
     target = TARGETS[name]
@@ -311,9 +311,8 @@ def test_sorting_gives_the_counts_of_the_join(name: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize("name", TARGETS)
-@pytest.mark.parametrize("seed", range(2))
-def test_other_ways_to_limit_a_distance_are_sorted_too(name: str, seed: int) -> None:
-    random = np.random.default_rng([seed, 5, *name.encode()])
+def test_other_ways_to_limit_a_distance_are_sorted_too(name: str) -> None:
+    random = np.random.default_rng([5, *name.encode()])
     target = TARGETS[name]
     rules = random.permutation(sorted(set(other_forms(target))))[:10]
     require_equal_plans(random_setting(random, target, rules.tolist()), sorts=True)

@@ -7,12 +7,10 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from shutil import which
 
 import pyarrow as pa
 import pytest
 import sqlglot
-from pyarrow import parquet
 from pyspark.sql import SparkSession
 
 import rulescore
@@ -23,7 +21,7 @@ from rulescore.engines.spark import SparkEngine
 from rulescore.engines.spark_java import java_home
 from rulescore.errors import EngineError, InputError
 from rulescore.sql.build import create, drop
-from spark_program import FACTS, PREDICTIONS, RULES, audited, rows, sorted_rows
+from spark_program import FACTS, RULES, rows
 
 pytestmark = [pytest.mark.server, pytest.mark.xdist_group("spark")]
 
@@ -35,11 +33,6 @@ def engine(spark: SparkSession) -> Iterator[SparkEngine]:
     found.close()
 
 
-@pytest.fixture(scope="module")
-def by_duckdb() -> rulescore.Evaluation:
-    return rulescore.score(FACTS, {"m": PREDICTIONS}, RULES)
-
-
 def results(evaluation: rulescore.Evaluation) -> list[dict[str, object]]:
     return [*evaluation.rules.to_pylist(), *evaluation.models.to_pylist()]
 
@@ -47,16 +40,7 @@ def results(evaluation: rulescore.Evaluation) -> list[dict[str, object]]:
 # Sources
 
 
-def test_parquet_files_frames_and_catalog_tables_give_the_same_results(
-    spark: SparkSession, by_duckdb: rulescore.Evaluation, tmp_path: Path
-) -> None:
-    parquet.write_table(rows(FACTS[:3]), tmp_path / "one.parquet")
-    parquet.write_table(rows(FACTS[3:]), tmp_path / "two.parquet")
-    frame = spark.createDataFrame(rows(PREDICTIONS))
-    found = rulescore.score(tmp_path, {"m": frame}, RULES, engine=spark)
-    assert results(found) == results(by_duckdb)
-    with pytest.raises(InputError, match="E502"):  # they stay there unless they are asked for
-        _ = found.contributions
+def test_facts_may_be_a_table_of_the_catalog(spark: SparkSession) -> None:
     spark.createDataFrame(rows(FACTS)).write.mode("overwrite").saveAsTable("facts_of_a_test")
     try:
         from rulescore.data.in_place import table_facts
@@ -75,7 +59,10 @@ def test_a_table_with_keys_may_be_a_frame(spark: SparkSession) -> None:
         table = rulescore.Table(sale_rows, key="id", target="price", hidden="held = true")
         return rulescore.score(None, {"m": {3: 7.0}}, rule, tables={"sale": table}, engine=engine)
 
-    assert results(scored(spark.createDataFrame(sales), spark)) == results(scored(sales, "duckdb"))
+    found = scored(spark.createDataFrame(sales), spark)
+    assert results(found) == results(scored(sales, "duckdb"))
+    with pytest.raises(InputError, match="E502"):  # they stay there unless they are asked for
+        _ = found.contributions
 
 
 def test_a_table_that_is_not_there_is_named(spark: SparkSession) -> None:
@@ -83,19 +70,6 @@ def test_a_table_that_is_not_there_is_named(spark: SparkSession) -> None:
 
     with pytest.raises(InputError, match=r"E936.*`nowhere\.facts`"):
         rulescore.audit([table_facts("nowhere.facts")], RULES, engine=spark)
-
-
-# What comes back
-
-
-def test_contributions_are_written_by_the_executors_and_do_not_come_here(
-    spark: SparkSession, by_duckdb: rulescore.Evaluation, tmp_path: Path
-) -> None:
-    found = rulescore.score(FACTS, {"m": PREDICTIONS}, RULES, engine=spark, contributions=tmp_path / "contributions")
-    assert results(found) == results(by_duckdb)
-    assert sorted_rows(parquet.read_table(tmp_path / "contributions")) == sorted_rows(by_duckdb.contributions)
-    with pytest.raises(InputError, match="E502"):
-        _ = found.contributions
 
 
 # Statements
@@ -211,18 +185,6 @@ def test_a_server_that_is_not_there_is_an_error_that_names_the_address(monkeypat
     monkeypatch.setattr(spark_session, "_PATIENCE", 1)
     with pytest.raises(InputError, match=r"E933.*sc://127\.0\.0\.1:1"):
         connect(EngineOptions("sc://127.0.0.1:1/;use_ssl=false"))
-
-
-def test_a_session_of_our_own_is_quiet_on_the_java_of_the_wheel_too(tmp_path: Path) -> None:
-    """With JAVA_HOME unset, and a path on which everything is but Java."""
-    programs = tmp_path / "programs"
-    programs.mkdir()
-    for path in (path for folder in os.environ["PATH"].split(os.pathsep) for path in Path(folder).glob("*")):
-        if path.name != "java" and not (programs / path.name).is_symlink():
-            (programs / path.name).symlink_to(path)
-    assert which("java", path=str(programs)) is None
-    without = {name: value for name, value in os.environ.items() if name != "JAVA_HOME"} | {"PATH": str(programs)}
-    assert audited(tmp_path, "spark://local[2]", environment=without) == audited(tmp_path, "duckdb")
 
 
 # Java

@@ -54,6 +54,13 @@ def written(rows: pa.Table, path: Path) -> Path:
     return path
 
 
+def in_two_files(rows: pa.Table, folder: Path) -> Path:
+    folder.mkdir()
+    written(rows[:10], folder / "one.parquet")
+    written(rows[10:], folder / "two.parquet")
+    return folder
+
+
 @pytest.fixture
 def moved(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The rows of every table that goes to Spark or comes from it, while the test lasts."""
@@ -73,12 +80,16 @@ def moved(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def test_rows_of_sources_never_come_here(spark: SparkSession, tmp_path: Path, moved: list[int]) -> None:
-    """From files and from frames: counts do, and what rules are made of goes there, however many rows there are."""
+    """From files and from frames: counts do, and what rules are made of goes there, however many rows there are. Contributions are
+    written by the executors."""
     there = {
         name: spark.createDataFrame(rows) if name in ("answers", "hidden") else written(rows, tmp_path / f"{name}.parquet")
         for name, rows in SOURCES.items()
     }
+    there["facts"] = in_two_files(SOURCES["facts"], tmp_path / "facts")
     found = evaluated(spark, there, tmp_path / "contributions")
+    with pytest.raises(InputError, match="E502"):
+        _ = found.contributions
     assert moved
     assert max(moved) < 50
     wanted = evaluated("duckdb", SOURCES, True)

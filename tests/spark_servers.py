@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import random
 import socket
 import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pyspark
@@ -58,10 +59,12 @@ def _deploy(start: list[object], arguments: list[str]) -> list[object]:
 
 
 def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        found: int = one.getsockname()[1]
-        return found
+    """One that no system hands out by itself: any program could be given such a one before the server takes it."""
+    while True:
+        port = random.randrange(10_000, 32_000)
+        with socket.socket() as one, suppress(OSError):
+            one.bind(("127.0.0.1", port))
+            return port
 
 
 @contextmanager

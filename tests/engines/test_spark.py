@@ -21,7 +21,7 @@ from rulescore.engines.spark import SparkEngine
 from rulescore.engines.spark_java import java_home
 from rulescore.errors import EngineError, InputError
 from rulescore.sql.build import create, drop
-from spark_program import FACTS, RULES, rows
+from spark_program import FACTS, RULES, audited, rows
 
 pytestmark = [pytest.mark.server, pytest.mark.xdist_group("spark")]
 
@@ -185,6 +185,10 @@ def test_a_server_that_is_not_there_is_an_error_that_names_the_address(monkeypat
     monkeypatch.setattr(spark_session, "_PATIENCE", 1)
     with pytest.raises(InputError, match=r"E933.*sc://127\.0\.0\.1:1"):
         connect(EngineOptions("sc://127.0.0.1:1/;use_ssl=false"))
+
+
+def test_a_session_of_our_own_is_an_engine_by_its_address(tmp_path: Path) -> None:
+    assert audited(tmp_path, "spark://local[2]") == audited(tmp_path, "duckdb")
 
 
 # Java

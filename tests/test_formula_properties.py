@@ -15,28 +15,24 @@ import formula_strategies
 import proximity_strategies
 from formula_strategies import GeneratedFormulas
 from formula_tree import And, FormulaRule, Not, Or, Table
+from together import batches, gathered, require_the_oracle_s_numbers
 
 pytestmark = pytest.mark.slow
 
 
-def run(generated: GeneratedFormulas, engine: str = "duckdb") -> engine_side.Outcome:
+def run(generated: GeneratedFormulas) -> engine_side.Outcome:
     note(generated.text)
-    return engine_side.run(generated.setting, generated.text, engine=engine)
+    return engine_side.run(generated.setting, generated.text)
 
 
-MANY = settings(max_examples=4 * settings().max_examples)
+STRATEGIES = {"every rule": formula_strategies.settings(), "pairs within a distance": proximity_strategies.settings()}
 
 
-@MANY
-@given(formula_strategies.settings())
-def test_engine_equals_oracle_on_every_rule(engine: str, generated: GeneratedFormulas) -> None:
-    assert run(generated, engine) == engine_side.expected(generated.setting)
-
-
-@MANY
-@given(proximity_strategies.settings())
-def test_engine_equals_oracle_on_pairs_within_a_distance(engine: str, generated: GeneratedFormulas) -> None:
-    assert run(generated, engine) == engine_side.expected(generated.setting)
+@pytest.mark.parametrize("what", STRATEGIES)
+def test_engine_equals_oracle(engine: str, what: str) -> None:
+    members = gathered(STRATEGIES[what], 4 * settings().max_examples)
+    for batch in batches(members, size=8):
+        require_the_oracle_s_numbers(batch, engine)
 
 
 @given(formula_strategies.settings(most_rules=2, models=1))

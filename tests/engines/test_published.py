@@ -124,7 +124,7 @@ def random_facts(chooser: random.Random, most: int) -> Facts:
     return {name: rows for name, rows in found.items() if rows}
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_the_published_queries_count_rules_of_every_shape_as_the_appendix_does(database: Database, seed: int) -> None:
     """Constants, repeated variables, predicates of any arity, predictions that are observed, heads opposed both ways."""
     chooser = random.Random(seed)

@@ -17,7 +17,7 @@ from pyarrow import parquet
 import rulescore
 import spark_hub
 
-pytestmark = [pytest.mark.server, pytest.mark.xdist_group("spark")]
+pytestmark = [pytest.mark.server, pytest.mark.xdist_group("spark-servers")]
 
 FACTS, NODES, FILES, HUB = 6400, 1000, 8, "hub"
 

@@ -23,7 +23,7 @@ from rulescore.sql.keys import key
 from spark_program import FACTS, PREDICTIONS, audited, rows, sorted_rows
 from spark_servers import LOCAL, connect_server, standalone_master
 
-pytestmark = [pytest.mark.server, pytest.mark.xdist_group("spark")]
+pytestmark = [pytest.mark.server, pytest.mark.xdist_group("spark-servers")]
 
 
 RULES = "one: p(X, Y) <- q(X, Y). incompatible p, s."

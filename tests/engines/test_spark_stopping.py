@@ -17,7 +17,7 @@ from rulescore.engines import spark_session
 from rulescore.engines.spark import SparkEngine
 from spark_program import ENVIRONMENT
 
-pytestmark = [pytest.mark.server, pytest.mark.xdist_group("spark")]
+pytestmark = [pytest.mark.server, pytest.mark.xdist_group("spark-servers")]
 
 # Runs the program. As soon as its main thread waits for the counts over the data and Spark works on them, says on stdout which
 # process Java is.

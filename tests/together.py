@@ -1,15 +1,18 @@
-"""Cases evaluated together, for an engine to which every statement is dear: their names are told apart, and the numbers of each
-case are what they would be alone."""
+"""Settings evaluated together, since every statement takes its time however few rows there are: their names are told apart, and the
+numbers of each are what they would be alone."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from hypothesis import given, settings
+from hypothesis.strategies import SearchStrategy
+
 import engine_side
 from case_files import Case, Run, all_cases
-from engine_side import Outcome
+from engine_side import Outcome, Rows
 from formula_tree import FormulaSetting
 from oracle import Fact, Setting
 from rulescore.errors import Source
@@ -19,15 +22,22 @@ from rulescore.logic.types import TESTS
 
 @dataclass(frozen=True)
 class Member:
-    """A case that is evaluated with others; every name of it begins with its prefix. One that is alone has none."""
+    """A setting that is evaluated with others; every name of it begins with its prefix. One that is alone has none."""
 
     prefix: str
-    case: Case
-    run: Run
+    setting: Setting
+    text: str
+    arities: Mapping[str, int]
+    rows: Rows | None = None
+    place: str = ""
 
     @property
-    def setting(self) -> Setting:
-        return self.case.setting(self.run)
+    def tables(self) -> set[str]:
+        return {table.name for table in self.setting.tables} if isinstance(self.setting, FormulaSetting) else set()
+
+    @property
+    def functions(self) -> set[str]:
+        return set(self.setting.functions) if isinstance(self.setting, FormulaSetting) else set()
 
     @property
     def with_facts(self) -> set[str]:
@@ -38,37 +48,65 @@ class Member:
 
     @property
     def names(self) -> set[str]:
-        """The predicates and tables of the case."""
-        tables = {table.name for table in self.case.tables}
-        predicates = self.with_facts | (self.case.arities().keys() - set(self.case.functions) - TESTS.keys() - {"within"})
-        return tables | {one for one in predicates if one.split(".")[0] not in tables}
+        """The predicates and tables of the setting."""
+        predicates = self.with_facts | (self.arities.keys() - self.functions - TESTS.keys() - {"within"})
+        return self.tables | {one for one in predicates if one.split(".")[0] not in self.tables}
 
     @property
     def declarations(self) -> str:
-        """Predicates without facts, which could be taken for misspelt ones of other cases."""
-        tables = {table.name for table in self.case.tables}
-        arities = self.case.arities()
-        lacking = sorted((self.names - tables - self.with_facts) & arities.keys())
-        return "".join(f'predicate "{self.prefix}{one}"/{arities[one]}.\n' for one in lacking)
+        """Predicates without facts, which could be taken for misspelt ones of other settings."""
+        lacking = sorted((self.names - self.tables - self.with_facts) & self.arities.keys())
+        return "".join(f'predicate "{self.prefix}{one}"/{self.arities[one]}.\n' for one in lacking)
+
+    @property
+    def statements(self) -> list[list[Token]]:
+        return list(statements(Source(self.place, self.text)))
+
+    @property
+    def key(self) -> object:
+        """Settings with the same key can be evaluated together."""
+        setting = self.setting
+        # It extracts incompatible predicates from all there are, or has a template.
+        if any(tokens[0].text in {"extract", "for"} for tokens in self.statements):
+            return self.prefix
+        return setting.convention, setting.distinct_variables, setting.roles, setting.closed_all
 
 
-def members() -> list[Member]:
-    """Every case with one of its runs, in one case by the first convention that it has and in the next by the last."""
+def case_members(*, once: bool) -> list[Member]:
+    """Every case in all its runs or, with `once`, in the first of one convention: of the first that it has or, in every other case,
+    of the last."""
     found = []
     for number, case in enumerate(all_cases()):
-        runs = {}
-        for run in case.runs:
-            if not any(one.keyword == "refuses" for one in run.expectations):
-                runs.setdefault(run.convention, run)
-        found.append(Member(f"c{number}_", case, list(runs.values())[-(number % 2)]))
+        runs = [run for run in case.runs if not any(one.keyword == "refuses" for one in run.expectations)]
+        if once:
+            convention = runs[0 if number % 2 else -1].convention
+            runs = [next(run for run in runs if run.convention == convention)]
+        found += [member_of(case, run, f"c{number}_{place}_") for place, run in enumerate(runs)]
     return found
 
 
-def batches(size: int) -> list[list[Member]]:
-    """Every case, in batches with the same options."""
+def member_of(case: Case, run: Run, prefix: str) -> Member:
+    return Member(prefix, case.setting(run), case.rule_text, case.arities(), case.predictions, f"{case.name} line {run.line}")
+
+
+def gathered(strategy: SearchStrategy[Any], number: int) -> list[Member]:
+    """As many generated settings as asked for."""
+    found: list[Member] = []
+
+    @settings(max_examples=number)
+    @given(strategy)
+    def gather(one: Any) -> None:
+        found.append(Member(f"s{len(found)}_", one.setting, one.text, one.arities))
+
+    gather()
+    return found
+
+
+def batches(members: Iterable[Member], size: int) -> list[list[Member]]:
+    """Members that can be evaluated together, as many as `size`."""
     found: dict[object, list[list[Member]]] = {}
-    for member in members():
-        together = found.setdefault(_key(member), [[]])
+    for member in members:
+        together = found.setdefault(member.key, [[]])
         if len(together[-1]) == size:
             together.append([])
         together[-1].append(member)
@@ -76,31 +114,13 @@ def batches(size: int) -> list[list[Member]]:
     return [batch if len(batch) > 1 else [replace(batch[0], prefix="")] for batch in every]
 
 
-def _statements(case: Case) -> list[list[Token]]:
-    return list(statements(Source(case.name, case.rule_text)))
-
-
-def _is_alone(case: Case) -> bool:
-    """Whether it extracts incompatible predicates from all there are, or has a template."""
-    return any(tokens[0].text in {"extract", "for"} for tokens in _statements(case))
-
-
-def _key(member: Member) -> object:
-    """Cases with the same key go together."""
-    if _is_alone(member.case):
-        return member.prefix
-    run = member.run
-    closed = any(tokens[0].text == "closed" and tokens[1].text == "*" for tokens in _statements(member.case))
-    return run.convention, run.distinct_variables, run.roles, closed
-
-
 def renamed_text(member: Member) -> str:
-    """The rules of a case with its names told apart."""
+    """The rules of a setting with its names told apart."""
     pieces = []
     names = member.names
     end = 0
-    text = member.case.rule_text
-    for tokens in statements(Source(member.case.name, text)):
+    text = member.text
+    for tokens in member.statements:
         for start, stop, prefix in _renamed_tokens(tokens, names, member.prefix):
             quote = text[start] if text[start] in '"`' else ""
             pieces += [text[end:start], quote, prefix, text[start + len(quote) : stop]]
@@ -128,7 +148,7 @@ def renamed(facts: Sequence[Fact], prefix: str) -> list[Fact]:
 
 
 def run_together(batch: Sequence[Member], engine: Any) -> dict[str, Outcome]:
-    """The outcome of every case, by its prefix. What is computed over all rules of a model is left out."""
+    """The outcome of every setting, by its prefix. What is computed over all rules of a model is left out."""
     import rulescore
 
     observed: dict[str, Any] = {}
@@ -140,7 +160,7 @@ def run_together(batch: Sequence[Member], engine: Any) -> dict[str, Outcome]:
         prefix = member.prefix
         observed |= engine_side.tables(renamed(list(setting.observed), prefix))
         negatives |= engine_side.tables(renamed(list(setting.negatives), prefix))
-        for model, facts in engine_side.rows_of(setting, member.case.predictions).items():
+        for model, facts in engine_side.rows_of(setting, member.rows).items():
             found = engine_side.predictions_of(setting, facts)
             predictions[prefix + model] = {prefix + name: rows for name, rows in found.items()}
         own = engine_side.options(setting)
@@ -161,7 +181,7 @@ def _prefixed(found: Mapping[str, Any], prefix: str) -> dict[str, Any]:
 
 
 def _apart(outcome: Outcome, batch: Sequence[Member]) -> dict[str, Outcome]:
-    """What concerns the rules and models of each case. A prediction of one case has no part in the rules of another."""
+    """What concerns the rules and models of each setting. A prediction of one has no part in the rules of another."""
     found = {}
     for member in batch:
         prefix = member.prefix
@@ -179,7 +199,7 @@ def _apart(outcome: Outcome, batch: Sequence[Member]) -> dict[str, Outcome]:
             predictions=own(outcome.predictions),
         )
     taken = sum(len(one.contributions) for one in found.values())
-    assert taken == len(outcome.contributions), "a prediction of one case has a part in a rule of another"
+    assert taken == len(outcome.contributions), "a prediction of one setting has a part in a rule of another"
     return found
 
 
@@ -194,6 +214,12 @@ def _without(key: Any, prefix: str) -> Any:
     return (*(name.removeprefix(prefix) for name in key[:2]), *key[2:])
 
 
+def require_the_oracle_s_numbers(batch: Sequence[Member], engine: Any) -> None:
+    found = run_together(batch, engine)
+    for member in batch:
+        assert found[member.prefix] == expected(member), f"{member.place}\n{member.text}"
+
+
 def expected(member: Member) -> Outcome:
-    found = engine_side.expected(member.setting, rows=member.case.predictions)
+    found = engine_side.expected(member.setting, rows=member.rows)
     return replace(found, aggregates={})

@@ -19,8 +19,20 @@ from together import Member, batches, gathered, require_the_oracle_s_numbers
 
 pytestmark = pytest.mark.slow
 
-# Settings that are evaluated together.
+# Settings that are evaluated together, and their options: whether variables stand for different constants, and roles that count.
 AT_ONCE = 8
+OPTIONS = [
+    (None, None),
+    (None, (oracle.BODY,)),
+    (True, None),
+    (None, (oracle.HEAD,)),
+    (False, None),
+    (None, (oracle.REFUTER,)),
+    (True, (oracle.BODY, oracle.REFUTER)),
+    (None, (oracle.HEAD, oracle.REFUTER)),
+    (False, (oracle.BODY, oracle.HEAD)),
+    (None, None),
+]
 
 
 def run(generated: Generated) -> engine_side.Outcome:
@@ -40,11 +52,11 @@ def test_engine_equals_oracle(engine: str, appendix: bool) -> None:
 
 
 def alike(members: list[Member]) -> list[Member]:
-    """Settings that can be evaluated at once: each has the options of the first of them."""
+    """Settings that can be evaluated at once: as many of them one after another have the same options, the next have others."""
     found = []
     for place, member in enumerate(members):
-        first = members[place - place % AT_ONCE].setting
-        setting = replace(member.setting, distinct_variables=first.distinct_variables, roles=first.roles)
+        distinct_variables, roles = OPTIONS[place // AT_ONCE % len(OPTIONS)]
+        setting = replace(member.setting, distinct_variables=distinct_variables, roles=roles and frozenset(roles))
         found.append(replace(member, setting=setting))
     return found
 

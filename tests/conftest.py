@@ -53,10 +53,11 @@ def database(postgres: Server) -> Iterator[Database]:
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """A Spark session of this process; where there is no Java to start it, the test fails."""
-    from spark_session import running_session
+    from spark_session import running_session, tasks_left
 
     with running_session() as session:
         yield session
+        assert tasks_left(session) == [], "a test has left a task that runs on"
 
 
 @pytest.fixture(scope="session", params=["duckdb", pytest.param("postgres", marks=pytest.mark.server)])

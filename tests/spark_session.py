@@ -4,6 +4,7 @@ task a stage, no code generated, and memory in small pieces."""
 from __future__ import annotations
 
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -54,3 +55,15 @@ def running_session() -> Iterator[SparkSession]:
             gateway.shutdown()
             gateway.proc.stdin.close()
             gateway.proc.wait()
+
+
+def tasks_left(session: SparkSession) -> list[str]:
+    """Tasks that still run some seconds after everything has ended, as their threads call themselves: the scheduler forgets tasks
+    that it has told to end, whether or not they do."""
+    for _ in range(50):
+        threads = session._jvm.Thread.getAllStackTraces().keySet()  # type: ignore[union-attr]
+        left = [one.getName() for one in threads if one.getName().startswith("Executor task launch worker for task")]
+        if not left:
+            break
+        time.sleep(0.2)
+    return left

@@ -17,6 +17,12 @@ class Select(exp.Select):
     __slots__ = ()
     key = "select"
 
+    def __new__(cls, **_: Any) -> Select:
+        # Where the library is compiled (`sqlglot[c]`), nothing makes one of a class that is not, but one can become it.
+        made = exp.Select.__new__(exp.Select)
+        made.__class__ = cls
+        return cast(Select, made)
+
     def select(self, *expressions: Any, **options: Any) -> Select:
         return cast(Select, super().select(*expressions, **{"copy": False, **options}))
 

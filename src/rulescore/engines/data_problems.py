@@ -47,14 +47,14 @@ def _types_in(
     asked: Mapping[int, Iterable[int]],
 ) -> _TypesAt:
     """Types of constants at the asked positions of tables of facts."""
+    places = [(source(arity), position) for arity in sorted(asked.keys() & set(arities)) for position in sorted(asked[arity])]
+    if not places:
+        return {}
     found: dict[tuple[str, int], set[ConstantType]] = {}
-    for arity, positions in asked.items():
-        for position in positions if arity in arities else ():
-            rows = engine.query(sql.constant_types(source(arity), position))
-            for literal, mark in zip(rows["literal"].to_pylist(), rows["mark"].to_pylist(), strict=True):
-                if literal % loaded.stride == 0:
-                    place = (loaded.predicate_name(literal), position)
-                    found.setdefault(place, set()).add(type_of(f"\x01{mark}"))
+    for row in engine.query(sql.constant_types(places)).to_pylist():
+        if row["literal"] % loaded.stride == 0:
+            place = (loaded.predicate_name(row["literal"]), places[row["place"]][1])
+            found.setdefault(place, set()).add(type_of(f"\x01{row['mark']}"))
     return {place: frozenset(types) for place, types in found.items()}
 
 

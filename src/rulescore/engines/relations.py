@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import pyarrow as pa
 
@@ -63,22 +63,20 @@ class _Builder:
         self._by_arity: dict[int, list[str]] = {}
         for one in predicates:
             self._by_arity.setdefault(loaded.vocabulary.predicates[one].arity, []).append(one)
-        for arity, several in self._by_arity.items():
-            self._find_marks(arity, several)
+        positions = [one for arity, several in self._by_arity.items() for one in self._positions(arity, several)]
+        for row in engine.query(sql.position_types(positions)).to_pylist() if positions else ():
+            marks = self._marks.setdefault((row["literal"], row["position"]), {})
+            marks[row["mark"]] = marks.get(row["mark"], False) or bool(row["float"])
 
-    def _find_marks(self, arity: int, predicates: Sequence[str]) -> None:
-        """The letters of the types at each position of all predicates of an arity, and whether some number is no integer."""
+    def _positions(self, arity: int, predicates: Sequence[str]) -> Iterator[sql.Position]:
+        """Where constants of predicates of an arity stand: every argument, in facts and in predictions."""
         positive = [self._literal(one) for one in predicates]
-        sources = []
-        if arity in self._loaded.fact_arities:
-            sources.append((fact_table(arity), [*positive, *(self._literal(one, negative=True) for one in predicates)]))
-        if arity in self._loaded.candidate_arities:
-            sources.append((candidate_table(arity), positive))
-        for position in range(arity):
-            for source, literals in sources:
-                for row in self._engine.query(sql.position_types(source, position, literals)).to_pylist():
-                    marks = self._marks.setdefault((row["literal"], position), {})
-                    marks[row["mark"]] = marks.get(row["mark"], False) or bool(row["float"])
+        for number in range(arity):
+            if arity in self._loaded.fact_arities:
+                literals = [*positive, *(self._literal(one, negative=True) for one in predicates)]
+                yield sql.Position(fact_table(arity), number, literals)
+            if arity in self._loaded.candidate_arities:
+                yield sql.Position(candidate_table(arity), number, positive)
 
     def types(self, predicate: str) -> list[tuple[ValueType | None, bool]]:
         """The type of each argument, and whether it has one: where types are mixed, constants are known by their keys."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -21,6 +22,7 @@ from rulescore.sql.build import (
     number,
     select,
     table,
+    union_all,
     view,
 )
 from rulescore.sql.expressions import call, cast
@@ -34,18 +36,30 @@ def relation_table(kind: str, index: int) -> str:
     return name(f"{kind}_relation_{index}")
 
 
-def position_types(source: str, position: int, literals: Sequence[int]) -> Select:
-    """The types of constants at a position of each literal: a letter, and whether some number is no 64-bit integer."""
+@dataclass(frozen=True, slots=True)
+class Position:
+    """An argument of some literals of a table."""
+
+    source: str
+    number: int
+    literals: Sequence[int]
+
+
+def position_types(positions: Sequence[Position]) -> exp.Query:
+    """The types of constants at positions of each literal: a letter, and whether some number is no 64-bit integer."""
+    return union_all([_types_at(one) for one in positions])
+
+
+def _types_at(position: Position) -> Select:
+    key = column("c", "key")
     query = select(
         column("f", "literal"),
-        named(type_letter(column("c", "key")), "mark"),
-        named(
-            exp.Max(this=exp.Case(ifs=[exp.If(this=_is_no_integer(column("c", "key")), true=number(1))], default=number(0))),
-            "float",
-        ),
-    ).from_(table(source, "f"))
-    query = query.join(table(CONSTANT, "c"), on=equal(column("c", "id"), column("f", argument(position))))
-    query = query.where(exp.In(this=column("f", "literal"), expressions=[number(one) for one in literals]))
+        named(type_letter(key), "mark"),
+        named(number(position.number), "position"),
+        named(exp.Max(this=exp.Case(ifs=[exp.If(this=_is_no_integer(key.copy()), true=number(1))], default=number(0))), "float"),
+    ).from_(table(position.source, "f"))
+    query = query.join(table(CONSTANT, "c"), on=equal(column("c", "id"), column("f", argument(position.number))))
+    query = query.where(exp.In(this=column("f", "literal"), expressions=[number(one) for one in position.literals]))
     return query.group_by(column("f", "literal"), exp.Literal.number(2))
 
 

@@ -15,11 +15,13 @@ FROM (
     "g"."v1",
     CASE
       WHEN (
-        SELECT
-          "t3"."answer"
-        FROM "__rulescore__answers_1" AS "t3"
-        WHERE
-          "t3"."a0" = "g"."v0" AND "t3"."a1" = "g"."v1"
+        (
+          SELECT
+            "t3"."answer"
+          FROM "__rulescore__answers_1" AS "t3"
+          WHERE
+            "t3"."a0" = "g"."v0" AND "t3"."a1" = "g"."v1"
+        )
       )
       THEN 1
       ELSE 0
@@ -27,11 +29,13 @@ FROM (
     CASE
       WHEN NOT (
         (
-          SELECT
-            "t4"."answer"
-          FROM "__rulescore__answers_1" AS "t4"
-          WHERE
-            "t4"."a0" = "g"."v0" AND "t4"."a1" = "g"."v1"
+          (
+            SELECT
+              "t4"."answer"
+            FROM "__rulescore__answers_1" AS "t4"
+            WHERE
+              "t4"."a0" = "g"."v0" AND "t4"."a1" = "g"."v1"
+          )
         )
       )
       THEN 1
@@ -46,11 +50,13 @@ FROM (
     WHERE
       NOT (
         (
-          SELECT
-            "t2"."answer"
-          FROM "__rulescore__answers_1" AS "t2"
-          WHERE
-            "t2"."a0" = "t0"."a1" AND "t2"."a1" = "t0"."a0"
+          (
+            SELECT
+              "t2"."answer"
+            FROM "__rulescore__answers_1" AS "t2"
+            WHERE
+              "t2"."a0" = "t0"."a1" AND "t2"."a1" = "t0"."a0"
+          )
         )
       )
   ) AS g

@@ -208,7 +208,8 @@ class Session:
     def counter(self) -> counting.Counter:
         """The plan with its parameters loaded; made when first asked for."""
         if self._prepared is None:
-            self._number_evidence()
+            if self.plan.groups:
+                self._number_evidence()
             options = self.setting.scoring
             self._prepared = counting.prepare(
                 self._engine,

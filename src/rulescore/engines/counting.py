@@ -55,8 +55,9 @@ def prepare(
     """Load the parameters of a plan; `titles` say in errors which rule is which."""
     for number, group in enumerate(plan.groups):
         load_group(engine, loaded, number, group)
-    heads, opponents = oppositions(loaded, ways, {h.predicate for g in plan.groups for h in g.heads if h.predicate})
-    engine.load(evidence_sql.OPPOSES, pa.table({"head": heads, "l0": opponents}))
+    if plan.groups:
+        heads, opponents = oppositions(loaded, ways, {h.predicate for g in plan.groups for h in g.heads if h.predicate})
+        engine.load(evidence_sql.OPPOSES, pa.table({"head": heads, "l0": opponents}))
     ambiguous = appendix and opposed_both_ways(ways)
     context = Context(
         loaded.stride,

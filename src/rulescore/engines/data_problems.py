@@ -13,8 +13,8 @@ from rulescore.engines.tables import LoadedTable
 from rulescore.errors import Diagnostic, Severity
 from rulescore.language.syntax import Program, Refute, Rule
 from rulescore.logic.checks import literal_positions
-from rulescore.sql import results as sql
 from rulescore.sql.build import candidate_table, fact_table
+from rulescore.sql.constant_types import Position, position_types
 
 CODES = {
     "E325": "one model is given twice",
@@ -34,28 +34,25 @@ def literal_types(engine: Engine, loaded: Loaded, program: Program) -> _TypesAt:
         if isinstance(statement, Rule | Refute):
             for atom, position, _ in literal_positions(statement):
                 asked.setdefault(atom.arity, set()).add(position)
-    facts = _types_in(engine, loaded, fact_table, loaded.fact_arities, asked)
-    candidates = _types_in(engine, loaded, candidate_table, loaded.candidate_arities, asked)
+    facts, candidates = _types_at(engine, loaded, asked)
     return {place: facts.get(place, frozenset()) | candidates.get(place, frozenset()) for place in facts.keys() | candidates}
 
 
-def _types_in(
-    engine: Engine,
-    loaded: Loaded,
-    source: Callable[[int], str],
-    arities: Collection[int],
-    asked: Mapping[int, Iterable[int]],
-) -> _TypesAt:
-    """Types of constants at the asked positions of tables of facts."""
-    places = [(source(arity), position) for arity in sorted(asked.keys() & set(arities)) for position in sorted(asked[arity])]
-    if not places:
-        return {}
-    found: dict[tuple[str, int], set[ConstantType]] = {}
-    for row in engine.query(sql.constant_types(places)).to_pylist():
+def _types_at(engine: Engine, loaded: Loaded, asked: Mapping[int, Iterable[int]]) -> tuple[_TypesAt, _TypesAt]:
+    """Types of constants at positions of each arity, in facts and in predictions."""
+    facts = _positions(fact_table, loaded.fact_arities, asked)
+    positions = facts + _positions(candidate_table, loaded.candidate_arities, asked)
+    found: tuple[_TypesAt, _TypesAt] = ({}, {})
+    for row in engine.query(position_types(positions)).to_pylist() if positions else ():
         if row["literal"] % loaded.stride == 0:
-            place = (loaded.predicate_name(row["literal"]), places[row["place"]][1])
-            found.setdefault(place, set()).add(type_of(f"\x01{row['mark']}"))
-    return {place: frozenset(types) for place, types in found.items()}
+            of_source = found[row["place"] >= len(facts)]
+            place = (loaded.predicate_name(row["literal"]), positions[row["place"]].number)
+            of_source[place] = of_source.get(place, frozenset()) | {type_of(f"\x01{row['mark']}")}
+    return found
+
+
+def _positions(source: Callable[[int], str], arities: Collection[int], asked: Mapping[int, Iterable[int]]) -> list[Position]:
+    return [Position(source(arity), one) for arity in sorted(asked.keys() & set(arities)) for one in sorted(asked[arity])]
 
 
 def data_problems(engine: Engine, setting: Setting, loaded: Loaded, tables: Mapping[str, LoadedTable]) -> Iterator[Diagnostic]:
@@ -88,12 +85,10 @@ def _models(setting: Setting, loaded: Loaded) -> Iterator[Diagnostic]:
 
 def _type_clashes(engine: Engine, loaded: Loaded) -> Iterator[Diagnostic]:
     """Positions that hold one type in the facts and another in predictions, so that nothing there can be equal."""
-    if engine.query(sql.types_in_use()).num_rows < 2:
+    if len(loaded.types) < 2:
         return
-    both = sorted(loaded.fact_arities & loaded.candidate_arities)
-    asked = {arity: range(arity) for arity in both}
-    facts = _types_in(engine, loaded, fact_table, both, asked)
-    for place, types in sorted(_types_in(engine, loaded, candidate_table, both, asked).items()):
+    facts, candidates = _types_at(engine, loaded, {arity: range(arity) for arity in loaded.fact_arities & loaded.candidate_arities})
+    for place, types in sorted(candidates.items()):
         if place in facts and not facts[place] & types:
             predicate, position = place
             yield Diagnostic(

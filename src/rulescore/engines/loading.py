@@ -20,6 +20,7 @@ from rulescore.logic.plan import LiteralName
 from rulescore.logic.refutation import Order, identity
 from rulescore.sql import loading as sql
 from rulescore.sql.build import Select, arguments, create, drop, name
+from rulescore.sql.constant_types import constants_by_type
 from rulescore.sql.in_place import insert
 
 CODES = {"E324": "a predicate occurs with two different numbers of arguments in the data"}
@@ -42,6 +43,7 @@ class Loaded:
     orders: dict[int, tuple[Order, ...]]
     predicate_ids: dict[str, int]
     constant_ids: dict[str, int]
+    types: frozenset[str]
     fact_arities: frozenset[int]
     candidate_arities: frozenset[int]
     any_observed_prediction: bool
@@ -150,7 +152,8 @@ def load(
     names = sorted({**declared, **arities})
     ids = {predicate: i for i, predicate in enumerate(names)}
     engine.load(sql.PREDICATE, pa.table({"name": pa.array(names, pa.string()), "id": pa.array(range(len(names)), pa.int32())}))
-    engine.load(_KEYS, pa.table({"key": pa.array(sorted(set(constants)), pa.string())}))
+    mentioned = sorted(set(constants))
+    engine.load(_KEYS, pa.table({"key": pa.array(mentioned, pa.string())}))
     raw = [(sql.raw_table(kind, n), n) for kind, stage in stages.items() for n in stage.arities]
     engine.run(sql.create_constants(raw, _KEYS))
     stride = max([2, *(len(found) for found in orders.values())])
@@ -173,15 +176,16 @@ def load(
         for i, model in enumerate(models)
     }
     facts = sum(loaded.counts["observed"].values())
+    types = {row["mark"]: row["n"] for row in engine.query(constants_by_type()).to_pylist()}
     summary = DataSummary(
         facts=facts,
         fact_duplicates=observed.rows - facts,
         negatives=sum(loaded.counts["negative"].values()),
         negatives_observed=loaded.overlap,
-        constants=engine.query(sql.row_count(sql.CONSTANT))["n"][0].as_py(),
+        constants=sum(types.values()),
         predicates=sum(1 for predicate in known.values() if predicate.observed),
     )
-    keys = engine.query(sql.constants_by_key(_KEYS))
+    keys = engine.query(sql.constants_by_key(_KEYS)) if mentioned else None
     return Loaded(
         vocabulary=Vocabulary(known),
         summary=summary,
@@ -190,7 +194,8 @@ def load(
         stride=stride,
         orders=orders,
         predicate_ids=ids,
-        constant_ids=dict(zip(keys["key"].to_pylist(), keys["id"].to_pylist(), strict=True)),
+        constant_ids=dict(zip(keys["key"].to_pylist(), keys["id"].to_pylist(), strict=True)) if keys else {},
+        types=frozenset(types),
         fact_arities=frozenset(loaded.fact_arities),
         candidate_arities=frozenset(predicted.arities),
         any_observed_prediction=any(one.already_observed for one in predictions.values()),
@@ -316,11 +321,14 @@ class _Bases:
             self._facts(arity)
         answers: list[Select] = []
         offset = 0
-        for arity in self._stages["predicted"].arities:
+        arities = self._stages["predicted"].arities
+        for place, arity in enumerate(arities):
+            if place:
+                offset += self._engine.query(sql.row_count(_base("predicted", arities[place - 1])))["n"][0].as_py()
             answers.append(self._candidates(arity, offset))
-            offset += self._engine.query(sql.row_count(_base("predicted", arity)))["n"][0].as_py()
         if answers:
             self._engine.run(sql.create_answers(answers))
+        self._count()
         for kind, arity in self._each_stage():
             self._engine.run(drop(_base(kind, arity)))
             self._engine.run(drop(sql.raw_table(kind, arity)))
@@ -337,7 +345,6 @@ class _Bases:
             if raw is not None:
                 bases[kind] = _base(kind, arity)
                 self._engine.run(sql.create_base(_base(kind, arity), raw, arity))
-                self._count(kind, arity)
         if bases["observed"] and bases["negative"]:
             self.overlap += self._engine.query(sql.overlap(bases["negative"], bases["observed"], arity))["n"][0].as_py()
         orders = self._orders.get(arity, (identity(arity),))
@@ -349,15 +356,17 @@ class _Bases:
         base = _base("predicted", arity)
         observed = _base("observed", arity) if self._stages["observed"].table(arity) else None
         self._engine.run(sql.create_candidate_base(base, raw, arity, offset, observed))
-        self._count("predicted", arity)
         orders = self._orders.get(arity, (identity(arity),))
         self._engine.run(sql.create_candidates(arity, base, orders, self._stride))
         return sql.answers(raw, arity, base)
 
-    def _count(self, kind: str, arity: int) -> None:
-        rows = self._engine.query(sql.predicate_counts(_base(kind, arity)))
-        for predicate, n in zip(rows["predicate"].to_pylist(), rows["n"].to_pylist(), strict=True):
-            self.counts[kind][predicate] += n
+    def _count(self) -> None:
+        stages = list(self._each_stage())
+        if not stages:
+            return
+        for row in self._engine.query(sql.predicate_counts([_base(*one) for one in stages])).to_pylist():
+            kind, _ = stages[row["place"]]
+            self.counts[kind][row["predicate"]] += row["n"]
 
 
 def _base(kind: str, arity: int) -> str:

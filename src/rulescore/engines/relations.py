@@ -15,6 +15,7 @@ from rulescore.logic.plan import LiteralName
 from rulescore.logic.refutation import identity
 from rulescore.sql import relations as sql
 from rulescore.sql.build import argument, arguments, candidate_table, fact_table
+from rulescore.sql.constant_types import Position, position_types
 
 _ARROW = {
     ValueType.STRING: pa.string(),
@@ -64,19 +65,19 @@ class _Builder:
         for one in predicates:
             self._by_arity.setdefault(loaded.vocabulary.predicates[one].arity, []).append(one)
         positions = [one for arity, several in self._by_arity.items() for one in self._positions(arity, several)]
-        for row in engine.query(sql.position_types(positions)).to_pylist() if positions else ():
-            marks = self._marks.setdefault((row["literal"], row["position"]), {})
+        for row in engine.query(position_types(positions)).to_pylist() if positions else ():
+            marks = self._marks.setdefault((row["literal"], positions[row["place"]].number), {})
             marks[row["mark"]] = marks.get(row["mark"], False) or bool(row["float"])
 
-    def _positions(self, arity: int, predicates: Sequence[str]) -> Iterator[sql.Position]:
+    def _positions(self, arity: int, predicates: Sequence[str]) -> Iterator[Position]:
         """Where constants of predicates of an arity stand: every argument, in facts and in predictions."""
         positive = [self._literal(one) for one in predicates]
         for number in range(arity):
             if arity in self._loaded.fact_arities:
                 literals = [*positive, *(self._literal(one, negative=True) for one in predicates)]
-                yield sql.Position(fact_table(arity), number, literals)
+                yield Position(fact_table(arity), number, literals)
             if arity in self._loaded.candidate_arities:
-                yield sql.Position(candidate_table(arity), number, positive)
+                yield Position(candidate_table(arity), number, positive)
 
     def types(self, predicate: str) -> list[tuple[ValueType | None, bool]]:
         """The type of each argument, and whether it has one: where types are mixed, constants are known by their keys."""

@@ -186,8 +186,14 @@ def overlap(negative: str, observed: str, arity: int) -> Select:
     )
 
 
-def predicate_counts(base: str) -> Select:
-    return select(column("b", "predicate"), named(count_rows(), "n")).from_(table(base, "b")).group_by(column("b", "predicate"))
+def predicate_counts(bases: Sequence[str]) -> exp.Query:
+    """Rows per base table, by its place among all, and predicate."""
+
+    def counts(place: int, base: str) -> Select:
+        query = select(named(number(place), "place"), column("b", "predicate"), named(count_rows(), "n"))
+        return query.from_(table(base, "b")).group_by(column("b", "predicate"))
+
+    return union_all([counts(place, base) for place, base in enumerate(bases)])
 
 
 def constants_by_key(keys: str) -> Select:

@@ -119,23 +119,6 @@ def _is_marked(key: exp.Expr) -> exp.Expr:
     return equal(exp.func("substr", key, number(1), number(1)), exp.Literal.string(MARKER))
 
 
-def constant_types(places: Sequence[tuple[str, int]]) -> exp.Query:
-    """The letters of types that occur at positions of tables, for each literal. `place` counts them."""
-
-    def letters(place: int, source: str, position: int) -> Select:
-        mark = type_letter(column("c", "key"))
-        query = select(named(number(place), "place"), column("f", "literal"), named(mark, "mark")).distinct()
-        query = query.from_(table(source, "f"))
-        return query.join(table(CONSTANT, "c"), on=equal(column("c", "id"), column("f", argument(position))))
-
-    return union_all([letters(place, source, position) for place, (source, position) in enumerate(places)])
-
-
-def types_in_use() -> Select:
-    """The letters of all types of constants."""
-    return select(named(type_letter(column("c", "key")), "mark")).distinct().from_(table(CONSTANT, "c"))
-
-
 def type_letter(key: exp.Expr) -> exp.Expr:
     letter = exp.If(this=_is_marked(key), true=exp.func("substr", key.copy(), number(2), number(1)))
     return exp.Case(ifs=[letter], default=exp.Literal.string("s"))

@@ -38,7 +38,7 @@ from rulescore.logic.families import Names, names_of
 from rulescore.logic.horn import horn_program
 from rulescore.logic.incompatible import self_refuting
 from rulescore.logic.normal import normal_rule
-from rulescore.logic.plan import LiteralName, Plan
+from rulescore.logic.plan import Judge, LiteralName, Plan
 from rulescore.logic.planner import plan
 from rulescore.logic.refutation import identity, opposed_both_ways, orders_in_use, refutations
 from rulescore.logic.tolerances import is_relative, log_distance, with_tolerance
@@ -208,7 +208,7 @@ class Session:
     def counter(self) -> counting.Counter:
         """The plan with its parameters loaded; made when first asked for."""
         if self._prepared is None:
-            if self.plan.groups:
+            if any(group.judge is Judge.EVIDENCE for group in self.plan.groups):
                 self._number_evidence()
             options = self.setting.scoring
             self._prepared = counting.prepare(

@@ -201,7 +201,7 @@ def test_a_small_memory_limit_spills_and_gives_the_same_counts(tmp_path: Path):
     }
     facts = pa.table(columns)
     predictions = {"model": facts.slice(0, 2_000)}
-    rules = "p(X, Y) <- q(X, Z), r(Z, Y). p(X, Y) <- q(Y, X). false <- q(X, Y), s(Y, Z), r(Z, X). incompatible p, s. closed p."
+    rules = "p(X, Y) <- q(X, Z), r(Z, Y). s(X, Y) <- q(Y, X). false <- q(X, Y), s(Y, Z), r(Z, X). incompatible p, r. closed s."
     plenty = rulescore.score(facts, predictions, rules)
     with Session(make_setting(facts, predictions, rules, memory_limit="40MB", threads=1, spill_folder=tmp_path)) as session:
         little = session.evaluate()

@@ -266,7 +266,7 @@ def settings(draw: st.DrawFn, *, appendix: bool = False, most_rules: int = 5, mo
         rules=tuple(draw(rules(vocabulary, f"rule{i}", appendix=appendix)) for i in range(number)),
         predictions={f"model{i}": draw(predictions(vocabulary, observed)) for i in range(draw(st.integers(1, models)))},
         incompatible=incompatible,
-        extract=chance(draw, 20),
+        extract=chance(draw, 10),
         convention=oracle.APPENDIX if appendix else oracle.DEFINITION,
         distinct_variables=draw(st.sampled_from((None, None, True, False))),
         roles=draw(st.none() | st.none() | role_sets()),

@@ -20,6 +20,7 @@ from rulescore.engines.base import Engine
 from rulescore.engines.spark_java import java_home
 from rulescore.engines.spark_session import OWN
 from rulescore.evaluate import Session
+from rulescore.logic.plan import Judge
 from rulescore.sql import build, loading, results, wedges
 
 _TABLES = {
@@ -30,7 +31,7 @@ _TABLES = {
     "spokes": wedges.SPOKE,
     "contributions": results.CONTRIBUTION,
 }
-_WITHOUT_TRIANGLES = ("facts, both ways round", "pairs that carry facts", "contributions")
+_OF_EVIDENCE, _OF_TRIANGLES = {"pairs that carry facts"}, {"edges", "kinds of triangles", "spokes"}
 
 
 def main() -> None:
@@ -87,8 +88,10 @@ def _score(options: dict[str, Any], graph: Path, name: str, contributions: Path 
             with step("writing"):
                 session.write_contributions(contributions)
         kept = _bytes_of(options.get("spill_folder"))
-        tables = _TABLES if "chain" in spark_graph.RULE_SETS[name] else _WITHOUT_TRIANGLES
-        rows = {table: _rows(engine, _TABLES[table]) for table in tables}
+        judged = {group.judge for group in session.plan.groups}
+        without = set() if Judge.EVIDENCE in judged else _OF_EVIDENCE
+        without = without if "chain" in spark_graph.RULE_SETS[name] else without | _OF_TRIANGLES
+        rows = {table: _rows(engine, _TABLES[table]) for table in _TABLES if table not in without}
     totals = [[one.info.name, *_numbers(one.dataset), *_numbers(one.models["m"].counts)] for one in evaluation.rule_results]
     return {"rules": name, "steps": steps, "rows": rows, "kept": kept, "totals": totals}
 

@@ -109,7 +109,7 @@ class Scope(Compiler):
             return self.columns[name].copy()
         if name in self.values:
             return self.typed(name, self.value(self.values[name]), self.type_of(self.values[name]))
-        return self._measured(self.context.rule.measures[name])
+        return self._measured(self.context.rule.measures[name], self.type(variable))
 
     def type(self, variable: Variable | Attribute) -> ValueType | None:
         return self.context.rule.types.get(variable.name)
@@ -167,12 +167,14 @@ class Scope(Compiler):
             joins.read(atom, source)
         return exists(joins.query(number(1)))
 
-    def _measured(self, measure: Measure) -> exp.Expr:
-        """The value of an aggregate, as a query that depends on the row at hand."""
+    def _measured(self, measure: Measure, kind: ValueType | None) -> exp.Expr:
+        """The value of an aggregate, as a query that depends on the row at hand. A missing one has the type that it would have: a
+        column without one is text to some engines."""
         disjuncts = self.context.possible(measure.disjuncts)
         if not disjuncts:
             counts = {Aggregation.COUNT, Aggregation.COUNT_DISTINCT, Aggregation.SUM}
-            return number(0) if measure.function in counts else exp.null()
+            missing = exp.null() if kind is None else cast(exp.null(), kind)
+            return number(0) if measure.function in counts else missing
         names = {one.name for one in variables_in(measure.value)}
         if len(disjuncts) == 1 and names and names <= set(measure.variables):
             joins = Joins(self)

@@ -304,8 +304,8 @@ class Joins:
         return [*self._further, *(self.scope.condition(test) for test in tests)]
 
     def forget(self, all_but: Collection[str]) -> None:
-        """Let go of variables that belong to an aggregate: the aggregate itself ranges over all of their values, wherever a variable
-        that is kept is computed from it."""
+        """Let go of variables that belong to an aggregate: the aggregate itself ranges over all of their values, also where a kept
+        variable is computed from it."""
         kept = [name for name in self._computed if name in all_but]
         self._computed = [name for name in self._computed if name not in all_but]
         self._further = self.conditions()

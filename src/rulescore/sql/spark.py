@@ -54,14 +54,15 @@ def _tell_steps_apart(statement: exp.Expr) -> None:
 
 
 def _flatten(statement: exp.Expr) -> None:
-    """A query within a condition of a query within a condition does not see the outermost one. Where it only looks up rows by their
-    values, a membership that depends on nothing says the same."""
+    """A query within a condition of a query within a condition does not see the outermost one, nor has one a plan that asks about
+    what a query finds for each row. Where it only looks up rows by their values, a membership that depends on nothing says the
+    same."""
     looked_up: dict[int, tuple[exp.Expr, exp.Expr]] = {}
     around: dict[int, exp.Expr] = {}
     for one in statement.find_all(exp.Column):
         crossed = _crossed(one)
         found = next(((i, answer) for i, query in enumerate(crossed) if (answer := _membership(query)) is not None), None)
-        if len(crossed) > 1 and found is not None:
+        if found is not None and (len(crossed) > 1 or _is_found_by_a_query(one)):
             place, answer = found
             looked_up[id(crossed[place])] = (crossed[place], answer)
             around |= {id(query): query for query in crossed[place + 1 :] if isinstance(query, exp.Exists)}
@@ -100,10 +101,26 @@ def _crossed(one: exp.Column) -> list[exp.Expr]:
     return []
 
 
-def _read_by(query: exp.Select) -> set[str]:
+def _is_found_by_a_query(one: exp.Column) -> bool:
+    """Whether a column of rows that a query makes is computed by a further query for each of them."""
+    node = one.find_ancestor(exp.Select)
+    while node is not None and one.table not in _read_by(node):
+        node = node.find_ancestor(exp.Select)
+    rows = node and _sources(node)[one.table]
+    if not isinstance(rows, exp.Subquery) or not isinstance(rows.this, exp.Select):
+        return False
+    return any(field.alias == one.name and field.find(exp.Subquery) for field in rows.this.expressions)
+
+
+def _sources(query: exp.Select) -> dict[str, exp.Expr]:
+    """What a query reads, by its name there."""
     joins = query.args.get("joins") or []
     first = query.args.get("from_")
-    return {one.this.alias_or_name for one in ([first, *joins] if first is not None else joins)}
+    return {one.this.alias_or_name: one.this for one in ([first, *joins] if first is not None else joins)}
+
+
+def _read_by(query: exp.Select) -> set[str]:
+    return set(_sources(query))
 
 
 def _membership(node: exp.Expr) -> exp.Expr | None:

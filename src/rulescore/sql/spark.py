@@ -6,12 +6,13 @@ at a price, for statements in which 64 bits were not enough.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 
 from sqlglot import exp
 
-from rulescore.sql.build import Select, all_of, equal, identifier, name, named, number
+from rulescore.sql.build import Select, all_of, column, equal, identifier, name, named, number
 from rulescore.sql.expressions import call, constant
 from rulescore.sql.keys import DECIMAL_TEXT, DOUBLE_TEXT
 
@@ -32,6 +33,7 @@ def adapted(statement: exp.Expr) -> exp.Expr:
     for cast in statement.find_all(exp.TryCast):
         cast.set("safe", True)  # else the printer takes it for a cast of a Spark that had no other
     _flatten(statement)
+    _carry(statement)
     _ask_later(statement)
     for node in list(statement.find_all(*_OTHERWISE))[::-1]:
         found = _otherwise(node)
@@ -57,21 +59,56 @@ def _flatten(statement: exp.Expr) -> None:
     """A query within a condition of a query within a condition does not see the outermost one, nor has one a plan that asks about
     what a query finds for each row. Where it only looks up rows by their values, a membership that depends on nothing says the
     same."""
-    looked_up: dict[int, tuple[exp.Expr, exp.Expr]] = {}
     around: dict[int, exp.Expr] = {}
-    for one in statement.find_all(exp.Column):
-        crossed = _crossed(one)
-        found = next(((i, answer) for i, query in enumerate(crossed) if (answer := _membership(query)) is not None), None)
-        if found is not None and (len(crossed) > 1 or _is_found_by_a_query(one)):
-            place, answer = found
-            looked_up[id(crossed[place])] = (crossed[place], answer)
-            around |= {id(query): query for query in crossed[place + 1 :] if isinstance(query, exp.Exists)}
-    for query, answer in looked_up.values():
-        query.replace(answer)
+    while looked_up := _looked_up(statement, around):
+        for query, answer in looked_up:
+            query.replace(answer)
     for query in around.values():
         # Joined, it could not ask for values of both sides together; counted, it can.
         query.this.set("expressions", [exp.Count(this=exp.Star())])
         query.replace(exp.GT(this=exp.Subquery(this=query.this), expression=number(0)))
+
+
+def _looked_up(statement: exp.Expr, around: dict[int, exp.Expr]) -> list[tuple[exp.Expr, exp.Expr]]:
+    """Queries to flatten, with what says the same, none of them within another. Conditions that are queries themselves, in which
+    they stand, are added to `around`."""
+    found: dict[int, tuple[exp.Expr, exp.Expr]] = {}
+    for one in statement.find_all(exp.Column):
+        crossed = _crossed(one)
+        inner = next(((i, answer) for i, query in enumerate(crossed) if (answer := _membership(query)) is not None), None)
+        if inner is not None and (len(crossed) > 1 or _is_found_by_a_query(one)):
+            place, answer = inner
+            found[id(crossed[place])] = (crossed[place], answer)
+            around |= {id(query): query for query in crossed[place + 1 :] if isinstance(query, exp.Exists)}
+    return [pair for pair in found.values() if not any(id(part) in found for part in pair[0].this.walk())]
+
+
+def _carry(statement: exp.Expr) -> None:
+    """What is left of columns that a query within a condition of a query within a condition reads of the outermost one: the query
+    between them brings them along with its own rows."""
+    numbers = count()
+    while True:
+        found: dict[int, tuple[exp.Expr, list[exp.Column]]] = {}
+        for one in statement.find_all(exp.Column):
+            crossed = _crossed(one)
+            if len(crossed) > 1:
+                found.setdefault(id(crossed[1]), (crossed[1], []))[1].append(one)
+        if not found:
+            return
+        for between, columns in found.values():
+            _bring_along(between.this, columns, numbers)
+
+
+def _bring_along(query: exp.Select, columns: Sequence[exp.Column], numbers: Iterator[int]) -> None:
+    """Add columns of a query around to the first rows that a query reads, and let what stands further within read them there."""
+    rows = query.args["from_"].this
+    alias = rows.alias_or_name
+    fields = {one.sql(): one for one in columns}
+    names = {text: name(f"outer_{next(numbers)}") for text in fields}
+    wider = Select().select(exp.Star(), *(named(one.copy(), names[text]) for text, one in fields.items())).from_(rows.copy())
+    rows.replace(wider.subquery(alias=alias, copy=False))
+    for one in columns:
+        one.replace(column(alias, names[one.sql()]))
 
 
 def _ask_later(statement: exp.Expr) -> None:

@@ -93,6 +93,10 @@ class Context:
         return f"t{next(self.numbers)}"
 
 
+# What these come to for values that are all the same is that value.
+_OF_EQUAL_VALUES = {Aggregation.LEAST, Aggregation.GREATEST, Aggregation.AVERAGE}
+
+
 @dataclass
 class Scope(Compiler):
     """Variables with their columns or, where an equation binds them, their values, and the prediction that is added to the data;
@@ -176,6 +180,9 @@ class Scope(Compiler):
             missing = exp.null() if kind is None else cast(exp.null(), kind)
             return number(0) if measure.function in counts else missing
         names = {one.name for one in variables_in(measure.value)}
+        if measure.function in _OF_EQUAL_VALUES and not names & set(measure.variables):
+            value = cast(self.value(measure.value), kind) if kind is not None else self.value(measure.value)
+            return exp.Case(ifs=[exp.If(this=any_of([self._exists(one) for one in disjuncts]), true=value)])
         if len(disjuncts) == 1 and names and names <= set(measure.variables):
             joins = Joins(self)
             joins.read_all(disjuncts[0])

@@ -23,6 +23,7 @@ import proximity_strategies
 import strategies
 from formula_writing import write_expression
 from postgres_server import running_server
+from together import Member, expected, run_together
 
 BATCH = 50
 KINDS: dict[str, Any] = {
@@ -33,18 +34,20 @@ KINDS: dict[str, Any] = {
 }
 
 
-def difference(generated: Any, engine: str) -> str | None:
+def difference(generated: Any, engine: Any) -> str | None:
     """What differs between engine and oracle, in words; None if nothing does."""
-    expected = engine_side.expected(generated.setting)
+    member = Member("", generated.setting, generated.text, generated.arities)
+    alone = isinstance(engine, str)
+    answers = engine_side.expected(generated.setting) if alone else expected(member)
     try:
-        found = engine_side.run(generated.setting, generated.text, engine=engine)
+        found = engine_side.run(generated.setting, generated.text, engine=engine) if alone else run_together([member], engine)[""]
     except Exception as error:
         return f"{type(error).__name__}: {error}"
-    if found == expected:
+    if found == answers:
         return None
     lines = []
     for one in fields(found):
-        mine, other = getattr(found, one.name), getattr(expected, one.name)
+        mine, other = getattr(found, one.name), getattr(answers, one.name)
         keys = [key for key in {**mine, **other} if mine.get(key) != other.get(key)]
         lines += [f"{one.name} {key}: engine {mine.get(key)}, oracle {other.get(key)}" for key in keys]
     return "\n".join(lines)
@@ -66,7 +69,7 @@ def shown(generated: Any) -> str:
     return "\n".join(lines)
 
 
-def hunt(kind: str, number: int, start: int, *, shrink: bool, engine: str) -> Counter[str]:
+def hunt(kind: str, number: int, start: int, *, shrink: bool, engine: Any) -> Counter[str]:
     """In batches: hypothesis varies what it has seen, and a new start sees something else."""
     found: Counter[str] = Counter()
     for batch in range(0, number, BATCH):
@@ -74,7 +77,7 @@ def hunt(kind: str, number: int, start: int, *, shrink: bool, engine: str) -> Co
     return found
 
 
-def hunt_batch(found: Counter[str], kind: str, number: int, start: int, *, shrink: bool, engine: str) -> None:
+def hunt_batch(found: Counter[str], kind: str, number: int, start: int, *, shrink: bool, engine: Any) -> None:
     phases = (Phase.generate, Phase.shrink) if shrink else (Phase.generate,)
 
     @seed(start)
@@ -94,12 +97,18 @@ def hunt_batch(found: Counter[str], kind: str, number: int, start: int, *, shrin
 
 
 @contextmanager
-def _address(engine: str) -> Iterator[str]:
-    if engine != "postgres":
-        yield engine
-        return
-    with running_server() as server:
-        yield server.url()
+def _running(engine: str) -> Iterator[Any]:
+    match engine:
+        case "postgres":
+            with running_server() as server:
+                yield server.url()
+        case "spark":
+            from spark_session import running_session
+
+            with running_session() as session:
+                yield session
+        case _:
+            yield engine
 
 
 def main() -> int:
@@ -108,9 +117,9 @@ def main() -> int:
     parser.add_argument("--settings", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--shrink", action="store_true")
-    parser.add_argument("--engine", default="duckdb", metavar="URL", help="an address, or `postgres` for a server of its own")
+    parser.add_argument("--engine", default="duckdb", metavar="URL", help="an address, or `postgres` or `spark` for one of its own")
     chosen = parser.parse_args()
-    with _address(chosen.engine) as engine:
+    with _running(chosen.engine) as engine:
         found = hunt(chosen.kind, chosen.settings, chosen.seed, shrink=chosen.shrink, engine=engine)
     print(f"{found['settings']} settings, {found['differences']} differences", file=sys.stderr)
     return 1 if found["differences"] else 0

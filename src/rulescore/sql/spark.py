@@ -32,7 +32,7 @@ def adapted(statement: exp.Expr) -> exp.Expr:
     _tell_steps_apart(statement)
     for cast in statement.find_all(exp.TryCast):
         cast.set("safe", True)  # else the printer takes it for a cast of a Spark that had no other
-    _flatten(statement)
+    _look_up(statement)
     _carry(statement)
     _ask_later(statement)
     for node in list(statement.find_all(*_OTHERWISE))[::-1]:
@@ -55,37 +55,17 @@ def _tell_steps_apart(statement: exp.Expr) -> None:
                     one.set("this", identifier(new))
 
 
-def _flatten(statement: exp.Expr) -> None:
-    """A query within a condition of a query within a condition does not see the outermost one, nor has one a plan that asks about
-    what a query finds for each row. Where it only looks up rows by their values, a membership that depends on nothing says the
-    same."""
-    around: dict[int, exp.Expr] = {}
-    while looked_up := _looked_up(statement, around):
-        for query, answer in looked_up:
+def _look_up(statement: exp.Expr) -> None:
+    """Answers of registered predicates are looked up by a membership that depends on nothing: a query that asks about what other
+    queries find for each row has no plan."""
+    for query in list(statement.find_all(exp.Subquery))[::-1]:
+        if not isinstance(query.parent, exp.From | exp.Join) and (answer := _membership(query)) is not None:
             query.replace(answer)
-    for query in around.values():
-        # Joined, it could not ask for values of both sides together; counted, it can.
-        query.this.set("expressions", [exp.Count(this=exp.Star())])
-        query.replace(exp.GT(this=exp.Subquery(this=query.this), expression=number(0)))
-
-
-def _looked_up(statement: exp.Expr, around: dict[int, exp.Expr]) -> list[tuple[exp.Expr, exp.Expr]]:
-    """Queries to flatten, with what says the same, none of them within another. Conditions that are queries themselves, in which
-    they stand, are added to `around`."""
-    found: dict[int, tuple[exp.Expr, exp.Expr]] = {}
-    for one in statement.find_all(exp.Column):
-        crossed = _crossed(one)
-        inner = next(((i, answer) for i, query in enumerate(crossed) if (answer := _membership(query)) is not None), None)
-        if inner is not None and (len(crossed) > 1 or _is_found_by_a_query(one)):
-            place, answer = inner
-            found[id(crossed[place])] = (crossed[place], answer)
-            around |= {id(query): query for query in crossed[place + 1 :] if isinstance(query, exp.Exists)}
-    return [pair for pair in found.values() if not any(id(part) in found for part in pair[0].this.walk())]
 
 
 def _carry(statement: exp.Expr) -> None:
-    """What is left of columns that a query within a condition of a query within a condition reads of the outermost one: the query
-    between them brings them along with its own rows."""
+    """A query within a condition of a query within a condition does not see the outermost one. The query between them brings its
+    columns along with its own rows."""
     numbers = count()
     while True:
         found: dict[int, tuple[exp.Expr, list[exp.Column]]] = {}
@@ -117,12 +97,16 @@ def _ask_later(statement: exp.Expr) -> None:
         condition = join.args.get("on")
         if condition is None or join.side or not condition.find(exp.Subquery, exp.Exists):
             continue
-        parts = list(condition.flatten()) if isinstance(condition, exp.And) else [condition]
+        parts = _parts(condition)
         later = [part for part in parts if part.find(exp.Subquery, exp.Exists)]
         join.set("on", all_of(part for part in parts if part not in later))
         query = join.parent
         assert isinstance(query, Select)
         query.where(*later)
+
+
+def _parts(condition: exp.Expr) -> list[exp.Expr]:
+    return list(condition.flatten()) if isinstance(condition, exp.And) else [condition]
 
 
 def _crossed(one: exp.Column) -> list[exp.Expr]:
@@ -138,66 +122,27 @@ def _crossed(one: exp.Column) -> list[exp.Expr]:
     return []
 
 
-def _is_found_by_a_query(one: exp.Column) -> bool:
-    """Whether a column of rows that a query makes is computed by a further query for each of them."""
-    node = one.find_ancestor(exp.Select)
-    while node is not None and one.table not in _read_by(node):
-        node = node.find_ancestor(exp.Select)
-    rows = node and _sources(node)[one.table]
-    if not isinstance(rows, exp.Subquery) or not isinstance(rows.this, exp.Select):
-        return False
-    return any(field.alias == one.name and field.find(exp.Subquery) for field in rows.this.expressions)
-
-
-def _sources(query: exp.Select) -> dict[str, exp.Expr]:
-    """What a query reads, by its name there."""
+def _read_by(query: exp.Select) -> set[str]:
     joins = query.args.get("joins") or []
     first = query.args.get("from_")
-    return {one.this.alias_or_name: one.this for one in ([first, *joins] if first is not None else joins)}
+    return {one.this.alias_or_name for one in ([first, *joins] if first is not None else joins)}
 
 
-def _read_by(query: exp.Select) -> set[str]:
-    return set(_sources(query))
-
-
-def _membership(node: exp.Expr) -> exp.Expr | None:
-    """EXISTS, or the answer of a registered predicate, as a question whether values are among those of a table. None where it asks
-    for more than equal values."""
+def _membership(node: exp.Subquery) -> exp.Expr | None:
+    """The answer of a registered predicate as a question whether values are among those of a table; None for any other query."""
     query = node.this
-    if not isinstance(query, exp.Select) or query.args.get("joins") or any(one.find(exp.AggFunc) for one in query.expressions):
+    answer = query.expressions[0] if isinstance(query, exp.Select) else None
+    if not isinstance(answer, exp.Column) or answer.name != "answer":
         return None
-    (alias,) = _read_by(query)
-    own: list[exp.Expr] = []
-    asked: list[exp.Expr] = []
-    where = query.args.get("where")
-    for condition in (
-        where.this.flatten() if where is not None and isinstance(where.this, exp.And) else [where.this] if where else []
-    ):
-        match condition:
-            case exp.EQ(this=exp.Column() as left, expression=right) if left.table == alias and not _reads(right, alias):
-                own.append(left)
-                asked.append(right)
-            case _:
-                return None
-    if not own:
-        return None
-    answer = query.expressions[0] if isinstance(node, exp.Subquery) else None
-    if answer is None:
-        return exp.Coalesce(this=_among(query, own, asked), expressions=[exp.false()])
-    if not isinstance(answer, exp.Column):
-        return None
+    conditions = _parts(query.args["where"].this)
+    own, asked = [one.this for one in conditions], [one.expression for one in conditions]
     ways = [(answer, exp.true()), (exp.Not(this=answer.copy()), exp.false())]
     return exp.Case(ifs=[exp.If(this=_among(query, own, asked, one), true=value) for one, value in ways])
 
 
-def _reads(value: exp.Expr, alias: str) -> bool:
-    return any(one.table == alias for one in value.find_all(exp.Column))
-
-
-def _among(query: exp.Select, own: list[exp.Expr], asked: list[exp.Expr], only: exp.Expr | None = None) -> exp.Expr:
+def _among(query: exp.Select, own: list[exp.Expr], asked: list[exp.Expr], only: exp.Expr) -> exp.Expr:
     known = [exp.Not(this=exp.Is(this=one.copy(), expression=exp.null())) for one in own]
-    rows = Select().select(*(one.copy() for one in own)).from_(query.args["from_"].this.copy())
-    rows.where(*known, *([] if only is None else [only.copy()]))
+    rows = Select().select(*(one.copy() for one in own)).from_(query.args["from_"].this.copy()).where(*known, only.copy())
     values = [one.copy() for one in asked]
     left = values[0] if len(values) == 1 else exp.Tuple(expressions=values)
     return exp.In(this=left, query=exp.Subquery(this=rows))

@@ -142,8 +142,10 @@ class Scope(Compiler):
         alias = self.context.alias()
         answers = table(self.context.calls[question(self.context.rule, test)], alias)
         same = [equal(column(alias, f"a{i}"), self.value(one)) for i, one in enumerate(test.arguments)]
+        query = select(column(alias, "answer")).from_(answers).where(all_of(same))
+        query.meta["answers"] = True
         # To the library a subquery is no condition, but something in parentheses is.
-        return exp.Paren(this=select(column(alias, "answer")).from_(answers).where(all_of(same)).subquery(copy=False))
+        return exp.Paren(this=query.subquery(copy=False))
 
     def judgement(self, judgement: Judgement) -> exp.Expr:
         match judgement:

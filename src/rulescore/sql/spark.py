@@ -131,9 +131,9 @@ def _read_by(query: exp.Select) -> set[str]:
 def _membership(node: exp.Subquery) -> exp.Expr | None:
     """The answer of a registered predicate as a question whether values are among those of a table; None for any other query."""
     query = node.this
-    answer = query.expressions[0] if isinstance(query, exp.Select) else None
-    if not isinstance(answer, exp.Column) or answer.name != "answer":
+    if not isinstance(query, exp.Select) or not query.meta.get("answers"):
         return None
+    (answer,) = query.expressions
     conditions = _parts(query.args["where"].this)
     own, asked = [one.this for one in conditions], [one.expression for one in conditions]
     ways = [(answer, exp.true()), (exp.Not(this=answer.copy()), exp.false())]

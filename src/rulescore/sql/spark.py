@@ -64,19 +64,21 @@ def _look_up(statement: exp.Expr) -> None:
 
 
 def _carry(statement: exp.Expr) -> None:
-    """A query within a condition of a query within a condition does not see the outermost one. The query between them brings its
-    columns along with its own rows."""
+    """A query within a condition of a query within a condition does not see the outermost one. The query in whose condition it
+    stands brings the columns along with its own rows."""
     numbers = count()
     while True:
-        found: dict[int, tuple[exp.Expr, list[exp.Column]]] = {}
+        found: dict[int, tuple[exp.Select, list[exp.Column]]] = {}
         for one in statement.find_all(exp.Column):
             crossed = _crossed(one)
             if len(crossed) > 1:
-                found.setdefault(id(crossed[1]), (crossed[1], []))[1].append(one)
+                asking = crossed[0].find_ancestor(exp.Select)
+                assert asking is not None
+                found.setdefault(id(asking), (asking, []))[1].append(one)
         if not found:
             return
-        for between, columns in found.values():
-            _bring_along(between.this, columns, numbers)
+        for asking, columns in found.values():
+            _bring_along(asking, columns, numbers)
 
 
 def _bring_along(query: exp.Select, columns: Sequence[exp.Column], numbers: Iterator[int]) -> None:

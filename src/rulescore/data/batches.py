@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rulescore.data.keys import CellError, ColumnTypeError, decoded, is_text, keys, parse_number, parse_rank, typed_text_keys
+from rulescore.data.keys import (
+    CellError,
+    ColumnTypeError,
+    decoded,
+    holds_floats,
+    is_text,
+    keys,
+    parse_number,
+    parse_rank,
+    typed_text_keys,
+)
 from rulescore.data.layout import Layout
-from rulescore.data.request import Request
+from rulescore.data.request import ColumnType, Request
 from rulescore.data.setting import FactBatch
 from rulescore.errors import Diagnostic, InputError, Place
 
@@ -33,7 +43,9 @@ def text_batch(rows: pa.RecordBatch, layout: Layout, request: Request) -> FactBa
         None if layout.rank is None else _text_ranks(_emptied(rows.column(layout.rank))),
         _query([_emptied(rows.column(i)) for i in layout.query]),
     )
-    return assemble(columns, relation, layout.predicate, answers if request.predictions else None)
+    floats = [place for place, one in enumerate(layout.types) if one is ColumnType.FLOAT]
+    given = float_places(relation, layout.predicate, floats)
+    return assemble(columns, relation, layout.predicate, answers if request.predictions else None, given)
 
 
 def table_batch(rows: pa.RecordBatch, layout: Layout, request: Request, first_row: int) -> FactBatch:
@@ -46,13 +58,30 @@ def table_batch(rows: pa.RecordBatch, layout: Layout, request: Request, first_ro
         None if layout.rank is None else reader.ranks(layout.rank),
         _query([reader.text(i) for i in layout.query]),
     )
-    return assemble(columns, relation, layout.predicate, answers if request.predictions else None)
+    floats = [place for place, index in enumerate(layout.arguments) if holds_floats(rows.schema.types[index])]
+    given = float_places(relation, layout.predicate, floats)
+    return assemble(columns, relation, layout.predicate, answers if request.predictions else None, given)
 
 
 Answers = tuple[pa.Array | None, pa.Array | None, pa.Array | None]
 
 
-def assemble(columns: list[pa.Array], relation: pa.Array | None, predicate: str | None, answers: Answers | None) -> FactBatch:
+def float_places(relation: pa.Array | None, predicate: str | None, places: Iterable[int]) -> frozenset[tuple[str, int]]:
+    """The arguments of every predicate of a batch that are columns of floats."""
+    wanted = list(places)
+    if not wanted:
+        return frozenset()
+    names = [str(predicate)] if relation is None else pc.unique(relation).to_pylist()
+    return frozenset((name, place) for name in names for place in wanted)
+
+
+def assemble(
+    columns: list[pa.Array],
+    relation: pa.Array | None,
+    predicate: str | None,
+    answers: Answers | None,
+    floats: frozenset[tuple[str, int]] = frozenset(),
+) -> FactBatch:
     """A batch of key columns, with score, rank and query when the facts are predictions."""
     length = len(columns[0])
     arrays = dict[str, pa.Array]() if relation is None else {"predicate": relation}
@@ -60,7 +89,7 @@ def assemble(columns: list[pa.Array], relation: pa.Array | None, predicate: str 
     if answers is not None:
         for (name, kind), given in zip(ANSWER_COLUMNS.items(), answers, strict=True):
             arrays[name] = pa.nulls(length, kind) if given is None else given
-    return FactBatch(len(columns), pa.RecordBatch.from_pydict(arrays), predicate if relation is None else None)
+    return FactBatch(len(columns), pa.RecordBatch.from_pydict(arrays), predicate if relation is None else None, floats)
 
 
 ANSWER_COLUMNS = {"score": pa.float64(), "rank": pa.int64(), "query": pa.string()}

@@ -108,8 +108,10 @@ def _row_batches(chunk: Sequence[tuple[int, object]], request: Request) -> Itera
         if request.file.predicate is None:
             yield _triples_batch(width, members, request)
         else:
+            predicate = request.file.predicate
             columns = [_key_column(place, members, request) for place in range(width)]
-            yield assemble(columns, None, request.file.predicate, (None, None, None) if request.predictions else None)
+            floats = frozenset((predicate, place) for place in range(width) if any(_is_float(row[place]) for _, row in members))
+            yield assemble(columns, None, predicate, (None, None, None) if request.predictions else None, floats)
 
 
 def _shaped(number: int, row: object, request: Request) -> Sequence[Any]:
@@ -136,7 +138,8 @@ def _triples_batch(width: int, members: Sequence[tuple[int, Sequence[Any]]], req
         _ranks(members, request) if width > 4 else None,
         None,
     )
-    return assemble(arguments, relation, None, answers if request.predictions else None)
+    floats = {(str(row[1]), place) for _, row in members for place, value in enumerate((row[0], row[2])) if _is_float(value)}
+    return assemble(arguments, relation, None, answers if request.predictions else None, frozenset(floats))
 
 
 def _key_column(place: int, members: Sequence[tuple[int, Sequence[Any]]], request: Request) -> pa.Array:
@@ -148,6 +151,11 @@ def _key_column(place: int, members: Sequence[tuple[int, Sequence[Any]]], reques
             code = "E312" if row[place] is None else "E314"
             raise _row_problem(number, code, f"value {place + 1} is `{_shown(row[place])}`: {error}", request) from None
     return pa.array(found, pa.string())
+
+
+def _is_float(value: Any) -> bool:
+    """Whether a value is given as a float; NumPy's own are no floats of Python's but for those of 64 bits."""
+    return isinstance(value, float) or (hasattr(value, "dtype") and isinstance(value.item(), float))
 
 
 def _scores(members: Sequence[tuple[int, Sequence[Any]]], request: Request) -> pa.Array:

@@ -115,6 +115,12 @@ def is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
+def holds_floats(kind: pa.DataType) -> bool:
+    """Whether the numbers of a column are floats, whole ones too."""
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_floating(kind) or (pa.types.is_decimal(kind) and kind.scale > 0))
+
+
 def decimal_value(number: decimal.Decimal) -> int | float:
     """A decimal as a constant: an integer where it is one, else the nearest double."""
     return int(number) if number == number.to_integral_value() else float(number)

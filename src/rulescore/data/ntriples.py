@@ -5,7 +5,7 @@ from __future__ import annotations
 import decimal
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 
@@ -38,6 +38,7 @@ _XSD = "http://www.w3.org/2001/XMLSchema#"
 _SIZES = ("int", "long", "short", "byte", "unsignedInt", "unsignedLong", "unsignedShort", "unsignedByte")
 _SIGNS = ("nonNegativeInteger", "nonPositiveInteger", "positiveInteger", "negativeInteger")
 _INTEGERS = frozenset(("integer", *_SIZES, *_SIGNS))
+_FLOATS = frozenset(f"{_XSD}{name}" for name in ("double", "float"))
 _BATCH_LINES = 1 << 16
 
 
@@ -51,19 +52,22 @@ class _LineError(Exception):
 
 @dataclass(slots=True)
 class _Columns:
-    heads: list[str]
-    relations: list[str]
-    tails: list[str]
+    heads: list[str] = field(default_factory=list)
+    relations: list[str] = field(default_factory=list)
+    tails: list[str] = field(default_factory=list)
+    floats: set[str] = field(default_factory=set)
+    """Predicates that have a float for an object."""
 
     def batch(self, request: Request) -> FactBatch:
         arguments = [pa.array(self.heads, pa.string()), pa.array(self.tails, pa.string())]
         answers = (None, None, None) if request.predictions else None
-        return assemble(arguments, pa.array(self.relations, pa.string()), None, answers)
+        floats = frozenset((relation, 1) for relation in self.floats)
+        return assemble(arguments, pa.array(self.relations, pa.string()), None, answers, floats)
 
 
 def read_ntriples(request: Request) -> Iterator[FactBatch]:
     """The facts of an N-Triples file. Lines that are no statement are reported together; comments and blank lines may stand."""
-    columns, problems, found_any = _Columns([], [], []), list[Diagnostic](), False
+    columns, problems, found_any = _Columns(), list[Diagnostic](), False
     with open_lines(request.path) as lines:
         for number, line in enumerate(lines, 1):
             try:
@@ -75,7 +79,7 @@ def read_ntriples(request: Request) -> Iterator[FactBatch]:
             if len(columns.heads) == _BATCH_LINES:
                 if not problems:
                     yield columns.batch(request)
-                columns, found_any = _Columns([], [], []), True
+                columns, found_any = _Columns(), True
     if problems:
         raise InputError(at_most(iter(problems)))
     if columns.heads:
@@ -99,6 +103,8 @@ def _read_line(line: str, columns: _Columns) -> None:
         tail = key_of(blank or _decoded(iri, match.start(4)))
     else:
         tail = _literal_key(_decoded(literal, match.start(6)), datatype, match.start(6))
+        if datatype in _FLOATS:
+            columns.floats.add(relation)
     columns.heads.append(head)
     columns.relations.append(relation)
     columns.tails.append(tail)

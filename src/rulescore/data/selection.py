@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from enum import StrEnum
 
 import numpy as np
@@ -122,4 +123,4 @@ def _refuse_unscored(codes: np.ndarray[tuple[int], np.dtype[np.int32]], top_k: i
 
 
 def _replaced(batch: FactBatch, rows: pa.RecordBatch) -> FactBatch:
-    return FactBatch(batch.arity, rows, batch.predicate)
+    return replace(batch, rows=rows)

@@ -30,11 +30,13 @@ class Role(StrEnum):
 @dataclass(frozen=True, slots=True)
 class FactBatch:
     """Facts of one arity. Columns: `predicate` (string) unless the batch names its one predicate, then `a0`, `a1`, … (string
-    keys of constants, never null), and for predictions `score` (float64), `rank` (int64) and `query` (string), each nullable."""
+    keys of constants, never null), and for predictions `score` (float64), `rank` (int64) and `query` (string), each nullable.
+    `floats`: predicates with the numbers of the arguments that were given as floats, which the keys of whole ones do not tell."""
 
     arity: int
     rows: pa.RecordBatch
     predicate: str | None = None
+    floats: frozenset[tuple[str, int]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,8 @@ FactSource = FactStream | FactTable | PublishedFacts
 
 
 class ValueType(StrEnum):
-    """Types of values. A duration is a value of expressions only."""
+    """Types of values. A duration is a value of expressions only; what is MIXED has values of several types, or integers that no
+    double equals beside floats: keys of constants stand for them, and nothing can be computed with them."""
 
     STRING = "string"
     INTEGER = "integer"
@@ -112,6 +115,7 @@ class ValueType(StrEnum):
     BOOLEAN = "boolean"
     DATE = "date"
     DURATION = "duration"
+    MIXED = "value of several types"
 
 
 @dataclass(frozen=True, slots=True)

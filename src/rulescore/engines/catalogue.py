@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from rulescore.data.keys import holds_floats
 from rulescore.data.layout import column_problem, is_published, model_column, resolve
 from rulescore.data.setting import FactTable, Only
 from rulescore.errors import Diagnostic, InputError, Place
@@ -98,6 +99,7 @@ class Catalogue(ABC):
             tuple(names[i] for i in layout.query),
             only,
             facts.keys,
+            tuple(place for place, i in enumerate(layout.arguments) if holds_floats(columns[names[i]].arrow)),
         )
 
 

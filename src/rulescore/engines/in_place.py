@@ -126,12 +126,14 @@ class InPlace:
     rows: int
     kept: int
     query: exp.Query
+    floats: frozenset[tuple[str, int]] = frozenset()
+    """Predicates with the numbers of the arguments that are columns of floats."""
 
 
 def observed_in_place(engine: Engine, facts: FactTable) -> InPlace:
     stored = _stored(engine, facts)
     counts = _checked(engine, facts, stored)
-    return InPlace(len(stored.arguments), counts["rows"], counts["rows"], sql.observed_rows(stored))
+    return InPlace(len(stored.arguments), counts["rows"], counts["rows"], sql.observed_rows(stored), _floats(engine, stored))
 
 
 def predicted_in_place(engine: Engine, facts: FactTable, model: int, name: str, top_k: int | None) -> InPlace:
@@ -164,7 +166,16 @@ def predicted_in_place(engine: Engine, facts: FactTable, model: int, name: str, 
     if by_rank or by_query:
         counting = select(named(count_rows(), "n")).from_(chosen().subquery(alias="k", copy=False))
         kept = engine.query(counting)["n"][0].as_py()
-    return InPlace(len(stored.arguments), rows, kept, chosen())
+    return InPlace(len(stored.arguments), rows, kept, chosen(), _floats(engine, stored))
+
+
+def _floats(engine: Engine, stored: StoredFacts) -> frozenset[tuple[str, int]]:
+    if not stored.floats:
+        return frozenset()
+    names = [str(stored.predicate)]
+    if stored.relation is not None:
+        names = engine.query(sql.different_values(stored.path, stored.relation))[stored.relation].to_pylist()
+    return frozenset((name, place) for name in names for place in stored.floats)
 
 
 def refuse_unknown_model(engine: Engine, name: str, tables: Sequence[FactTable]) -> None:

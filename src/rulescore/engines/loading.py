@@ -47,6 +47,8 @@ class Loaded:
     fact_arities: frozenset[int]
     candidate_arities: frozenset[int]
     any_observed_prediction: bool
+    floats: frozenset[tuple[str, int]]
+    """Predicates with the numbers of the arguments that were given as floats, whole ones too."""
 
     def literal(self, literal: LiteralName) -> int:
         shift = len(self.predicate_ids) if literal.negative else 0
@@ -78,6 +80,7 @@ class Staging:
         self._waiting_rows: Counter[int] = Counter()
         self._tables: set[int] = set()
         self.rows = 0
+        self.floats: set[tuple[str, int]] = set()
 
     @property
     def arities(self) -> list[int]:
@@ -96,6 +99,7 @@ class Staging:
             rows = rows.append_column("model", pa.repeat(pa.scalar(model, pa.int32()), rows.num_rows))
         rows = rows.select(["predicate", *arguments(batch.arity), *self._extra])
         self.rows += rows.num_rows
+        self.floats |= batch.floats
         self._waiting.setdefault(batch.arity, []).append(rows)
         self._waiting_rows[batch.arity] += rows.num_rows
         if self._waiting_rows[batch.arity] >= _STAGED_ROWS:
@@ -113,6 +117,7 @@ class Staging:
             self._engine.run(create(target, found.query))
             self._tables.add(found.arity)
         self.rows += found.kept
+        self.floats |= found.floats
 
     def finish(self) -> None:
         for arity in list(self._waiting):
@@ -199,6 +204,7 @@ def load(
         fact_arities=frozenset(loaded.fact_arities),
         candidate_arities=frozenset(predicted.arities),
         any_observed_prediction=any(one.already_observed for one in predictions.values()),
+        floats=frozenset(place for stage in stages.values() for place in stage.floats),
     )
 
 

@@ -114,7 +114,8 @@ def columns_of(schema: str, name: str | None = None) -> exp.Expr:
 
 @dataclass(frozen=True, slots=True)
 class StoredFacts:
-    """Facts of a stored table: the columns of the arguments with their types, and of what else is known of predictions."""
+    """Facts of a stored table: the columns of the arguments with their types, and of what else is known of predictions. `floats`:
+    the numbers of the arguments that are floats, whole ones too."""
 
     path: tuple[str, ...]
     arguments: tuple[str, ...]
@@ -126,6 +127,7 @@ class StoredFacts:
     query: tuple[str, ...] = ()
     only: tuple[Only, ...] = ()
     keys: bool = False
+    floats: tuple[int, ...] = ()
 
     def rows(self, query: Select) -> Select:
         return kept(query.from_(stored_table(self.path, "s")), self.only)

@@ -172,6 +172,10 @@ class RulescoreError(Exception):
     """The root of all errors this package raises on purpose."""
 
 
+def are_errors(problems: Iterable[Diagnostic]) -> bool:
+    return any(problem.severity is Severity.ERROR for problem in problems)
+
+
 class InputError(RulescoreError):
     """Rules, data or options that cannot be used as they are; carries every problem found."""
 

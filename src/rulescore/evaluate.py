@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations
 from pathlib import Path
@@ -28,7 +28,7 @@ from rulescore.engines.refusals import refuse_grid, refuse_unable
 from rulescore.engines.resolution import Resolution, attributes_in_use
 from rulescore.engines.sql_rules import SqlRules, refuse_clashes
 from rulescore.engines.tables import load_tables, predicted_tables
-from rulescore.errors import Diagnostic, InputError, Severity, suggestion
+from rulescore.errors import Diagnostic, InputError, Severity, are_errors, suggestion
 from rulescore.language.names import rule_names
 from rulescore.language.parser import parse_all
 from rulescore.language.printer import print_atom
@@ -127,7 +127,7 @@ class Session:
         problems += [] if self.rules or not self.setting.rules else [_no_rules()]
         problems += data_problems(self._engine, self.setting, self._loaded, self._tables)
         self._numbered = False
-        extracted = [] if _are_errors(problems) else self._extracted()
+        extracted = [] if are_errors(problems) else self._extracted()
         resolution = Resolution(self._engine, self.setting, self.program, self._horn, self._fast, self._loaded, self._tables)
         # Sorting is done here, and an engine that keeps rows keeps its values.
         sorting = self._sorted_plans and not isinstance(self._engine, KeepingEngine)
@@ -459,12 +459,8 @@ def _no_rules() -> Diagnostic:
     return Diagnostic("W206", "there are no rules, so there is nothing to count", severity=Severity.WARNING)
 
 
-def _are_errors(problems: Iterable[Diagnostic]) -> bool:
-    return any(problem.severity is Severity.ERROR for problem in problems)
-
-
 def _raise_errors(problems: Sequence[Diagnostic]) -> None:
-    if _are_errors(problems):
+    if are_errors(problems):
         raise InputError(sorted(problems, key=lambda problem: problem.severity is not Severity.ERROR))
 
 

@@ -62,10 +62,8 @@ KINDS = {
 
 
 def brute_force(distances: Iterator[Any], form: Proximity) -> tuple[int, int]:
-    """Confirmed and evaluable pairs, by comparing as the database does: an integer and a double as doubles."""
-    compared = COMPARED[form.operator]
-    limit = form.limit
-    found = [compared(float(one) if isinstance(limit, float) else one, limit) for one in distances]
+    """Confirmed and evaluable pairs, by comparing values: Python, too, has an integer and a double equal only if they are."""
+    found = [COMPARED[form.operator](one, form.limit) for one in distances]
     return sum(found), len(found)
 
 

@@ -55,6 +55,14 @@ def has_lone_surrogate(text: str) -> bool:
     return not text.isascii() and _SURROGATE.search(text) is not None
 
 
+def equals_double(value: int) -> bool:
+    """Whether some double is exactly this integer."""
+    try:
+        return int(float(value)) == value
+    except OverflowError:
+        return False
+
+
 def type_of(key: str) -> ConstantType:
     return _LETTERS[key[1]] if key.startswith(MARKER) else ConstantType.STRING
 

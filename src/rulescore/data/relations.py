@@ -7,13 +7,23 @@ from dataclasses import dataclass
 
 from rulescore.data.setting import ValueType
 
+NUMBERS = frozenset({ValueType.INTEGER, ValueType.FLOAT})
+
 
 @dataclass(frozen=True, slots=True)
 class RelationColumn:
-    """A column in the database, and its type; None where the relation has no rows to tell."""
+    """A column in the database, and its type; None if the relation has no rows to tell. If it is mixed, `kinds` are the types of
+    its values, and `examples` say in words which stand there."""
 
     column: str
     type: ValueType | None
+    kinds: frozenset[ValueType] = frozenset()
+    examples: tuple[str, ...] = ()
+
+    def may_hold(self, kind: ValueType) -> bool:
+        """Whether a value of a type can equal one of the column's."""
+        kinds = self.kinds or ({self.type} if self.type is not None else {kind})
+        return kind in kinds or bool(kind in NUMBERS and NUMBERS & kinds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +53,10 @@ NEGATIVE = "negative "
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """Every relation that formulas read, by name."""
+    """Every relation that formulas read, by name. `inexact`: the keys of their integers beyond 64 bits that no double equals."""
 
     relations: Mapping[str, Relation]
+    inexact: frozenset[str] = frozenset()
 
     def attribute(self, predicate: str) -> tuple[Relation, str] | None:
         """The table and attribute that a predicate `table.attribute` names."""

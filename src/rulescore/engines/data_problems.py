@@ -47,7 +47,7 @@ def _types_at(engine: Engine, loaded: Loaded, asked: Mapping[int, Iterable[int]]
         if row["literal"] % loaded.stride == 0:
             of_source = found[row["place"] >= len(facts)]
             place = (loaded.predicate_name(row["literal"]), positions[row["place"]].number)
-            of_source[place] = of_source.get(place, frozenset()) | {type_of(f"\x01{row['mark']}")}
+            of_source[place] = of_source.get(place, frozenset()) | {type_of(row["example"])}
     return found
 
 

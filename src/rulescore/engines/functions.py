@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from rulescore.data.constants import value_of
 from rulescore.data.setting import Function, ValueType
 from rulescore.engines.base import Engine
 from rulescore.errors import Diagnostic, InputError
@@ -35,7 +36,9 @@ class Answers:
         """A table of the argument tuples asked about and the answers to them. Tuples with a missing value have none."""
         complete = asked.drop_null().group_by(asked.column_names).aggregate([])
         rows = _with_durations(complete, question.types)
-        tuples = list(zip(*(column.to_pylist() for column in rows.columns), strict=True))
+        self._refuse_mixed(question, title)
+        columns = zip(rows.columns, question.types, strict=True)
+        tuples = list(zip(*(_values(column, found) for column, found in columns), strict=True))
         keys = list(map(_key, tuples))
         known = self._known[question.function]
         new = [i for i, key in enumerate(keys) if key not in known]
@@ -47,6 +50,14 @@ class Answers:
         found = pa.array([known[key] for key in keys], pa.bool_())
         self._engine.load(table, complete.append_column("answer", found))
         return table
+
+    def _refuse_mixed(self, question: Question, title: str) -> None:
+        """An array has one type, so a function of arrays is not asked about values of several."""
+        if self._functions[question.function].arrow and ValueType.MIXED in question.types:
+            number = question.types.index(ValueType.MIXED) + 1
+            message = f"function `{question.function}` takes arrays, and argument {number} stands for values of several types"
+            helps = ("register a function of single values, or leave out the values that do not belong there",)
+            raise InputError(Diagnostic("E283", message, notes=(f"for {title}",), helps=helps))
 
     def _ask(self, function: Function, rows: pa.Table, tuples: Sequence[Arguments], title: str) -> list[bool | None]:
         if function.arrow:
@@ -82,6 +93,10 @@ def _count(number: int, what: str) -> str:
 def _key(arguments: Arguments) -> Arguments:
     """Integers and floats of one value are one argument; `true` and `1`, which are equal to Python, are two."""
     return tuple((isinstance(one, bool), one) for one in arguments)
+
+
+def _values(column: pa.ChunkedArray, found: ValueType | None) -> list[object]:
+    return [value_of(key) for key in column.to_pylist()] if found is ValueType.MIXED else column.to_pylist()
 
 
 def _with_durations(rows: pa.Table, types: Sequence[ValueType | None]) -> pa.Table:

@@ -7,6 +7,7 @@ rule's own expression, exactly as a join would.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -166,15 +167,25 @@ def contributed(values: Values, groups: Array, points: Array, form: Proximity) -
 
 
 def _close(form: Proximity) -> Close:
-    """Whether distances are below the limit, as the database computes it: an integer and a double are compared as doubles."""
+    """Whether distances are below the limit, by value: an integer is no double to be compared with one."""
     limit = form.limit
     strict = form.operator in {Operator.LESS, Operator.AT_LEAST}
+    whole = min(max(math.ceil(limit) - 1 if strict else math.floor(limit), -1), 2**63 - 1)
+    double = _nearest(limit)
+    below = double > limit or (strict and double == limit)
 
     def close(distance: Array) -> Array:
-        found: Array = distance < limit if strict else distance <= limit
+        found: Array = distance <= whole if distance.dtype.kind == "i" else distance < double if below else distance <= double
         return found
 
     return close
+
+
+def _nearest(limit: int | float) -> float:
+    try:
+        return float(limit)
+    except OverflowError:
+        return math.inf
 
 
 def bounds(groups: Array) -> tuple[Array, Array]:

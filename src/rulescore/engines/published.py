@@ -16,7 +16,7 @@ from rulescore.engines.tables import LoadedTable, hidden_table, load_tables
 from rulescore.errors import Diagnostic, EngineError, InputError, Severity, UncertainError
 from rulescore.sql import published as sql
 from rulescore.sql.build import name
-from rulescore.sql.expressions import SQL_TYPES
+from rulescore.sql.values import SQL_TYPES
 
 CODES = {
     "E924": "a table that is to be written exists already",

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 
-from rulescore.data.relations import NEGATIVE, Relation, RelationColumn
+from rulescore.data.constants import equals_double, text_of, value_of
+from rulescore.data.relations import NEGATIVE, NUMBERS, Relation, RelationColumn
 from rulescore.data.setting import ValueType
 from rulescore.engines.base import Engine, KeepingEngine
 from rulescore.engines.loading import Loaded
 from rulescore.engines.tables import LoadedTable
+from rulescore.language.printer import print_term
+from rulescore.language.syntax import Constant
 from rulescore.logic.plan import LiteralName
 from rulescore.logic.refutation import identity
 from rulescore.sql import relations as sql
-from rulescore.sql.build import argument, arguments, candidate_table, fact_table
-from rulescore.sql.constant_types import Position, position_types
+from rulescore.sql.build import argument, candidate_table, fact_table
+from rulescore.sql.constant_types import OTHER, WHOLE, Position, long_integers, position_types
 
 _ARROW = {
     ValueType.STRING: pa.string(),
@@ -23,21 +28,30 @@ _ARROW = {
     ValueType.FLOAT: pa.float64(),
     ValueType.BOOLEAN: pa.bool_(),
     ValueType.DATE: pa.date32(),
+    ValueType.MIXED: pa.string(),
+}
+_TYPES = {
+    "s": ValueType.STRING,
+    "b": ValueType.BOOLEAN,
+    "d": ValueType.DATE,
+    WHOLE: ValueType.INTEGER,
+    OTHER: ValueType.FLOAT,
 }
 
 
-def fact_relations(engine: Engine, loaded: Loaded, predicates: Iterable[str]) -> dict[str, Relation]:
-    """A relation for each predicate, and one for its negative facts where it has any."""
+def fact_relations(engine: Engine, loaded: Loaded, predicates: Iterable[str]) -> tuple[dict[str, Relation], frozenset[str]]:
+    """A relation for each predicate, and one for its negative facts where it has any; with the keys of integers beyond 64 bits that
+    no double equals."""
     wanted = sorted(set(predicates) & loaded.vocabulary.predicates.keys())
     builder = _Builder(engine, loaded, wanted)
     found: dict[str, Relation] = {}
     for name in wanted:
         known = loaded.vocabulary.predicates[name]
-        types = builder.types(name)
-        found[name] = builder.observed(name, types, predicted=bool(known.predicted))
+        columns = builder.columns(name)
+        found[name] = builder.observed(name, columns, predicted=bool(known.predicted))
         if known.negative:
-            found[f"{NEGATIVE}{name}"] = builder.negative(name, types)
-    return found
+            found[f"{NEGATIVE}{name}"] = builder.negative(name, columns)
+    return found, builder.beyond
 
 
 def table_relations(tables: Mapping[str, LoadedTable]) -> dict[str, Relation]:
@@ -55,21 +69,53 @@ def table_relations(tables: Mapping[str, LoadedTable]) -> dict[str, Relation]:
     }
 
 
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """What stands at an argument of a predicate: the types of its constants, each with the key of one, and where that is."""
+
+    examples: Mapping[str, tuple[str, str]]
+    given_floats: bool
+    inexact: tuple[str, str] | None
+    """An integer that no double equals."""
+
+    def column(self, name: str) -> RelationColumn:
+        examples = dict(self.examples)
+        kinds = frozenset(_TYPES[mark] for mark in examples)
+        floats = OTHER in examples or self.given_floats
+        if floats and self.inexact is not None:
+            examples[WHOLE] = self.inexact
+        shown = tuple(_example(mark, *examples[mark]) for mark in sorted(examples))
+        if (len(kinds) > 1 and not kinds <= NUMBERS) or (kinds and floats and self.inexact is not None):
+            return RelationColumn(name, ValueType.MIXED, kinds, shown)
+        if kinds and kinds <= NUMBERS:
+            return RelationColumn(name, ValueType.FLOAT if floats else ValueType.INTEGER, examples=shown)
+        return RelationColumn(name, next(iter(kinds), None), examples=shown)
+
+
+def _example(mark: str, key: str, where: str) -> str:
+    value = value_of(key)
+    if isinstance(value, int) and not isinstance(value, bool):
+        inexact = "" if equals_double(value) else ", which no float equals,"
+        return f"the integer `{value}`{inexact} {where}"
+    return f"the {_TYPES[mark]} `{print_term(Constant(value))}` {where}"
+
+
 class _Builder:
     def __init__(self, engine: Engine, loaded: Loaded, predicates: Sequence[str]) -> None:
         self._engine, self._loaded = engine, loaded
         self._made = 0
-        self._marks: dict[tuple[int, int], dict[str, bool]] = {}
+        self._examples: dict[tuple[str, int], dict[str, tuple[str, str]]] = {}
         self._decoded: dict[str, str] = {}
         self._by_arity: dict[int, list[str]] = {}
         for one in predicates:
             self._by_arity.setdefault(loaded.vocabulary.predicates[one].arity, []).append(one)
-        positions = [one for arity, several in self._by_arity.items() for one in self._positions(arity, several)]
-        for row in engine.query(position_types(positions)).to_pylist() if positions else ():
-            marks = self._marks.setdefault((row["literal"], positions[row["place"]].number), {})
-            marks[row["mark"]] = marks.get(row["mark"], False) or bool(row["float"])
+        self._positions = [one for arity, several in self._by_arity.items() for one in self._places_of(arity, several)]
+        for place, key, mark, where in self._rows():
+            self._examples.setdefault(place, {}).setdefault(mark, (key, where))
+        self.beyond: frozenset[str] = frozenset()
+        self._inexact = self._inexact_integers()
 
-    def _positions(self, arity: int, predicates: Sequence[str]) -> Iterator[Position]:
+    def _places_of(self, arity: int, predicates: Sequence[str]) -> Iterator[Position]:
         """Where constants of predicates of an arity stand: every argument, in facts and in predictions."""
         positive = [self._literal(one) for one in predicates]
         for number in range(arity):
@@ -79,44 +125,69 @@ class _Builder:
             if arity in self._loaded.candidate_arities:
                 yield Position(candidate_table(arity), number, positive)
 
-    def types(self, predicate: str) -> list[tuple[ValueType | None, bool]]:
-        """The type of each argument, and whether it has one: where types are mixed, constants are known by their keys."""
-        found = []
-        for position in range(self._loaded.vocabulary.predicates[predicate].arity):
-            marks: dict[str, bool] = {}
-            for literal in (self._literal(predicate), self._literal(predicate, negative=True)):
-                for mark, is_float in self._marks.get((literal, position), {}).items():
-                    marks[mark] = marks.get(mark, False) or is_float
-            found.append(_type(marks))
+    def _rows(self) -> Iterator[tuple[tuple[str, int], str, str, str]]:
+        if self._positions:
+            for row in self._engine.query(position_types(self._positions)).to_pylist():
+                place, where = self._named(row)
+                yield place, row["example"], row["mark"], where
+
+    def _named(self, row: Mapping[str, Any]) -> tuple[tuple[str, int], str]:
+        """A predicate and the number of an argument, and in words which of its rows are meant."""
+        position = self._positions[row["place"]]
+        predicate = self._loaded.predicate_name(row["literal"])
+        negative = row["literal"] != self._literal(predicate)
+        arity = self._loaded.vocabulary.predicates[predicate].arity
+        rows = "predictions" if position.source == candidate_table(arity) else "negative facts" if negative else "facts"
+        return (predicate, position.number), f"in the {rows}"
+
+    def _inexact_integers(self) -> dict[tuple[str, int], tuple[str, str]]:
+        """Integers that no double equals, one at each argument that has floats too. Those beyond 64 bits are kept in mind."""
+        floats = {place for place, marks in self._examples.items() if OTHER in marks or place in self._loaded.floats}
+        if not floats:
+            return {}
+        found: dict[tuple[str, int], tuple[str, str]] = {}
+        for row in self._engine.query(long_integers(self._positions)).to_pylist():
+            place, where = self._named(row)
+            value = int(text_of(row["key"]))
+            if place in floats and not equals_double(value):
+                found.setdefault(place, (row["key"], where))
+                if not -(2**63) <= value < 2**63:
+                    self.beyond |= {row["key"]}
         return found
 
-    def observed(self, name: str, types: list[tuple[ValueType | None, bool]], *, predicted: bool) -> Relation:
-        arity = len(types)
-        observed = self._create("observed", fact_table(arity), name, types, there=arity in self._loaded.fact_arities)
+    def columns(self, predicate: str) -> dict[str, RelationColumn]:
+        return {argument(i): self._place(predicate, i).column(argument(i)) for i in range(self._arity(predicate))}
+
+    def _place(self, predicate: str, number: int) -> _Place:
+        place = (predicate, number)
+        return _Place(self._examples.get(place, {}), place in self._loaded.floats, self._inexact.get(place))
+
+    def observed(self, name: str, columns: Mapping[str, RelationColumn], *, predicted: bool) -> Relation:
+        arity = len(columns)
+        observed = self._create("observed", fact_table(arity), name, columns, there=arity in self._loaded.fact_arities)
         answers = None
         if predicted:
-            answers = self._create("predicted", candidate_table(arity), name, types, there=True)
-        columns = _columns(types)
+            answers = self._create("predicted", candidate_table(arity), name, columns, there=True)
         return Relation(name, columns, observed, answers, frozenset(columns) if predicted else frozenset())
 
-    def negative(self, name: str, types: list[tuple[ValueType | None, bool]]) -> Relation:
-        table = self._create("negative", fact_table(len(types)), name, types, there=True)
-        return Relation(f"{NEGATIVE}{name}", _columns(types), table)
+    def negative(self, name: str, columns: Mapping[str, RelationColumn]) -> Relation:
+        table = self._create("negative", fact_table(len(columns)), name, columns, there=True)
+        return Relation(f"{NEGATIVE}{name}", columns, table)
 
-    def _create(self, kind: str, source: str, name: str, types: list[tuple[ValueType | None, bool]], *, there: bool) -> str:
+    def _create(self, kind: str, source: str, name: str, columns: Mapping[str, RelationColumn], *, there: bool) -> str:
         self._made += 1
         target = sql.relation_table(kind, self._made)
+        types = [one.type or ValueType.STRING for one in columns.values()]
         if there:
             extra = ("prediction", "observed") if kind == "predicted" else ()
-            wanted = [None if mixed else (found or ValueType.STRING) for found, mixed in types]
             literal = self._literal(name, negative=kind == "negative")
             if isinstance(self._engine, KeepingEngine):
-                self._engine.run(sql.create_view(target, self._keys(source, len(types), extra), literal, wanted, extra))
+                self._engine.run(sql.create_view(target, self._keys(source, len(types), extra), literal, types, extra))
             else:
-                self._engine.run(sql.create_relation(target, source, literal, wanted, extra))
+                self._engine.run(sql.create_relation(target, source, literal, types, extra))
         else:
-            fields = zip(arguments(len(types)), types, strict=True)
-            self._engine.load(target, pa.table({c: pa.array([], _ARROW[t or ValueType.STRING]) for c, (t, _) in fields}))
+            fields = zip(columns, types, strict=True)
+            self._engine.load(target, pa.table({field: pa.array([], _ARROW[one]) for field, one in fields}))
         return target
 
     def _keys(self, source: str, arity: int, extra: Sequence[str]) -> str:
@@ -128,21 +199,8 @@ class _Builder:
             self._engine.run(sql.create_keys(self._decoded[source], source, arity, literals, extra))
         return self._decoded[source]
 
+    def _arity(self, predicate: str) -> int:
+        return self._loaded.vocabulary.predicates[predicate].arity
+
     def _literal(self, predicate: str, *, negative: bool = False) -> int:
-        arity = self._loaded.vocabulary.predicates[predicate].arity
-        return self._loaded.literal(LiteralName(predicate, identity(arity), negative))
-
-
-def _type(marks: Mapping[str, bool]) -> tuple[ValueType | None, bool]:
-    if not marks:
-        return None, False
-    if len(marks) > 1:
-        return ValueType.STRING, True
-    mark, is_float = next(iter(marks.items()))
-    if mark == "n":
-        return (ValueType.FLOAT if is_float else ValueType.INTEGER), False
-    return sql.LETTERS[mark], False
-
-
-def _columns(types: list[tuple[ValueType | None, bool]]) -> dict[str, RelationColumn]:
-    return {argument(i): RelationColumn(argument(i), found) for i, (found, _) in enumerate(types)}
+        return self._loaded.literal(LiteralName(predicate, identity(self._arity(predicate)), negative))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rulescore.data.relations import Schema
@@ -13,22 +13,26 @@ from rulescore.engines.functions import Answers
 from rulescore.engines.loading import Loaded
 from rulescore.engines.relations import fact_relations, table_relations
 from rulescore.engines.tables import LoadedTable
-from rulescore.errors import Diagnostic
-from rulescore.language.syntax import Program, Rule
+from rulescore.errors import Diagnostic, are_errors
+from rulescore.language.syntax import Program, Refute, Rule
 from rulescore.logic import conventions
 from rulescore.logic.declared import declaration_problems
-from rulescore.logic.judgement import Declared, formula, formula_predicates
+from rulescore.logic.formula import FormulaRule
+from rulescore.logic.formula_problems import print_column
+from rulescore.logic.judgement import Declared, computes, formula, formula_predicates
 from rulescore.logic.tolerances import cannot_be_taken, data_tolerance, with_tolerance
 from rulescore.logic.usage import used_attributes
+from rulescore.sql.build import column, named, select, table
 from rulescore.sql.sql_rules import relations_named, words
+from rulescore.sql.values import inexact_integer
 
 
 def attributes_in_use(program: Program, sql_rules: Sequence[SqlRule], tables: Collection[str]) -> dict[str, set[str]]:
     """The attributes of tables that rules name; of a rule in SQL, every word may be one."""
     used = used_attributes(program, tables)
     for rule in sql_rules:
-        for table in relations_named(rule.statement) & used.keys():
-            used[table] |= words(rule.statement)
+        for name in relations_named(rule.statement) & used.keys():
+            used[name] |= words(rule.statement)
     return used
 
 
@@ -64,7 +68,8 @@ class Resolution:
             roles=conventions.roles(options),
             sorting=sorting,
         )
-        declared = Declared(self.program.declarations, tuple(extracted), functions)
+        refuting = any(computes(one) for one in self.program.declarations if isinstance(one, Refute))
+        declared = Declared(self.program.declarations, tuple(extracted), functions, refuting)
         for number, rule in enumerate(self.program.rules):
             if number not in self.fast:
                 found = _resolve(formulas, number, rule, declared)
@@ -75,7 +80,8 @@ class Resolution:
         others = [rule for number, rule in enumerate(self.program.rules) if number not in self.fast]
         wanted = formula_predicates(others, self.program.declarations, extracted)
         wanted |= {name for rule in self.setting.sql_rules for name in relations_named(rule.statement)}
-        return Schema(fact_relations(self.engine, self.loaded, wanted) | table_relations(self.tables))
+        facts, inexact = fact_relations(self.engine, self.loaded, wanted)
+        return Schema(facts | table_relations(self.tables), inexact)
 
 
 def _resolve(formulas: Formulas, number: int, rule: Rule, declared: Declared) -> list[Diagnostic]:
@@ -84,12 +90,27 @@ def _resolve(formulas: Formulas, number: int, rule: Rule, declared: Declared) ->
     wanted = data_tolerance(rule, problems)
     if wanted is not None and not problems:
         formulas.rules[number] = formula(with_tolerance(rule, 0), formulas.schema, declared, problems)
-        if not problems:
+        if not are_errors(problems):
             value = formulas.tolerance(number, wanted) if formulas.proximity(number) is not None else None
             if value is None:
                 return [cannot_be_taken(rule, wanted)]
             formulas.tolerances[number] = value
             rule = with_tolerance(rule, value)
-    if not problems:
-        formulas.rules[number] = formula(rule, formulas.schema, declared, problems)
+    if not are_errors(problems):
+        formulas.rules[number] = found = formula(rule, formulas.schema, declared, problems)
+        problems += _inexact_integers(formulas.engine, formulas.schema, found)
     return problems
+
+
+def _inexact_integers(engine: Engine, schema: Schema, rule: FormulaRule) -> Iterator[Diagnostic]:
+    """Integers that no double equals at places where the rule takes them for doubles."""
+    for name, attribute in rule.doubles:
+        relation = schema.relations[name]
+        field = named(column("t", relation.columns[attribute].column), "value")
+        tables = [one for one in (relation.observed, relation.predicted) if one is not None]
+        values = [select(field.copy()).from_(table(one, "t")) for one in tables]
+        found = engine.query(inexact_integer(values))["value"][0].as_py()
+        if found is not None:
+            message = f"{print_column(relation, attribute)} has the integer `{found}`, which no float equals"
+            notes = ("a variable of the rule stands for it and for floats, with which it is computed as a float",)
+            yield Diagnostic("E283", message, notes=notes, helps=("write one rule for integers and another for floats",))

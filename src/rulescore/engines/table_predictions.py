@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from rulescore.data.constants import equals_double
 from rulescore.data.setting import ModelPredictions, RowStream, Setting, TablePredictions, ValueType
 from rulescore.data.table_rows import ARROW_TYPES
 from rulescore.engines.base import Engine
@@ -21,6 +22,7 @@ from rulescore.sql import table_predictions as sql
 from rulescore.sql.build import create, union_all
 from rulescore.sql.in_place import insert
 from rulescore.sql.tables import Attributes
+from rulescore.sql.values import inexact_integer
 
 CODES = {
     "E352": "predictions for ids that the table does not have",
@@ -96,6 +98,9 @@ class _Stage:
         if floats and (whole := self._for_integers()):
             self.problems.append(self._not_whole(whole))
             return None
+        if floats and (inexact := self._inexact([part for _, part in parts])) is not None:
+            self.problems.append(inexact)
+            return None
         rows = self._rows
         found = ValueType.FLOAT if floats else target
         self._stage(parts, found)
@@ -150,6 +155,20 @@ class _Stage:
         notes = (f"{shown} cannot be computed from them",)
         return Diagnostic("E351", message, notes=notes, helps=("round the predictions, or the target where it is used",))
 
+    def _inexact(self, parts: Sequence[Columns]) -> Diagnostic | None:
+        """An integer that would become another number as a float."""
+        target = str(self.table.target)
+        observed = sql.observed_values(self._rows.table, self._rows.fields[target])
+        stored = [sql.values_of(part.copy()) for part in parts if not isinstance(part, pa.Table) and self._is_whole(part)]
+        found = self._engine.query(inexact_integer([observed, *stored]))["value"][0].as_py()
+        given = [_inexact(part["value"]) for part in parts if isinstance(part, pa.Table)]
+        shown = next((one for one in (found, *given) if one is not None), None)
+        if shown is None:
+            return None
+        message = f"`{target}` of table `{self.table.name}` has the integer {shown}, which no float equals"
+        notes = ("other predictions of it are fractions, so all of it would be floats",)
+        return Diagnostic("E351", message, notes=notes, helps=("round the predictions, or declare the target as a float",))
+
     def _check_faults(self, checked: sql.Checked, row: Mapping[str, int]) -> None:
         for fault in sql.FAULTS:
             if row[fault]:
@@ -203,6 +222,12 @@ def _is_whole(values: pa.ChunkedArray) -> bool:
         return True
     whole = pc.and_(pc.equal(values, pc.floor(values)), pc.less(pc.abs(values), 2.0**63))
     return bool(pc.all(whole, min_count=0).as_py())
+
+
+def _inexact(values: pa.ChunkedArray) -> int | None:
+    if not pa.types.is_integer(values.type):
+        return None
+    return next((one for one in pc.unique(values).to_pylist() if one is not None and not equals_double(one)), None)
 
 
 def _of_model(part: pa.Table, model: int, target: ValueType) -> pa.Table:

@@ -40,7 +40,7 @@ def declaration_problems(
 def _resolve(declaration: Declaration, resolver: Resolver) -> None:
     match declaration:
         case Refute(head, body):
-            resolver.atom(head, {})
+            resolver.bind(head)
             bound = {term.name: term for term in head.terms if isinstance(term, Variable)}
             resolver.body(body, bound, head)
         case Functional(predicate=predicate, arity=arity, span=span):

@@ -70,7 +70,8 @@ FALSE = Any(())
 @dataclass(frozen=True, slots=True)
 class FormulaRule:
     """`variables` are those of a grounding, in the order of their first use; `measures` by the names of the variables that stand
-    for them. A prediction takes part in those of body and head, not in those of refutations."""
+    for them. A prediction takes part in those of body and head, not in those of refutations. `doubles`: the relations and columns
+    whose integers the rule takes for doubles, because a variable stands for floats as well."""
 
     variables: tuple[str, ...]
     types: Mapping[str, ValueType | None]
@@ -81,3 +82,4 @@ class FormulaRule:
     measures: Mapping[str, Measure]
     body_measures: tuple[str, ...]
     head_measures: tuple[str, ...]
+    doubles: tuple[tuple[str, str], ...] = ()

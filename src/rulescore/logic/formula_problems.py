@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import datetime
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rulescore.data.relations import Relation, Schema
 from rulescore.data.setting import ValueType
-from rulescore.errors import Diagnostic, Span, suggestion
+from rulescore.errors import Diagnostic, Severity, Span, suggestion
 from rulescore.language.printer import print_term
 from rulescore.language.syntax import Atom, Constant, RowAtom, Test, Variable
 from rulescore.logic.types import TESTS, type_of_value, with_article
@@ -25,17 +26,27 @@ class Report:
     functions: frozenset[str]
     found: list[Diagnostic]
 
-    def two_types(self, what: str, span: Span | None, types: tuple[ValueType | None, ...] = ()) -> None:
-        shown = " and ".join(with_article(one) for one in types)
-        message = f"{what} would have to be {shown} at once" if shown else f"{what} has another type than what is written here"
+    def two_types(self, what: str, span: Span | None) -> None:
+        message = f"{what} has another type than what is written here"
         self.report("E277", message, span, "values of different types are never equal: convert one where it is read")
 
-    def wrong_type(self, relation: Relation, column: str, term: Constant, here: ValueType | None) -> None:
+    def never_equal(self, variable: str, span: Span | None, notes: Sequence[str]) -> None:
+        """A rule that has no groundings, because what it joins is never equal."""
+        message = f"nothing can be `{variable.rpartition(' ')[2]}`: its values have one type here and another elsewhere"
+        helps = ("convert one of them where it is read: values of different types are never equal",)
+        place = span.place() if span is not None else None
+        problem = Diagnostic("W210", message, place, notes=tuple(notes), helps=helps, severity=Severity.WARNING)
+        if problem not in self.found:
+            self.found.append(problem)
+
+    def wrong_type(self, relation: Relation, column: str, term: Constant) -> None:
         own = with_article(type_of_value(term.value))
         if isinstance(term.value, datetime.timedelta):
             message, advice = f"`{print_term(term)}` is {own}, which no fact holds", "compare the difference of two dates with it"
         else:
-            message = f"`{print_term(term)}` is {own}, but {print_column(relation, column)} is {with_article(here)}"
+            found = relation.columns[column]
+            here = " or ".join(with_article(one) for one in ValueType if one in (found.kinds or {found.type}))
+            message = f"`{print_term(term)}` is {own}, but {print_column(relation, column)} is {here}"
             advice = "write a constant of that type, or declare the column's type where it is read"
         self.report("E206", message, term.span, advice)
 

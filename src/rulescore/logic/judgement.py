@@ -11,8 +11,10 @@ from rulescore.data.setting import ValueType
 from rulescore.errors import Diagnostic
 from rulescore.language.printer import print_statement
 from rulescore.language.syntax import (
+    Aggregate,
     And,
     Atom,
+    Call,
     Closed,
     Comparison,
     Condition,
@@ -27,7 +29,9 @@ from rulescore.language.syntax import (
     IncompatiblePair,
     Let,
     Membership,
+    Negative,
     Not,
+    Operation,
     Operator,
     Or,
     PredicateDeclaration,
@@ -51,16 +55,18 @@ Arguments = tuple[Expression, ...]
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """What can refute heads: the declarations, pairs that were extracted, and which functions are registered."""
+    """What can refute heads: the declarations, pairs that were extracted, and which functions are registered. `computes`: whether
+    some declaration computes with values."""
 
     declarations: tuple[Declaration, ...]
     extracted: tuple[tuple[str, str], ...]
     functions: frozenset[str]
+    computes: bool = False
 
 
 def formula(rule: Rule, schema: Schema, declared: Declared, problems: list[Diagnostic]) -> FormulaRule:
     """A rule as a formula. Where problems are reported, the result is of no use."""
-    resolver = Resolver(schema, declared.functions, problems)
+    resolver = Resolver(schema, declared.functions, problems, computes=declared.computes or computes(rule))
     disjuncts, known = resolver.body(rule.body, {}, rule.head)
     body_measures = tuple(resolver.measures)
     head = _Head(resolver, schema, declared, known)
@@ -81,7 +87,23 @@ def formula(rule: Rule, schema: Schema, declared: Declared, problems: list[Diagn
         measures={**resolver.measures, **ways.measures},
         body_measures=body_measures,
         head_measures=head_measures,
+        doubles=tuple(dict.fromkeys([*resolver.doubles, *ways.doubles])),
     )
+
+
+def computes(statement: Rule | Refute) -> bool:
+    """Whether something is computed with the values of variables, or orders them."""
+    for condition in conditions_of(statement):
+        for node in nodes_in(condition):
+            match node:
+                case Operation() | Negative() | Call() | Test() | Aggregate():
+                    return True
+                case Comparison(operator) if operator not in {Operator.EQUAL, Operator.DIFFERENT}:
+                    if any(True for _ in variables_in(node)):
+                        return True
+                case _:
+                    pass
+    return False
 
 
 def _check_head(rule: Rule, resolver: Resolver) -> None:
@@ -200,6 +222,7 @@ class _Refuted:
         self._numbers = count()
         self.types: dict[str, ValueType | None] = {}
         self.measures: dict[str, Measure] = {}
+        self.doubles: list[tuple[str, str]] = []
 
     def spell_out(self, judgement: Judgement | Refutable) -> Judgement:
         match judgement:
@@ -292,10 +315,18 @@ class _Refuted:
                     pass
         if not all(agree(self._type(one.left), self._type(one.right)) for one in extra):
             return FALSE
-        resolver = Resolver(self._schema, self._declared.functions, self._problems, prefix, dict(self._rule.types))
+        resolver = Resolver(
+            self._schema,
+            self._declared.functions,
+            self._problems,
+            prefix,
+            dict(self._rule.types),
+            mixtures=dict(self._rule.mixtures),
+        )
         disjuncts, _ = resolver.body(declaration.body, known, declaration.head)
         self.types.update({name: found for name, found in resolver.types.items() if name not in self._rule.types})
         self.measures.update(resolver.measures)
+        self.doubles += resolver.doubles
         title = print_statement(declaration).removesuffix(".")
         return Exists(tuple(replace(one, tests=(*extra, *one.tests)) for one in disjuncts), title)
 

@@ -51,14 +51,15 @@ from rulescore.logic.disjuncts import (
 )
 from rulescore.logic.formula import Disjunct, Measure
 from rulescore.logic.formula_problems import DECIDABLE, Report, print_column
+from rulescore.logic.places import Places
 from rulescore.logic.tolerances import as_comparison
-from rulescore.logic.types import Typing, agree, type_of_value, wider
+from rulescore.logic.types import Mixture, Typing, type_of_value
 
 CODES = {
     "E274": "a variable of an aggregate is used elsewhere, or an aggregate stands within another",
     "E275": "a table or an attribute is unknown",
     "E276": "a head does not name the key of its row",
-    "E277": "a variable stands for values of two types",
+    "E277": "what is computed is compared with values of another type",
     "E278": "an atom has an expression for an argument",
 }
 
@@ -74,13 +75,18 @@ def is_test(atom: Atom | Test, schema: Schema, functions: Iterable[str]) -> bool
 
 @dataclass
 class Resolver:
-    """Resolves the parts of one statement. `prefix` keeps the variables of a refutation apart from those of the rule."""
+    """Resolves the parts of one statement. `prefix` keeps the variables of a refutation apart from those of the rule, whose `types`
+    are given. `computes`: whether something is computed with values or orders them; if so, integers of one part of an `or` are
+    doubles beside floats of another, and `doubles` are their places."""
 
     schema: Schema
     functions: frozenset[str]
     problems: list[Diagnostic]
     prefix: str = ""
     types: dict[str, ValueType | None] = field(default_factory=dict)
+    computes: bool = True
+    mixtures: dict[str, Mixture] = field(default_factory=dict)
+    doubles: dict[tuple[str, str], None] = field(default_factory=dict)
     measures: dict[str, Measure] = field(default_factory=dict)
     _homes: dict[str, set[int]] = field(default_factory=dict)
     _fresh: dict[tuple[int, str], str] = field(default_factory=dict)
@@ -97,7 +103,7 @@ class Resolver:
         parts = [self._bind(conditions, outer) for conditions in self._ways(body, outer)]
         common = common_values(parts)
         self._check_bound(parts, body)
-        return tuple(self._disjunct(part, common, outer) for part in parts), self._known(common, outer)
+        return self._disjuncts(parts, common, outer, set(self.types)), self._known(common, outer)
 
     def condition(self, condition: Condition, known: Substitution) -> Condition:
         """A condition that binds nothing."""
@@ -148,10 +154,16 @@ class Resolver:
         relation, named = self._arguments(atom)
         converted = tuple((column, self._term(term, known)) for column, term in named)
         if relation is not None:
-            self._note_types(relation, converted)
+            self._check_types(relation, converted)
         # Arguments of resolved atoms may be whole expressions: an abbreviation stands in an atom like any other term.
         name = relation.name if relation is not None else ""
         return RowAtom(name, converted, atom.span)  # type: ignore[arg-type]
+
+    def bind(self, atom: Atom) -> None:
+        """Take the types of an atom's variables from the places where they stand there."""
+        places = Places(self.schema, self._report, computes=self.computes)
+        places.read([self.atom(atom, {})], ())
+        self._take_types(places)
 
     def name(self, predicate: str, span: Span | None) -> None:
         """A predicate that is named without arguments: it may be an attribute that its table does not have."""
@@ -195,7 +207,7 @@ class Resolver:
             for column, term in named
         )
         if relation is not None:
-            self._note_types(relation, converted)
+            self._check_types(relation, converted)
         return RowAtom(relation.name if relation else "", converted, atom.span)  # type: ignore[arg-type]
 
     def _fresh_variable(self, atom: Atom | RowAtom, column: str) -> Variable:
@@ -247,7 +259,8 @@ class Resolver:
             for part in parts:
                 for variable in first_uses(aggregate, inner - part.bound - set(part.values)):
                     self._report.unsafe(variable, "the aggregate does not bind it")
-            disjuncts = tuple(self._disjunct(part, common, known) for part in parts)
+            around = {*self.types, *(self.prefix + one for one in self.outside_aggregates())}
+            disjuncts = self._disjuncts(parts, common, known, around)
             value = self.expression(aggregate.value, self._known(common, known))
             variables = tuple(self.prefix + one for one in sorted(inner - set(common)))
             wild = tuple(dict.fromkeys(v for d in disjuncts for v in bound_variables(d) if self._is_fresh(v)))
@@ -398,20 +411,37 @@ class Resolver:
                     )
                     return
 
-    def _disjunct(self, part: Part, common: Substitution, outer: Substitution) -> Disjunct:
-        """A variable that equations bind here and something else elsewhere stays a variable: its name means the same in all
-        disjuncts, whichever of them a grounding comes from."""
-        # Atoms first: they tell the types of the variables that expressions are made of.
-        atoms = tuple(self._binding_atom(atom, outer) for atom in part.atoms)
+    def _disjuncts(
+        self, parts: Sequence[Part], common: Substitution, outer: Substitution, bound: Collection[str]
+    ) -> tuple[Disjunct, ...]:
+        """Parts resolved; `bound`: variables whose types are known. A variable that equations bind in one part and atoms in another
+        stays a variable: its name means the same in all disjuncts, whichever of them a grounding comes from."""
+        # Atoms first, and those of all parts: they tell the types of the variables that expressions are made of.
+        atoms = [tuple(self._binding_atom(atom, outer) for atom in part.atoms) for part in parts]
+        places = Places(self.schema, self._report, computes=self.computes)
+        for several in atoms:
+            places.read(several, bound)
+        self._take_types(places)
         known = self._known(common, outer)
-        values = []
+        values = [tuple(self._values(part, common, known, places)) for part in parts]
+        self.doubles.update(dict.fromkeys(places.doubles))
+        return tuple(
+            Disjunct(several, tuple(self.condition(test, known) for test in part.tests), computed)
+            for part, several, computed in zip(parts, atoms, values, strict=True)
+        )
+
+    def _values(self, part: Part, common: Substitution, known: Substitution, places: Places) -> Iterator[tuple[str, Expression]]:
+        """Variables that equations bind in this part, and not alike in all."""
         for name, value in part.values.items():
             if name not in common:
                 found = self.expression(value, known)
-                self._note_type(self.prefix + name, self._typing().expression(found), None)
-                values.append((self.prefix + name, found))
-        tests = tuple(self.condition(test, known) for test in part.tests)
-        return Disjunct(atoms, tests, tuple(values))
+                places.compute(self.prefix + name, self._typing().expression(found))
+                self._take_types(places)
+                yield self.prefix + name, found
+
+    def _take_types(self, places: Places) -> None:
+        self.types.update(places.types)
+        self.mixtures.update(places.mixtures)
 
     def _known(self, common: Substitution, outer: Substitution) -> dict[str, Expression]:
         """What variables that abbreviate the same everywhere stand for."""
@@ -423,27 +453,19 @@ class Resolver:
     # Types
 
     def _typing(self) -> Typing:
-        return Typing(lambda variable: self.types.get(variable.name), self.problems)
+        return Typing(lambda variable: self.types.get(variable.name), self.problems, self.mixtures)
 
-    def _note_types(self, relation: Relation, arguments: Iterable[tuple[str, Expression | Wildcard]]) -> None:
-        for column, term in arguments:
-            here = relation.columns[column].type
+    def _check_types(self, relation: Relation, arguments: Iterable[tuple[str, Expression | Wildcard]]) -> None:
+        """What is written for an argument can be one; a variable can, whatever it stands for elsewhere."""
+        for name, term in arguments:
+            column = relation.columns[name]
             match term:
-                case Wildcard():
+                case Wildcard() | Variable():
                     pass
-                case Variable(name):
-                    self._note_type(name, here, term.span)
                 case Constant(value):
-                    self._typing().constant(term)
-                    if not agree(here, type_of_value(value)) or isinstance(value, datetime.timedelta):
-                        self._report.wrong_type(relation, column, term, here)
+                    if not column.may_hold(type_of_value(value)) or isinstance(value, datetime.timedelta):
+                        self._report.wrong_type(relation, name, term)
                 case _:
-                    if not agree(here, self._typing().expression(term)):
-                        self._report.two_types(print_column(relation, column), term.span)
-
-    def _note_type(self, name: str, found: ValueType | None, span: Span | None) -> None:
-        known = self.types.get(name)
-        if not agree(known, found):
-            self._report.two_types(f"`{name.removeprefix(self.prefix)}`", span, (known, found))
-            return
-        self.types[name] = wider(known, found)
+                    found = self._typing().expression(term)
+                    if found is not None and not column.may_hold(found):
+                        self._report.two_types(print_column(relation, name), term.span)

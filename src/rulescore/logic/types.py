@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from rulescore.data.relations import NUMBERS
 from rulescore.data.setting import ValueType
-from rulescore.errors import Diagnostic, Span, suggestion
+from rulescore.errors import Diagnostic, Severity, Span, suggestion
 from rulescore.language.syntax import (
     Aggregate,
     Aggregation,
@@ -30,15 +31,24 @@ CODES = {
     "E272": "a function is unknown, or takes another number of arguments",
     "E273": "two types are compared that never agree",
     "E280": "an integer does not fit into 64 bits",
+    "E283": "a rule computes with values of several types",
+    "W210": "values are compared, or joined, whose types are never equal",
 }
 
 Lookup = Callable[[Variable | Attribute], ValueType | None]
 """The type of a variable or attribute; None where it is not known, which fits everywhere."""
 
 STRING, INTEGER, FLOAT = ValueType.STRING, ValueType.INTEGER, ValueType.FLOAT
-BOOLEAN, DATE, DURATION = ValueType.BOOLEAN, ValueType.DATE, ValueType.DURATION
-NUMBERS = frozenset({INTEGER, FLOAT})
+BOOLEAN, DATE, DURATION, MIXED = ValueType.BOOLEAN, ValueType.DATE, ValueType.DURATION, ValueType.MIXED
 ORDERED = frozenset({INTEGER, FLOAT, DATE, DURATION, STRING})
+
+
+@dataclass(frozen=True, slots=True)
+class Mixture:
+    """The types of the values that a variable stands for, and in words which stand where."""
+
+    kinds: frozenset[ValueType]
+    examples: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +116,9 @@ def type_of_value(value: object) -> ValueType:
 
 def agree(left: ValueType | None, right: ValueType | None) -> bool:
     """Whether values of two types can be equal at all."""
-    return left is None or right is None or left is right or {left, right} <= NUMBERS
+    if left is None or right is None or left is right:
+        return True
+    return {left, right} <= NUMBERS or (MIXED in {left, right} and DURATION not in {left, right})
 
 
 def wider(left: ValueType | None, right: ValueType | None) -> ValueType | None:
@@ -117,10 +129,12 @@ def wider(left: ValueType | None, right: ValueType | None) -> ValueType | None:
 
 
 class Typing:
-    """Finds types, collecting problems on the way. A type is None where it is unknown or a problem was reported below."""
+    """Finds types, collecting problems on the way. A type is None where it is unknown or a problem was reported below. `mixtures`:
+    what is known of variables of mixed type, by name."""
 
-    def __init__(self, lookup: Lookup, problems: list[Diagnostic]) -> None:
+    def __init__(self, lookup: Lookup, problems: list[Diagnostic], mixtures: Mapping[str, Mixture] | None = None) -> None:
         self._lookup, self._problems = lookup, problems
+        self._mixtures = mixtures or {}
 
     def expression(self, expression: Expression) -> ValueType | None:
         match expression:
@@ -132,35 +146,80 @@ class Typing:
             case Operation():
                 return self._operation(expression)
             case Negative(operand):
-                found = self.expression(operand)
+                found = self._computed(operand)
                 return found if self._need(found, _MEASURES, "`-`", operand.span) else None
             case Call():
                 return self._call(expression)
             case Aggregate():
                 return self._aggregate(expression)
 
+    def _computed(self, expression: Expression) -> ValueType | None:
+        """The type of what is ordered or computed with, which has to be one."""
+        found = self.expression(expression)
+        if found is not MIXED:
+            return found
+        name = expression.name if isinstance(expression, Variable) else ""
+        place = expression.span.place() if expression.span is not None else None
+        problem = Diagnostic(
+            "E283",
+            f"`{name.rpartition(' ')[2]}` stands for values of several types, and nothing can be computed with them",
+            place,
+            notes=self._mixtures[name].examples if name in self._mixtures else (),
+            helps=("leave out the values that do not belong there, or declare the column's type where they are read",),
+        )
+        if problem not in self._problems:
+            self._problems.append(problem)
+        return None
+
     def comparison(self, comparison: Comparison) -> None:
-        left, right = self.expression(comparison.left), self.expression(comparison.right)
         ordered = comparison.operator not in {Operator.EQUAL, Operator.DIFFERENT}
+        if not ordered and isinstance(comparison.left, Variable) and isinstance(comparison.right, Variable):
+            self._variables(comparison.left, comparison.right, comparison.span)
+            return
+        look = self._computed if ordered else self.expression
+        left, right = look(comparison.left), look(comparison.right)
+        if not self._may_be(comparison.left, right, comparison.span) or not self._may_be(comparison.right, left, comparison.span):
+            return
         if self._compared(left, right, comparison.span) and ordered and BOOLEAN in {left, right}:
             self._problem("E271", f"`{comparison.operator}` does not take a boolean", comparison.span, "use `=` or `!=`")
+
+    def _variables(self, left: Variable, right: Variable, span: Span | None) -> None:
+        """Two variables may be asked whether they are equal, whatever they stand for."""
+        types = self.expression(left), self.expression(right)
+        if not agree(*types):
+            message = f"{with_article(types[0])} is compared with {with_article(types[1])}, and the two are never equal"
+            helps = (advice,) if (advice := _comparison_advice(set(types))) else ()
+            place = span.place() if span is not None else None
+            self._problems.append(Diagnostic("W210", message, place, helps=helps, severity=Severity.WARNING))
+
+    def _may_be(self, expression: Expression, other: ValueType | None, span: Span | None) -> bool:
+        """Whether a variable of mixed type can have a value of another."""
+        mixture = self._mixtures.get(expression.name) if isinstance(expression, Variable) else None
+        if mixture is None or any(agree(kind, other) for kind in mixture.kinds):
+            return True
+        kinds = " and ".join(sorted(with_article(one) for one in mixture.kinds))
+        message = f"{with_article(other)} is compared with what is {kinds} elsewhere, and never that"
+        self._problem("E273", message, span, None, _NEVER_EQUAL)
+        return False
 
     def membership(self, membership: Membership) -> None:
         found = self.expression(membership.value)
         for constant in membership.constants:
             self.constant(constant)
-            self._compared(found, type_of_value(constant.value), constant.span)
+            if self._may_be(membership.value, type_of_value(constant.value), constant.span):
+                self._compared(found, type_of_value(constant.value), constant.span)
 
     def test(self, test: Test) -> None:
         """A built-in test; the arguments of registered ones may have any type."""
         signature = TESTS.get(test.predicate)
-        types = [self.expression(argument) for argument in test.arguments]
+        look = self.expression if signature is None else self._computed
+        types = [look(argument) for argument in test.arguments]
         if signature is not None:
             self._fits(test.predicate, signature, test.arguments, types, test.span)
 
     def distance(self, left: Expression, right: Expression, span: Span | None, *, relative: bool) -> bool:
         """Whether `within` can tell how far two values are apart."""
-        types = self.expression(left), self.expression(right)
+        types = self._computed(left), self._computed(right)
         if None in types or set(types) <= NUMBERS or (not relative and set(types) in ({DATE}, {DURATION})):
             return True
         wanted = "two numbers and a percentage" if relative else "two numbers, two dates or two durations"
@@ -181,7 +240,7 @@ class Typing:
         return False
 
     def _operation(self, operation: Operation) -> ValueType | None:
-        left, right = self.expression(operation.left), self.expression(operation.right)
+        left, right = self._computed(operation.left), self._computed(operation.right)
         if left is None or right is None:
             known = wider(left, right)
             return FLOAT if operation.operator is Arithmetic.DIVIDE else known if known in NUMBERS else None
@@ -193,7 +252,7 @@ class Typing:
 
     def _call(self, call: Call) -> ValueType | None:
         signature = FUNCTIONS.get(call.function)
-        types = [self.expression(argument) for argument in call.arguments]
+        types = [self._computed(argument) for argument in call.arguments]
         if signature is None:
             meant = suggestion(call.function, FUNCTIONS)
             advice = f"did you mean `{meant}`?" if meant else f"the functions are {', '.join(FUNCTIONS)}"
@@ -233,7 +292,8 @@ class Typing:
         return all(fits)
 
     def _aggregate(self, aggregate: Aggregate) -> ValueType | None:
-        found = self.expression(aggregate.value)
+        counts = aggregate.function in {Aggregation.COUNT, Aggregation.COUNT_DISTINCT}
+        found = self.expression(aggregate.value) if counts else self._computed(aggregate.value)
         match aggregate.function:
             case Aggregation.COUNT | Aggregation.COUNT_DISTINCT:
                 return INTEGER

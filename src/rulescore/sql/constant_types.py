@@ -7,26 +7,29 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from rulescore.data.setting import ValueType
 from rulescore.sql.build import (
     Select,
     all_of,
-    any_of,
     argument,
     column,
     count_rows,
     different,
     equal,
     named,
+    negation,
     number,
-    one_if,
     select,
     table,
     union_all,
 )
-from rulescore.sql.expressions import call, cast
+from rulescore.sql.keys import NUMBER, digits, is_fraction, is_no_integer, length, type_letter
 from rulescore.sql.loading import CONSTANT
-from rulescore.sql.results import type_letter, word
+
+WHOLE, OTHER = "i", "f"
+"""What tells integers of 64 bits from all other numbers."""
+
+# Every integer of fewer digits equals a double.
+_SURELY_EXACT = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +42,40 @@ class Position:
 
 
 def position_types(positions: Sequence[Position]) -> Select:
-    """The types of constants at positions, for each literal: a letter, and whether some number is no 64-bit integer. `place` counts
-    the positions. Constants are looked at first, since there are far fewer of them than places where they stand."""
+    """The types of constants at positions, for each literal: a letter, and the key of one of that type. `place` counts positions.
+    Constants are looked at first, since there are far fewer of them than places where they stand."""
     key = column("c", "key")
-    marks = select(column("c", "id"), named(type_letter(key), "mark"), named(one_if(_is_no_integer(key.copy())), "float"))
-    marks = marks.from_(table(CONSTANT, "c"))
-    places = union_all([_constants_at(place, one) for place, one in enumerate(positions)])
+    letter = type_letter(key)
+    whole = exp.Literal.string(WHOLE)
+    marks = exp.Case(
+        ifs=[
+            exp.If(this=different(letter, exp.Literal.string(NUMBER)), true=letter.copy()),
+            exp.If(this=is_no_integer(key.copy()), true=exp.Literal.string(OTHER)),
+        ],
+        default=whole,
+    )
+    constants = select(column("c", "id"), column("c", "key"), named(marks, "mark")).from_(table(CONSTANT, "c"))
     keys = [column("p", "place"), column("p", "literal"), column("m", "mark")]
-    query = select(*keys, named(exp.Max(this=column("m", "float")), "float")).from_(places.subquery(alias="p", copy=False))
-    query = query.join(marks.subquery(alias="m", copy=False), on=equal(column("m", "id"), column("p", "constant")))
+    query = select(*keys, named(exp.Min(this=column("m", "key")), "example")).from_(_places(positions))
+    query = query.join(constants.subquery(alias="m", copy=False), on=equal(column("m", "id"), column("p", "constant")))
     return query.group_by(*(one.copy() for one in keys))
+
+
+def long_integers(positions: Sequence[Position]) -> Select:
+    """The keys of whole numbers at positions that may be too long for a double, for each literal."""
+    key = column("c", "key")
+    wanted = [
+        equal(type_letter(key), exp.Literal.string(NUMBER)),
+        negation(is_fraction(key.copy())),
+        exp.GT(this=length(digits(key.copy())), expression=number(_SURELY_EXACT)),
+    ]
+    constants = select(column("c", "id"), column("c", "key")).from_(table(CONSTANT, "c")).where(all_of(wanted))
+    query = select(column("p", "place"), column("p", "literal"), column("m", "key")).distinct().from_(_places(positions))
+    return query.join(constants.subquery(alias="m", copy=False), on=equal(column("m", "id"), column("p", "constant")))
+
+
+def _places(positions: Sequence[Position]) -> exp.Expr:
+    return union_all([_constants_at(place, one) for place, one in enumerate(positions)]).subquery(alias="p", copy=False)
 
 
 def _constants_at(place: int, position: Position) -> Select:
@@ -57,20 +84,6 @@ def _constants_at(place: int, position: Position) -> Select:
     if position.literals is None:
         return query
     return query.where(exp.In(this=column("f", "literal"), expressions=[number(one) for one in position.literals]))
-
-
-def _is_no_integer(key: exp.Expr) -> exp.Expr:
-    """Whether a number's key is not that of an integer of 64 bits. Its digits are compared as text: a cast that may fail is a
-    different thing on every engine."""
-    digits = call("REPLACE", word(key), exp.Literal.string("-"), exp.Literal.string(""))
-    length = cast(exp.Length(this=digits), ValueType.INTEGER)
-    longest = len(str(2**63))
-    beyond = exp.GT(this=digits.copy(), expression=exp.Literal.string(str(2**63 - 1)))
-    lowest = different(word(key.copy()), exp.Literal.string(str(-(2**63))))
-    too_long = exp.GT(this=length, expression=number(longest))
-    as_long = equal(length.copy(), number(longest))
-    fractions = [exp.Like(this=key.copy(), expression=exp.Literal.string(f"%{c}%")) for c in ".e"]
-    return any_of([*fractions, too_long, all_of([as_long, beyond, lowest])])
 
 
 def constants_by_type() -> Select:

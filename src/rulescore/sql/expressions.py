@@ -3,8 +3,8 @@ the three-valued one of the definition."""
 
 from __future__ import annotations
 
-import datetime
 from abc import ABC, abstractmethod
+from collections.abc import Collection
 
 from sqlglot import exp
 
@@ -31,20 +31,11 @@ from rulescore.language.syntax import (
     Test,
     Variable,
 )
-from rulescore.logic.types import TESTS, Typing, agree, type_of_value
+from rulescore.logic.types import TESTS, Typing
 from rulescore.sql.build import all_of, any_of, negation, number
+from rulescore.sql.values import TURNED, Comparing, call, cast, compared, compared_with, constant, constant_in, never, try_cast
 
-SQL_TYPES = {
-    ValueType.STRING: "VARCHAR",
-    ValueType.INTEGER: "BIGINT",
-    ValueType.FLOAT: "DOUBLE",
-    ValueType.BOOLEAN: "BOOLEAN",
-    ValueType.DATE: "DATE",
-    ValueType.DURATION: "BIGINT",
-}
-"""How values are stored; a duration is a number of days."""
-
-_COMPARISONS: dict[Operator, type[exp.Binary]] = {
+_COMPARISONS: dict[Operator, Comparing] = {
     Operator.EQUAL: exp.EQ,
     Operator.DIFFERENT: exp.NEQ,
     Operator.LESS: exp.LT,
@@ -58,36 +49,6 @@ _ARITHMETIC: dict[Arithmetic, type[exp.Binary]] = {
     Arithmetic.MULTIPLY: exp.Mul,
 }
 _PARTS = {"year": "YEAR", "month": "MONTH", "day": "DAY"}
-
-
-def constant(value: object) -> exp.Expr:
-    """A constant with its exact type: `0.1` alone would be a decimal to some engines."""
-    match value:
-        case bool():
-            return exp.true() if value else exp.false()
-        case int():
-            return number(value) if value >= 0 else exp.Paren(this=exp.Neg(this=number(-value)))
-        case float():
-            return cast(exp.Literal.string(repr(value)), ValueType.FLOAT)
-        case datetime.timedelta():
-            return constant(value.days)
-        case datetime.date():
-            return cast(exp.Literal.string(value.isoformat()), ValueType.DATE)
-        case _:
-            return exp.Literal.string(str(value))
-
-
-def cast(value: exp.Expr, wanted: ValueType) -> exp.Expr:
-    return exp.cast(value, SQL_TYPES[wanted], copy=False)
-
-
-def try_cast(value: exp.Expr, wanted: ValueType) -> exp.Expr:
-    """NULL where the value does not fit."""
-    return exp.TryCast(this=value, to=exp.DataType.build(SQL_TYPES[wanted]))
-
-
-def call(function: str, *arguments: exp.Expr) -> exp.Expr:
-    return exp.Anonymous(this=function, expressions=list(arguments))
 
 
 def doubles(operation: exp.Binary) -> exp.Binary:
@@ -126,6 +87,11 @@ class Compiler(ABC):
     def type(self, variable: Variable | Attribute) -> ValueType | None:
         """The variable's type; None where no value of it is known."""
 
+    @property
+    def inexact(self) -> Collection[str]:
+        """The keys of integers beyond 64 bits that no double equals."""
+        return ()
+
     def atom(self, atom: RowAtom) -> exp.Expr:
         raise AssertionError("no atoms here")
 
@@ -145,8 +111,10 @@ class Compiler(ABC):
             case Comparison():
                 return self._comparison(condition)
             case Membership(value, constants):
-                listed = [constant(one.value) for one in constants if agree(self.type_of(value), type_of_value(one.value))]
-                return exp.In(this=_paren(self.value(value)), expressions=listed)
+                kind, found = self.type_of(value), _paren(self.value(value))
+                listed = [constant(one.value) if kind is None else constant_in(one.value, kind) for one in constants]
+                possible = [one for one in listed if one is not None]
+                return exp.In(this=found, expressions=possible) if possible else never(exp.EQ, found)
             case Test():
                 return self._test(condition)
             case Not(inner):
@@ -173,6 +141,20 @@ class Compiler(ABC):
     def _comparison(self, comparison: Comparison) -> exp.Expr:
         left, right = comparison.left, comparison.right
         kind = _COMPARISONS[comparison.operator]
+        types = self.type_of(left), self.type_of(right)
+        match left, types[0], right, types[1]:
+            case _, None, _, _:
+                pass
+            case _, _, _, None:
+                pass
+            case Constant(), _, Constant(), _:
+                pass
+            case _, found, Constant(value), _:
+                return compared_with(kind, _paren(self.value(left)), found, value)
+            case Constant(value), _, _, found:
+                return compared_with(TURNED[kind], _paren(self.value(right)), found, value)
+            case _, one, _, other:
+                return compared(kind, _paren(self.value(left)), one, _paren(self.value(right)), other, self.inexact)
         return kind(this=_paren(self._typed(left, right)), expression=_paren(self._typed(right, left)))
 
     def _typed(self, expression: Expression, other: Expression) -> exp.Expr:

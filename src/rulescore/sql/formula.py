@@ -34,7 +34,8 @@ from rulescore.sql.build import (
     table,
     union_all,
 )
-from rulescore.sql.expressions import Compiler, cast, constant
+from rulescore.sql.expressions import Compiler
+from rulescore.sql.values import cast, constant_in, converted, same
 
 
 class Source(Enum):
@@ -106,17 +107,35 @@ class Scope(Compiler):
     columns: dict[str, exp.Expr]
     prediction: exp.Expr | None
     values: dict[str, Expression] = field(default_factory=dict)
+    kinds: dict[str, ValueType] = field(default_factory=dict)
+    """Types of columns that hold values of a variable of mixed type."""
+
+    @property
+    def inexact(self) -> Collection[str]:
+        return self.context.schema.inexact
 
     def column(self, variable: Variable | Attribute) -> exp.Expr:
         name = variable.name
         if name in self.columns:
             return self.columns[name].copy()
         if name in self.values:
-            return self.typed(name, self.value(self.values[name]), self.type_of(self.values[name]))
+            found = self.type_of(self.values[name])
+            return self.value(self.values[name]) if name in self.kinds else self.typed(name, self.value(self.values[name]), found)
         return self._measured(self.context.rule.measures[name], self.type(variable))
 
     def type(self, variable: Variable | Attribute) -> ValueType | None:
-        return self.context.rule.types.get(variable.name)
+        return self.kinds.get(variable.name, self.context.rule.types.get(variable.name))
+
+    def projected(self, variable: str) -> exp.Expr:
+        """A variable's value in the type that it has in all parts of the rule."""
+        return self.typed(variable, self.column(Variable(variable)), self.type(Variable(variable)))
+
+    def bind(self, name: str, value: exp.Expr, kind: ValueType | None) -> None:
+        """Let a variable stand for a column. What is mixed in the whole rule keeps its type here: nothing is computed with it."""
+        if kind is not None and self.context.rule.types.get(name) is ValueType.MIXED:
+            self.columns[name], self.kinds[name] = value, kind
+        else:
+            self.columns[name] = self.typed(name, value, kind)
 
     def knows(self, name: str) -> bool:
         return name in self.columns or name in self.values or name in self.context.rule.measures
@@ -124,7 +143,9 @@ class Scope(Compiler):
     def typed(self, name: str, value: exp.Expr, found: ValueType | None) -> exp.Expr:
         """A value of a variable in the variable's own type: what is an integer here may be a float elsewhere."""
         wanted = self.context.rule.types.get(name)
-        return cast(value, wanted) if wanted is not None and wanted is not found else value
+        if wanted is None or found is None:
+            return value if wanted is None else cast(value, wanted)
+        return converted(value, found, wanted, self.inexact)
 
     def atom(self, atom: RowAtom) -> exp.Expr:
         """An atom holds if it is observed or is the prediction."""
@@ -141,8 +162,12 @@ class Scope(Compiler):
     def registered(self, test: Test) -> exp.Expr:
         alias = self.context.alias()
         answers = table(self.context.calls[question(self.context.rule, test)], alias)
-        same = [equal(column(alias, f"a{i}"), self.value(one)) for i, one in enumerate(test.arguments)]
-        query = select(column(alias, "answer")).from_(answers).where(all_of(same))
+        asked = question(self.context.rule, test)
+        given = [
+            same(column(alias, f"a{i}"), kind, self.value(one), self.type_of(one) or kind) if kind is not None else exp.false()
+            for i, (one, kind) in enumerate(zip(test.arguments, asked.types, strict=True))
+        ]
+        query = select(column(alias, "answer")).from_(answers).where(all_of(given))
         query.meta["answers"] = True
         # To the library a subquery is no condition, but something in parentheses is.
         return exp.Paren(this=query.subquery(copy=False))
@@ -199,7 +224,7 @@ class Scope(Compiler):
         for disjunct in disjuncts:
             joins = Joins(self)
             joins.read_all(disjunct)
-            fields = [named(joins.scope.column(Variable(name)), f"v{i}") for i, name in enumerate(measure.variables)]
+            fields = [named(joins.scope.projected(name), f"v{i}") for i, name in enumerate(measure.variables)]
             value = named(joins.scope.value(measure.value), "value")
             parts.append(joins.query(*fields, value, tests=disjunct.tests))
         alias = self.context.alias()
@@ -236,7 +261,7 @@ class Joins:
     """Reads atoms one after the other, each joined to those before it and to the scope around."""
 
     def __init__(self, around: Scope) -> None:
-        self.scope = replace(around, columns=dict(around.columns), values=dict(around.values))
+        self.scope = replace(around, columns=dict(around.columns), values=dict(around.values), kinds=dict(around.kinds))
         self._tables: list[tuple[exp.Expr, list[exp.Expr]]] = []
         self._further: list[exp.Expr] = []
         self._computed: list[str] = []
@@ -259,7 +284,11 @@ class Joins:
 
     def compute(self, disjunct: Disjunct) -> None:
         """Variables that equations bind. Their values are computed where they are used: a prediction may be known only then."""
-        self.scope.values.update(disjunct.values)
+        for name, value in disjunct.values:
+            self.scope.values[name] = value
+            kind = self.scope.type_of(value)
+            if kind is not None and self.scope.context.rule.types.get(name) is ValueType.MIXED:
+                self.scope.kinds[name] = kind
         self._computed += [name for name, value in disjunct.values if not isinstance(value, Variable | Constant)]
 
     def read(self, atom: RowAtom, source: Source) -> None:
@@ -283,23 +312,23 @@ class Joins:
 
     def _match(self, relation: Relation, alias: str, name: str, term: object) -> Iterator[exp.Expr]:
         here = column(alias, relation.columns[name].column)
-        typeless = relation.columns[name].type is None  # the relation has no rows, and nothing to compare with
+        kind = relation.columns[name].type
         match term:
             case Wildcard():
                 if relation.is_table:
                     yield exp.Not(this=_is_null(here))
-            case Constant() if typeless:
-                yield exp.false()
             case Constant(value):
-                yield equal(here, constant(value))
+                found = None if kind is None else constant_in(value, kind)  # without a type there are no rows
+                yield exp.false() if found is None else equal(here, found)
             case Variable(variable) if not self.scope.knows(variable):
-                self.scope.columns[variable] = self.scope.typed(variable, here, relation.columns[name].type)
+                self.scope.bind(variable, here, kind)
                 if relation.is_table:
                     yield exp.Not(this=_is_null(here.copy()))
-            case _ if typeless:
+            case _ if kind is None:
                 yield exp.false()
-            case _:
-                yield equal(here, self.scope.value(term))  # type: ignore[arg-type]  # an expression: see Resolver.atom
+            case _:  # an expression: see Resolver.atom
+                other = self.scope.type_of(term)  # type: ignore[arg-type]
+                yield same(here, kind, self.scope.value(term), other or kind, self.scope.inexact)  # type: ignore[arg-type]
 
     def condition(self, condition: exp.Expr) -> None:
         """A further condition on the rows read so far."""
@@ -321,6 +350,7 @@ class Joins:
         self._computed = kept
         self.scope.columns = {name: value for name, value in self.scope.columns.items() if name in all_but}
         self.scope.values = {name: value for name, value in self.scope.values.items() if name in all_but}
+        self.scope.kinds = {name: kind for name, kind in self.scope.kinds.items() if name in all_but}
 
     def query(self, *fields: exp.Expr, tests: Sequence[Condition] = ()) -> Select:
         """The rows that meet all conditions; a single row where no atom is read."""

@@ -12,17 +12,15 @@ from itertools import combinations, groupby
 from sqlglot import exp
 
 from rulescore.data.setting import Role
-from rulescore.language.syntax import Condition, Variable
+from rulescore.language.syntax import Comparison, Condition, Operator, Variable
 from rulescore.language.trees import variables_in
 from rulescore.logic.formula import Disjunct
-from rulescore.logic.types import agree
 from rulescore.sql.build import (
     Select,
     all_of,
     any_of,
     big,
     column,
-    different,
     equal,
     exists,
     named,
@@ -126,16 +124,12 @@ def fields_of(context: Context, *, predictions: bool) -> list[str]:
 def _branch_rows(context: Context, branch: Branch, *, predictions: bool, without: Collection[Condition] = ()) -> Select:
     scope = branch.joins.scope
     fields = [named(_prediction(scope), "prediction")] if predictions else []
-    fields += [named(scope.column(Variable(name)), variable(i)) for i, name in enumerate(context.rule.variables)]
+    fields += [named(scope.projected(name), variable(i)) for i, name in enumerate(context.rule.variables)]
     tests = [test for test in context.tests(branch.disjunct) if test not in without]
     query = branch.joins.query(*(fields or [named(number(1), "one")]), tests=tests)
     if context.distinct_variables:
-        pairs = [
-            different(scope.column(Variable(a)), scope.column(Variable(b)))
-            for a, b in combinations(context.rule.variables, 2)
-            if agree(context.rule.types.get(a), context.rule.types.get(b))
-        ]
-        query = query.where(*pairs)
+        pairs = combinations(map(Variable, context.rule.variables), 2)
+        query = query.where(*(scope.condition(Comparison(Operator.DIFFERENT, *pair)) for pair in pairs))
     return query
 
 

@@ -6,11 +6,14 @@ from collections.abc import Iterable, Iterator
 
 from sqlglot import exp
 
+from rulescore.data.setting import ValueType
+from rulescore.language.syntax import Expression
 from rulescore.logic.questions import Question, is_deferred, question, test_places
 from rulescore.sql.build import Select, named, select
-from rulescore.sql.formula import Context, Joins
+from rulescore.sql.formula import Context, Joins, Scope
 from rulescore.sql.formula_branches import MOST_NESTED
 from rulescore.sql.formula_counts import grounding, groundings
+from rulescore.sql.values import converted
 
 
 def asked_arguments(context: Context, asked: Question, *, predictions: bool, deferred: bool) -> Iterator[Select]:
@@ -29,8 +32,18 @@ def asked_arguments(context: Context, asked: Question, *, predictions: bool, def
         for inner in place.inner:
             joins.read_all(inner)
             tests += context.tests(inner)
-        fields = [named(joins.scope.value(one), f"a{i}") for i, one in enumerate(place.test.arguments)]
+        fields = [
+            named(_given(joins.scope, one, kind), f"a{i}")
+            for i, (one, kind) in enumerate(zip(place.test.arguments, asked.types, strict=True))
+        ]
         yield joins.query(*fields, tests=tests)
+
+
+def _given(scope: Scope, argument: Expression, kind: ValueType | None) -> exp.Expr:
+    """An argument in the type that the predicate is asked about."""
+    found = scope.type_of(argument)
+    value = scope.value(argument)
+    return value if found is None or kind is None else converted(value, found, kind, scope.inexact)
 
 
 def distinct_rows(query: exp.Query) -> Select:

@@ -10,9 +10,10 @@ from sqlglot import exp
 
 from rulescore.data.constants import MARKER, key_of
 from rulescore.data.setting import ValueType
-from rulescore.sql.build import equal, identifier, name, number
-from rulescore.sql.expressions import call, cast
+from rulescore.sql.build import all_of, any_of, different, equal, identifier, name, number
 
+NUMBER = "n"
+"""The letter of numbers' keys."""
 DOUBLE_TEXT = name("double_text")
 DECIMAL_TEXT = name("decimal_text")
 
@@ -21,7 +22,7 @@ def key(value: exp.Expr, kind: ValueType) -> exp.Expr:
     """The key of a value that is not missing, and finite."""
     match kind:
         case ValueType.STRING:
-            written = equal(call("LEFT", text(value), number(1)), exp.Literal.string(MARKER))
+            written = equal(exp.Anonymous(this="LEFT", expressions=[text(value), number(1)]), exp.Literal.string(MARKER))
             return exp.Case(ifs=[exp.If(this=written, true=_marked("s", text(value.copy())))], default=text(value.copy()))
         case ValueType.BOOLEAN:
             truth = exp.If(this=value, true=exp.Literal.string(key_of(True)))
@@ -29,14 +30,16 @@ def key(value: exp.Expr, kind: ValueType) -> exp.Expr:
         case ValueType.DATE:
             return _marked("d", text(value))
         case ValueType.FLOAT:
-            return _marked("n", call(DOUBLE_TEXT, cast(value, ValueType.FLOAT)))
+            return _marked("n", exp.Anonymous(this=DOUBLE_TEXT, expressions=[exp.cast(value, "DOUBLE", copy=False)]))
         case ValueType.INTEGER | ValueType.DURATION:
             return _marked("n", text(value))
+        case ValueType.MIXED:
+            return value
 
 
 def decimal_key(value: exp.Expr) -> exp.Expr:
     """That of the whole number that a decimal is, or of the nearest double."""
-    return _marked("n", call(DECIMAL_TEXT, value))
+    return _marked("n", exp.Anonymous(this=DECIMAL_TEXT, expressions=[value]))
 
 
 def text(value: exp.Expr) -> exp.Expr:
@@ -46,3 +49,44 @@ def text(value: exp.Expr) -> exp.Expr:
 
 def _marked(letter: str, value: exp.Expr) -> exp.Expr:
     return exp.DPipe(this=exp.Literal.string(f"{MARKER}{letter}"), expression=value)
+
+
+def is_no_integer(key: exp.Expr) -> exp.Expr:
+    """Whether a number's key is not that of an integer of 64 bits. Its digits are compared as text: a cast that may fail is a
+    different thing on every engine."""
+    written = digits(key)
+    size = length(written)
+    longest = len(str(2**63))
+    beyond = exp.GT(this=written.copy(), expression=exp.Literal.string(str(2**63 - 1)))
+    lowest = different(word(key.copy()), exp.Literal.string(str(-(2**63))))
+    too_long = exp.GT(this=size, expression=number(longest))
+    as_long = equal(size.copy(), number(longest))
+    return exp.Paren(this=any_of([is_fraction(key.copy()), too_long, all_of([as_long, beyond, lowest])]))
+
+
+def is_fraction(key: exp.Expr) -> exp.Expr:
+    """Whether a number's key is not written as an integer."""
+    return exp.Paren(this=any_of([exp.Like(this=key.copy(), expression=exp.Literal.string(f"%{c}%")) for c in ".e"]))
+
+
+def digits(key: exp.Expr) -> exp.Expr:
+    return exp.Anonymous(this="REPLACE", expressions=[word(key), exp.Literal.string("-"), exp.Literal.string("")])
+
+
+def length(written: exp.Expr) -> exp.Expr:
+    return exp.cast(exp.Length(this=written), "BIGINT", copy=False)
+
+
+def word(key: exp.Expr) -> exp.Expr:
+    """A constant as it is shown: its key without the mark of its type."""
+    marked = exp.If(this=_is_marked(key), true=exp.func("substr", key.copy(), number(3)))
+    return exp.Case(ifs=[marked], default=key.copy())
+
+
+def _is_marked(key: exp.Expr) -> exp.Expr:
+    return equal(exp.func("substr", key, number(1), number(1)), exp.Literal.string(MARKER))
+
+
+def type_letter(key: exp.Expr) -> exp.Expr:
+    letter = exp.If(this=_is_marked(key), true=exp.func("substr", key.copy(), number(2), number(1)))
+    return exp.Case(ifs=[letter], default=exp.Literal.string("s"))

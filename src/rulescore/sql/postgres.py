@@ -12,9 +12,9 @@ from sqlglot import exp
 
 from rulescore.data.setting import ValueType
 from rulescore.sql.build import all_of, any_of, column, equal, identifier, integer, named, number, select
-from rulescore.sql.expressions import call, cast, constant
 from rulescore.sql.keys import DECIMAL_TEXT, DOUBLE_TEXT
 from rulescore.sql.keys import text as written
+from rulescore.sql.values import call, cast, constant
 
 # Beyond these the exponential function is infinite, or 0; so is a product when the logarithms of its factors add up to them.
 _HIGHEST, _LOWEST = 709.7827128, -745.1332191

@@ -8,8 +8,9 @@ from rulescore.data.setting import ValueType
 from rulescore.language.syntax import Variable
 from rulescore.logic.proximity import Proximity
 from rulescore.sql.build import Select, all_of, column, create, equal, name, named, number, select, table, union_all
-from rulescore.sql.expressions import cast, days
+from rulescore.sql.expressions import days
 from rulescore.sql.formula import Context, Joins, Scope, Source
+from rulescore.sql.values import cast
 
 GROUPS = name("proximity_groups")
 

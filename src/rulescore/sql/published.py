@@ -33,7 +33,7 @@ from rulescore.sql.build import (
     table,
     union_all,
 )
-from rulescore.sql.expressions import call, constant
+from rulescore.sql.values import call, constant
 
 OBSERVED, PREDICTED, HIDDEN = 0, 1, 2
 """What the numbers in the column `tag` say of a row. A hidden one is not evaluated."""

@@ -20,30 +20,26 @@ from rulescore.sql.build import (
     table,
     view,
 )
-from rulescore.sql.expressions import cast
+from rulescore.sql.keys import word
 from rulescore.sql.loading import CONSTANT
-from rulescore.sql.results import word
-
-LETTERS = {"s": ValueType.STRING, "b": ValueType.BOOLEAN, "d": ValueType.DATE}
+from rulescore.sql.values import cast
 
 
 def relation_table(kind: str, index: int) -> str:
     return name(f"{kind}_relation_{index}")
 
 
-def create_relation(
-    target: str, source: str, literal: int, types: Sequence[ValueType | None], extra: Sequence[str] = ()
-) -> exp.Create:
+def create_relation(target: str, source: str, literal: int, types: Sequence[ValueType], extra: Sequence[str] = ()) -> exp.Create:
     """The facts of one literal, their constants decoded."""
     return create(target, _facts(source, [literal], types, extra))
 
 
 def create_keys(target: str, source: str, arity: int, literals: Sequence[int], extra: Sequence[str] = ()) -> exp.Create:
     """The facts of several literals with the keys of their constants."""
-    return create(target, _facts(source, literals, [None] * arity, ("literal", *extra)))
+    return create(target, _facts(source, literals, [ValueType.MIXED] * arity, ("literal", *extra)))
 
 
-def create_view(target: str, keys: str, literal: int, types: Sequence[ValueType | None], extra: Sequence[str] = ()) -> exp.Create:
+def create_view(target: str, keys: str, literal: int, types: Sequence[ValueType], extra: Sequence[str] = ()) -> exp.Create:
     """The facts of one literal as a view on `create_keys`, their constants decoded. A planner may decode them before it leaves out
     the facts of other literals, whose constants are of other types: then they are missing."""
     values = [named(_decoded(column("f", argument(i)), wanted), argument(i)) for i, wanted in enumerate(types)]
@@ -54,7 +50,7 @@ def create_view(target: str, keys: str, literal: int, types: Sequence[ValueType 
     return view(target, query.where(equal(column("f", "literal"), number(literal))))
 
 
-def _facts(source: str, literals: Sequence[int], types: Sequence[ValueType | None], extra: Sequence[str]) -> Select:
+def _facts(source: str, literals: Sequence[int], types: Sequence[ValueType], extra: Sequence[str]) -> Select:
     query = select(*(column("f", one) for one in extra)).from_(table(source, "f"))
     for i, wanted in enumerate(types):
         alias = f"c{i}"
@@ -63,8 +59,8 @@ def _facts(source: str, literals: Sequence[int], types: Sequence[ValueType | Non
     return query.where(exp.In(this=column("f", "literal"), expressions=[number(one) for one in literals]))
 
 
-def _decoded(key: exp.Expr, wanted: ValueType | None) -> exp.Expr:
-    """A constant's value. Where types are mixed there is none, and keys stand for constants."""
-    if wanted is None:
+def _decoded(key: exp.Expr, wanted: ValueType) -> exp.Expr:
+    """A constant's value; its key if types are mixed."""
+    if wanted is ValueType.MIXED:
         return key
     return word(key) if wanted is ValueType.STRING else cast(word(key), wanted)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from rulescore.data.constants import MARKER
 from rulescore.sql.build import (
     Select,
     argument,
@@ -25,6 +24,7 @@ from rulescore.sql.build import (
     union_all,
 )
 from rulescore.sql.evidence import COUNTS
+from rulescore.sql.keys import word
 from rulescore.sql.loading import ANSWER, CONSTANT
 
 CONTRIBUTION = name("contribution")
@@ -107,18 +107,3 @@ def predictions(arity: int, stride: int) -> Select:
         query = query.select(named(word(column(alias, "key")), argument(i)))
     query = query.where(equal(exp.Mod(this=column("p", "literal"), expression=number(stride)), number(0)))
     return query.order_by(column("p", "prediction"))
-
-
-def word(key: exp.Expr) -> exp.Expr:
-    """A constant as it is shown: its key without the mark of its type."""
-    marked = exp.If(this=_is_marked(key), true=exp.func("substr", key.copy(), number(3)))
-    return exp.Case(ifs=[marked], default=key.copy())
-
-
-def _is_marked(key: exp.Expr) -> exp.Expr:
-    return equal(exp.func("substr", key, number(1), number(1)), exp.Literal.string(MARKER))
-
-
-def type_letter(key: exp.Expr) -> exp.Expr:
-    letter = exp.If(this=_is_marked(key), true=exp.func("substr", key.copy(), number(2), number(1)))
-    return exp.Case(ifs=[letter], default=exp.Literal.string("s"))

@@ -13,8 +13,8 @@ from itertools import count
 from sqlglot import exp
 
 from rulescore.sql.build import Select, all_of, column, equal, identifier, name, named, number
-from rulescore.sql.expressions import call, constant
 from rulescore.sql.keys import DECIMAL_TEXT, DOUBLE_TEXT
+from rulescore.sql.values import call, constant
 
 _WIDE = "DECIMAL(38, 0)"
 

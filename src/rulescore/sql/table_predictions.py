@@ -28,9 +28,9 @@ from rulescore.sql.build import (
     total,
     union_all,
 )
-from rulescore.sql.expressions import cast
 from rulescore.sql.keys import key, text
 from rulescore.sql.tables import is_not_finite, is_whole, shown
+from rulescore.sql.values import cast
 
 FAULTS = ("no_id", "no_value", "not_finite", "unknown", "not_hidden")
 
@@ -107,6 +107,15 @@ def not_all_whole(predictions: exp.Query) -> Select:
     """A row, if some predicted float is no whole number."""
     rows = predictions.subquery(alias="p", copy=False)
     return select(named(number(1), "n")).from_(rows).where(negation(is_whole(column("p", "value")))).limit(1)
+
+
+def observed_values(rows: str, field: str) -> Select:
+    """The target of every row that is not hidden."""
+    return select(named(column("r", field), "value")).from_(table(rows, "r")).where(negation(column("r", "hidden")))
+
+
+def values_of(predictions: exp.Query) -> Select:
+    return select(column("p", "value")).from_(predictions.subquery(alias="p", copy=False))
 
 
 def of_model(predictions: exp.Query, width: int, model: int, target_type: ValueType) -> Select:

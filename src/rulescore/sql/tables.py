@@ -39,10 +39,11 @@ from rulescore.sql.build import (
     total,
     union_all,
 )
-from rulescore.sql.expressions import Compiler, call, cast, constant, finite, try_cast, when
+from rulescore.sql.expressions import Compiler, finite, when
 from rulescore.sql.in_place import kept
 from rulescore.sql.keys import text
 from rulescore.sql.loading import CONSTANT
+from rulescore.sql.values import call, cast, constant, try_cast
 
 # Offending ids that are shown.
 MOST_SHOWN = 5

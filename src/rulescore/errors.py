@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from enum import StrEnum
+from functools import lru_cache
 from re import compile, escape
 
 
@@ -27,6 +28,7 @@ class Source:
     name: str
     text: str
     _starts: list[int] = field(default_factory=list, repr=False)
+    _lines: dict[int, str] = field(default_factory=dict, repr=False)
 
     def position(self, offset: int) -> tuple[int, int]:
         """Line and column of an offset, both counted from 1."""
@@ -37,10 +39,13 @@ class Source:
         return line, offset - self._starts[line - 1] + 1
 
     def line_text(self, line: int) -> str:
-        self.position(0)
-        start = self._starts[line - 1]
-        end = self.text.find("\n", start)
-        return self.text[start : end if end >= 0 else None].rstrip("\r")
+        # Kept, since programs write all their rules into one long line, of which every rule would take a copy.
+        if line not in self._lines:
+            self.position(0)
+            start = self._starts[line - 1]
+            end = self.text.find("\n", start)
+            self._lines[line] = self.text[start : end if end >= 0 else None].rstrip("\r")
+        return self._lines[line]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +150,8 @@ def masked(text: str) -> str:
     return text
 
 
+# Many problems may be of one line, which may be long.
+@lru_cache(maxsize=16)
 def _secrets(text: str) -> list[tuple[int, int]]:
     kinds = ("password", "port", "given", "token")
     return [found.span(kind) for found in _SECRET.finditer(text) for kind in kinds if found[kind]]

@@ -65,6 +65,8 @@ CODES = {
     "W206": "the rule files hold no rule",
 }
 
+_MOST_SUGGESTIONS = 10
+
 
 @dataclass(frozen=True, slots=True)
 class PairCount:
@@ -426,11 +428,11 @@ class Session:
         names = {rule.name for rule in self.rules}
         options = self.setting.scoring
         for what, given in (("weight", options.weights), ("kind", options.kinds)):
-            for name in given:
-                if name not in names:
-                    close = suggestion(name, names)
-                    helps = (f"did you mean `{close}`?",) if close else ()
-                    yield Diagnostic("E209", f"a {what} is given for `{name}`, but no rule has that name", helps=helps)
+            for number, name in enumerate(name for name in given if name not in names):
+                # A search among all names takes long; who is wrong so often has taken another file.
+                close = suggestion(name, names) if number < _MOST_SUGGESTIONS else None
+                helps = (f"did you mean `{close}`?",) if close else ()
+                yield Diagnostic("E209", f"a {what} is given for `{name}`, but no rule has that name", helps=helps)
 
 
 def _with_partners_counted(result: ModelResult, with_partner: int) -> ModelResult:

@@ -130,28 +130,6 @@ def test_e205_a_predicate_of_some_predictions_or_negative_facts_is_known(problem
     assert set(problems(rules, FACTS, negatives={"fahter": [("carl", "anna")]})) == {"W203"}
 
 
-@pytest.mark.parametrize(
-    ("word", "known", "close"),
-    [
-        ("fahter", ["father", "mother"], "father"),
-        ("sister_in_lw", ["sister_in_law", "brother_in_law"], "sister_in_law"),
-        ("wifes", ["wife"], "wife"),
-        ("wfie", ["wife"], "wife"),
-        ("aunt", ["uncle", "cousin"], None),
-        ("sister_in_law", ["brother_in_law"], None),
-        ("son", ["sun"], "sun"),
-        ("is", ["in", "as"], None),
-        ("p1", ["p2", "p3"], None),
-        ("/people/person/place_of_birth", ["/people/person/place_of_death"], None),
-        ("nationality", ["nationalities"], None),
-        ("", ["a", "b"], None),
-        ("fathers", ["fathers2", "father"], "father"),
-    ],
-)
-def test_closest_forgives_slips_of_the_keyboard_and_no_more(word: str, known: list[str], close: str | None):
-    assert checks.closest(word, known) == close
-
-
 def test_similar_names_that_are_both_right_are_no_error(problems):
     facts = {"sister_in_law": [("anna", "bert")]}
     assert set(problems("brother_in_law(X, Y) <- sister_in_law(Y, X).", facts)) == {"W203"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from rulescore.data.setting import ValueType
 
@@ -51,7 +52,7 @@ NEGATIVE = "negative "
 """What the name of the relation of a predicate's negative facts begins with; no predicate a rule can name is called so."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Schema:
     """Every relation that formulas read, by name. `inexact`: the keys of their integers beyond 64 bits that no double equals."""
 
@@ -60,12 +61,17 @@ class Schema:
 
     def attribute(self, predicate: str) -> tuple[Relation, str] | None:
         """The table and attribute that a predicate `table.attribute` names."""
-        for name, relation in self.relations.items():
-            if relation.is_table and predicate.startswith(f"{name}."):
-                attribute = predicate[len(name) + 1 :]
+        for relation in self._tables:
+            if predicate.startswith(f"{relation.name}."):
+                attribute = predicate[len(relation.name) + 1 :]
                 if attribute in relation.columns:
                     return relation, attribute
         return None
+
+    @cached_property
+    def _tables(self) -> tuple[Relation, ...]:
+        """Few, where predicates may be many."""
+        return tuple(relation for relation in self.relations.values() if relation.is_table)
 
     def positions(self, predicate: str) -> tuple[Relation, tuple[str, ...]] | None:
         """The relation that holds a predicate's facts, and its columns in the order of the predicate's arguments."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import pyarrow as pa
 
@@ -31,7 +32,7 @@ _STAGED_ROWS = 1_000_000
 _KEYS = name("key")
 
 
-@dataclass(slots=True)
+@dataclass
 class Loaded:
     """What was loaded, and the numbers by which statements refer to it."""
 
@@ -55,14 +56,17 @@ class Loaded:
         orders = self.orders_of(len(literal.order))
         return (self.predicate_ids[literal.predicate] + shift) * self.stride + orders.index(literal.order)
 
+    @cached_property
+    def _predicate_names(self) -> tuple[str, ...]:
+        return tuple(self.predicate_ids)
+
     def predicate_name(self, literal: int) -> str:
-        names = list(self.predicate_ids)
-        return names[literal // self.stride % len(names)]
+        return self._predicate_names[literal // self.stride % len(self._predicate_names)]
 
     def literal_name(self, literal: int, arity: int) -> LiteralName:
         """What a literal's number stands for."""
         number, order = divmod(literal, self.stride)
-        names = list(self.predicate_ids)
+        names = self._predicate_names
         return LiteralName(names[number % len(names)], self.orders_of(arity)[order], number >= len(names))
 
     def orders_of(self, arity: int) -> tuple[Order, ...]:

@@ -70,10 +70,12 @@ class Resolution:
         )
         refuting = any(computes(one) for one in self.program.declarations if isinstance(one, Refute))
         declared = Declared(self.program.declarations, tuple(extracted), functions, refuting)
+        found: dict[Diagnostic, None] = {}
         for number, rule in enumerate(self.program.rules):
             if number not in self.fast:
-                found = _resolve(formulas, number, rule, declared)
-                problems.extend(one for one in dict.fromkeys(found) if one not in problems)
+                found.update(dict.fromkeys(_resolve(formulas, number, rule, declared)))
+        known = set(problems)
+        problems.extend(one for one in found if one not in known)
         return formulas
 
     def _schema(self, extracted: Sequence[tuple[str, str]]) -> Schema:

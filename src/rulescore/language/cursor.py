@@ -27,7 +27,20 @@ class StatementError(Exception):
 class Cursor:
     """The last of the tokens is never passed: it is a full stop or cannot be part of a statement."""
 
-    __slots__ = ("begin", "depth", "height", "in_head", "index", "parameters", "peak", "problems", "source", "token", "tokens")
+    __slots__ = (
+        "begin",
+        "depth",
+        "height",
+        "in_head",
+        "index",
+        "last_arrow",
+        "parameters",
+        "peak",
+        "problems",
+        "source",
+        "token",
+        "tokens",
+    )
 
     def __init__(self, source: Source, tokens: list[Token], problems: list[Diagnostic]) -> None:
         self.source = source
@@ -40,6 +53,8 @@ class Cursor:
         # In a head a comma joins nothing.
         self.in_head = False
         self.parameters: tuple[str, ...] = ()
+        # Looked for when first asked for: only a statement that is not written as it should be is asked.
+        self.last_arrow: int | None = None
         # How many brackets are open; how high the tree of the expression read last is, and the highest one so far.
         self.depth = self.height = self.peak = 0
 
@@ -133,7 +148,9 @@ class Cursor:
 
     def has_arrow(self) -> bool:
         """Whether an arrow stands further on in the statement."""
-        return any(token.kind == "<-" for token in self.tokens[self.index + 1 :])
+        if self.last_arrow is None:
+            self.last_arrow = max((number for number, token in enumerate(self.tokens) if token.kind == "<-"), default=-1)
+        return self.index < self.last_arrow
 
     def missing_full_stop(self, index: int) -> StatementError:
         """The statement should have ended before the token at `index`, which is where reading resumes."""

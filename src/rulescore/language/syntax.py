@@ -8,6 +8,7 @@ from __future__ import annotations
 import datetime
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 
 from rulescore.errors import Span
 
@@ -284,16 +285,16 @@ Declaration = IncompatibleGroup | IncompatiblePair | Functional | Closed | Refut
 Statement = Rule | Declaration
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Program:
-    """The statements of one or several rule files, in order."""
+    """The statements of one or several rule files, in order. Its parts are asked for in loops, so they are picked out once."""
 
     statements: tuple[Statement, ...]
 
-    @property
+    @cached_property
     def rules(self) -> tuple[Rule, ...]:
         return tuple(s for s in self.statements if isinstance(s, Rule))
 
-    @property
+    @cached_property
     def declarations(self) -> tuple[Declaration, ...]:
         return tuple(s for s in self.statements if not isinstance(s, Rule))

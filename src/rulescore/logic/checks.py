@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import datetime
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from rulescore.data.constants import ConstantType, key_of, type_of
@@ -39,7 +40,8 @@ from rulescore.language.syntax import (
 )
 from rulescore.language.trees import Node, nodes_in, parts, variables_in
 from rulescore.logic.normal import abbreviations, positive_variables
-from rulescore.logic.usage import conditions_of, named_predicates, used_arities, used_atoms, uses
+from rulescore.logic.slips import Spellings
+from rulescore.logic.usage import conditions_of, named_predicates, span_of, used_arities, used_atoms, uses
 
 CODES = {
     "E201": "a head variable is not bound by the body",
@@ -152,8 +154,8 @@ def _pair(statement: IncompatiblePair, left: Atom, right: Atom) -> Iterator[Diag
 
 
 def _group(statement: IncompatibleGroup, predicates: tuple[str, ...]) -> Iterator[Diagnostic]:
-    for predicate in dict.fromkeys(predicates):
-        if predicates.count(predicate) > 1:
+    for predicate, times in Counter(predicates).items():
+        if times > 1:
             yield Diagnostic(
                 "E207",
                 f"`{predicate}` cannot be incompatible with itself",
@@ -324,7 +326,7 @@ def two_arities(statement: Statement, arities: Mapping[str, int | None]) -> Diag
 
 def _function_names(program: Program, functions: Iterable[str], elsewhere: Callable[[str], bool]) -> Iterator[Diagnostic]:
     """Names of registered predicates that mean something else already."""
-    named = {name for statement in program.statements for name, _ in named_predicates(statement)}
+    named = {name for statement in program.statements for name in named_predicates(statement)}
     for name in functions:
         if name in TESTS or gives_value(name):
             yield Diagnostic("E210", f"`{name}` is built in and cannot be registered", helps=("register it under another name",))
@@ -341,23 +343,27 @@ def _unknown_predicates(
     program: Program, vocabulary: Vocabulary, declared: set[str], elsewhere: Callable[[str], bool], tests: set[str]
 ) -> Iterator[Diagnostic]:
     known = {p.name for p in vocabulary.predicates.values() if p.occurs} | declared
+    spellings = Spellings(known | tests)
+    arities = used_arities(program)
     asked: set[str] = set()
     for statement in program.statements:
-        for predicate, span in named_predicates(statement):
+        for predicate in named_predicates(statement):
             if predicate in asked or elsewhere(predicate) or (predicate in known and _has_facts(vocabulary, predicate)):
                 continue
-            close = None if predicate in known else closest(predicate, known | tests)
+            close = None if predicate in known else spellings.closest(predicate)
+            if close is None and not isinstance(statement, Rule):
+                continue
+            asked.add(predicate)
+            span = span_of(predicate, statement)
             if close is not None:
-                asked.add(predicate)
                 yield Diagnostic(
                     "E205",
                     f"predicate `{predicate}` has no facts anywhere",
                     span.place() if span else None,
                     f"did you mean `{close}`?",
-                    helps=(f"if the name is right, declare it: `predicate {predicate}/{_arity_of(program, predicate)}.`",),
+                    helps=(f"if the name is right, declare it: `predicate {predicate}/{arities.get(predicate, 2)}.`",),
                 )
-            elif isinstance(statement, Rule):
-                asked.add(predicate)
+            else:
                 yield Diagnostic(
                     "W203",
                     f"predicate `{predicate}` has no facts in the data or in any model's predictions",
@@ -369,41 +375,6 @@ def _unknown_predicates(
 def _has_facts(vocabulary: Vocabulary, predicate: str) -> bool:
     found = vocabulary.predicates.get(predicate)
     return bool(found and (found.observed or found.predicted))
-
-
-def _arity_of(program: Program, predicate: str) -> int:
-    return used_arities(program).get(predicate, 2)
-
-
-def closest(word: str, known: Iterable[str]) -> str | None:
-    """A known name within one or two slips of the keyboard (one for names up to eight letters), if there is one.
-
-    It makes an error of an unknown name, so `brother` must not pass for a slip of `mother`."""
-    allowed = 1 if len(word) <= 8 else 2
-    best: tuple[int, str] | None = None
-    for other in known:
-        if abs(len(other) - len(word)) <= allowed and len(word) > 2:
-            slips = _slips(word, other, allowed)
-            if slips <= allowed and (best is None or (slips, other) < best):
-                best = (slips, other)
-    return best[1] if best else None
-
-
-def _slips(left: str, right: str, limit: int) -> int:
-    """Insertions, deletions, replacements and swaps of neighbours between two words; anything above the limit is equal."""
-    two_ago: list[int] = []
-    before = list(range(len(right) + 1))
-    for i, a in enumerate(left, 1):
-        now = [i]
-        for j, b in enumerate(right, 1):
-            cost = min(before[j] + 1, now[j - 1] + 1, before[j - 1] + (a != b))
-            if i > 1 and j > 1 and a == right[j - 2] and left[i - 2] == b:
-                cost = min(cost, two_ago[j - 2] + 1)
-            now.append(cost)
-        if min(now) > limit:
-            return limit + 1
-        two_ago, before = before, now
-    return before[-1]
 
 
 def literal_positions(statement: Rule | Refute) -> Iterator[tuple[Atom, int, Constant]]:

@@ -37,7 +37,10 @@ def unsuitable(
 ) -> Iterator[Diagnostic]:
     """Problems that list every rule which the convention or the roles in use cannot count. `fast`: the rules of Horn form."""
     if options.convention is Convention.APPENDIX:
-        reasons = {name: reason for i, (name, rule) in enumerate(rules) if (reason := _reason(rule, ways, horn=i in fast))}
+        negative = {one.head for one in ways.oppositions if one.negative}
+        reasons = {
+            name: reason for i, (name, rule) in enumerate(rules) if (reason := _reason(rule, ways, negative, horn=i in fast))
+        }
         helps = (
             "it needs a head of one atom, a body of positive atoms, and refutation by incompatible predicates only; "
             'use convention "definition" for the others',
@@ -56,13 +59,13 @@ def _listed(code: str, what: str, reasons: Mapping[str, str], helps: tuple[str, 
         yield Diagnostic(code, message, notes=notes, helps=helps)
 
 
-def _reason(rule: Rule, ways: Refutations, *, horn: bool) -> str | None:
+def _reason(rule: Rule, ways: Refutations, negative: Collection[str], *, horn: bool) -> str | None:
     if not isinstance(rule.head, Atom):
         return "its head is `false`" if isinstance(rule.head, Falsity) else "its head is not one atom"
     if not horn or not all(isinstance(literal, Atom) for literal in rule.body.conditions):
         return "its body has more than positive atoms"
     if ways.general(rule.head.predicate):
         return f"`{rule.head.predicate}` is refuted by more than incompatible predicates"
-    if any(one.negative and one.head == rule.head.predicate for one in ways.oppositions):
+    if rule.head.predicate in negative:
         return f"`{rule.head.predicate}` is refuted by negative facts"
     return None

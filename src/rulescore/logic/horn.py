@@ -57,7 +57,7 @@ def horn_program(program: Program, is_predicate: IsPredicate) -> tuple[Program, 
     its rule one of the other family."""
     general = {name for statement in program.statements for name in _refuted_otherwise(statement, is_predicate)}
     kept = frozenset(i for i, rule in enumerate(program.rules) if is_horn_rule(rule, is_predicate, general))
-    rules = {id(program.rules[i]) for i in kept}
+    rules = {id(rule) for i, rule in enumerate(program.rules) if i in kept}
     statements = [found for one in program.statements if (found := _fast_part(one, rules, is_predicate)) is not None]
     return Program(tuple(statements)), kept
 
@@ -68,7 +68,7 @@ def _refuted_otherwise(statement: Statement, is_predicate: IsPredicate) -> Itera
         case Refute(Atom(predicate)) if not is_horn_refutation(statement, is_predicate):
             yield predicate
         case IncompatibleGroup() | IncompatiblePair():
-            named = [name for name, _ in named_predicates(statement)]
+            named = list(named_predicates(statement))
             if not all(map(is_predicate, named)):
                 yield from named
         case _:
@@ -86,7 +86,7 @@ def _fast_part(statement: Statement, rules: set[int], is_predicate: IsPredicate)
             facts = tuple(filter(is_predicate, predicates))
             return statement if facts == predicates else replace(statement, predicates=facts)
         case _:
-            return statement if all(is_predicate(name) for name, _ in named_predicates(statement)) else None
+            return statement if all(map(is_predicate, named_predicates(statement))) else None
 
 
 def is_horn_refutation(statement: Refute, is_predicate: IsPredicate) -> bool:

@@ -7,15 +7,12 @@ from collections.abc import Iterator, Sequence
 from rulescore.errors import Diagnostic, Severity
 from rulescore.language.printer import print_atom
 from rulescore.language.syntax import Atom, Program
-from rulescore.logic.refutation import Order, Refutations
+from rulescore.logic.refutation import Order, Refutations, groups_by_predicate
 
 
 def self_refuting(program: Program, names: Sequence[str], ways: Refutations) -> Iterator[Diagnostic]:
     """A warning for each rule whose head is incompatible with one of its body atoms on the same arguments."""
-    groups: dict[str, set[int]] = {}
-    for number, group in enumerate(ways.groups):
-        for predicate in group:
-            groups.setdefault(predicate, set()).add(number)
+    groups = groups_by_predicate(ways)
     orders: dict[tuple[str, str], set[Order]] = {}
     for one in ways.oppositions:
         if not one.negative:
@@ -36,8 +33,8 @@ def self_refuting(program: Program, names: Sequence[str], ways: Refutations) -> 
 
 
 def _opposed(head: Atom, atom: Atom, groups: dict[str, set[int]], orders: dict[tuple[str, str], set[Order]]) -> bool:
-    shared = groups.get(head.predicate, set()) & groups.get(atom.predicate, set())
-    if shared and atom.predicate != head.predicate and atom.terms == head.terms:
+    straight = atom.predicate != head.predicate and atom.terms == head.terms
+    if straight and not groups.get(head.predicate, set()).isdisjoint(groups.get(atom.predicate, set())):
         return True
     declared = orders.get((head.predicate, atom.predicate), set())
     return any(tuple(head.terms[position] for position in order) == atom.terms for order in declared)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import count
 
 from rulescore.data.relations import NEGATIVE, Schema
@@ -53,7 +54,7 @@ from rulescore.logic.usage import conditions_of, named_predicates
 Arguments = tuple[Expression, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Declared:
     """What can refute heads: the declarations, pairs that were extracted, and which functions are registered. `computes`: whether
     some declaration computes with values."""
@@ -62,6 +63,34 @@ class Declared:
     extracted: tuple[tuple[str, str], ...]
     functions: frozenset[str]
     computes: bool = False
+
+    def about(self, predicate: str) -> Iterator[Declaration]:
+        """What can refute a predicate: extracted pairs first, what is said of all predicates last."""
+        yield from self._by_predicate.get(predicate, ())
+        yield from self._by_predicate.get(None, ())
+
+    @cached_property
+    def _by_predicate(self) -> dict[str | None, list[Declaration]]:
+        """Sorted once, so that a rule does not look through what concerns others. Under None stands what concerns all."""
+        found: dict[str | None, list[Declaration]] = {}
+        for declaration in (*map(IncompatibleGroup, self.extracted), *self.declarations):
+            for predicate in dict.fromkeys(_refutes(declaration)):
+                found.setdefault(predicate, []).append(declaration)
+        return found
+
+
+def _refutes(declaration: Declaration) -> tuple[str | None, ...]:
+    match declaration:
+        case IncompatibleGroup(predicates):
+            return predicates
+        case IncompatiblePair(left, right):
+            return left.predicate, right.predicate
+        case Functional(predicate=predicate) | Closed(predicate):
+            return (predicate,)
+        case Refute(head):
+            return (head.predicate,)
+        case ExtractIncompatible() | PredicateDeclaration():
+            return ()
 
 
 def formula(rule: Rule, schema: Schema, declared: Declared, problems: list[Diagnostic]) -> FormulaRule:
@@ -241,28 +270,25 @@ class _Refuted:
         name, arity = head.predicate, len(head.arguments)
         if f"{NEGATIVE}{name}" in self._schema.relations:
             yield from self._opponent(f"{NEGATIVE}{name}", head.arguments)
-        for left, right in self._declared.extracted:
-            yield from self._group((left, right), head)
-        for declaration in self._declared.declarations:
+        for declaration in self._declared.about(name):
             match declaration:
                 case IncompatibleGroup(predicates):
                     yield from self._group(predicates, head)
                 case IncompatiblePair() if declaration.left.arity == arity:
                     yield from self._pair(declaration, head)
-                case Functional(predicate=predicate) if predicate == name and declaration.arity == arity:
+                case Functional() if declaration.arity == arity:
                     yield from self._functional(declaration, head)
-                case Closed(predicate) if predicate is None or predicate == name:
+                case Closed():
                     yield Opposite(Leaf(head.atom))
-                case Refute(refuted) if (refuted.predicate, refuted.arity) == (name, arity):
+                case Refute(refuted) if refuted.arity == arity:
                     yield self._auxiliary(declaration, head)
-                case IncompatiblePair() | Functional() | Closed() | Refute() | ExtractIncompatible() | PredicateDeclaration():
+                case IncompatiblePair() | Functional() | Refute() | ExtractIncompatible() | PredicateDeclaration():
                     pass
 
     def _group(self, predicates: Iterable[str], head: Refutable) -> Iterator[Judgement]:
-        if head.predicate in predicates:
-            for other in dict.fromkeys(predicates):
-                if other != head.predicate:
-                    yield from self._opponent(other, head.arguments)
+        for other in predicates:
+            if other != head.predicate:
+                yield from self._opponent(other, head.arguments)
 
     def _pair(self, declaration: IncompatiblePair, head: Refutable) -> Iterator[Judgement]:
         left, right = declaration.left, declaration.right
@@ -338,7 +364,7 @@ def formula_predicates(
     named = {name for rule in rules for name in _named(rule)}
     found = set(named)
     for declaration in declarations:
-        mentioned = {name for name, _ in named_predicates(declaration)}
+        mentioned = set(named_predicates(declaration))
         if mentioned & named:
             found |= mentioned
     for pair in extracted:

@@ -55,14 +55,23 @@ class Refutations:
 def opposed_both_ways(ways: Refutations) -> bool:
     """Whether some head is opposed by one predicate in two argument orders, so that one fact may oppose it twice over."""
     seen: set[tuple[str, str]] = set()
-    members = [set(group) for group in ways.groups]
+    groups = groups_by_predicate(ways)
     for one in ways.oppositions:
         pair = (one.head, one.opponent)
         straight = one.order == identity(len(one.order))
-        if pair in seen or (not straight and any(one.head in group and one.opponent in group for group in members)):
+        if pair in seen or (not straight and not groups.get(one.head, set()).isdisjoint(groups.get(one.opponent, set()))):
             return True
         seen.add(pair)
     return False
+
+
+def groups_by_predicate(ways: Refutations) -> dict[str, set[int]]:
+    """The numbers of the groups that each predicate is in."""
+    found: dict[str, set[int]] = {}
+    for number, group in enumerate(ways.groups):
+        for predicate in group:
+            found.setdefault(predicate, set()).add(number)
+    return found
 
 
 def identity(arity: int) -> Order:

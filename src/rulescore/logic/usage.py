@@ -65,19 +65,23 @@ def used_arities(program: Program, tests: Collection[str] = ()) -> dict[str, int
     return found
 
 
-def named_predicates(statement: Statement, tests: Collection[str] = ()) -> Iterator[tuple[str, Span | None]]:
-    """Predicates that a statement names, with their places."""
-    for atom in used_atoms(statement, tests):
-        yield atom.predicate, atom.span
+def named_predicates(statement: Statement) -> Iterator[str]:
+    """Predicates that a statement names."""
+    for atom in used_atoms(statement):
+        yield atom.predicate
     match statement:
         case IncompatibleGroup(predicates):
-            named = predicates
+            yield from predicates
         case Functional(predicate=predicate) | Closed(predicate=str(predicate)):
-            named = (predicate,)
+            yield predicate
         case _:
-            return
-    for predicate in named:
-        yield predicate, statement.span and statement.span.word(predicate)
+            pass
+
+
+def span_of(predicate: str, statement: Statement) -> Span | None:
+    """Where a statement first names a predicate."""
+    atoms = (atom for atom in used_atoms(statement) if atom.predicate == predicate)
+    return next((atom.span for atom in atoms), statement.span and statement.span.word(predicate))
 
 
 def constant_keys(program: Program) -> set[str]:
@@ -99,7 +103,7 @@ def used_attributes(program: Program, tables: Collection[str]) -> dict[str, set[
             for node in nodes_in(condition):
                 if isinstance(node, RowAtom) and node.table in found:
                     found[node.table].update(attribute for attribute, _ in node.arguments)
-        for predicate, _ in named_predicates(statement):
+        for predicate in named_predicates(statement):
             table = attribute_table(predicate, tables)
             if table is not None:
                 found[table].add(predicate[len(table) + 1 :])

@@ -1,0 +1,70 @@
+"""Slips of the keyboard: which known name was probably meant."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+
+_LONGEST_WITH_ONE_SLIP = 8
+_MOST_SLIPS = 2
+
+
+class Spellings:
+    """Known names, found again by names that are spelt a little otherwise.
+
+    A slip changes two of neighbouring pieces of a name at most, so that of five pieces one survives two slips, and is moved by two
+    letters at most. Names are looked up by their pieces: to compare each unknown name with each known one would take too long."""
+
+    def __init__(self, known: Iterable[str]) -> None:
+        self._known = known
+
+    def closest(self, word: str) -> str | None:
+        """A known name within one or two slips (one for names up to eight letters), if there is one.
+
+        It makes an error of an unknown name, so `brother` must not pass for a slip of `mother`."""
+        if len(word) <= 2:
+            return None
+        allowed = 1 if len(word) <= _LONGEST_WITH_ONE_SLIP else _MOST_SLIPS
+        found = ((_slips(word, other, allowed), other) for other in set(self._similar(word, allowed)))
+        return min((one for one in found if one[0] <= allowed), default=(0, None))[1]
+
+    def _similar(self, word: str, allowed: int) -> Iterator[str]:
+        shifts = range(-allowed, allowed + 1)
+        for length in (len(word) + shift for shift in shifts):
+            for piece, (start, end) in enumerate(_pieces(length, allowed)):
+                for moved in (start + shift for shift in shifts if start + shift >= 0):
+                    yield from self._by_piece.get((allowed, length, piece, word[moved : moved + end - start]), ())
+
+    @cached_property
+    def _by_piece(self) -> dict[tuple[int, int, int, str], list[str]]:
+        found: defaultdict[tuple[int, int, int, str], list[str]] = defaultdict(list)
+        for name in self._known:
+            for allowed in range(1, _MOST_SLIPS + 1):
+                for piece, (start, end) in enumerate(_pieces(len(name), allowed)):
+                    found[allowed, len(name), piece, name[start:end]].append(name)
+        return found
+
+
+def _pieces(length: int, slips: int) -> Iterator[tuple[int, int]]:
+    """Where the pieces of a name begin and end: one more than so many slips can change."""
+    number = 2 * slips + 1
+    for piece in range(number):
+        yield piece * length // number, (piece + 1) * length // number
+
+
+def _slips(left: str, right: str, limit: int) -> int:
+    """Insertions, deletions, replacements and swaps of neighbours between two words; anything above the limit is equal."""
+    two_ago: list[int] = []
+    before = list(range(len(right) + 1))
+    for i, a in enumerate(left, 1):
+        now = [i]
+        for j, b in enumerate(right, 1):
+            cost = min(before[j] + 1, now[j - 1] + 1, before[j - 1] + (a != b))
+            if i > 1 and j > 1 and a == right[j - 2] and left[i - 2] == b:
+                cost = min(cost, two_ago[j - 2] + 1)
+            now.append(cost)
+        if min(now) > limit:
+            return limit + 1
+        two_ago, before = before, now
+    return before[-1]

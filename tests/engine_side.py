@@ -185,11 +185,35 @@ def only_tables(setting: FormulaSetting) -> bool:
     return bool(setting.tables) and all(one[0] in targets for facts in setting.predictions.values() for one in facts)
 
 
-def run(setting: Setting, text: str, rows: Rows | None = None, *, engine: str = "duckdb") -> Outcome:
-    import rulescore
-
+def run(setting: Setting, text: str, rows: Rows | None = None, *, engine: str = "duckdb", horn: bool = True) -> Outcome:
     predictions = {model: predictions_of(setting, facts) for model, facts in rows_of(setting, rows).items()}
-    return outcome_of(rulescore.score(observed_of(setting), predictions, text, **options(setting, engine)))
+    return outcome_of(evaluation(observed_of(setting), predictions, text, horn=horn, **options(setting, engine)))
+
+
+def evaluation(observed: Any, predictions: Any, text: str, *, horn: bool, **options: Any) -> Any:
+    """What the package finds; without `horn`, if it counts rules of Horn form as it counts all others."""
+    import rulescore
+    from rulescore.data.api import make_setting
+    from rulescore.evaluate import Session
+
+    if horn:
+        return rulescore.score(observed, predictions, text, contributions=True, **options)
+    with Session(make_setting(observed, predictions, text, **options), horn=False) as session:
+        return session.evaluate(contributions=True)
+
+
+def counts_as_formulas(setting: Setting) -> bool:
+    """Whether Horn rules can be counted as formulas, too: by the definition, and not with predictions as refuters."""
+    plain = setting.convention == oracle.DEFINITION and oracle.REFUTER not in (setting.roles or ())
+    return plain and not _has_values_that_formulas_mix_up(setting)
+
+
+def _has_values_that_formulas_mix_up(setting: Setting) -> bool:
+    """Values of several types, or integers that are no doubles beside floats."""
+    facts = [*setting.observed, *setting.negatives, *(one for found in setting.predictions.values() for one in found)]
+    constants = {one for fact in facts for one in fact[1:]}
+    large = any(one.type == "number" and abs(one.value) >= 2**53 for one in constants)
+    return large or len({one.type for one in constants}) > 1
 
 
 def outcome_of(evaluation: Any) -> Outcome:
@@ -244,7 +268,9 @@ def expected_violations(setting: Setting) -> dict[tuple[str, Fact], tuple[int, V
     }
 
 
-def violations(setting: Setting, text: str, *, engine: str = "duckdb") -> dict[tuple[str, Fact], tuple[int, Violations]]:
+def violations(
+    setting: Setting, text: str, *, engine: str = "duckdb", horn: bool = True
+) -> dict[tuple[str, Fact], tuple[int, Violations]]:
     """The same as the package lists them."""
     from rulescore.data.api import make_setting
     from rulescore.evaluate import Session
@@ -252,19 +278,21 @@ def violations(setting: Setting, text: str, *, engine: str = "duckdb") -> dict[t
 
     predictions = {model: predictions_of(setting, facts) for model, facts in setting.predictions.items()}
     found: dict[tuple[str, Fact], tuple[int, Violations]] = {}
-    # The evaluator of formulas does not look for refuting instances.
-    known_roles = {"body", "head"} if isinstance(setting, FormulaSetting) else {"body", "head", "refuter"}
-    with Session(make_setting(observed_of(setting), predictions, text, **options(setting, engine))) as session:
+    with Session(make_setting(observed_of(setting), predictions, text, **options(setting, engine)), horn=horn) as session:
         for model, facts in setting.predictions.items():
             for one in facts:
                 atom = parse_atom(write_atom(oracle.Atom(one[0], one[1:])))
                 for rule in setting.rules:
                     listed = session.violations(rule=rule.name, model=model, prediction=atom, limit=10_000)
-                    found[rule.name, one] = (
-                        listed.total,
-                        {(shown_binding(row.binding), frozenset(row.roles) & known_roles) for row in listed.rows},
-                    )
-    return found
+                    rows = {(shown_binding(row.binding), frozenset(row.roles)) for row in listed.rows}
+                    found[rule.name, one] = (listed.total, rows)
+    # The evaluator of formulas does not look for refuting instances.
+    return without_refuters(found) if isinstance(setting, FormulaSetting) else found
+
+
+def without_refuters(found: dict[tuple[str, Fact], tuple[int, Violations]]) -> dict[tuple[str, Fact], tuple[int, Violations]]:
+    """Violations with the roles in body and head alone."""
+    return {key: (n, {(binding, roles - {oracle.REFUTER}) for binding, roles in rows}) for key, (n, rows) in found.items()}
 
 
 def shown_binding(binding: Mapping[str, str]) -> frozenset[str]:

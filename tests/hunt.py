@@ -12,7 +12,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
@@ -31,16 +31,24 @@ KINDS: dict[str, Any] = {
     "proximity": proximity_strategies.settings,
     "plain": strategies.settings,
     "appendix": lambda: strategies.settings(appendix=True),
+    "as_formulas": lambda: strategies.settings().map(_without_refuters),
 }
 
 
-def difference(generated: Any, engine: Any) -> str | None:
+def _without_refuters(generated: strategies.Generated) -> strategies.Generated:
+    return replace(generated, setting=strategies.without_refuters(generated.setting))
+
+
+def difference(generated: Any, engine: Any, *, horn: bool) -> str | None:
     """What differs between engine and oracle, in words; None if nothing does."""
     member = Member("", generated.setting, generated.text, generated.arities)
     alone = isinstance(engine, str)
     answers = engine_side.expected(generated.setting) if alone else expected(member)
     try:
-        found = engine_side.run(generated.setting, generated.text, engine=engine) if alone else run_together([member], engine)[""]
+        if alone:
+            found = engine_side.run(generated.setting, generated.text, engine=engine, horn=horn)
+        else:
+            found = run_together([member], engine, horn=horn)[""]
     except Exception as error:
         return f"{type(error).__name__}: {error}"
     if found == answers:
@@ -85,7 +93,7 @@ def hunt_batch(found: Counter[str], kind: str, number: int, start: int, *, shrin
     @given(KINDS[kind]())
     def compare(generated: Any) -> None:
         found["settings"] += 1
-        what = difference(generated, engine)
+        what = difference(generated, engine, horn=kind != "as_formulas")
         if what is None:
             return
         found["differences"] += 1

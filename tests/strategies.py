@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import permutations, product
 
@@ -273,6 +273,11 @@ def settings(draw: st.DrawFn, *, appendix: bool = False, most_rules: int = 5, mo
         **general,
     )
     return Generated(setting, vocabulary.arities, group_list)
+
+
+def without_refuters(setting: Setting) -> Setting:
+    """The same with predictions in no role of refuters, which formulas do not know."""
+    return replace(setting, roles=None if setting.roles is None else (setting.roles - {oracle.REFUTER}) or None)
 
 
 def role_sets() -> st.SearchStrategy[frozenset[str]]:

@@ -9,11 +9,18 @@ import pytest
 
 import engine_side
 from case_files import FOLDER, Case, CaseError, Expectation, Run, all_cases, counts, number, read_case
+from formula_tree import FormulaSetting
 from oracle import Setting, ratio
 
 CASES = all_cases()
 RUNS = [(case, run) for case in CASES for run in case.runs]
 LISTED = [(case, run) for case, run in RUNS if any(e.keyword == "violation" for e in run.expectations)]
+# Plain rules, which can be counted as formulas, too.
+PLAIN = [
+    (case, run)
+    for case, run in RUNS
+    if not isinstance(case.setting(run), FormulaSetting) and engine_side.counts_as_formulas(case.setting(run))
+]
 
 
 def name_of(value: object) -> str:
@@ -99,6 +106,20 @@ def test_duckdb_gives_the_oracle_s_numbers(case: Case, run: Run) -> None:
         return
     outcome = engine_side.run(setting, case.rule_text, rows=case.predictions)
     assert outcome == engine_side.expected(setting, rows=case.predictions)
+
+
+@pytest.mark.parametrize(("case", "run"), PLAIN, ids=name_of)
+def test_horn_rules_counted_as_formulas_have_the_same_numbers(case: Case, run: Run) -> None:
+    setting = case.setting(run)
+    outcome = engine_side.run(setting, case.rule_text, rows=case.predictions, horn=False)
+    assert outcome == engine_side.expected(setting, rows=case.predictions)
+
+
+@pytest.mark.parametrize(("case", "run"), [one for one in PLAIN if one in LISTED], ids=name_of)
+def test_violations_of_horn_rules_as_formulas_are_the_same(case: Case, run: Run) -> None:
+    setting = case.setting(run)
+    listed = engine_side.violations(setting, case.rule_text, horn=False)
+    assert engine_side.without_refuters(listed) == engine_side.without_refuters(engine_side.expected_violations(setting))
 
 
 @pytest.mark.parametrize(("case", "run"), LISTED, ids=name_of)

@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import given, note, settings
+from hypothesis import assume, given, note, settings
 from hypothesis import strategies as st
 
 import engine_side
@@ -51,6 +51,12 @@ def test_engine_equals_oracle(engine: str, appendix: bool) -> None:
         require_the_oracle_s_numbers(batch, engine)
 
 
+def test_horn_rules_counted_as_formulas_have_the_same_numbers() -> None:
+    members = [one for one in alike(gathered(strategies.settings(), MANY)) if engine_side.counts_as_formulas(one.setting)]
+    for batch in batches(members, size=AT_ONCE):
+        require_the_oracle_s_numbers(batch, "duckdb", horn=False)
+
+
 def alike(members: list[Member]) -> list[Member]:
     """Settings that can be evaluated at once: as many of them one after another have the same options, the next have others."""
     found = []
@@ -67,6 +73,15 @@ def test_listed_violations_are_the_counted_ones_by_the_definition(engine: str, g
     note(generated.text)
     setting = generated.setting
     assert engine_side.violations(setting, generated.text, engine=engine) == engine_side.expected_violations(setting)
+
+
+@given(strategies.settings(most_rules=2, models=1))
+def test_listed_violations_of_horn_rules_as_formulas_are_the_same(generated: Generated) -> None:
+    note(generated.text)
+    setting = strategies.without_refuters(generated.setting)
+    assume(engine_side.counts_as_formulas(setting))
+    listed = engine_side.violations(setting, generated.text, horn=False)
+    assert engine_side.without_refuters(listed) == engine_side.without_refuters(engine_side.expected_violations(setting))
 
 
 @given(strategies.settings(appendix=True, most_rules=2, models=1))

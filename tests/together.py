@@ -147,10 +147,8 @@ def renamed(facts: Sequence[Fact], prefix: str) -> list[Fact]:
     return [(prefix + one[0], *one[1:]) for one in facts]
 
 
-def run_together(batch: Sequence[Member], engine: Any) -> dict[str, Outcome]:
+def run_together(batch: Sequence[Member], engine: Any, *, horn: bool = True) -> dict[str, Outcome]:
     """The outcome of every setting, by its prefix. What is computed over all rules of a model is left out."""
-    import rulescore
-
     observed: dict[str, Any] = {}
     negatives: dict[str, Any] = {}
     predictions: dict[str, Any] = {}
@@ -172,7 +170,7 @@ def run_together(batch: Sequence[Member], engine: Any) -> dict[str, Outcome]:
     common = engine_side.options(batch[0].setting, engine)
     options |= {name: common[name] for name in ("engine", "convention", "distinct_variables", "roles")}
     text = "\n".join(f"{one.declarations}{renamed_text(one)}" for one in batch)
-    evaluation = rulescore.score(observed, predictions, text, negatives=negatives or None, **options, contributions=True)
+    evaluation = engine_side.evaluation(observed, predictions, text, horn=horn, negatives=negatives or None, **options)
     return _apart(engine_side.outcome_of(evaluation), batch)
 
 
@@ -214,8 +212,8 @@ def _without(key: Any, prefix: str) -> Any:
     return (*(name.removeprefix(prefix) for name in key[:2]), *key[2:])
 
 
-def require_the_oracle_s_numbers(batch: Sequence[Member], engine: Any) -> None:
-    found = run_together(batch, engine)
+def require_the_oracle_s_numbers(batch: Sequence[Member], engine: Any, *, horn: bool = True) -> None:
+    found = run_together(batch, engine, horn=horn)
     for member in batch:
         assert found[member.prefix] == expected(member), f"{member.place}\n{member.text}"
 

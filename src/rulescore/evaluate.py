@@ -32,7 +32,7 @@ from rulescore.errors import Diagnostic, InputError, Severity, are_errors, sugge
 from rulescore.language.names import rule_names
 from rulescore.language.parser import parse_all
 from rulescore.language.printer import print_atom
-from rulescore.language.syntax import Atom, Constant, ExtractIncompatible
+from rulescore.language.syntax import Atom, Constant, ExtractIncompatible, Program
 from rulescore.logic import checks, conventions
 from rulescore.logic.families import Names, names_of
 from rulescore.logic.horn import horn_program
@@ -98,12 +98,14 @@ class GridRow:
 
 class Session:
     """A setting that is loaded and checked. Use as a context manager: it holds a database connection. Without `sorted_plans` pairs
-    within a distance are joined like those of any other rule, which gives the same counts, slowly. `grid`: counts with other
-    tolerances will be asked for, so that an engine that cannot give them says so before anything is read."""
+    within a distance are joined like those of any other rule; without `horn` rules of Horn form are counted one by one, as all
+    others are. Both give the same counts, slowly: a second opinion. `grid`: counts with other tolerances will be asked for, so that
+    an engine that cannot give them says so before anything is read."""
 
-    def __init__(self, setting: Setting, *, sorted_plans: bool = True, grid: bool = False) -> None:
+    def __init__(self, setting: Setting, *, sorted_plans: bool = True, horn: bool = True, grid: bool = False) -> None:
         self.setting = setting
         self._sorted_plans = sorted_plans
+        self._fast_family = horn
         self._grid = grid
         self.program = parse_all(setting.rules)
         self.rules = described_rules(self.program, setting.scoring, setting.sql_rules)
@@ -120,7 +122,7 @@ class Session:
         found = expanded(self._engine, adopted(self._engine, self.setting))
         self.setting, self._published = found.setting, found.tables
         known = self._load(names)
-        self._horn, self._fast = horn_program(self.program, known.is_predicate)
+        self._horn, self._fast = self._families(known)
         problems = checks.structure(self.program, names, self._horn)
         types = literal_types(self._engine, self._loaded, self._horn)
         problems += checks.meaning(
@@ -148,6 +150,10 @@ class Session:
         self.plan: Plan = plan(((i, normal_rule(self.program.rules[i])) for i in sorted(self._fast)), self.ways)
         self._prepared: counting.Counter | None = None
 
+    def _families(self, known: Names) -> tuple[Program, frozenset[int]]:
+        """The statements of the fast family, and the numbers of its rules."""
+        return horn_program(self.program if self._fast_family else Program(()), known.is_predicate)
+
     def _load(self, names: Sequence[str]) -> Names:
         """Load the data. Problems of the rules that need no data are told together with those of loading."""
         known = names_of(self.setting)
@@ -164,7 +170,7 @@ class Session:
             )
             self._tables = predicted_tables(self._engine, tables, self._loaded.literal)
         except InputError as error:
-            guess, _ = horn_program(self.program, known.is_predicate)
+            guess, _ = self._families(known)
             raise InputError([*checks.structure(self.program, names, guess), *error.problems]) from error
         return replace(known, vocabulary=self._loaded.vocabulary)
 

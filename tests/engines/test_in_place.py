@@ -625,7 +625,7 @@ def test_columns_that_are_named_as_arguments_are_the_arguments(
     database.run(f"CREATE TABLE t ({columns})")
     engine = connect(EngineOptions(database.reader))
     try:
-        assert PostgresCatalogue(engine).stored(table_facts("t", predicate=predicate)).arguments == arguments
+        assert PostgresCatalogue(engine, ["public"]).stored(table_facts("t", predicate=predicate)).arguments == arguments
     finally:
         engine.close()
 
@@ -646,7 +646,7 @@ def test_the_parts_of_a_table_are_those_of_a_file(database: Database) -> None:
     database.run("CREATE TABLE t (s text, p int, o text, model text)")
     engine = connect(EngineOptions(database.reader))
     try:
-        stored = PostgresCatalogue(engine).stored(table_answers("t", "m"))
+        stored = PostgresCatalogue(engine, ["public"]).stored(table_answers("t", "m"))
     finally:
         engine.close()
     assert (stored.arguments, stored.relation, [one.values for one in stored.only]) == (("s", "o"), "p", [("m",)])

@@ -46,7 +46,6 @@ _MOST_LISTED = 20
 class _Relation:
     schema: str
     name: str
-    visible: bool
     readable: bool
     comment: str
 
@@ -58,8 +57,9 @@ class _Relation:
 class PostgresCatalogue(Catalogue):
     """The tables and views of a PostgreSQL database, as the role sees them."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    def __init__(self, engine: Engine, searched: Sequence[str]) -> None:
+        """`searched`: the schemas in which the role searches for names, in their order. The session itself does so no more."""
+        self._engine, self._searched = engine, searched
         self._known: list[_Relation] | None = None
 
     @property
@@ -75,9 +75,9 @@ class PostgresCatalogue(Catalogue):
 
     def find(self, table: str) -> Path:
         """Schema and name of a table, which may be given by its name alone where the search path finds it."""
-        found = [one for one in self.relations if one.full == table] or [
-            one for one in self.relations if one.visible and one.name == table
-        ]
+        found = [one for one in self.relations if one.full == table]
+        if not found and (visible := self._visible().get(table)) is not None:
+            found = [visible]
         if not found:
             raise InputError(self._unknown(table))
         if len(found) > 1:
@@ -89,8 +89,13 @@ class PostgresCatalogue(Catalogue):
             raise InputError(Diagnostic("E922", f"the role may not read `{table}`", helps=helps))
         return found[0].schema, found[0].name
 
+    def _visible(self) -> dict[str, _Relation]:
+        """The tables that need no schema: of one name, that of the schema which is searched first."""
+        return {one.name: one for schema in reversed(self._searched) for one in self.relations if one.schema == schema}
+
     def _unknown(self, table: str) -> Diagnostic:
-        shown = [one.name if one.visible else one.full for one in self.relations if one.readable]
+        visible = self._visible()
+        shown = [one.name if visible.get(one.name) is one else one.full for one in self.relations if one.readable]
         close = suggestion(table, dict.fromkeys([*shown, *(one.full for one in self.relations)]))
         helps = (f"did you mean `{close}`?",) if close else ()
         notes = (f"tables that can be read are {_listed(shown)}", "capital letters count")
@@ -112,7 +117,8 @@ class PostgresCatalogue(Catalogue):
 
 def _column(row: Mapping[str, object]) -> StoredColumn:
     name, kind, modifier = str(row["type"]), row["kind"], row["modifier"]
-    found = StoredType.TEXT if kind == "e" else sql.STORED_TYPES.get(name)
+    # Anybody may give a type of several fields the name of a plain one.
+    found = StoredType.TEXT if kind == "e" else sql.STORED_TYPES.get(name) if kind == "b" else None
     # The lower 11 bits of a numeric's modifier are its scale, which may be negative; no modifier, no scale.
     scale = None if not isinstance(modifier, int) or modifier < 4 else ((modifier - 4 & 2047) ^ 1024) - 1024
     return StoredColumn(name, found, max(0, scale) if scale is not None else None)

@@ -105,6 +105,8 @@ class PostgresEngine:
         self._worker = Worker(self.cancel)
         self._unanalysed: set[str] = set()
         self._letters = _LETTERS[-1]
+        # The schemas that the role searches, in which names of the user's tables are looked up.
+        self._searched: list[str] = []
         try:
             self._worker.do(lambda: self._begin(options))
         except psycopg.Error as error:
@@ -116,6 +118,7 @@ class PostgresEngine:
 
     def _begin(self, options: EngineOptions) -> None:
         """Start the transaction, settle everything that an answer could depend on, and see that the database will do."""
+        self._leave_search_path()
         self._refuse_copy()
         # Roles that only read often begin read only by default, and then make no temporary tables either.
         self._tell("BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE")
@@ -128,13 +131,17 @@ class PostgresEngine:
             settings["max_parallel_workers_per_gather"] = str(options.threads - 1)
         for name, value in settings.items():
             self._tell(f"SET {name} = '{value}'")
-        # A path may name `pg_temp` last; tables of ours come before any that the user has under their names.
-        self._rows(
-            "SELECT set_config('search_path', concat_ws(', ', 'pg_temp', NULLIF(current_setting('search_path'), '')), false)"
-        )
         self._refuse_database()
-        known = {name for (name,) in self._rows("SELECT collname FROM pg_catalog.pg_collation")}
+        collations = "SELECT collname FROM pg_catalog.pg_collation WHERE collnamespace = 'pg_catalog'::regnamespace"
+        known = {name for (name,) in self._rows(collations)}
         self._letters = next(name for name in _LETTERS if name in known)
+
+    def _leave_search_path(self) -> None:
+        """Search for names in the server's own schema, then among the session's temporary tables, and nowhere else: whoever may
+        make functions in a schema that is searched could have them run with the rights of this role. Until that is settled every
+        call names its schema, and there is no operator and no type."""
+        self._searched = [str(schema) for (schema,) in self._rows("SELECT pg_catalog.unnest(pg_catalog.current_schemas(false))")]
+        self._rows("SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', false)")
 
     def _refuse_copy(self) -> None:
         ((is_copy,),) = self._rows("SELECT pg_catalog.pg_is_in_recovery()")
@@ -187,7 +194,7 @@ class PostgresEngine:
         """Files and frames are handed over."""
 
     def catalogue(self) -> PostgresCatalogue:
-        return PostgresCatalogue(self)
+        return PostgresCatalogue(self, self._searched)
 
     def run(self, statement: exp.Expr, *, as_written: bool = False) -> None:
         if isinstance(statement, exp.Commit):

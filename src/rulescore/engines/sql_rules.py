@@ -28,6 +28,8 @@ CODES = {
 
 _COLUMNS = ("prediction", "confirmed", "refuted")
 _RETURNED = ("return one row for each grounding: `prediction` (null over the data), `confirmed`, `refuted`",)
+# The session of a server searches no schema for names but the server's own.
+_OTHERS = {"postgres": ("a table of the database itself is named with its schema: `public.sale`",)}
 CountRows = dict[int, tuple[int, int, int]]
 
 
@@ -77,6 +79,7 @@ class SqlRules:
             said = [line for line in str(error).splitlines() if line.strip(" ^") and not line.startswith("Did you mean")]
             helps = tuple(_meant(rule, known)) or (
                 "a statement reads `observed_NAME` and `predicted_NAME`, for predicates and tables by name",
+                *_OTHERS.get(self.engine.dialect, ()),
             )
             message = f"the statement of rule `{rule.name}` cannot be run"
             yield Diagnostic("E293", message, rule.place, notes=tuple(said[:2]), helps=helps)

@@ -35,7 +35,7 @@ from rulescore.sql.published import DIALECT
 
 # Tables, partitioned tables, views, materialised views and foreign tables; no session's temporary tables.
 _RELATIONS = """
-SELECT n.nspname::TEXT AS "schema", c.relname::TEXT AS "name", pg_table_is_visible(c.oid) AS "visible",
+SELECT n.nspname::TEXT AS "schema", c.relname::TEXT AS "name",
     has_schema_privilege(n.oid, 'USAGE') AND has_any_column_privilege(c.oid, 'SELECT') AS "readable",
     COALESCE(obj_description(c.oid, 'pg_class'), '') AS "comment"
 FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
@@ -94,7 +94,7 @@ _VALUES = {
 
 
 def relations() -> exp.Expr:
-    """The tables and views of the database: `schema`, `name`, whether the search path finds them, whether they may be read."""
+    """The tables and views of the database: `schema`, `name`, whether they may be read, and their comments."""
     return sqlglot.parse_one(_RELATIONS, dialect=DIALECT)
 
 

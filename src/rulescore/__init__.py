@@ -4,6 +4,7 @@ import typing as _typing
 
 if _typing.TYPE_CHECKING:
     from rulescore.api import audit, score
+    from rulescore.data.rule_sources import RuleText
     from rulescore.data.setting import Function, SqlRule
     from rulescore.data.tables import Table
     from rulescore.errors import EngineError, InputError, RulescoreError
@@ -14,6 +15,7 @@ __all__ = [
     "Evaluation",
     "Function",
     "InputError",
+    "RuleText",
     "RulescoreError",
     "SqlRule",
     "Table",
@@ -28,6 +30,7 @@ _HOMES = {
     "Evaluation": "rulescore.scoring.evaluation",
     "Function": "rulescore.data.setting",
     "InputError": "rulescore.errors",
+    "RuleText": "rulescore.data.rule_sources",
     "RulescoreError": "rulescore.errors",
     "SqlRule": "rulescore.data.setting",
     "Table": "rulescore.data.tables",

@@ -42,7 +42,7 @@ def score(
 
     `observed`: facts as a path, a list of paths, a frame, an iterable of (head, relation, tail), or a mapping from predicate to
     rows; None where there are only `tables`. `predictions`: a mapping from model to any of these, or to ids and values of a table's
-    target. `rules`: a path, rule text, or a list of them. `engine`: an address, or a Spark session.
+    target. `rules`: a path, rule text, a `RuleText`, or a list of them. `engine`: an address, or a Spark session.
     `contributions`: whether those of single predictions are brought here, which is so unless the engine is Spark; or where they are
     written to, as Parquet."""
     setting = make_setting(

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from enum import StrEnum
 from functools import lru_cache
+from pathlib import Path
 from re import compile, escape
 
 
@@ -23,10 +24,11 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
-    """A text and the name a user knows it by; spans point into it."""
+    """A text and the name a user knows it by; spans point into it. `folder`: the one whose files the text may name, if any."""
 
     name: str
     text: str
+    folder: Path | None = None
     _starts: list[int] = field(default_factory=list, repr=False)
     _lines: dict[int, str] = field(default_factory=dict, repr=False)
 

@@ -10,6 +10,7 @@ import pytest
 
 from rulescore.data.api import make_setting
 from rulescore.data.codes import CODES
+from rulescore.data.rule_sources import RuleText
 from rulescore.data.setting import Convention, EngineOptions, Role, ScoringOptions
 from rulescore.language.parser import parse, parse_all, parse_rule
 from rulescore.language.syntax import Closed, Kind
@@ -32,6 +33,22 @@ def test_a_text_with_a_line_end_or_an_arrow_is_no_path():
     for text in ("closed p.", "p(X) :- q(X).", "p(X) ← q(X)", "# nothing\n", ""):
         (source,) = make_setting(FACTS, rules=text).rules
         assert source.text == text
+
+
+def test_rules_given_as_text_read_tables_of_a_folder_that_is_given_alone(write, tmp_path, problems_of):
+    write("pairs.csv", "p,q\nfather,son\n")
+    text = 'for $p, $q in "pairs.csv": $p(X, Y) <- $q(Y, X).'
+    for rules in (RuleText(text, folder=tmp_path), RuleText(text, str(tmp_path)), [write("pairs.rules", text)]):
+        (rule,) = parse_all(make_setting(FACTS, rules=rules).rules).rules
+        assert rule.head.predicate == "father"
+    for rules in (text, RuleText(text), [RuleText(text)]):
+        (problem,) = problems_of(lambda rules=rules: parse_all(make_setting(FACTS, rules=rules).rules))
+        assert (problem.code, problem.place.line, problem.place.column) == ("E126", 1, 15)
+
+
+def test_a_rule_text_never_names_a_file(write):
+    path = str(write("family.rules", RULE))
+    assert [one.text for one in make_setting(FACTS, rules=RuleText(path)).rules] == [path]
 
 
 def test_a_missing_rule_file_is_an_error_that_suggests_its_neighbour(write, tmp_path, problems_of):

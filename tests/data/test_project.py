@@ -150,6 +150,14 @@ refute = ["p(X, Y) <- q(X, Y)."]
     assert statements[3] == Closed(None)
 
 
+@pytest.mark.parametrize("mark", ['"""\n', "'''"])
+def test_rules_in_the_project_file_read_tables_of_its_folder(project, write, mark):
+    write("pairs.csv", "p\nfather\n")
+    text = 'facts = "train.tsv"\n[rules]\ntext = MARKfor $p in "pairs.csv": $p(X, Y) <- son(Y, X).MARK\n'
+    (rule,) = parse_all(project(text.replace("MARK", mark)).setting.rules).rules
+    assert rule.head.predicate == "father"
+
+
 def test_a_problem_of_rules_in_the_project_file_points_to_its_line(project, folder):
     setting = project('facts = "train.tsv"\n[rules]\ntext = """\naunt(X, Y) <- sister(X, Y).\naunt(X <- q(X).\n"""\n').setting
     with pytest.raises(InputError) as raised:

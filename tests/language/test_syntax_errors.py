@@ -176,18 +176,25 @@ MISTAKES = [
     ("E123", "for $p in {(a, b)}: $p(X) <- q(X).", "there are 2 values for 1 parameter"),
     ("E123", "for $p in {a}: @hard $p(X) <- q(X).", "annotations stand before `for`"),
     ("E124", 'for $p in "no such file.csv": $p(X) <- q(X).', "there is no file `no such file.csv`"),
+    ("E125", 'for $p in "/etc/passwd": $p(X) <- q(X).', "`/etc/passwd` does not lie within the folder of the rule file"),
+    ("E126", 'for $p in "t.csv": $p(X) <- q(X).', "rules given as text read no files"),
 ]
 
 
-def problems_of(text: str) -> tuple[Diagnostic, ...]:
+def problems_of(text: str, folder: Path | None = None) -> tuple[Diagnostic, ...]:
     with pytest.raises(InputError) as caught:
-        parse(Source("test.rules", text))
+        parse(Source("test.rules", text, folder))
     return caught.value.problems
+
+
+def folder_of(code: str) -> Path | None:
+    """Where rules may look for tables: nowhere, if that is the mistake."""
+    return None if code == "E126" else Path()
 
 
 @pytest.mark.parametrize(("code", "text", "message"), MISTAKES)
 def test_each_mistake_is_one_problem_with_its_code_and_message(code, text, message):
-    assert [(problem.code, problem.message) for problem in problems_of(text)] == [(code, message)]
+    assert [(problem.code, problem.message) for problem in problems_of(text, folder_of(code))] == [(code, message)]
 
 
 def test_every_code_has_a_mistake_that_shows_it():
@@ -202,7 +209,7 @@ def test_every_code_in_the_source_is_in_the_table_of_codes():
 
 @pytest.mark.parametrize(("code", "text", "message"), MISTAKES)
 def test_messages_are_lower_case_without_a_full_stop(code, text, message):
-    (problem,) = problems_of(text)
+    (problem,) = problems_of(text, folder_of(code))
     for line in (problem.message, *problem.notes, *problem.helps):
         assert not line[0].isupper()
         assert not line.endswith(".")

@@ -1,5 +1,8 @@
 """One statement with parameters is several statements without."""
 
+import os
+from pathlib import Path
+
 import pytest
 
 from rulescore.errors import InputError, Source
@@ -10,12 +13,12 @@ from rulescore.language.syntax import Kind
 
 
 def expanded(text: str, folder: str = ".") -> list[str]:
-    return print_program(parse(Source(f"{folder}/test.rules", text))).splitlines()
+    return print_program(parse(Source(f"{folder}/test.rules", text, Path(folder)))).splitlines()
 
 
 def refused(text: str, folder: str = "."):
     with pytest.raises(InputError) as caught:
-        parse(Source(f"{folder}/test.rules", text))
+        parse(Source(f"{folder}/test.rules", text, Path(folder)))
     return caught.value.problems
 
 
@@ -142,6 +145,86 @@ def test_a_file_that_is_not_there_is_refused_with_the_one_that_may_be_meant(tmp_
     (tmp_path / "pairs.csv").touch()
     (problem,) = refused('for $p in "pair.csv": $p(X) <- q(X).', str(tmp_path))
     assert problem.helps == ("did you mean `pairs.csv`?",)
+
+
+def test_a_table_may_lie_in_a_folder_beside_the_rules_and_be_a_link_there(tmp_path):
+    (tmp_path / "values").mkdir()
+    (tmp_path / "values" / "t.csv").write_text("p\na\n")
+    (tmp_path / "link.csv").symlink_to("values/t.csv")
+    for name in ("values/t.csv", "values/../values/t.csv", "./link.csv"):
+        assert expanded(f'for $p in "{name}": $p(X) <- q(X).', str(tmp_path)) == ["a(X) <- q(X)."]
+
+
+@pytest.fixture
+def rules_folder(tmp_path):
+    """A folder of rules beside what is not theirs to read, with links to it."""
+    (tmp_path / "secret.csv").write_text("p\nTOPSECRET\n")
+    (tmp_path / "others").mkdir()
+    (tmp_path / "others" / "secret.csv").write_text("p\nTOPSECRET\n")
+    folder = tmp_path / "rules"
+    (folder / "folder.csv").mkdir(parents=True)
+    (folder / "link.csv").symlink_to(tmp_path / "secret.csv")
+    (folder / "others").symlink_to(tmp_path / "others")
+    (folder / "zero.csv").symlink_to("/dev/zero")
+    (folder / "nowhere.csv").symlink_to(tmp_path / "nowhere.csv")
+    (folder / "itself.csv").symlink_to(folder / "itself.csv")
+    os.mkfifo(folder / "pipe.csv")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("../secret.csv", "E125"),
+        ("../nowhere.csv", "E125"),
+        ("folder.csv/../../secret.csv", "E125"),
+        ("link.csv", "E125"),
+        ("others/secret.csv", "E125"),
+        ("nowhere.csv", "E125"),
+        ("zero.csv", "E125"),
+        ("pipe.csv", "E125"),
+        ("folder.csv", "E125"),
+        (".", "E125"),
+        ("", "E125"),
+        ("/dev/zero", "E125"),
+        ("/etc/passwd", "E125"),
+        ("itself.csv", "E124"),
+        ("a\\u0000b", "E124"),
+        ("x" * 300, "E124"),
+    ],
+)
+def test_nothing_but_a_regular_file_of_the_folder_is_read(name, code, rules_folder):
+    (problem,) = refused(f'for $p in "{name}": $p(X) <- q(X).', str(rules_folder))
+    assert problem.code == code
+    assert (problem.place.line, problem.place.column) == (1, 11)
+    assert "TOPSECRET" not in str(problem)
+
+
+def test_an_absolute_path_is_refused_even_if_it_leads_into_the_folder(tmp_path):
+    (tmp_path / "t.csv").write_text("p\na\n")
+    (problem,) = refused(f'for $p in "{tmp_path}/t.csv": $p(X) <- q(X).', str(tmp_path))
+    assert problem.code == "E125"
+
+
+@pytest.mark.parametrize(
+    ("content", "message", "note"),
+    [
+        ("key=TOPSECRET\nx\n", "`t.csv` has no column `p` and `q`", "its header names 1 column"),
+        ("p,TOPSECRET\nx,y\n", "`t.csv` has no column `q`", "its header names 2 columns"),
+        ("p,q,p,q,TOPSECRET\nx\n", "`t.csv` has more than one column `p` and `q`", "its header names 5 columns"),
+    ],
+)
+def test_no_message_tells_what_stands_in_a_table(content, message, note, tmp_path):
+    (tmp_path / "t.csv").write_text(content)
+    (problem,) = refused('for $p, $q in "t.csv": $p(X) <- $q(X).', str(tmp_path))
+    assert (problem.message, problem.notes) == (message, (note,))
+    assert "TOPSECRET" not in str(problem)
+
+
+def test_a_problem_of_an_expansion_tells_the_line_of_the_table(tmp_path):
+    (tmp_path / "t.csv").write_text("name,v\na,1\n\nb,c\n")
+    (problem,) = refused('for $name, $v in "t.csv": p(X) <- q(X), X = -$v, $name(X).', str(tmp_path))
+    assert problem.notes == ("this is so with line 4 of `t.csv`",)
 
 
 def test_a_problem_of_an_expansion_points_into_the_template():

@@ -246,9 +246,9 @@ class _Builder:
         """Rules written into the project file keep the lines they stand on, so that problems point into that file."""
         found = _INLINE_RULES.search(self._text)
         if found is None:
-            return Source(f"{self._path} (rules.text)", text)
+            return Source(f"{self._path} (rules.text)", text, self._folder)
         lines_before = self._text.count("\n", 0, found.end())
-        return Source(str(self._path), "\n" * lines_before + text)
+        return Source(str(self._path), "\n" * lines_before + text, self._folder)
 
     def _refutation(self) -> Iterator[Source]:
         statements = list(_refutation_statements(self._sections.refutation))

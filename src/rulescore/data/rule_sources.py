@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
 
@@ -11,7 +12,17 @@ from rulescore.errors import Diagnostic, InputError, Place, Source, suggestion
 from rulescore.language.printer import print_program, print_statement
 from rulescore.language.syntax import Program, Statement
 
-RulesLike = str | Path | Program | Statement | Iterable["RulesLike"]
+
+@dataclass(frozen=True, slots=True)
+class RuleText:
+    """Rule text, whatever it looks like, never the name of a file. `folder`: where the tables of its templates lie; without one it
+    reads no files."""
+
+    text: str
+    folder: str | Path | None = None
+
+
+RulesLike = str | Path | RuleText | Program | Statement | Iterable["RulesLike"]
 """A rule file, rule text, syntax trees, or several of these."""
 
 _ARROWS = ("<-", ":-", "←")
@@ -38,7 +49,7 @@ def _surrogate_problem(source: Source) -> Diagnostic | None:
 def _read(path: Path) -> Source:
     """A rule file's text under the name the user gave it."""
     try:
-        return Source(str(path), path.read_text(encoding="utf-8-sig"))
+        return Source(str(path), path.read_text(encoding="utf-8-sig"), path.parent)
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         helps = ("save the file as UTF-8",)
@@ -54,6 +65,8 @@ def _sources(rules: RulesLike, problems: list[Diagnostic]) -> Iterator[Source]:
     match rules:
         case str() if _is_text(rules):
             yield Source("<rules>", rules)
+        case RuleText(str() as text, folder):
+            yield Source("<rules>", text, None if folder is None else Path(folder))
         case str() | Path():
             try:
                 yield _read(Path(rules))

@@ -43,6 +43,8 @@ CODES: dict[str, str] = {
     "E122": "a condition is nested too deeply",
     "E123": "a template or its parameters are not written as they should be",
     "E124": "the table of a template's values cannot be used",
+    "E125": "the table of a template's values is no regular file within the folder of the rule file",
+    "E126": "rules given as text name a table of values, and no folder is given for it",
 }
 
 _Read = TypeVar("_Read")

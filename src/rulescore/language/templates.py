@@ -90,7 +90,7 @@ def _read_row(cursor: Cursor, width: int) -> Row:
     if len(values) != width:
         counted = f"{len(values)} value{'' if len(values) == 1 else 's'} for {width} parameter{'' if width == 1 else 's'}"
         raise cursor.failure("E123", f"there {'is' if len(values) == 1 else 'are'} {counted}", cursor.span_from(start), help=_FORM)
-    return tuple(values)
+    return Row(tuple(values))
 
 
 def _name(cursor: Cursor) -> str | None:
@@ -114,7 +114,7 @@ def _check_use(cursor: Cursor, template: Template, span: Span) -> None:
 
 def filled(template: Template, row: Row) -> tuple[list[Token], list[int]]:
     """The tokens of one expansion, and the number of the template's token that each comes from."""
-    values = dict(zip(template.parameters, row, strict=True))
+    values = dict(zip(template.parameters, row.values, strict=True))
     tokens: list[Token] = []
     origins: list[int] = []
     for position, token in enumerate(template.tokens):
@@ -138,7 +138,7 @@ def _fill_name(name: str, values: Mapping[str, Filling], row: Row) -> tuple[tupl
     """The name of one expansion: with its parameters filled in, or with all values behind it."""
     text = _fill_text(name, values)
     if not any(parameter in values for parameter in PARAMETER.findall(name)):
-        text = f"{name}[{', '.join(filling.text for filling in row)}]"
+        text = f"{name}[{', '.join(filling.text for filling in row.values)}]"
     return (("quoted", quote(text, '"')),)
 
 
@@ -147,6 +147,6 @@ def _fill_text(text: str, values: Mapping[str, Filling]) -> str:
 
 
 def in_expansion(problem: Diagnostic, template: Template, row: Row) -> Diagnostic:
-    """A problem of one expansion, with the values that it has."""
-    values = ", ".join(f"`{name}` = `{value.text}`" for name, value in zip(template.parameters, row, strict=True))
-    return replace(problem, notes=(*problem.notes, f"this is so with {values}"))
+    """A problem of one expansion, with the values that it has, or the line of the table that has them."""
+    values = ", ".join(f"`{name}` = `{value.text}`" for name, value in zip(template.parameters, row.values, strict=True))
+    return replace(problem, notes=(*problem.notes, f"this is so with {row.line or values}"))

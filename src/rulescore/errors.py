@@ -15,6 +15,7 @@ from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
 from re import compile, escape
+from typing import Self
 
 
 class Severity(StrEnum):
@@ -86,6 +87,8 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
+    """A problem. Whatever it says is said without passwords, however they came into it."""
+
     code: str
     message: str
     place: Place | None = None
@@ -93,6 +96,12 @@ class Diagnostic:
     notes: tuple[str, ...] = ()
     helps: tuple[str, ...] = ()
     severity: Severity = Severity.ERROR
+
+    def __post_init__(self) -> None:
+        for name in ("message", "label"):
+            object.__setattr__(self, name, masked(getattr(self, name)))
+        for name in ("notes", "helps"):
+            object.__setattr__(self, name, tuple(map(masked, getattr(self, name))))
 
     def __str__(self) -> str:
         return render(self)
@@ -105,7 +114,8 @@ def render(problem: Diagnostic) -> str:
     place = problem.place
     if place is not None:
         margin = " " * len(str(place.line or ""))
-        lines.append(f"{margin}--> {place}" if not margin else f"{margin[:-1]} --> {place}")
+        where = masked(str(place))
+        lines.append(f"{margin}--> {where}" if not margin else f"{margin[:-1]} --> {where}")
         if place.text is not None and place.line is not None and place.column is not None:
             text, column, length = _masked_place(place.text, place.column, place.length)
             shown, column = _window(text, column)
@@ -128,35 +138,62 @@ def _window(text: str, column: int, width: int = 120) -> tuple[str, int]:
 
 
 _PASSWORD = "".join(f"(?:{letter}|%{ord(letter):x}|%{ord(letter.upper()):x})" for letter in "password")
-_ADDRESS = r"(?: (?: (?P<alone> \A ) | (?P<quote> [\"'`] ) ) [\w+.-]*+ )? :? /"
-# A password may hold any character: one that stands alone or in quotes goes to their end, any other to the next blank.
-_REST = r"(?: (?(alone) . | (?(quote) (?: \\. | (?! (?P=quote) ) . ) | \S ) ) )"
 
-# What stands between the user's name and the last `@` of an address, or where its port should be, any `password=…`,
-# and a `;token=…` of Spark Connect.
-_SECRET = compile(
-    rf"""(?isx) {_ADDRESS} (?:
-        /? [^\s:/@]* : (?P<password> {_REST}* ) @
-        | / [^\s:/@\[]* : (?P<port> (?! \d+ ([/?,"'`\s] | $) ) {_REST}+ )
-    )
-    | {_PASSWORD} \s* = \s* (?P<given> '[^']*' | "[^"]*" | [^\s&]* [^\s&"'`] )
+# Where a secret may begin: behind the user's name of an address, any `password=…`, and a `;token=…` of Spark Connect.
+_BEGIN = compile(
+    rf"""(?isx) (?: (?: (?P<alone> \A ) | (?P<quote> ["'`] ) ) [\w+.-]*+ )? :? / (?P<second> /? ) (?P<user> [^\s:/@]* ) :
+    | (?: {_PASSWORD} | passwd | client_secret ) (?: ["'`]? \s* = | ["'] \s* : ) \s*
+        (?P<given> '[^']*' | "[^"]*" | [^\s&]* [^\s&"'`] )
     | ; token = (?P<token> [^\s;"'`]+ )"""
 )
+# A password may hold any character: one that stands alone or in quotes goes to their end, any other to the next blank.
+_RESTS = {
+    "alone": compile(r"(?s).*"),
+    "blank": compile(r"\S*"),
+    **{quote: compile(rf"(?s)(?:\\.|[^{quote}])*+") for quote in "\"'`"},
+}
+_PORT = compile(r"""\d+([/?,"'`\s]|$)""")
 _HIDDEN = "***"
 
 
 def masked(text: str) -> str:
     """A text without the passwords in it, and without their lengths."""
-    for start, end in reversed(_secrets(text)):
-        text = text[:start] + _HIDDEN + text[end:]
-    return text
+    pieces, end = [], 0
+    for start, after in _secrets(text):
+        pieces += [text[end:start], _HIDDEN]
+        end = after
+    return "".join([*pieces, text[end:]])
 
 
 # Many problems may be of one line, which may be long.
 @lru_cache(maxsize=16)
 def _secrets(text: str) -> list[tuple[int, int]]:
-    kinds = ("password", "port", "given", "token")
-    return [found.span(kind) for found in _SECRET.finditer(text) for kind in kinds if found[kind]]
+    """Where passwords stand. It takes time by the length of the text alone: every rest of it is looked through once."""
+    found: list[tuple[int, int]] = []
+    rests: dict[str, tuple[int, int]] = {}
+    position = 0
+    while (begin := _BEGIN.search(text, position)) is not None:
+        if begin["user"] is None:
+            start, position = begin.span("given" if begin["given"] else "token")
+            found.append((start, position))
+            continue
+        start = begin.end()
+        kind = "alone" if begin["alone"] is not None else begin["quote"] or "blank"
+        if start >= rests.get(kind, (0, 0))[0]:
+            end = _RESTS[kind].match(text, start).end()  # type: ignore[union-attr]  # it matches nothing, too
+            rests[kind] = end, text.rfind("@", start, end)
+        end, last = rests[kind]
+        if start <= last:
+            # What stands between the user's name and the last `@` of an address …
+            found.append((start, last))
+            position = last + 1
+        elif start < end and begin["second"] and "[" not in begin["user"] and not _PORT.match(text, start):
+            # … or where its port should be.
+            found.append((start, end))
+            position = end
+        else:
+            position = begin.start() + 1
+    return [(start, end) for start, end in found if start < end]
 
 
 def _masked_place(text: str, column: int, length: int) -> tuple[str, int, int]:
@@ -192,6 +229,10 @@ class InputError(RulescoreError):
         self.problems: tuple[Diagnostic, ...] = (problems,) if isinstance(problems, Diagnostic) else tuple(problems)
         super().__init__("\n\n".join(render(problem) for problem in self.problems))
 
+    def __reduce__(self) -> tuple[type[Self], tuple[tuple[Diagnostic, ...]]]:
+        """How processes hand it to each other: by what it was made of."""
+        return type(self), (self.problems,)
+
 
 @contextmanager
 def located(place: Place | None) -> Iterator[None]:
@@ -205,6 +246,9 @@ def located(place: Place | None) -> Iterator[None]:
 class EngineError(RulescoreError):
     """The database failed; carries what was being computed."""
 
+    def __init__(self, message: str) -> None:
+        super().__init__(masked(message))
+
 
 class UncertainError(EngineError):
     """The database went away while it was writing: it may have done so, or not."""
@@ -214,4 +258,8 @@ class MissingExtraError(RulescoreError):
     """An optional dependency is not installed; the message names the extra that brings it."""
 
     def __init__(self, what: str, extra: str) -> None:
+        self._made_of = what, extra
         super().__init__(f"{what} needs an optional dependency: install `rulescore[{extra}]`")
+
+    def __reduce__(self) -> tuple[type[Self], tuple[str, str]]:
+        return type(self), self._made_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from types import UnionType
@@ -16,7 +16,7 @@ from pydantic_core import ErrorDetails
 from rulescore.data.request import DELIMITERS_ARE, Arrangement, ColumnType, FactFile, FileFormat, is_delimiter
 from rulescore.data.setting import Convention, EngineOptions, PublishedFacts, Role, ScoringOptions, SqlRule
 from rulescore.data.tables import Table
-from rulescore.errors import Diagnostic, Place, suggestion
+from rulescore.errors import Diagnostic, Place, masked, suggestion
 from rulescore.language.syntax import Kind
 
 
@@ -342,10 +342,11 @@ def _diagnose(item: ErrorDetails, section: type[Section], place: Placer) -> Diag
             allowed = re.findall(r"'([^']*)'", str(item.get("ctx", {}).get("expected", "")))
             close = suggestion(str(item["input"]), allowed)
             helps = (f"did you mean `{close}`?",) if close else ()
-            message = f"`{'.'.join(words)}` is `{item['input']}`"
+            message = f"`{'.'.join(words)}` is `{_shown(item['input'])}`"
             return Diagnostic("E402", message, where, notes=(f"it is one of {', '.join(allowed)}",), helps=helps)
         case _:
-            message = f"`{'.'.join(words)}` is `{_shown(item['input'])}`"
+            said = "not what it should be" if _may_be_secret(words, item["input"]) else f"`{_shown(item['input'])}`"
+            message = f"`{'.'.join(words)}` is {said}"
             return Diagnostic("E402", message, where, notes=(_expectation(item),))
 
 
@@ -371,8 +372,14 @@ def _expectation(item: ErrorDetails) -> str:
     return _EXPECTATIONS.get(item["type"], item["msg"][:1].lower() + item["msg"][1:])
 
 
+def _may_be_secret(words: Sequence[str], value: object) -> bool:
+    """Whether a value may be an address with a password, or hold one, in whatever form it is given."""
+    return words[:1] == ["engine"] and (words[-1] in {"engine", "url"} or isinstance(value, list | dict))
+
+
 def _shown(value: object) -> str:
-    text = value if isinstance(value, str) else repr(value)
+    # A password is hidden before the text is cut: without the end of an address it would not be known for one.
+    text = masked(value if isinstance(value, str) else repr(value))
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 

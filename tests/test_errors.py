@@ -1,0 +1,147 @@
+"""Errors tell no password, take no longer for a long line, and arrive whole in another process."""
+
+from __future__ import annotations
+
+import multiprocessing
+import pickle
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from failing_tasks import TASKS
+from rulescore.data.project import load_project
+from rulescore.errors import (
+    Diagnostic,
+    EngineError,
+    InputError,
+    MissingExtraError,
+    Place,
+    RulescoreError,
+    UncertainError,
+    masked,
+    render,
+)
+
+SECRET = "s3cr3t"
+ADDRESS = f"postgresql://reader:{SECRET}@host/x"
+
+
+@pytest.mark.parametrize(
+    "section",
+    [
+        f'[engine]\nurl = ["{ADDRESS}"]',
+        f'[engine]\nurl = {{ address = "{ADDRESS}" }}',
+        f'[engine]\nurl = {{ user = "reader", password = "{SECRET}" }}',
+        f'[engine]\nurl = [{{ "password" = "{SECRET}" }}]',
+        f'[engine.url]\nkey = "{SECRET}"',
+        f'[engine]\nmemory_limit = "{ADDRESS}"',
+        f'[engine]\nmemory_limit = ["{ADDRESS}"]',
+        f'[engine]\nthreads = "{ADDRESS}"',
+        f'[engine]\nspill_folder = ["{ADDRESS}"]',
+        f'[engine]\nurl = "duckdb"\npassword = "{SECRET}"',
+        f'[engine]\nurl = "duckdb"\npasswd = "{SECRET}',
+        f'engine = "{ADDRESS}"',
+        f'engine = ["{ADDRESS}"]',
+        f'[[engine]]\nurl = "{ADDRESS}"',
+        f'[[engine]]\npassword = "{SECRET}"',
+        f'[scoring]\nconvention = "{ADDRESS}"',
+        f'[output]\nformats = ["{"x" * 60}", "{ADDRESS}"]',
+        f'[rules]\npath = "{ADDRESS}"',
+        f'[predictions]\nm = "{ADDRESS}"',
+        f'[negatives]\npath = "{ADDRESS}"',
+    ],
+)
+def test_no_message_about_a_project_file_shows_a_password(section: str, tmp_path: Path) -> None:
+    path = tmp_path / "rulescore.toml"
+    given = '[facts]\npath = "facts.tsv"\n'
+    path.write_text(f"{section}\n{given}" if section.startswith("engine") else f"{given}{section}\n", encoding="utf-8")
+    with pytest.raises(InputError) as raised:
+        load_project(path)
+    assert raised.value.problems
+    for problem in raised.value.problems:
+        assert SECRET not in render(problem)
+        assert SECRET not in " ".join((problem.message, problem.label, *problem.notes, *problem.helps))
+
+
+def test_what_is_wrong_with_an_address_is_told_without_it(tmp_path: Path) -> None:
+    path = tmp_path / "rulescore.toml"
+    path.write_text(f'facts = "facts.tsv"\n[engine]\nurl = ["{ADDRESS}"]\n', encoding="utf-8")
+    with pytest.raises(InputError) as raised:
+        load_project(path)
+    (problem,) = (one for one in raised.value.problems if one.code == "E402")
+    assert (problem.message, problem.notes) == ("`engine.url` is not what it should be", ("expected text",))
+
+
+@pytest.mark.parametrize("part", ["message", "label", "notes", "helps"])
+def test_no_part_of_a_problem_holds_a_password(part: str) -> None:
+    said = f"no connection to `{ADDRESS}`"
+    problem = Diagnostic(**{"code": "E912", "message": "", part: (said,) if part in ("notes", "helps") else said})
+    assert repr(problem).count(SECRET) == 0
+    assert "no connection to `postgresql://reader:***@host/x`" in repr(problem)
+
+
+def test_no_error_of_an_engine_holds_a_password() -> None:
+    assert str(EngineError(f"lost: {ADDRESS}")) == "lost: postgresql://reader:***@host/x"
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("unit", ["/a:", '"/a:', '\\"/a:', "/a:\\'", "//1:1", "@ /a:", "password ", f"{ADDRESS} ", "//[:", "/"])
+def test_long_lines_and_messages_are_searched_in_reasonable_time(unit: str) -> None:
+    line = (unit * 200_000)[:200_000]
+    shown = render(Diagnostic("E101", line, Place("a.rules", 1, 100_000, 3, line), notes=(line,)))
+    assert SECRET not in shown
+
+
+def test_a_password_longer_than_the_part_of_a_line_that_is_shown_is_hidden() -> None:
+    """Some are tokens of thousands of characters."""
+    token = SECRET * 1000
+    line = f'url = "postgresql://me:{token}@host/x" x'
+    for column in (1, 20, 100, 3000, len(line)):
+        assert SECRET not in render(Diagnostic("E403", "no", Place("rulescore.toml", 1, column, 1, line)))
+    assert masked(line) == 'url = "postgresql://me:***@host/x" x'
+
+
+PROBLEM = Diagnostic(
+    "E201", "message", Place("a.rules", 3, 9, 1, "p(X, Z) <- q(X, Y)."), "label", notes=("note",), helps=("help", "another")
+)
+ERRORS: list[RulescoreError] = [
+    InputError(PROBLEM),
+    InputError([PROBLEM, Diagnostic("E202", "other")]),
+    InputError([]),
+    EngineError("the database failed"),
+    UncertainError("it went away"),
+    MissingExtraError("Spark", "spark"),
+]
+
+
+def subclasses(kind: type) -> Iterator[type]:
+    yield kind
+    for one in kind.__subclasses__():
+        yield from subclasses(one)
+
+
+def test_every_kind_of_error_is_tried_here() -> None:
+    assert {type(error) for error in ERRORS} == set(subclasses(RulescoreError)) - {RulescoreError}
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+def test_an_error_is_the_same_after_it_was_pickled(error: RulescoreError) -> None:
+    again = pickle.loads(pickle.dumps(error))
+    assert (type(again), str(again), again.args, vars(again)) == (type(error), str(error), error.args, vars(error))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("pool", ["executor", "pool"])
+def test_errors_of_other_processes_arrive_as_they_were_raised(pool: str) -> None:
+    fresh = multiprocessing.get_context("spawn")
+    with fresh.Pool(1) as workers, ProcessPoolExecutor(1, mp_context=fresh) as executor:
+        for task in TASKS:
+            with pytest.raises(RulescoreError) as here:
+                task()
+            with pytest.raises(type(here.value)) as there:
+                executor.submit(task).result() if pool == "executor" else workers.apply(task)
+            assert str(there.value) == str(here.value)
+            assert vars(there.value).get("problems") == vars(here.value).get("problems")

@@ -118,10 +118,10 @@ class PostgresEngine:
 
     def _begin(self, options: EngineOptions) -> None:
         """Start the transaction, settle everything that an answer could depend on, and see that the database will do."""
-        self._leave_search_path()
         self._refuse_copy()
         # Roles that only read often begin read only by default, and then make no temporary tables either.
         self._tell("BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE")
+        self._leave_search_path()
         settings = dict(_SETTINGS)
         own = "SELECT name FROM pg_catalog.pg_settings WHERE source = 'default'"
         settings |= {name: _ROOM[name] for (name,) in self._rows(own) if name in _ROOM}
@@ -139,7 +139,8 @@ class PostgresEngine:
     def _leave_search_path(self) -> None:
         """Search for names in the server's own schema, then among the session's temporary tables, and nowhere else: whoever may
         make functions in a schema that is searched could have them run with the rights of this role. Until that is settled every
-        call names its schema, and there is no operator and no type."""
+        call names its schema, and there is no operator and no type. Within the transaction, since poolers of connections may give
+        every transaction another session."""
         self._searched = [str(schema) for (schema,) in self._rows("SELECT pg_catalog.unnest(pg_catalog.current_schemas(false))")]
         self._rows("SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', false)")
 

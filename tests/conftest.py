@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from itertools import count
 from typing import TYPE_CHECKING
 
 import pytest
@@ -28,12 +29,22 @@ settings.register_profile("thorough", common, max_examples=2000)
 settings.load_profile(os.environ.get("RULESCORE_HYPOTHESIS", "quick"))
 
 
+_homes = count()
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests that ask for a server are marked as such."""
     for item in items:
         if {"postgres", "spark"} & set(getattr(item, "fixturenames", ())):
             item.add_marker("server")
+
+
+@pytest.fixture(autouse=True)
+def nothing_trusted(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever runs the tests may trust project files of their own; tests begin with none."""
+    monkeypatch.delenv("RULESCORE_TRUST", raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.getbasetemp() / f"configuration-{next(_homes)}"))
 
 
 @pytest.fixture(scope="session")

@@ -57,12 +57,12 @@ select prediction, price > 100000 as confirmed, price <= 50000 as refuted, id fr
 union all
 select null, price > 100000, price <= 90000, id from observed_sale
 '''
-trusted = true
 """
 
 
 @pytest.fixture
-def sales(family: Path) -> Path:
+def sales(family: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("RULESCORE_TRUST", "1")
     files = {
         "sales.csv": SALES,
         "sales.rules": RULES,

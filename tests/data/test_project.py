@@ -52,7 +52,7 @@ def project(folder):
     def load(text):
         path = folder / "rulescore.toml"
         path.write_text(text, encoding="utf-8")
-        return load_project(path)
+        return load_project(path, trusted=True)
 
     return load
 

@@ -223,7 +223,7 @@ def project(write, tmp_path):
     def load(text):
         path = tmp_path / "rulescore.toml"
         path.write_text(text, encoding="utf-8")
-        return load_project(path).setting
+        return load_project(path, trusted=True).setting
 
     return load
 
@@ -270,10 +270,10 @@ def test_predictions_are_for_the_table_they_name_or_for_the_only_one(project, wr
         ('[tables.other]\npath = "test.csv"\nderived = { a = "id + " }', "E101", 10, None),
         ("[functions]\nf = 'checks'", "E360", 9, "`checks` does not name a function"),
         (
-            "[[sql_rules]]\nname = 'x'\nstatement = 'SELECT 1'",
-            "E361",
-            9,
-            "the rule `x` is SQL, and nothing says that it is trusted",
+            "[[sql_rules]]\nname = 'x'\nstatement = 'SELECT 1'\ntrusted = true",
+            "E401",
+            11,
+            "unknown key `trusted` in `sql_rules`",
         ),
     ],
 )
@@ -313,7 +313,7 @@ def test_modules_of_one_name_in_two_projects_are_two_modules(tmp_path):
         (folder / "same_checks.py").write_text(f"def number():\n    return {number}\n")
         (folder / "facts.tsv").write_text("a\tp\tb\n")
         (folder / "rulescore.toml").write_text('facts = "facts.tsv"\n[functions]\nf = "same_checks:number"\n')
-        answers.append(load_project(folder / "rulescore.toml").setting.functions[0].call())
+        answers.append(load_project(folder / "rulescore.toml", trusted=True).setting.functions[0].call())
     assert answers == [1, 2]
 
 
@@ -363,8 +363,8 @@ def test_functions_and_rules_in_sql_come_from_python_too(problems_of):
     assert (problem.code, problem.message) == ("E322", "a tuple is no rule in SQL")
 
 
-def test_a_trusted_rule_in_sql_keeps_what_is_said_of_it(project):
-    text = '[[sql_rules]]\nname = "x"\nstatement = "SELECT 1"\ntrusted = true\nkind = "hard"\nweight = 2.0\ntags = ["t"]\n'
+def test_a_rule_in_sql_keeps_what_is_said_of_it(project):
+    text = '[[sql_rules]]\nname = "x"\nstatement = "SELECT 1"\nkind = "hard"\nweight = 2.0\ntags = ["t"]\n'
     (rule,) = project(SALE + text).sql_rules
     assert rule == SqlRule("x", "SELECT 1", rulescore.data.setting.Kind.HARD, 2.0, None, ("t",), rule.place)
     assert rule.place.line == 9

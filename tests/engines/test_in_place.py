@@ -57,7 +57,7 @@ def project(folder: Path, database: str, text: str) -> rulescore.Evaluation:
     (folder / "family.rules").write_text(RULES)
     path = folder / "rulescore.toml"
     path.write_text(f'rules = "family.rules"\n{text}\n[engine]\nurl = "{database}"\n')
-    with Session(load_project(path).setting) as session:
+    with Session(load_project(path, trusted=True).setting) as session:
         return session.evaluate()
 
 
@@ -440,7 +440,7 @@ def test_a_table_that_is_not_there_is_told_with_the_line_that_names_it(database:
     database.run("CREATE TABLE fact (head text, relation text, tail text)", "CREATE TABLE sale (id int, price float8)")
     text = f'{section}\n[rules]\ntext = "p(X, Y) <- p(Y, X)."\n[engine]\nurl = "{database.reader}"\n'
     (tmp_path / "rulescore.toml").write_text(text)
-    with pytest.raises(InputError) as error, Session(load_project(tmp_path / "rulescore.toml").setting):
+    with pytest.raises(InputError) as error, Session(load_project(tmp_path / "rulescore.toml", trusted=True).setting):
         pass
     places = [problem.place for problem in error.value.problems if problem.code == "E922"]
     assert [place.line for place in places if place is not None] == [text[: text.index("nowhere")].count("\n") + 1]
@@ -554,7 +554,7 @@ database_table = "guessed"
 [engine]
 url = "{database.reader}"
 """)
-    with Session(load_project(tmp_path / "rulescore.toml").setting) as session:
+    with Session(load_project(tmp_path / "rulescore.toml", trusted=True).setting) as session:
         (found,) = session.evaluate().rule_results
     assert (found.dataset.confirmed, found.dataset.refuted) == (1, 1)
     assert found.models["m"].counts.refuted == 1
@@ -576,7 +576,7 @@ database_table = "{predictions}"
 url = "{database.reader}"
 """
     (folder / "rulescore.toml").write_text(text)
-    with Session(load_project(folder / "rulescore.toml").setting) as session:
+    with Session(load_project(folder / "rulescore.toml", trusted=True).setting) as session:
         return session.evaluate()
 
 

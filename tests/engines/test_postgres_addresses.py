@@ -133,7 +133,7 @@ def test_a_password_is_never_printed(url: str, tmp_path: Path, monkeypatch: pyte
         (tmp_path / f"{key}.toml").write_text(f'{project}{key} = "{url}"\n', encoding="utf-8")
     plain = ["--facts", "facts.tsv", "--rules", "one.rules", "--engine", url]
     monkeypatch.chdir(tmp_path)
-    for arguments in (["audit", *plain], ["audit", "url.toml"], ["audit", "urll.toml"]):
+    for arguments in (["audit", *plain], ["audit", "url.toml"], ["audit", "url.toml", "--trust"], ["audit", "urll.toml"]):
         done = CliRunner().invoke(program, arguments)
         assert done.exit_code == 2, done.output
         seen.append(done.output)

@@ -49,7 +49,7 @@ def audit(
 
     Flags rules that are vacuous, near 1, near 0.5, or rest on fewer than 5 groundings.
     """
-    from rulescore.cli.setting import load
+    from rulescore.cli.setting import COUNTING, load
     from rulescore.evaluate import Session
     from rulescore.reporting.files import write_listing
 
@@ -57,7 +57,7 @@ def audit(
         raise click.UsageError("`--explain` counts nothing: it cannot be combined with `--tolerances`")
     if explain:
         refuse_output_choices("--explain")
-    chosen = load(choice)
+    chosen = load(choice, COUNTING)
     with Session(chosen.setting, grid=tolerances is not None) as session:
         if explain:
             show_explanations(session.explain())

@@ -14,11 +14,11 @@ from rulescore.cli.output import show, show_warnings
 @quiet_option
 def check(choice: SettingChoice, form: str, quiet: bool) -> None:
     """Check rules and data without scoring, and say what was read."""
-    from rulescore.cli.setting import load
+    from rulescore.cli.setting import LOOKING, load
     from rulescore.evaluate import Session
     from rulescore.reporting.findings import check_listing
 
-    setting = load(choice).setting
+    setting = load(choice, LOOKING).setting
     with Session(setting) as session:
         listing = check_listing(session.summary, len(session.rules), session.predictions)
         show_warnings(session.warnings, quiet=quiet)

@@ -23,6 +23,7 @@ from rulescore.cli.score import score
 from rulescore.cli.sql import sql
 from rulescore.cli.stopping import Terminated, stop_on_signals
 from rulescore.cli.streams import abandon_stdout, prepare_stdout
+from rulescore.cli.trust import trust
 from rulescore.cli.violations import violations
 from rulescore.errors import EngineError, InputError, RulescoreError, Severity, render
 
@@ -74,7 +75,7 @@ def program() -> None:
     """
 
 
-for command in (demo, score, audit, check, sql, load, incompatibilities, rules, violations):
+for command in (demo, score, audit, check, sql, load, incompatibilities, rules, violations, trust):
     program.add_command(command)
 
 

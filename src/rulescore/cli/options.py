@@ -46,6 +46,7 @@ class SettingChoice:
     threads: int | None = None
     spill_folder: Path | None = None
     timeout: float | None = None
+    trust: bool = False
 
 
 _PATH = click.Path(path_type=Path)
@@ -53,6 +54,7 @@ _PATH = click.Path(path_type=Path)
 PROJECT: tuple[Decorator, ...] = (
     click.argument("project", required=False, type=_PATH),
     click.option("--project", "project_option", type=_PATH, help="The project file, as an option. [default: ./rulescore.toml]"),
+    click.option("--trust", is_flag=True, help="Let the project file run code, SQL and whatever else it asks for, this once."),
 )
 FACTS: tuple[Decorator, ...] = (
     click.option("--facts", multiple=True, metavar="PATH|NAME=PATH", help="Observed facts: triples, or one predicate's facts."),

@@ -27,14 +27,14 @@ from rulescore.cli.output import show, show_explanations, show_warnings, show_wr
 @quiet_option
 def score(choice: SettingChoice, explain: bool, form: str, output: Path | None, quiet: bool) -> None:
     """Score models: rates, kinds, scores and aggregates of every rule."""
-    from rulescore.cli.setting import load, require_predictions
+    from rulescore.cli.setting import COUNTING, WRITING, load, require_predictions
     from rulescore.evaluate import Session
     from rulescore.reporting.files import CONTRIBUTIONS, write_outputs
     from rulescore.reporting.format import FileFormat
 
     if explain:
         refuse_output_choices("--explain")
-    chosen = load(choice)
+    chosen = load(choice, COUNTING if explain or output is not None else WRITING)
     require_predictions(chosen.setting)
     folder = output or chosen.output_folder
     with Session(chosen.setting) as session:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
@@ -21,6 +21,7 @@ from rulescore.data.setting import (
 )
 from rulescore.data.sources import files_by_model, named_source
 from rulescore.data.tables import table_predictions, the_target_table
+from rulescore.data.trust import Deed
 from rulescore.errors import Diagnostic, InputError, suggestion
 from rulescore.reporting.format import DEFAULT_FILE_FORMATS
 
@@ -46,9 +47,15 @@ class Chosen:
     formats: tuple[str, ...] = DEFAULT_FILE_FORMATS
 
 
-def load(choice: SettingChoice) -> Chosen:
-    """A setting with facts and rules."""
-    chosen = _load(choice)
+LOOKING = frozenset({Deed.SQL, Deed.ENGINE, Deed.DATABASE, Deed.SPILL})
+"""What commands do that look at rules and data and count nothing: no function is called."""
+COUNTING = LOOKING | {Deed.CODE}
+WRITING = COUNTING | {Deed.OUTPUT}
+
+
+def load(choice: SettingChoice, does: frozenset[Deed] = WRITING) -> Chosen:
+    """A setting with facts and rules. `does`: what the command is going to do of what needs trust."""
+    chosen = _load(choice, does)
     data = [] if chosen.setting.tables else _facts_problems(chosen.setting)
     problems = [*data, *_rules_problems(chosen.setting)]
     if problems:
@@ -58,7 +65,7 @@ def load(choice: SettingChoice) -> Chosen:
 
 def load_facts(choice: SettingChoice) -> Setting:
     """The observed facts alone: no tables, no rules, no predictions."""
-    setting = _load(choice).setting
+    setting = _load(choice, frozenset({Deed.ENGINE, Deed.SPILL})).setting
     if setting.tables and not setting.observed:
         helps = ("write `incompatible` statements or `refute` rules for attributes by hand",)
         raise InputError(Diagnostic("E701", "there are no observed facts, only tables: attributes are not paired", helps=helps))
@@ -69,7 +76,7 @@ def load_facts(choice: SettingChoice) -> Setting:
 
 def load_data(choice: SettingChoice) -> Setting:
     """The data alone: facts, tables and predictions, no rules."""
-    setting = _load(choice).setting
+    setting = _load(choice, frozenset({Deed.ENGINE, Deed.DATABASE, Deed.SPILL})).setting
     if not setting.tables and (problems := _facts_problems(setting)):
         raise InputError(problems)
     return replace(setting, rules=(), functions=(), sql_rules=())
@@ -77,7 +84,7 @@ def load_data(choice: SettingChoice) -> Setting:
 
 def load_rules(choice: SettingChoice) -> Setting:
     """A setting with rules, and the weights and kinds that the project file gives to them. No data are needed."""
-    setting = _load(choice).setting
+    setting = _load(choice, frozenset()).setting
     if problems := _rules_problems(setting):
         raise InputError(problems)
     return setting
@@ -109,7 +116,7 @@ def the_model(name: str | None, known: Sequence[str]) -> str | None:
     return name
 
 
-def _load(choice: SettingChoice) -> Chosen:
+def _load(choice: SettingChoice, does: frozenset[Deed]) -> Chosen:
     if choice.project is not None and choice.project_option is not None:
         helps = ("give it either as an argument or with `--project`",)
         raise InputError(Diagnostic("E706", "the project file is given twice", helps=helps))
@@ -118,8 +125,16 @@ def _load(choice: SettingChoice) -> Chosen:
         path = _PROJECT_FILE
     if path is None:
         return Chosen(_replaced(Setting((), ()), choice))
-    project = load_project(path)
+    project = load_project(path, trusted=choice.trust, does=does.difference(_replaced_deeds(choice)))
     return Chosen(_replaced(project.setting, choice), project.output_folder, project.formats or DEFAULT_FILE_FORMATS)
+
+
+def _replaced_deeds(choice: SettingChoice) -> Iterator[Deed]:
+    """What the user says on the command line instead of the project file needs no further word."""
+    if choice.engine is not None:
+        yield Deed.ENGINE
+    if choice.spill_folder is not None:
+        yield Deed.SPILL
 
 
 def _replaced(setting: Setting, choice: SettingChoice) -> Setting:

@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 @click.option("--model", help="With `--layout`: the queries of this model only.")
 def sql(rule: str, choice: SettingChoice, plan: bool, layout: str | None, schema: str, model: str | None) -> None:
     """Print the statement that counts the groundings of RULE, a rule's name."""
-    from rulescore.cli.setting import load, require_rule
+    from rulescore.cli.setting import LOOKING, load, require_rule
     from rulescore.evaluate import Session
 
     if layout is None:
         _refuse_without_layout()
     elif plan:
         raise click.UsageError("`--plan` is for the statement of this engine: leave out `--layout`")
-    with Session(load(choice).setting) as session:
+    with Session(load(choice, LOOKING).setting) as session:
         require_rule(rule, [info.name for info in session.rules])
         if layout is None:
             statement = session.statement(rule)

@@ -30,13 +30,13 @@ def violations(
     """Show violations: rule, grounding, prediction and its roles, body, head and what refutes it."""
     if dataset and (model or prediction):
         raise click.UsageError("`--dataset` cannot be combined with `--model` or `--prediction`")
-    from rulescore.cli.setting import load, require_rule, the_model
+    from rulescore.cli.setting import COUNTING, load, require_rule, the_model
     from rulescore.evaluate import Session
     from rulescore.language.parser import parse_atom
     from rulescore.reporting.findings import violations_listing
 
     atom = None if prediction is None else parse_atom(prediction)
-    with Session(load(choice).setting) as session:
+    with Session(load(choice, COUNTING).setting) as session:
         # Asked of the session: a published layout has models that only the database knows.
         source = None if dataset else the_model(model, [one.model for one in session.setting.predictions])
         if rule is not None:

@@ -31,11 +31,12 @@ CODES: dict[str, str] = {
     "E334": "the path to a reached attribute is not understood",
     "E335": "a table's description says too much or too little",
     "E360": "a registered function cannot be found, imported or called",
-    "E361": "a rule in SQL is not marked as trusted",
     "E401": "a key is not known",
     "E402": "a value is not one of those allowed",
     "E403": "the project file is not TOML",
     "E404": "a key is missing",
     "E405": "the project file cannot be read",
     "E406": "rules cannot be read",
+    "E411": "a project file asks for what it gets only if it is trusted, and nobody has said so",
+    "E412": "trusted project files cannot be remembered, or what was remembered cannot be read",
 }

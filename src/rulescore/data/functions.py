@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from functools import wraps
+from importlib.machinery import PathFinder
 from pathlib import Path
 from types import ModuleType
 
@@ -32,10 +33,7 @@ def _registered(name: str, one: object) -> Function:
 
 def imported(name: str, path: str, arrow: bool, folder: Path) -> Function:
     """The function that `module:function` names, imported with the project's folder on the path."""
-    module_name, colon, attribute = path.partition(":")
-    if not colon or not attribute.isidentifier() or not all(part.isidentifier() for part in module_name.split(".")):
-        helps = ('write `module:function`, such as `"checks:plausible"` for the function `plausible` of `checks.py`',)
-        raise InputError(Diagnostic("E360", f"`{path}` does not name a function", helps=helps))
+    module_name, attribute = _parts(path)
     module = _module(module_name, folder.resolve())
     found = getattr(module, attribute, None)
     if found is None:
@@ -45,6 +43,43 @@ def imported(name: str, path: str, arrow: bool, folder: Path) -> Function:
     if not callable(found):
         raise InputError(Diagnostic("E360", f"`{path}` is a {type(found).__name__}, which cannot be called"))
     return Function(name, _beside_results(found), arrow)
+
+
+def only_named(name: str, path: str) -> Function:
+    """A function that is known by name, for commands that count nothing: its module is not imported, and it has no answers."""
+    _parts(path)
+    return Function(name, lambda *_: None)
+
+
+def module_files(name: str, folder: Path) -> list[Path]:
+    """The files of a folder that importing a module would run first: its own, and those of the packages it is in."""
+    if not _is_module(name):
+        return []
+    importlib.invalidate_caches()
+    found: list[Path] = []
+    places: Sequence[str] | None = [str(folder)]
+    parts = name.split(".")
+    for end in range(1, len(parts) + 1):
+        spec = PathFinder.find_spec(".".join(parts[:end]), places) if places else None
+        if spec is None:
+            break
+        if spec.has_location and spec.origin is not None:
+            found.append(Path(spec.origin))
+        places = spec.submodule_search_locations
+    return found
+
+
+def _parts(path: str) -> tuple[str, str]:
+    """The module and the function of `module:function`."""
+    module, colon, attribute = path.partition(":")
+    if not colon or not attribute.isidentifier() or not _is_module(module):
+        helps = ('write `module:function`, such as `"checks:plausible"` for the function `plausible` of `checks.py`',)
+        raise InputError(Diagnostic("E360", f"`{path}` does not name a function", helps=helps))
+    return module, attribute
+
+
+def _is_module(name: str) -> bool:
+    return all(part.isidentifier() for part in name.split("."))
 
 
 def _beside_results(call: Callable[..., object]) -> Callable[..., object]:

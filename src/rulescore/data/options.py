@@ -224,11 +224,10 @@ class FunctionSection(Section):
 
 
 class SqlRuleSection(Section):
-    """A rule in SQL, which runs only where it is trusted."""
+    """A rule in SQL."""
 
     name: Annotated[str, Field(min_length=1)]
     statement: Annotated[str, Field(min_length=1)]
-    trusted: bool = False
     kind: KindWord | None = None
     weight: Weight = 1.0
     description: str | None = None
@@ -332,7 +331,7 @@ def _diagnose(item: ErrorDetails, section: type[Section], place: Placer) -> Diag
         case "extra_forbidden":
             known = _keys_beside(section, location)
             close = suggestion(key, known)
-            helps = (f"did you mean `{close}`?",) if close else ()
+            helps = (_TRUST_ELSEWHERE,) if key in ("trust", "trusted") else (f"did you mean `{close}`?",) if close else ()
             within = f" in `{'.'.join(words[:-1])}`" if words[:-1] else ""
             notes = (f"known keys are {', '.join(known)}",)
             return Diagnostic("E401", f"unknown key `{key}`{within}", where, notes=notes, helps=helps)
@@ -349,6 +348,11 @@ def _diagnose(item: ErrorDetails, section: type[Section], place: Placer) -> Diag
             message = f"`{'.'.join(words)}` is {said}"
             return Diagnostic("E402", message, where, notes=(_expectation(item),))
 
+
+_TRUST_ELSEWHERE = (
+    "a file cannot say that it is trusted: leave the key out and say it where you run the file, with `rulescore trust`, `--trust` or "
+    "`RULESCORE_TRUST=1`"
+)
 
 _EXPECTATIONS = {
     "string_type": "expected text",

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import re
-import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from rulescore.data.functions import imported
+from rulescore.data.functions import imported, only_named
 from rulescore.data.in_place import table_answers, table_facts
 from rulescore.data.options import (
     FunctionSection,
     Location,
     OutputFormat,
-    Placer,
     PredictionsSection,
-    ProjectSections,
     RefutationSection,
     SourceSection,
-    checked,
 )
+from rulescore.data.project_file import ProjectFile, read_project
 from rulescore.data.rule_sources import rule_sources
 from rulescore.data.setting import (
     DatabaseTable,
@@ -38,7 +35,7 @@ from rulescore.data.setting import (
 from rulescore.data.sources import observed_streams, prediction_streams
 from rulescore.data.table_rows import file_rows
 from rulescore.data.tables import keyed_tables, predicts_values, target_table, the_target_table, unnamed_target
-from rulescore.data.toml_places import TomlPlaces
+from rulescore.data.trust import ALL_DEEDS, Deed, refuse_untrusted
 from rulescore.errors import Diagnostic, InputError, Place, Source
 from rulescore.language.printer import print_statement
 from rulescore.language.syntax import Closed, ExtractIncompatible, IncompatibleGroup
@@ -57,49 +54,22 @@ class Project:
     formats: tuple[OutputFormat, ...] = ()
 
 
-def load_project(path: Path) -> Project:
-    """Reads a project file; paths in it are relative to it. All its problems are raised together."""
-    text = _read(path)
-    document = _parse(path, text)
-    problems: list[Diagnostic] = []
-    places = TomlPlaces(str(path), text)
-    sections = checked(ProjectSections, document, problems, places.place)
-    if sections is None:
-        raise InputError(problems)
-    return _Builder(path, text, sections, places.place).build()
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        helps = ("save the file as UTF-8",)
-        raise InputError(Diagnostic("E405", "the project file is not UTF-8", Place(str(path)), helps=helps)) from None
-    except OSError as error:
-        message = f"the project file `{path}` cannot be read: {(error.strerror or str(error)).lower()}"
-        raise InputError(Diagnostic("E405", message)) from None
-
-
-def _parse(path: Path, text: str) -> dict[str, object]:
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        reason, _, where = str(error).partition(" (at ")
-        found = re.match(r"line (\d+), column (\d+)", where)
-        lines = text.rstrip().split("\n")
-        # What is not said to be on a line is at the end of the document.
-        line, column = (int(found[1]), int(found[2])) if found else (len(lines), len(lines[-1]))
-        place = Place(str(path), line, column, text=text.split("\n")[line - 1].rstrip("\r"))
-        notes = (reason[:1].lower() + reason[1:],)
-        raise InputError(Diagnostic("E403", "the project file is not TOML", place, notes=notes)) from None
+def load_project(path: Path, *, trusted: bool = False, does: Collection[Deed] = ALL_DEEDS) -> Project:
+    """Reads a project file; paths in it are relative to it. All its problems are raised together. `trusted`: it may do what it asks
+    for, on the caller's word. `does`: what of that is going to be done; without code, functions are known by name alone."""
+    file = read_project(path)
+    if not trusted:
+        refuse_untrusted(file, does)
+    return _Builder(file, calls=Deed.CODE in does).build()
 
 
 class _Builder:
     """Turns checked sections into a project, gathering the problems of all of them."""
 
-    def __init__(self, path: Path, text: str, sections: ProjectSections, place: Placer) -> None:
-        self._path, self._text, self._sections, self._place = path, text, sections, place
-        self._folder = path.parent
+    def __init__(self, file: ProjectFile, *, calls: bool) -> None:
+        self._path, self._text, self._sections, self._place = file.path, file.text, file.sections, file.place
+        self._folder = file.folder
+        self._calls = calls
         self._problems: list[Diagnostic] = []
 
     def build(self) -> Project:
@@ -150,14 +120,13 @@ class _Builder:
             yield from self._attempt(("functions", name), partial(self._function, name, section))
 
     def _function(self, name: str, section: FunctionSection) -> tuple[Function]:
+        if not self._calls:
+            return (only_named(name, section.call),)
         return (imported(name, section.call, section.arrow, self._folder),)
 
     def _sql_rules(self) -> Iterator[SqlRule]:
         for number, section in enumerate(self._sections.sql_rules):
-            place = self._place(("sql_rules", number, "name"))
-            if not section.trusted:
-                self._problems.append(_untrusted(section.name, place))
-            yield section.rule(place)
+            yield section.rule(self._place(("sql_rules", number, "name")))
 
     def _model(self, name: str, section: PredictionsSection) -> ModelPredictions:
         location = ("predictions", name)
@@ -265,14 +234,6 @@ class _Builder:
                 for problem in error.problems
             )
             return ()
-
-
-def _untrusted(name: str, place: Place | None) -> Diagnostic:
-    notes = (
-        "a rule in SQL runs as it is written: it can read whatever the database can read, files too, and its counts are believed",
-    )
-    helps = ("say `trusted = true` once you have read the statement",)
-    return Diagnostic("E361", f"the rule `{name}` is SQL, and nothing says that it is trusted", place, notes=notes, helps=helps)
 
 
 def _refutation_statements(section: RefutationSection) -> Iterator[str]:

@@ -37,8 +37,19 @@ END
 """
 
 
+# Said when all files are attached, before anything is read: whatever a view or a user's statement says, it reads no other file,
+# writes none, loads nothing and changes no setting. `disabled_optimizers` is ours, for the order of joins.
+_SEAL = """
+SET allow_community_extensions = false;
+SET enable_external_access = false;
+SET allowed_configs = ['disabled_optimizers'];
+SET lock_configuration = true;
+"""
+
+
 class DuckDBEngine:
-    """An in-memory database. Queries run in a thread of their own, so that Ctrl-C can interrupt them at once."""
+    """An in-memory database. Queries run in a thread of their own, so that Ctrl-C can interrupt them at once. Database files are
+    attached before anything else is done: the first other statement closes it to everything outside."""
 
     dialect = "duckdb"
     statements_at_once = 1
@@ -51,6 +62,7 @@ class DuckDBEngine:
         self._connection = duckdb.connect(":memory:")
         self._worker = Worker(self.cancel)
         self._timeout = options.timeout
+        self._sealed = False
         try:
             self._configure(options)
         except InputError:
@@ -59,7 +71,7 @@ class DuckDBEngine:
 
     def _configure(self, options: EngineOptions) -> None:
         if options.spill_folder is not None:
-            _make_folder(options.spill_folder)
+            _refuse_homeless(options.spill_folder)
         folder = str(options.spill_folder) if options.spill_folder else self._own_folder.name if self._own_folder else ""
         settings: dict[str, Any] = {
             "autoinstall_known_extensions": False,
@@ -90,7 +102,8 @@ class DuckDBEngine:
 
     def attach(self, database: Path, name: str) -> None:
         source = exp.alias_(exp.Literal.string(str(database)), exp.to_identifier(name, quoted=True))
-        self.run(exp.Attach(this=source, expressions=[exp.AttachOption(this=exp.var("READ_ONLY"))]))
+        sql = self.text(exp.Attach(this=source, expressions=[exp.AttachOption(this=exp.var("READ_ONLY"))]))
+        self._guarded(lambda: self._connection.execute(sql).fetchall())
 
     def adopt(self, rows: Sequence[Path] | object) -> None:
         """Files and frames are handed over."""
@@ -148,6 +161,15 @@ class DuckDBEngine:
             self._own_folder.cleanup()
 
     def _interruptible(self, work: Callable[[], _Result]) -> _Result:
+        def sealed() -> _Result:
+            if not self._sealed:
+                self._connection.execute(_SEAL)
+                self._sealed = True
+            return work()
+
+        return self._guarded(sealed)
+
+    def _guarded(self, work: Callable[[], _Result]) -> _Result:
         try:
             return self._worker.do(work, seconds=self._timeout)
         except duckdb.OutOfMemoryException as error:
@@ -156,12 +178,11 @@ class DuckDBEngine:
             raise EngineError(str(error)) from error
 
 
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise InputError(Diagnostic("E901", f"the spill folder `{folder}` cannot be made", notes=(reason,))) from error
+def _refuse_homeless(folder: Path) -> None:
+    """A spill folder is made by the database when something spills, but not the folders around it."""
+    if not folder.is_dir() and (folder.exists() or not folder.parent.is_dir()):
+        reason = "it is not a folder" if folder.exists() else f"there is no folder `{folder.parent}` to make it in"
+        raise InputError(Diagnostic("E901", f"the spill folder `{folder}` cannot be made", notes=(reason,)))
 
 
 def _first_line(error: Exception) -> str:

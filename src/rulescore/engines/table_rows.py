@@ -132,10 +132,21 @@ class TableLoader:
             if table.rows.database is None:
                 path = self._in_place(table.rows).path
                 return catalogue_of(self._engine, f"table `{table.rows.table}`").schema(path)
-            return self._engine.query(sql.stored_columns(self._in_place(table.rows))).schema
+            return self._columns_of(table.rows)
         except InputError as error:
             self._problems += error.problems
             return None
+
+    def _columns_of(self, table: DatabaseTable) -> pa.Schema:
+        """The columns of a table of a database file. A view may fail here: it reads what is in the file, and nothing else."""
+        stored = self._in_place(table)
+        try:
+            return self._engine.query(sql.stored_columns(stored)).schema
+        except EngineError as error:
+            notes = (str(error).splitlines()[0],)
+            helps = ("a view of a database file may not read other files: make a table of what it shows",)
+            message = f"`{table.table}` of `{table.database}` cannot be read"
+            raise InputError(Diagnostic("E337", message, table.place, notes=notes, helps=helps)) from error
 
     def _in_place(self, table: DatabaseTable) -> sql.StoredTable:
         """A table of a database file, or of the engine's own database."""
@@ -270,7 +281,7 @@ class TableLoader:
         if table.database is None:
             return stored_rows(self._engine, table)
         path = self._in_place(table).path
-        schema = self._engine.query(sql.stored_columns(sql.StoredTable(path, {}))).schema
+        schema = self._columns_of(table)
         return StoredRows(table.origin, schema, stored_table(path, schema))
 
     def _check_keys(self, rows: TableRows, missing: int, repeated: int) -> None:

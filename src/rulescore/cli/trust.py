@@ -1,0 +1,65 @@
+"""`rulescore trust`: which project files may do what they ask for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    # Loading this takes longer than `--help` may.
+    from rulescore.data.project_file import ProjectFile
+
+
+@click.command()
+@click.argument("project", type=click.Path(path_type=Path), default=Path("rulescore.toml"))
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--forget", "forgets", is_flag=True, help="Trust the project file no longer.")
+@click.option("--list", "lists", is_flag=True, help="List the files that are trusted.")
+def trust(project: Path, yes: bool, forgets: bool, lists: bool) -> None:
+    """Show what a project file asks for, and remember that you trust it as it is now."""
+    from rulescore.data.project_file import read_project
+
+    if forgets and lists:
+        raise click.UsageError("`--forget` cannot be combined with `--list`")
+    if lists:
+        _list()
+    elif forgets:
+        _forget(project)
+    else:
+        _trust(read_project(project), yes=yes)
+
+
+def _trust(file: ProjectFile, *, yes: bool) -> None:
+    from rulescore.data.trust import printable, remember, wishes
+
+    found = wishes(file)
+    name = printable(str(file.path))
+    if not found:
+        click.echo(f"{name} asks for nothing that needs trust")
+        return
+    click.echo(f"{name} asks for this:")
+    for wish in found:
+        click.echo(f"  {wish.line}it {wish.words}{':' if wish.details else ''}")
+        for line in wish.details:
+            click.echo(f"      {line}")
+    if not yes and not click.confirm("Do you trust it?", err=True):
+        click.echo("it is not trusted", err=True)
+        click.get_current_context().exit(1)
+    remember(file)
+    click.echo(f"{name} is trusted until it changes", err=True)
+
+
+def _forget(project: Path) -> None:
+    from rulescore.data.trust import forget, printable
+
+    name = printable(str(project))
+    click.echo(f"{name} is no longer trusted" if forget(project) else f"{name} was not trusted", err=True)
+
+
+def _list() -> None:
+    from rulescore.data.trust import is_remembered, printable, remembered
+
+    for path, known in remembered().items():
+        click.echo(printable(path) + ("" if is_remembered(Path(path), known) else " (changed or gone: not trusted)"))

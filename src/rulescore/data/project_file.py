@@ -1,0 +1,72 @@
+"""A project file as it is on disk: its bytes, its sections, and where its keys stand. Nothing it names is opened."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from rulescore.data.options import Placer, ProjectSections, checked
+from rulescore.data.toml_places import TomlPlaces
+from rulescore.errors import Diagnostic, InputError, Place
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectFile:
+    """`raw` is what was read and `sections` what it says: whoever asks whether a file is trusted asks about these bytes."""
+
+    path: Path
+    raw: bytes
+    text: str
+    sections: ProjectSections
+    place: Placer
+
+    @property
+    def folder(self) -> Path:
+        """Where its paths begin."""
+        return self.path.parent
+
+
+def read_project(path: Path) -> ProjectFile:
+    """Reads a project file once. All problems of its keys are raised together."""
+    raw = _read(path)
+    text = _decoded(path, raw)
+    document = _parse(path, text)
+    problems: list[Diagnostic] = []
+    places = TomlPlaces(str(path), text)
+    sections = checked(ProjectSections, document, problems, places.place)
+    if sections is None:
+        raise InputError(problems)
+    return ProjectFile(path, raw, text, sections, places.place)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        message = f"the project file `{path}` cannot be read: {(error.strerror or str(error)).lower()}"
+        raise InputError(Diagnostic("E405", message)) from None
+
+
+def _decoded(path: Path, raw: bytes) -> str:
+    try:
+        # As a file is read that is opened for text: every line end is one.
+        return raw.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+    except UnicodeDecodeError:
+        helps = ("save the file as UTF-8",)
+        raise InputError(Diagnostic("E405", "the project file is not UTF-8", Place(str(path)), helps=helps)) from None
+
+
+def _parse(path: Path, text: str) -> dict[str, object]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        reason, _, where = str(error).partition(" (at ")
+        found = re.match(r"line (\d+), column (\d+)", where)
+        lines = text.rstrip().split("\n")
+        # What is not said to be on a line is at the end of the document.
+        line, column = (int(found[1]), int(found[2])) if found else (len(lines), len(lines[-1]))
+        place = Place(str(path), line, column, text=text.split("\n")[line - 1].rstrip("\r"))
+        notes = (reason[:1].lower() + reason[1:],)
+        raise InputError(Diagnostic("E403", "the project file is not TOML", place, notes=notes)) from None

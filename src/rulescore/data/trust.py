@@ -1,0 +1,217 @@
+"""A project file is a program. What it may do only on the word of whoever runs it, and the memory of the files that are trusted.
+
+The word is given where the author of the file cannot write it: by the caller, in the environment, or in a file of the user's own
+that holds the digests of trusted project files.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import tempfile
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from hashlib import sha256
+from pathlib import Path
+
+from rulescore.data.functions import module_files
+from rulescore.data.options import ProjectSections
+from rulescore.data.project_file import ProjectFile, read_project
+from rulescore.errors import Diagnostic, InputError, Place, masked
+
+VARIABLE = "RULESCORE_TRUST"
+"""The environment variable that says, by 1, that every project file is trusted."""
+
+
+class Deed(StrEnum):
+    """What a project file asks for that needs trust."""
+
+    CODE = "code"
+    SQL = "sql"
+    ENGINE = "engine"
+    DATABASE = "database"
+    SPILL = "spill"
+    OUTPUT = "output"
+
+
+ALL_DEEDS = frozenset(Deed)
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """One thing that a project file asks for. `details`: what it comes to, line by line."""
+
+    deed: Deed
+    words: str
+    place: Place | None
+    details: tuple[str, ...] = ()
+
+    @property
+    def line(self) -> str:
+        """Where it stands, for the beginning of a line."""
+        return "" if self.place is None or self.place.line is None else f"line {self.place.line}: "
+
+
+def wishes(file: ProjectFile) -> list[Wish]:
+    """Everything a project file asks for that needs trust, in the order of its lines."""
+    return sorted(_wishes(file), key=lambda wish: wish.place.line or 0 if wish.place is not None else 0)
+
+
+def _wishes(file: ProjectFile) -> Iterator[Wish]:
+    sections, folder, place = file.sections, file.folder, file.place
+    for name, function in sections.functions.items():
+        words = f"imports a module and calls {_quoted(function.call)}, for the predicate {_quoted(name)}"
+        found = tuple(f"from {printable(str(path))}" for path in module_files(_module(function.call), folder.resolve()))
+        yield Wish(Deed.CODE, words, place(("functions", name)), found)
+    for number, rule in enumerate(sections.sql_rules):
+        lines = tuple(map(printable, rule.statement.strip().splitlines()))
+        yield Wish(Deed.SQL, f"runs the SQL of the rule {_quoted(rule.name)}", place(("sql_rules", number, "name")), lines)
+    if sections.engine.url != "duckdb":
+        yield Wish(Deed.ENGINE, f"works on the server {_quoted(masked(sections.engine.url))}", place(("engine", "url")))
+    yield from _databases(sections, file)
+    spill, output = sections.engine.spill_folder, sections.output.folder
+    if spill is not None and _is_outside(folder, spill):
+        words = f"puts what does not fit into memory into {_quoted(spill)}, outside its own folder"
+        yield Wish(Deed.SPILL, words, place(("engine", "spill_folder")))
+    if output is not None and _is_outside(folder, output):
+        words = f"writes results into {_quoted(output)}, outside its own folder"
+        yield Wish(Deed.OUTPUT, words, place(("output", "folder")))
+
+
+def _databases(sections: ProjectSections, file: ProjectFile) -> Iterator[Wish]:
+    for name, table in sections.tables.items():
+        named = [(("tables", name, "database"), table.database)]
+        if table.hidden is not None:
+            named.append((("tables", name, "hidden", "database"), table.hidden.database))
+        for location, database in named:
+            if database is not None:
+                yield Wish(Deed.DATABASE, f"opens the database file {_quoted(database)}", file.place(location))
+
+
+def refuse_untrusted(file: ProjectFile, does: Collection[Deed]) -> None:
+    """Raises an error that lists all of what a file asks for among what is going to be done, unless somebody trusts it."""
+    wanted = [wish for wish in wishes(file) if wish.deed in does]
+    if not wanted or os.environ.get(VARIABLE) == "1":
+        return
+    known = remembered().get(_key(file.path))
+    if known == digest(file):
+        return
+    changed = () if known is None else ("it was trusted, but it has changed since, or a module that it names has",)
+    helps = (
+        f"read it and the files it names; `rulescore trust {printable(shlex.quote(str(file.path)))}` shows what it asks for and "
+        "remembers that you trust it as it is",
+        f"for one run: `--trust`, or `{VARIABLE}=1` in the environment; in Python, `trusted=True`",
+    )
+    notes = (*changed, *(f"{wish.line}it {wish.words}" for wish in wanted))
+    message = "the project file is not trusted, and asks for what a project file gets on your word only"
+    raise InputError(Diagnostic("E411", message, Place(str(file.path)), notes=notes, helps=helps))
+
+
+def digest(file: ProjectFile) -> str:
+    """Of the place and the bytes of a project file, and of the modules it names that lie in its folder."""
+    names = sorted({_module(function.call) for function in file.sections.functions.values()})
+    modules = [path for name in names for path in module_files(name, file.folder.resolve())]
+    parts = [_key(file.path).encode(errors="surrogateescape"), file.raw]
+    for path in modules:
+        parts += [os.fsencode(path), path.read_bytes()]
+    found = sha256()
+    for part in parts:
+        found.update(len(part).to_bytes(8) + part)
+    return found.hexdigest()
+
+
+def remembered() -> dict[str, str]:
+    """The digests of trusted files, by their paths."""
+    path = _memory()
+    if path is None or not path.exists():
+        return {}
+    try:
+        found = json.loads(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise InputError(_no_memory(path, error)) from error
+    if not isinstance(found, dict) or not all(isinstance(one, str) for one in found.values()):
+        raise InputError(_no_memory(path, "it is not what this program writes there"))
+    return found
+
+
+def remember(file: ProjectFile) -> None:
+    _write_memory(remembered() | {_key(file.path): digest(file)})
+
+
+def forget(path: Path) -> bool:
+    """Whether the file was trusted; it need not be there any more."""
+    known = remembered()
+    found = known.pop(_key(path), None)
+    if found is not None:
+        _write_memory(known)
+    return found is not None
+
+
+def is_remembered(path: Path, known: str) -> bool:
+    """Whether a file is there and is what it was when it was trusted."""
+    try:
+        return digest(read_project(path)) == known
+    except InputError:
+        return False
+
+
+def printable(text: str) -> str:
+    """Text that cannot steer a terminal, hide a part of itself or begin a line of its own."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode("ascii") for c in text)
+
+
+def _quoted(text: str) -> str:
+    return f"`{printable(text)}`"
+
+
+def _key(path: Path) -> str:
+    """A project file by its folder, links followed: a link to a trusted file in another folder names other modules and data."""
+    return str(path.parent.resolve() / path.name)
+
+
+def _module(call: str) -> str:
+    return call.partition(":")[0]
+
+
+def _is_outside(folder: Path, path: str) -> bool:
+    """Whether a path leads out of a folder once links are followed. One that cannot be followed leads nowhere we know."""
+    try:
+        return not (folder / path).resolve().is_relative_to(folder.resolve())
+    except (OSError, RuntimeError, ValueError):
+        return True
+
+
+def _memory() -> Path | None:
+    """The file that holds digests; None for somebody who has no home."""
+    given = os.environ.get("XDG_CONFIG_HOME", "")
+    try:
+        folder = Path(given) if os.path.isabs(given) else Path.home() / ".config"
+    except RuntimeError:
+        return None
+    return folder / "rulescore" / "trusted.json"
+
+
+def _write_memory(known: dict[str, str]) -> None:
+    path = _memory()
+    if path is None:
+        raise InputError(_no_memory(path, "there is no home folder"))
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # Such a file may be read and written by its owner alone.
+        handle, temporary = tempfile.mkstemp(prefix=".trusted.", suffix=".partial", dir=path.parent)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(dict(sorted(known.items())), file, indent=1)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except OSError as error:
+        raise InputError(_no_memory(path, error)) from error
+
+
+def _no_memory(path: Path | None, reason: object) -> Diagnostic:
+    where = "" if path is None else f" in `{path}`"
+    helps = (f"trust it for one run: `--trust`, or `{VARIABLE}=1` in the environment",)
+    reason = (reason.strerror or str(reason)).lower() if isinstance(reason, OSError) else str(reason)
+    return Diagnostic("E412", f"trusted project files cannot be remembered{where}", notes=(reason,), helps=helps)

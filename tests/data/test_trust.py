@@ -1,0 +1,217 @@
+"""A project file is a program: what needs trust, who can give it, and what is remembered."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from rulescore.data.project import load_project
+from rulescore.data.project_file import read_project
+from rulescore.data.trust import Deed, digest, forget, is_remembered, remember, remembered, wishes
+from rulescore.errors import InputError
+
+FACTS = 'facts = "facts.tsv"\n'
+CODE = '[functions]\nf = "trust_checks:f"\n'
+SQL = '[[sql_rules]]\nname = "x"\nstatement = "SELECT NULL AS prediction, true AS confirmed, false AS refuted"\n'
+ENGINE = '[engine]\nurl = "postgresql://me:secret@elsewhere/x"\n'
+DATABASE = '[tables.t]\ndatabase = "t.duckdb"\ntable = "t"\nkey = "id"\n'
+HIDDEN = '[tables.t]\npath = "t.csv"\nkey = "id"\ntarget = "y"\nhidden = { database = "t.duckdb", table = "t" }\n'
+ALL = FACTS + CODE + SQL + ENGINE + 'spill_folder = "/spill"\n' + DATABASE + '[output]\nfolder = "/results"\n'
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "facts.tsv").write_text("a\tp\tb\n")
+    (folder / "t.csv").write_text("id,y\n1,2\n")
+    (folder / "t.duckdb").touch()
+    (folder / "trust_checks.py").write_text("from pathlib import Path\nPath(__file__).with_name('ran').touch()\nf = bool\n")
+    return folder
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "rulescore.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def deeds(path: Path) -> list[Deed]:
+    return [wish.deed for wish in wishes(read_project(path))]
+
+
+@pytest.mark.parametrize(
+    ("text", "deed"),
+    [
+        (CODE, Deed.CODE),
+        ('[functions]\nf = { call = "os:system" }\n', Deed.CODE),
+        (SQL, Deed.SQL),
+        (ENGINE, Deed.ENGINE),
+        ('[engine]\nurl = "sc://elsewhere"\n', Deed.ENGINE),
+        (DATABASE, Deed.DATABASE),
+        (HIDDEN, Deed.DATABASE),
+        ('[engine]\nspill_folder = "/spill"\n', Deed.SPILL),
+        ('[engine]\nspill_folder = "a/../.."\n', Deed.SPILL),
+        ('[output]\nfolder = "/results"\n', Deed.OUTPUT),
+        ('[output]\nfolder = "../results"\n', Deed.OUTPUT),
+        ('[output]\nfolder = "link/results"\n', Deed.OUTPUT),
+    ],
+)
+def test_what_runs_opens_or_writes_elsewhere_needs_trust(folder: Path, text: str, deed: Deed) -> None:
+    (folder / "link").symlink_to("/", target_is_directory=True)
+    path = written(folder, FACTS + text)
+    assert deeds(path) == [deed]
+    with pytest.raises(InputError) as error:
+        load_project(path)
+    assert [problem.code for problem in error.value.problems] == ["E411"]
+    assert not (folder / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        'rules = { text = "p(X, Y) <- p(Y, X)." }\n',
+        '[engine]\nurl = "duckdb"\nmemory_limit = "1GB"\nspill_folder = "spill"\n[output]\nfolder = "results/today"\n',
+        '[tables.t]\npath = "../t.csv"\nkey = "id"\n',
+    ],
+)
+def test_data_rules_and_what_stays_in_the_folder_need_no_trust(folder: Path, text: str) -> None:
+    (folder.parent / "t.csv").write_text("id\n1\n")
+    path = written(folder, FACTS + text)
+    assert deeds(path) == []
+    load_project(path)
+
+
+def test_one_error_lists_everything_with_its_line_and_the_ways_to_trust(folder: Path) -> None:
+    with pytest.raises(InputError) as error:
+        load_project(written(folder, ALL))
+    (problem,) = error.value.problems
+    lines = [note.partition(":")[0] for note in problem.notes]
+    wanted = ("f =", "name =", "url =", "spill_folder =", "database =", 'folder = "/r')
+    assert lines == [f"line {number}" for number, line in enumerate(ALL.splitlines(), 1) if line.startswith(wanted)]
+    assert "secret" not in str(error.value)
+    for way in ("rulescore trust ", "`--trust`", "RULESCORE_TRUST=1", "trusted=True"):
+        assert way in " ".join(problem.helps)
+
+
+def test_a_file_cannot_say_that_it_is_trusted(folder: Path) -> None:
+    for text in (f"{FACTS}{SQL}trusted = true\n", f"trusted = true\n{FACTS}", f"{FACTS}{SQL}trust = true\n"):
+        with pytest.raises(InputError) as error:
+            load_project(written(folder, text))
+        (problem,) = error.value.problems
+        assert (problem.code, "`rulescore trust`" in problem.helps[0]) == ("E401", True)
+
+
+def test_the_caller_and_the_environment_can_say_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = written(folder, FACTS + CODE)
+    assert load_project(path, trusted=True).setting.functions[0].call(1) is True
+    for word in ("0", "", "true"):
+        monkeypatch.setenv("RULESCORE_TRUST", word)
+        with pytest.raises(InputError):
+            load_project(path)
+    monkeypatch.setenv("RULESCORE_TRUST", "1")
+    load_project(path)
+
+
+def test_what_is_not_going_to_be_done_needs_no_trust_and_is_not_done(folder: Path) -> None:
+    path = written(folder, ALL)
+    (function,) = load_project(path, does=()).setting.functions
+    assert (function.name, function.call(1)) == ("f", None)
+    assert not (folder / "ran").exists()
+
+
+def test_a_remembered_file_is_trusted_until_it_or_a_module_it_names_changes(folder: Path) -> None:
+    path = written(folder, FACTS + CODE)
+    remember(read_project(path))
+    load_project(path)
+    (folder / "trust_checks.py").write_text("f = bool  # another one\n")
+    with pytest.raises(InputError, match="it has changed since"):
+        load_project(path)
+    remember(read_project(path))
+    load_project(path)
+    written(folder, f"# another one\n{FACTS}{CODE}")
+    with pytest.raises(InputError, match="it has changed since"):
+        load_project(path)
+
+
+def test_a_module_in_a_package_is_covered_with_the_packages_around_it(folder: Path) -> None:
+    (folder / "trust_pack").mkdir()
+    names = [folder / "trust_pack" / name for name in ("__init__.py", "checks.py")]
+    for name in names:
+        name.write_text("f = bool\n")
+    file = read_project(written(folder, FACTS + '[functions]\nf = "trust_pack.checks:f"\n'))
+    seen = {digest(file)}
+    for name in names:
+        name.write_text("f = str\n")
+        seen.add(digest(file))
+    assert len(seen) == 3
+
+
+def test_a_copy_or_a_link_in_another_folder_is_another_file(folder: Path, tmp_path: Path) -> None:
+    path = written(folder, FACTS + SQL)
+    remember(read_project(path))
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "facts.tsv").write_text("a\tp\tb\n")
+    (other / "copy.toml").write_bytes(path.read_bytes())
+    (other / "rulescore.toml").symlink_to(path)
+    (tmp_path / "same").symlink_to(folder)
+    for name in ("copy.toml", "rulescore.toml"):
+        with pytest.raises(InputError, match="E411"):
+            load_project(other / name)
+    load_project(tmp_path / "same" / "rulescore.toml")
+
+
+def test_the_memory_is_its_owner_s_alone_and_can_forget(folder: Path) -> None:
+    path = written(folder, FACTS + SQL)
+    remember(read_project(path))
+    memory = Path(os.environ["XDG_CONFIG_HOME"]) / "rulescore" / "trusted.json"
+    assert stat.S_IMODE(memory.stat().st_mode) == 0o600
+    assert [one.name for one in memory.parent.iterdir()] == ["trusted.json"]
+    known = remembered()[str(path)]
+    assert is_remembered(path, known)
+    assert not is_remembered(folder / "gone.toml", known)
+    assert forget(path)
+    assert not forget(path)
+    with pytest.raises(InputError, match="E411"):
+        load_project(path)
+
+
+def test_a_relative_configuration_folder_is_not_believed(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would be found in the folder of whoever wrote the project."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", "configuration")
+    monkeypatch.chdir(folder)
+    path = written(folder, FACTS + SQL)
+    memory = folder / "configuration" / "rulescore" / "trusted.json"
+    memory.parent.mkdir(parents=True)
+    memory.write_text(json.dumps({str(path): digest(read_project(path))}))
+    with pytest.raises(InputError, match="E411"):
+        load_project(path)
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"a": 1}'])
+def test_a_damaged_memory_is_an_error_and_no_trust(folder: Path, text: str) -> None:
+    memory = Path(os.environ["XDG_CONFIG_HOME"]) / "rulescore" / "trusted.json"
+    memory.parent.mkdir(parents=True, exist_ok=True)
+    memory.write_text(text)
+    with pytest.raises(InputError, match="E412"):
+        load_project(written(folder, FACTS + SQL))
+    load_project(written(folder, FACTS))
+    memory.unlink()
+
+
+def test_names_cannot_hide_what_is_asked_for(folder: Path) -> None:
+    """A line end would begin a line that looks like ours, and some characters turn the text around them."""
+    text = f'{FACTS}[functions]\n"f\\n = help: all is well" = "trust_checks:f"\n[output]\nfolder = "/a\\u202eb\\u001b[2J"\n'
+    with pytest.raises(InputError) as error:
+        load_project(written(folder, text))
+    assert "f\\n = help" in str(error.value)
+    assert not {"\u202e", "\x1b"} & set(str(error.value))

@@ -26,7 +26,7 @@ from rulescore.engines.listing import RuleListing, Violation, Violations
 from rulescore.engines.loading import load
 from rulescore.engines.refusals import refuse_grid, refuse_unable
 from rulescore.engines.resolution import Resolution, attributes_in_use
-from rulescore.engines.sql_rules import SqlRules, refuse_clashes
+from rulescore.engines.sql_rules import SqlRules, refuse_clashes, refuse_other_statements
 from rulescore.engines.tables import load_tables, predicted_tables
 from rulescore.errors import Diagnostic, InputError, Severity, are_errors, suggestion
 from rulescore.language.names import rule_names
@@ -118,6 +118,7 @@ class Session:
 
     def _open(self, names: Sequence[str]) -> None:
         refuse_clashes(self.setting.sql_rules, names)
+        refuse_other_statements(self.setting.sql_rules, self._engine.dialect)
         refuse_unable(self._engine, self.setting, self.program, grid=self._grid)
         found = expanded(self._engine, adopted(self._engine, self.setting))
         self.setting, self._published = found.setting, found.tables

@@ -66,6 +66,59 @@ def test_a_given_spill_folder_stays(tmp_path: Path):
     assert tmp_path.is_dir()
 
 
+def test_a_spill_folder_is_made_when_something_spills_and_not_before(tmp_path: Path):
+    engine = connect(EngineOptions(memory_limit="60MB", threads=1, spill_folder=tmp_path / "spill"))
+    assert value(engine, "1 + 1") == 2
+    assert not (tmp_path / "spill").exists()
+    distinct = "SELECT max(n) AS v FROM (SELECT count(*) AS n FROM range(4000000) GROUP BY range % 3900000)"
+    assert engine.query(statement(distinct))["v"][0].as_py() == 2
+    assert (tmp_path / "spill").is_dir()
+    engine.close()
+
+
+def test_a_spill_folder_that_cannot_be_made_is_told_at_once(tmp_path: Path):
+    (tmp_path / "file").touch()
+    for folder, words in ((tmp_path / "a" / "b", "to make it in"), (tmp_path / "file", "not a folder")):
+        with pytest.raises(InputError, match=rf"E901(.|\n)*{words}"):
+            connect(EngineOptions(spill_folder=folder))
+
+
+OUTSIDE = (
+    "SELECT * FROM read_text('/etc/hostname')",
+    "SELECT * FROM '/etc/hostname'",
+    "SELECT * FROM glob('/etc/*')",
+    "COPY (SELECT 1) TO '{folder}/written.csv'",
+    "EXPORT DATABASE '{folder}/written'",
+    "ATTACH '{folder}/written.duckdb'",
+    "INSTALL httpfs",
+    "LOAD httpfs",
+    "SET memory_limit = '1GB'",
+    "SET enable_external_access = true",
+    "SET lock_configuration = false",
+    "SET allowed_configs = ['enable_external_access']",
+    "RESET lock_configuration",
+    "CALL enable_logging(storage = 'file', storage_path = '{folder}/log')",
+)
+
+
+@pytest.mark.parametrize("sql", OUTSIDE)
+def test_the_database_is_closed_to_everything_outside(tmp_path: Path, sql: str):
+    """Once something was asked of it. What is attached before can be read."""
+    from rulescore.engines.duckdb import DuckDBEngine
+
+    with duckdb.connect(str(tmp_path / "own.duckdb")) as own:
+        own.execute("CREATE TABLE t AS SELECT 7 AS v")
+    (tmp_path / "empty").mkdir()
+    engine = DuckDBEngine(EngineOptions(threads=1))
+    engine.attach(tmp_path / "own.duckdb", "own")
+    for _ in range(2):
+        assert engine.query(statement("SELECT v FROM own.t"), as_written=True)["v"][0].as_py() == 7
+        with pytest.raises(duckdb.Error):
+            engine._connection.execute(sql.replace("{folder}", str(tmp_path / "empty"))).fetchall()
+    engine.close()
+    assert list((tmp_path / "empty").iterdir()) == []
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

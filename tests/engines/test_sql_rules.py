@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -188,12 +189,89 @@ def test_violations_of_a_model_and_of_one_prediction_are_listed(engine: str) -> 
         assert session.violations(rule="s", model=None, prediction=None, limit=5).total == 1
 
 
-@pytest.mark.parametrize("statement", ["SELEC 1", "", ";", "SELECT 1; SELECT 2", "DROP VIEW observed_age", "SELECT * FROM nowhere"])
-def test_e293_statements_that_are_none(statement: str) -> None:
-    (problem,) = problems(SqlRule("s", statement))
+def test_e293_a_statement_that_cannot_be_run() -> None:
+    (problem,) = problems(SqlRule("s", "SELECT * FROM nowhere"))
     assert (problem.code, problem.message) == ("E293", "the statement of rule `s` cannot be run")
     assert 1 <= len(problem.notes) <= 2
     assert problem.helps == ("a statement reads `observed_NAME` and `predicted_NAME`, for predicates and tables by name",)
+
+
+COLUMNS = "SELECT NULL AS prediction, true AS confirmed, false AS refuted"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SELEC 1",
+        "",
+        ";",
+        "-- nothing",
+        "SELECT 1; SELECT 2",
+        "DROP VIEW observed_age",
+        f"{COLUMNS}) AS s; COPY (SELECT 'x') TO '{{file}}'; SELECT * FROM ({COLUMNS}",
+        f"{COLUMNS}) AS s; SET memory_limit = '1GB'; SELECT * FROM ({COLUMNS}",
+        f"{COLUMNS}) AS s; INSTALL httpfs; SELECT * FROM ({COLUMNS}",
+        f"{COLUMNS}) AS s, (SELECT 1 AS one",
+        f"{COLUMNS}) AS s --",
+        f"{COLUMNS} /* ",
+        f"{COLUMNS} /* /* */ ",
+        f"{COLUMNS}; DROP VIEW observed_age; --",
+        "COPY (SELECT 'x') TO '{file}'",
+        "INSERT INTO __rulescore__fact_2 VALUES (1, 1, 1)",
+        "EXPLAIN ANALYZE SELECT 1",
+    ],
+)
+def test_e413_what_is_not_exactly_one_query_is_refused_before_it_runs(engine: str, tmp_path: Path, statement: str) -> None:
+    file = tmp_path / "written"
+    rule = SqlRule("s", statement.replace("{file}", str(file)), place=Place("project.toml", 3, 1))
+    with pytest.raises(InputError) as raised:
+        Session(make_setting(FACTS, None, "", sql_rules=[rule], engine=engine))
+    (problem,) = raised.value.problems
+    assert (problem.code, problem.place, len(problem.notes)) == ("E413", rule.place, 1)
+    assert not file.exists()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "WITH x AS (INSERT INTO __rulescore__fact_2 VALUES (1, 1, 1) RETURNING *) {columns} FROM x",
+        "WITH x AS (DELETE FROM __rulescore__fact_2 RETURNING *) {columns} FROM x",
+        "{columns} FROM (WITH x AS (DELETE FROM __rulescore__fact_2 RETURNING *) SELECT * FROM x) AS y",
+    ],
+)
+def test_a_query_that_changes_rows_is_refused(engine: str, statement: str) -> None:
+    rule = SqlRule("s", statement.replace("{columns}", COLUMNS))
+    with pytest.raises(InputError) as raised:
+        Session(make_setting(FACTS, None, "", sql_rules=[rule], engine=engine))
+    assert [one.code for one in raised.value.problems] == ["E293" if engine == "duckdb" else "E413"]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        f"{COLUMNS} -- a comment to the end",
+        f"{COLUMNS}; -- a comment behind the end",
+        f"({COLUMNS})",
+        f"WITH x AS ({COLUMNS}) SELECT * FROM x UNION ALL SELECT * FROM x ORDER BY 1;;",
+        f"{COLUMNS} /* a ; in a /* nested */ comment */ , ';' AS semicolon, $$ ) AS s; $$ AS text",
+    ],
+)
+def test_one_query_is_one_query_however_it_is_written(engine: str, statement: str) -> None:
+    result = rulescore.audit(FACTS, "", sql_rules=[SqlRule("s", statement)], engine=engine)
+    assert result.rule_results[0].dataset.confirmed >= 1
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["read_text('{file}')", "read_csv('{file}')", "'{file}'", "glob('{file}')", "enable_logging(storage = 'file', storage_path = '{file}')"],
+)
+def test_a_statement_reads_no_files(tmp_path: Path, source: str) -> None:
+    file = tmp_path / "secret.csv"
+    file.write_text("a,b\n1,2\n")
+    statement = f"{COLUMNS}, x.* FROM {source.replace('{file}', str(file))} AS x"
+    (problem,) = problems(SqlRule("s", statement))
+    assert problem.code == "E293"
+    assert file.read_text() == "a,b\n1,2\n"
 
 
 @pytest.mark.parametrize(("word", "meant"), [("observed_agee", "observed_age"), ("predicted_wfie", "predicted_wife")])
@@ -204,9 +282,8 @@ def test_e293_a_view_that_was_probably_meant(word: str, meant: str) -> None:
 
 
 def test_e293_problems_of_several_statements_come_together() -> None:
-    assert [one.code for one in problems(SqlRule("s", "SELEC 1"), SqlRule("t", AGES), SqlRule("u", "SELECT 1 AS prediction"))] == [
-        "E293"
-    ] * 2
+    wrong = [SqlRule("s", "SELECT * FROM nowhere"), SqlRule("t", AGES), SqlRule("u", "SELECT 1 AS prediction")]
+    assert [one.code for one in problems(*wrong)] == ["E293"] * 2
 
 
 @pytest.mark.parametrize(("rules", "text"), [([SqlRule("s", AGES)], "s: N > 40 <- age(X, N)."), ([SqlRule("s", AGES)] * 2, "")])

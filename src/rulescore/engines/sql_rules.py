@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+import duckdb
 import pyarrow as pa
+from sqlglot import exp, parse
+from sqlglot.errors import SqlglotError
 
 from rulescore.data.constants import key_of, text_of
 from rulescore.data.relations import Relation, Schema
@@ -23,6 +26,7 @@ from rulescore.sql.listing import counted
 CODES = {
     "E293": "a rule in SQL cannot be run, or does not return the columns it has to",
     "E294": "a rule in SQL returns the number of a prediction that does not exist",
+    "E413": "a rule in SQL is not exactly one query",
     "E916": "two names that rules in SQL read are the same to the engine, which cuts them",
 }
 
@@ -30,6 +34,7 @@ _COLUMNS = ("prediction", "confirmed", "refuted")
 _RETURNED = ("return one row for each grounding: `prediction` (null over the data), `confirmed`, `refuted`",)
 # The session of a server searches no schema for names but the server's own.
 _OTHERS = {"postgres": ("a table of the database itself is named with its schema: `public.sale`",)}
+_NO_PART_OF_QUERIES = (exp.DML, exp.DDL, exp.Drop, exp.Alter, exp.Command, exp.Into, exp.Lock)
 CountRows = dict[int, tuple[int, int, int]]
 
 
@@ -196,6 +201,41 @@ def _shown(value: object) -> str:
         return text_of(key_of(value))  # type: ignore[arg-type]
     except (TypeError, ValueError):
         return str(value)
+
+
+def refuse_other_statements(rules: Sequence[SqlRule], dialect: str) -> None:
+    """A rule in SQL is one query, before anything of it is run: it stands within a query of ours, and must not end that."""
+    problems = []
+    for rule in rules:
+        reason = _not_one_query(sql.unended(rule.statement), dialect)
+        if reason is not None:
+            message = f"the statement of rule `{rule.name}` is not exactly one query"
+            helps = ("write one `SELECT`, which may begin with `WITH`, and nothing behind it",)
+            problems.append(Diagnostic("E413", message, rule.place, notes=(reason,), helps=helps))
+    if problems:
+        raise InputError(problems)
+
+
+def _not_one_query(statement: str, dialect: str) -> str | None:
+    """Why a text is not one query: by the parser of the database if that is DuckDB, and by the one that prints our statements."""
+    try:
+        if dialect == "duckdb":
+            found = duckdb.extract_statements(statement)
+            if [one.type for one in found] != [duckdb.StatementType.SELECT]:
+                return _listed(str(one.type).rpartition(".")[2] for one in found)
+            # What modifies data within a query is refused by the database wherever the query is not the whole statement.
+            return None
+        parsed = [one for one in parse(statement, read=dialect) if one is not None]
+    except (duckdb.Error, SqlglotError) as error:
+        return str(error).splitlines()[0]
+    if len(parsed) != 1 or not isinstance(parsed[0], exp.Query | exp.Values):
+        return _listed(type(one).__name__.upper() for one in parsed)
+    other = next(parsed[0].find_all(*_NO_PART_OF_QUERIES), None)
+    return None if other is None else f"it has `{type(other).__name__.upper()}` in it"
+
+
+def _listed(kinds: Iterable[str]) -> str:
+    return f"it is {' and '.join(f'`{one}`' for one in kinds) or 'nothing'}"
 
 
 def refuse_clashes(rules: Sequence[SqlRule], names: Sequence[str]) -> None:

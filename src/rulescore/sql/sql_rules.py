@@ -66,10 +66,10 @@ def create_views(relation: Relation) -> Iterator[exp.Create]:
 
 def _rows(statement: str) -> exp.Subquery:
     """The statement word for word."""
-    return exp.Subquery(this=exp.Var(this=f"\n{_unended(statement)}\n"), alias=exp.TableAlias(this=identifier("s")))
+    return exp.Subquery(this=exp.Var(this=f"\n{unended(statement)}\n"), alias=exp.TableAlias(this=identifier("s")))
 
 
-def _unended(statement: str) -> str:
+def unended(statement: str) -> str:
     """A statement without the semicolon at its end, behind which comments may stand."""
     try:
         tokens = tokenize(statement, read="duckdb")

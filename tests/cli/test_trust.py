@@ -41,7 +41,9 @@ def test_no_command_that_counts_runs_code_of_a_project_it_found_or_was_given(run
 
 
 @pytest.mark.usefixtures("evil")
-@pytest.mark.parametrize("command", [("check",), ("rules",), ("sql", "called"), ("sql", "called", "--plan"), ("incompatibilities",)])
+@pytest.mark.parametrize(
+    "command", [("check",), ("rules",), ("sql", "called"), ("sql", "called", "--plan"), ("incompatibilities",)]
+)
 @pytest.mark.parametrize("trust", [(), ("--trust",)])
 def test_commands_that_count_nothing_import_nothing(run: Run, command: tuple[str, ...], trust: tuple[str]) -> None:
     result = run(*command, *trust)
@@ -127,9 +129,9 @@ def test_results_are_not_written_outside_the_folder(run: Run, family: Path) -> N
 
 @pytest.mark.parametrize("command", ["check", "rules", "score"])
 def test_no_folder_is_made_for_what_does_not_spill(run: Run, family: Path, command: str) -> None:
-    outside, inside = (f'{(family / "family.toml").read_text()}[engine]\nspill_folder = "{name}"\n' for name in ("../spill", "spill"))
-    (family / "inside.toml").write_text(inside)
-    (family / "outside.toml").write_text(outside)
+    for name, folder in (("inside", "spill"), ("outside", "../spill")):
+        text = (family / "family.toml").read_text()
+        (family / f"{name}.toml").write_text(f'{text}[engine]\nspill_folder = "{folder}"\n')
     assert run(command, "inside.toml").exit_code == 0
     if command != "rules":
         assert "E411" in told(run(command, "outside.toml"))

@@ -182,9 +182,7 @@ def test_the_memory_is_its_owner_s_alone_and_can_forget(folder: Path) -> None:
         load_project(path)
 
 
-def test_a_relative_configuration_folder_is_not_believed(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_relative_configuration_folder_is_not_believed(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It would be found in the folder of whoever wrote the project."""
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("XDG_CONFIG_HOME", "configuration")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from sqlglot import exp, parse_one
 from rulescore.data.setting import EngineOptions
 from rulescore.engines.base import Engine
 from rulescore.engines.connect import connect
+from rulescore.engines.duckdb import DuckDBEngine
 from rulescore.errors import EngineError, InputError
 
 
@@ -58,6 +60,25 @@ def test_a_spill_folder_of_its_own_is_gone_afterwards(engine: Engine):
     assert folder.is_dir()
     engine.close()
     assert not folder.exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="nothing is locked there")
+def test_folders_of_killed_runs_are_removed_a_day_later_and_no_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    living = DuckDBEngine(EngineOptions(threads=1))
+    used = Path(str(setting(living, "temp_directory")))
+    for name in ("rulescore-old", "rulescore-new", "others-old"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "spilt").touch()
+    (tmp_path / "rulescore-link").symlink_to(tmp_path / "others-old")
+    (tmp_path / "rulescore-file").touch()
+    for name in ("rulescore-old", "others-old", used.name, "rulescore-file"):
+        os.utime(tmp_path / name, (0, 0))
+    os.utime(tmp_path / "rulescore-link", (0, 0), follow_symlinks=False)
+    connect(EngineOptions(threads=1)).close()
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {"rulescore-new", "others-old", "rulescore-link", "rulescore-file", used.name}
+    living.close()
 
 
 def test_a_given_spill_folder_stays(tmp_path: Path):
@@ -104,8 +125,6 @@ OUTSIDE = (
 @pytest.mark.parametrize("sql", OUTSIDE)
 def test_the_database_is_closed_to_everything_outside(tmp_path: Path, sql: str):
     """Once something was asked of it. What is attached before can be read."""
-    from rulescore.engines.duckdb import DuckDBEngine
-
     with duckdb.connect(str(tmp_path / "own.duckdb")) as own:
         own.execute("CREATE TABLE t AS SELECT 7 AS v")
     (tmp_path / "empty").mkdir()
@@ -225,8 +244,6 @@ def test_ctrl_c_stops_a_query_and_leaves_the_connection_usable(engine: Engine, a
 @pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_before_the_database_has_begun_stops_the_query_too():
     """A query waits for its turn and is planned before it runs; an interruption in that time must not be lost."""
-    from rulescore.engines.duckdb import DuckDBEngine
-
     engine = DuckDBEngine(EngineOptions(threads=1))
     ended = threading.Event()
     value(engine, "1")

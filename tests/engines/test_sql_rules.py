@@ -263,7 +263,13 @@ def test_one_query_is_one_query_however_it_is_written(engine: str, statement: st
 
 @pytest.mark.parametrize(
     "source",
-    ["read_text('{file}')", "read_csv('{file}')", "'{file}'", "glob('{file}')", "enable_logging(storage = 'file', storage_path = '{file}')"],
+    [
+        "read_text('{file}')",
+        "read_csv('{file}')",
+        "'{file}'",
+        "glob('{file}')",
+        "enable_logging(storage = 'file', storage_path = '{file}')",
+    ],
 )
 def test_a_statement_reads_no_files(tmp_path: Path, source: str) -> None:
     file = tmp_path / "secret.csv"

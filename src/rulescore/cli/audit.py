@@ -52,12 +52,15 @@ def audit(
     from rulescore.cli.setting import COUNTING, load
     from rulescore.evaluate import Session
     from rulescore.reporting.files import write_listing
+    from rulescore.reporting.folder import refuse_unswappable
 
     if explain and tolerances:
         raise click.UsageError("`--explain` counts nothing: it cannot be combined with `--tolerances`")
     if explain:
         refuse_output_choices("--explain")
     chosen = load(choice, COUNTING)
+    if output is not None:
+        refuse_unswappable(output)
     with Session(chosen.setting, grid=tolerances is not None) as session:
         if explain:
             show_explanations(session.explain())

@@ -29,22 +29,22 @@ def score(choice: SettingChoice, explain: bool, form: str, output: Path | None, 
     """Score models: rates, kinds, scores and aggregates of every rule."""
     from rulescore.cli.setting import COUNTING, WRITING, load, require_predictions
     from rulescore.evaluate import Session
-    from rulescore.reporting.files import CONTRIBUTIONS, write_outputs
-    from rulescore.reporting.format import FileFormat
+    from rulescore.reporting.files import write_outputs
+    from rulescore.reporting.folder import refuse_unswappable
 
     if explain:
         refuse_output_choices("--explain")
     chosen = load(choice, COUNTING if explain or output is not None else WRITING)
     require_predictions(chosen.setting)
     folder = output or chosen.output_folder
+    if folder is not None and not explain:
+        refuse_unswappable(folder)
     with Session(chosen.setting) as session:
         if explain:
             show_explanations(session.explain())
             return
         evaluation = session.evaluate()
-        if folder is not None and evaluation.contributions_table is None and FileFormat.PARQUET in chosen.formats:
-            session.write_contributions(folder / CONTRIBUTIONS)
-    show_warnings(evaluation.warnings, quiet=quiet)
-    show(evaluation, form)
-    if folder is not None:
-        show_written(write_outputs(evaluation, folder, chosen.formats), quiet=quiet)
+        show_warnings(evaluation.warnings, quiet=quiet)
+        show(evaluation, form)
+        if folder is not None:
+            show_written(write_outputs(evaluation, folder, chosen.formats, session.write_contributions), quiet=quiet)

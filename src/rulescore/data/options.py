@@ -350,8 +350,8 @@ def _diagnose(item: ErrorDetails, section: type[Section], place: Placer) -> Diag
 
 
 _TRUST_ELSEWHERE = (
-    "a file cannot say that it is trusted: leave the key out and say it where you run the file, with `rulescore trust`, `--trust` or "
-    "`RULESCORE_TRUST=1`"
+    "a file cannot say that it is trusted: leave the key out, and say it where you run the file, with `rulescore trust`, `--trust` "
+    "or `RULESCORE_TRUST=1`"
 )
 
 _EXPECTATIONS = {

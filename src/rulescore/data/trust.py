@@ -17,7 +17,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from rulescore.data.functions import module_files
-from rulescore.data.options import ProjectSections
+from rulescore.data.options import Location, ProjectSections
 from rulescore.data.project_file import ProjectFile, read_project
 from rulescore.errors import Diagnostic, InputError, Place, masked
 
@@ -82,7 +82,7 @@ def _wishes(file: ProjectFile) -> Iterator[Wish]:
 
 def _databases(sections: ProjectSections, file: ProjectFile) -> Iterator[Wish]:
     for name, table in sections.tables.items():
-        named = [(("tables", name, "database"), table.database)]
+        named: list[tuple[Location, str | None]] = [(("tables", name, "database"), table.database)]
         if table.hidden is not None:
             named.append((("tables", name, "hidden", "database"), table.hidden.database))
         for location, database in named:
@@ -185,9 +185,9 @@ def _is_outside(folder: Path, path: str) -> bool:
 
 def _memory() -> Path | None:
     """The file that holds digests; None for somebody who has no home."""
-    given = os.environ.get("XDG_CONFIG_HOME", "")
+    given = Path(os.environ.get("XDG_CONFIG_HOME", ""))
     try:
-        folder = Path(given) if os.path.isabs(given) else Path.home() / ".config"
+        folder = given if given.is_absolute() else Path.home() / ".config"
     except RuntimeError:
         return None
     return folder / "rulescore" / "trusted.json"
@@ -205,7 +205,7 @@ def _write_memory(known: dict[str, str]) -> None:
             json.dump(dict(sorted(known.items())), file, indent=1)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
+        Path(temporary).replace(path)
     except OSError as error:
         raise InputError(_no_memory(path, error)) from error
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,6 +11,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from rulescore.data.setting import EngineOptions
+from rulescore.engines.spill_folder import SpillFolder
 from rulescore.engines.worker import Worker
 from rulescore.errors import Diagnostic, EngineError, InputError
 from rulescore.sql.build import text
@@ -56,9 +56,7 @@ class DuckDBEngine:
     longest_name: int | None = None
 
     def __init__(self, options: EngineOptions) -> None:
-        self._own_folder: tempfile.TemporaryDirectory[str] | None = None
-        if options.spill_folder is None:
-            self._own_folder = tempfile.TemporaryDirectory(prefix="rulescore-")
+        self._own_folder = SpillFolder() if options.spill_folder is None else None
         self._connection = duckdb.connect(":memory:")
         self._worker = Worker(self.cancel)
         self._timeout = options.timeout
@@ -158,7 +156,7 @@ class DuckDBEngine:
         self._worker.close()
         self._connection.close()
         if self._own_folder is not None:
-            self._own_folder.cleanup()
+            self._own_folder.close()
 
     def _interruptible(self, work: Callable[[], _Result]) -> _Result:
         def sealed() -> _Result:

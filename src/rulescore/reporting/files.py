@@ -1,11 +1,11 @@
-"""Results as files of a folder. Each is written under a temporary name beside its own and renamed when all are complete, so
-that an interrupted run leaves the folder as it was."""
+"""Results as files of a folder that is swapped whole, and other files, each of which appears complete."""
 
 from __future__ import annotations
 
+import glob
 import os
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,35 +14,58 @@ import pyarrow.parquet
 
 from rulescore.errors import Diagnostic, InputError, suggestion
 from rulescore.reporting.csv import render_table_csv
+from rulescore.reporting.folder import (
+    CONTRIBUTIONS,
+    ENDINGS,
+    EVALUATION_FILES,
+    PARTIAL,
+    is_left_over,
+    listing_files,
+    new_folder,
+    not_writable,
+    sync,
+    umask,
+)
 from rulescore.reporting.format import DEFAULT_FILE_FORMATS, FileFormat, Format
 from rulescore.reporting.listing import Listing
 from rulescore.reporting.render import render
 from rulescore.scoring.evaluation import Evaluation
 
 CODES: dict[str, str] = {
-    "E601": "the output folder or a file in it cannot be written",
     "E602": "results cannot be written in that format",
     "E603": "the file to be written exists already",
 }
 
-CONTRIBUTIONS = "contributions.parquet"
-"""The file of contributions, or the folder of files where an engine that keeps rows has written it."""
 
-_ENDINGS = {Format.TABLE: "txt", Format.JSON: "json", Format.CSV: "csv", Format.MARKDOWN: "md", Format.LATEX: "tex"}
-
-
-def write_outputs(evaluation: Evaluation, folder: Path, formats: Iterable[str] = DEFAULT_FILE_FORMATS) -> tuple[Path, ...]:
-    """The files written: `rules` and `models` as CSV, `evaluation` as JSON and texts, every table as Parquet."""
+def write_outputs(
+    evaluation: Evaluation,
+    folder: Path,
+    formats: Iterable[str] = DEFAULT_FILE_FORMATS,
+    contributions: Callable[[Path], None] | None = None,
+) -> tuple[Path, ...]:
+    """The files written: `rules` and `models` as CSV, `evaluation` as JSON and texts, every table as Parquet. `contributions`
+    writes those that are not here to a path."""
     contents: dict[str, str | Any] = {}
-    for form in file_formats(formats):
+    chosen = file_formats(formats)
+    for form in chosen:
         contents |= _evaluation_files(evaluation, form)
-    return write_files(folder, contents)
+    with new_folder(folder, EVALUATION_FILES) as draft:
+        if contributions is not None and evaluation.contributions_table is None and FileFormat.PARQUET in chosen:
+            contributions(draft / CONTRIBUTIONS)
+        return _write_all(draft, folder, contents)
 
 
 def write_listing(listing: Listing, folder: Path, formats: Iterable[str] = DEFAULT_FILE_FORMATS) -> tuple[Path, ...]:
     """One file per format, named after the listing. A listing has no Parquet form."""
     texts = [Format(form) for form in file_formats(formats) if form is not FileFormat.PARQUET]
-    return write_files(folder, {f"{listing.name}.{_ENDINGS[form]}": render(listing, form) for form in texts})
+    with new_folder(folder, listing_files(listing.name)) as draft:
+        return _write_all(draft, folder, {f"{listing.name}.{ENDINGS[form]}": render(listing, form) for form in texts})
+
+
+def _write_all(draft: Path, folder: Path, contents: Mapping[str, str | Any]) -> tuple[Path, ...]:
+    for name, content in contents.items():
+        _write(draft / name, content)
+    return tuple(folder / name for name in contents)
 
 
 def file_formats(names: Iterable[str]) -> tuple[FileFormat, ...]:
@@ -59,18 +82,22 @@ def require_absent(path: Path) -> None:
 
 
 def write_files(folder: Path, contents: Mapping[str, str | Any]) -> tuple[Path, ...]:
-    """Texts and Arrow tables by file name. Renaming begins when every one of them is written."""
+    """Texts and Arrow tables by file name, into a folder that may hold anything else. Renaming begins when every one is written."""
     finished: list[tuple[Path, Path]] = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in contents.items():
+            for left in folder.glob(f".{glob.escape(name)}.*{PARTIAL}"):
+                if is_left_over(left):
+                    left.unlink()
             finished.append((_temporary(folder, name), folder / name))
             _write(finished[-1][0], content)
+            sync(finished[-1][0])
         for temporary, final in finished:
             temporary.replace(final)
     except OSError as error:
         target = folder / next(iter(contents)) if len(contents) == 1 else folder
-        raise InputError(_not_writable(target, error)) from error
+        raise InputError(not_writable(target, error)) from error
     finally:
         for temporary, _ in finished:
             temporary.unlink(missing_ok=True)
@@ -87,11 +114,11 @@ def _evaluation_files(evaluation: Evaluation, form: FileFormat) -> dict[str, str
             return {"rules.csv": render_table_csv(evaluation.rules), "models.csv": render_table_csv(evaluation.models)}
         case _:
             text_form = Format(form)
-            return {f"evaluation.{_ENDINGS[text_form]}": render(evaluation, text_form)}
+            return {f"evaluation.{ENDINGS[text_form]}": render(evaluation, text_form)}
 
 
 def _temporary(folder: Path, name: str) -> Path:
-    handle, path = tempfile.mkstemp(prefix=f".{name}.", suffix=".partial", dir=folder)
+    handle, path = tempfile.mkstemp(prefix=f".{name}.", suffix=PARTIAL, dir=folder)
     os.close(handle)
     return Path(path)
 
@@ -102,17 +129,7 @@ def _write(path: Path, content: str | Any) -> None:
     else:
         pa.parquet.write_table(content, path, compression="zstd")
     # mkstemp makes files only their owner may read; results are ordinary files.
-    path.chmod(0o666 & ~_umask())
-
-
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current
-
-
-def _not_writable(target: Path, error: OSError) -> Diagnostic:
-    return Diagnostic("E601", f"cannot write to `{target}`", notes=(str(error.strerror or error).lower(),))
+    path.chmod(0o666 & ~umask())
 
 
 def _unknown_format(name: str) -> Diagnostic:

@@ -76,7 +76,7 @@ def test_trust_shows_what_it_allows_and_asks(run: Run, evil: Path) -> None:
         assert refused.exit_code == code
         told(run("audit"))
     assert "line 6: it imports a module and calls `cli_trust_checks:checked`" in refused.stdout
-    assert f"from {evil / 'cli_trust_checks.py'}" in refused.stdout
+    assert "      from cli_trust_checks.py\n" in refused.stdout
     assert [line.strip() for line in statement.splitlines()] == [line.strip() for line in refused.stdout.splitlines()[-2:]]
     assert not Path("imported").exists()
     assert CliRunner().invoke(program, ["trust"], input="y\n").exit_code == 0

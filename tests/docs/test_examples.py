@@ -36,6 +36,7 @@ DOCUMENTS = (
     "docs/databases.md",
     "docs/registered-predicates.md",
     "docs/sql-rules.md",
+    "docs/security.md",
     "docs/architecture.md",
     "docs/examples/real-estate.md",
     "docs/examples/flights.md",

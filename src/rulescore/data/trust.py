@@ -63,8 +63,9 @@ def _wishes(file: ProjectFile) -> Iterator[Wish]:
     sections, folder, place = file.sections, file.folder, file.place
     for name, function in sections.functions.items():
         words = f"imports a module and calls {_quoted(function.call)}, for the predicate {_quoted(name)}"
-        found = tuple(f"from {printable(str(path))}" for path in module_files(_module(function.call), folder.resolve()))
-        yield Wish(Deed.CODE, words, place(("functions", name)), found)
+        found = [path.relative_to(folder.resolve()) for path in module_files(_module(function.call), folder.resolve())]
+        details = tuple(f"from {printable(str(path))}" for path in found) or ("from where modules are installed",)
+        yield Wish(Deed.CODE, words, place(("functions", name)), details)
     for number, rule in enumerate(sections.sql_rules):
         lines = tuple(map(printable, rule.statement.strip().splitlines()))
         yield Wish(Deed.SQL, f"runs the SQL of the rule {_quoted(rule.name)}", place(("sql_rules", number, "name")), lines)

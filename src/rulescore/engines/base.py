@@ -33,7 +33,8 @@ class Engine(Protocol):
         """Add Arrow rows to a table made by `load`."""
 
     def attach(self, database: Path, name: str) -> None:
-        """Open a database file under a name, for reading only. InputError where the engine reads no files."""
+        """Open a database file under a name, for reading only, before anything else is asked. InputError where the engine reads
+        no files."""
 
     def adopt(self, rows: Sequence[Path] | object) -> str | None:
         """A name for the rows of Parquet files, or of a frame of the engine's own library, under which `catalogue` finds them as a

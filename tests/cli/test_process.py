@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -50,6 +51,34 @@ def test_output_is_the_same_through_a_pipe_with_and_without_colour(family: Path)
     assert plain.returncode == 0
     assert "\x1b" not in plain.stdout
     assert run("score", "family.toml").stdout == plain.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "--facts <(cat facts.tsv) --rules <(cat p.rules)",
+        "--facts <(gzip -c facts.tsv) --rules p.rules",
+        "--facts /dev/stdin --rules p.rules < facts.tsv",
+        "--facts - --rules p.rules < <(cat facts.tsv)",
+        "--facts p=- --rules p.rules < <(cut -f1,3 facts.tsv)",
+        "--facts facts.tsv --rules - < p.rules",
+        "--facts <(head -n 5 facts.tsv) --facts <(tail -n +6 facts.tsv) --rules p.rules",
+    ],
+)
+def test_every_fact_of_a_pipe_is_read(tmp_path: Path, arguments: str) -> None:
+    # 16 bytes a line: a line that was lost would leave no half of it behind.
+    (tmp_path / "facts.tsv").write_text("".join(f"e{i:05d}\tp\tf{i:05d}\n" for i in range(20_000)))
+    (tmp_path / "p.rules").write_text("p(X, Y) <- p(Y, X).\n")
+    line = f"{shlex.join(command('check', '--format', 'csv'))} {arguments}"
+    result = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True, check=False, env=ENVIRONMENT)
+    assert result.returncode == 0, result.stderr
+    assert "observed facts,20000" in result.stdout.splitlines()
+
+
+def test_standard_input_is_for_one_source(family: Path) -> None:
+    result = run("score", "--facts", "-", "--rules", "family.rules", "--predictions", "m=/dev/stdin")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith("error[E327]")
 
 
 def opened_for_writing(pipe: str, process: subprocess.Popen[str]) -> int:

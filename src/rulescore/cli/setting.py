@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from rulescore.cli.options import SettingChoice
 from rulescore.data.api import make_setting
+from rulescore.data.files import STANDARD_INPUT, asked_twice
 from rulescore.data.project import load_project
 from rulescore.data.setting import (
     Convention,
@@ -19,7 +20,7 @@ from rulescore.data.setting import (
     ScoringOptions,
     Setting,
 )
-from rulescore.data.sources import files_by_model, named_source
+from rulescore.data.sources import files_by_model, named_path, named_source
 from rulescore.data.tables import table_predictions, the_target_table
 from rulescore.data.trust import Deed
 from rulescore.errors import Diagnostic, InputError, suggestion
@@ -170,10 +171,13 @@ def _delimiter(choice: SettingChoice) -> str | None:
 
 def _made(choice: SettingChoice) -> Setting:
     """A setting of the options alone: they are checked there, and all their problems are raised together."""
+    named = (*choice.facts, *choice.negatives, *choice.predictions, *map(str, choice.rules))
+    if sum(named_path(one.rpartition("=")[2]) == str(STANDARD_INPUT) for one in named) > 1:
+        raise InputError(asked_twice())
     return make_setting(
         [named_source(source) for source in choice.facts],
         files_by_model(choice.predictions),
-        choice.rules,
+        [Path(named_path(str(path))) for path in choice.rules],
         negatives=[named_source(source) for source in choice.negatives] or None,
         convention=choice.convention or Convention.DEFINITION,
         distinct_variables=choice.distinct_variables,

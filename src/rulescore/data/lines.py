@@ -10,8 +10,8 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
+from rulescore.data.files import Opening
 from rulescore.errors import Diagnostic, InputError, Place
 
 # A quoted field longer than this is taken for one whose closing quote is missing.
@@ -37,29 +37,28 @@ class Record:
 
 
 @contextmanager
-def open_lines(path: Path) -> Iterator[Iterator[str]]:
+def open_lines(file: Opening, origin: str) -> Iterator[Iterator[str]]:
     """The lines of a text file without their ends (`\\n`, `\\r\\n` or `\\r`); bytes that are not UTF-8 become surrogates."""
     try:
         with (
-            gzip.open(path) if path.suffix == ".gz" else path.open("rb") as raw,
-            _text(raw, path) as handle,
+            file.reader() as plain,
+            gzip.open(plain) if file.compressed else plain as raw,
+            _text(raw, origin) as handle,
         ):
             yield _lines(handle)
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise damaged(str(path), str(error)) from None
-    except OSError as error:
-        raise InputError(Diagnostic("E302", f"`{path}` may not be read: {(error.strerror or str(error)).lower()}")) from None
+    except (EOFError, OSError, zlib.error) as error:
+        raise damaged(origin, getattr(error, "strerror", None) or str(error)) from None
 
 
-def _text(raw: gzip.GzipFile | io.BufferedReader, path: Path) -> io.TextIOWrapper:
+def _text(raw: gzip.GzipFile | io.BufferedReader, origin: str) -> io.TextIOWrapper:
     """The text of a file, unless its first bytes tell that it holds none."""
     beginning = raw.peek(1)
     if beginning.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise InputError(Diagnostic("E305", "the file looks like UTF-16", Place(str(path)), helps=("convert it to UTF-8",)))
+        raise InputError(Diagnostic("E305", "the file looks like UTF-16", Place(origin), helps=("convert it to UTF-8",)))
     if b"\0" in beginning:
         notes = ("files that can be read are delimited text, N-Triples and Parquet",)
         helps = ("if the name has the wrong ending, rename the file or give its `format`",)
-        raise InputError(Diagnostic("E305", "the file looks like a binary file", Place(str(path)), notes=notes, helps=helps))
+        raise InputError(Diagnostic("E305", "the file looks like a binary file", Place(origin), notes=notes, helps=helps))
     return io.TextIOWrapper(raw, encoding="utf-8", errors="surrogateescape", newline="")
 
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from rulescore.data.batches import assemble, no_facts
 from rulescore.data.constants import key_of
+from rulescore.data.files import InputFile
 from rulescore.data.keys import decimal_value, parse_number, parse_value
 from rulescore.data.lines import open_lines
 from rulescore.data.request import ColumnType, Request
@@ -65,10 +66,10 @@ class _Columns:
         return assemble(arguments, pa.array(self.relations, pa.string()), None, answers, floats)
 
 
-def read_ntriples(request: Request) -> Iterator[FactBatch]:
+def read_ntriples(file: InputFile, request: Request) -> Iterator[FactBatch]:
     """The facts of an N-Triples file. Lines that are no statement are reported together; comments and blank lines may stand."""
     columns, problems, found_any = _Columns(), list[Diagnostic](), False
-    with open_lines(request.path) as lines:
+    with file.opened() as opening, open_lines(opening, request.origin) as lines:
         for number, line in enumerate(lines, 1):
             try:
                 _read_line(line, columns)

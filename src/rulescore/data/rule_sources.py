@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
 
 from rulescore.data.constants import has_lone_surrogate
+from rulescore.data.files import STANDARD_INPUT, standard_input
 from rulescore.errors import Diagnostic, InputError, Place, Source, suggestion
 from rulescore.language.printer import print_program, print_statement
 from rulescore.language.syntax import Program, Statement
@@ -49,7 +51,10 @@ def _surrogate_problem(source: Source) -> Diagnostic | None:
 def _read(path: Path) -> Source:
     """A rule file's text under the name the user gave it."""
     try:
-        return Source(str(path), path.read_text(encoding="utf-8-sig"), path.parent)
+        piped = path == STANDARD_INPUT
+        found = standard_input().read() if piped else path.read_bytes()
+        text = io.TextIOWrapper(io.BytesIO(found), encoding="utf-8-sig").read()
+        return Source(str(path), text, None if piped else path.parent)
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         helps = ("save the file as UTF-8",)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import stat
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -10,6 +9,7 @@ from itertools import chain
 from pathlib import Path
 
 from rulescore.data.constants import has_lone_surrogate
+from rulescore.data.files import STANDARD_INPUT, InputFile, is_folder, is_pipe
 from rulescore.data.frames import is_frame, is_spark_frame, lasting, read_frame, read_rows, refuse_spark_frame
 from rulescore.data.layout import column_problem
 from rulescore.data.ntriples import read_ntriples
@@ -18,7 +18,7 @@ from rulescore.data.request import DELIMITERS_ARE, FactFile, FileFormat, Request
 from rulescore.data.setting import Adoptable, FactBatch, FactSource, FactStream, FactTable, PublishedFacts
 from rulescore.data.text import read_text
 from rulescore.data.text_problems import at_most
-from rulescore.errors import Diagnostic, InputError, Place, suggestion
+from rulescore.errors import Diagnostic, InputError, Place
 
 FORMATS_BY_ENDING = {
     ".txt": FileFormat.TEXT,
@@ -62,11 +62,16 @@ def prediction_streams(what: FactsLike, *, delimiter: str | None = None, header:
 
 
 def named_source(text: str) -> str | dict[str, str]:
-    """A source as the command line writes it: `PATH`, or `NAME=PATH` for the facts of one predicate."""
+    """A source as the command line writes it: `PATH`, or `NAME=PATH` for the facts of one predicate. `-` is standard input."""
     name, mark, path = text.partition("=")
     if not mark or not name or Path(text).exists():
-        return text
-    return {name: path}
+        return named_path(text)
+    return {name: named_path(path)}
+
+
+def named_path(text: str) -> str:
+    """A path as the command line writes it."""
+    return str(STANDARD_INPUT) if text == "-" else text
 
 
 def files_by_model(sources: Iterable[str]) -> dict[str, list[str]]:
@@ -78,7 +83,7 @@ def files_by_model(sources: Iterable[str]) -> dict[str, list[str]]:
     for source in sources:
         named = named_source(source)
         if isinstance(named, str):
-            named = {stem(Path(source)): source}
+            named = {stem(Path(named)): named}
             derived.update(named)
         for model, path in named.items():
             files.setdefault(model, []).append(path)
@@ -171,11 +176,11 @@ class _Collector:
             self._problems.append(Diagnostic("E402", f"the delimiter is `{file.delimiter}`", notes=(DELIMITERS_ARE,)))
             return
         try:
-            mode = path.stat().st_mode
-        except OSError as error:
-            self._problems.append(_missing(path) if isinstance(error, FileNotFoundError) else _unreadable(path, error))
+            folder = is_folder(path)
+        except InputError as error:
+            self._problems.extend(error.problems)
             return
-        if stat.S_ISDIR(mode):
+        if folder:
             yield from self._folder(file)
         else:
             yield from self._one_file(file, in_folder=False)
@@ -205,30 +210,26 @@ class _Collector:
         kind = file.format or FORMATS_BY_ENDING.get(ending, FileFormat.TEXT)
         by_names = in_folder or kind is FileFormat.PARQUET
         request = Request(str(file.path), file, self._predictions, by_names, stem(path))
-        adoptable = Adoptable(request) if kind is FileFormat.PARQUET else None
-        yield FactStream(str(file.path), partial(_read, kind, request), adoptable)
+        adoptable = Adoptable(request) if kind is FileFormat.PARQUET and not is_pipe(path) else None
+        yield FactStream(str(file.path), partial(_read, kind, InputFile(path), request), adoptable)
 
 
-def _read(kind: FileFormat, request: Request) -> Iterator[FactBatch]:
+def _read(kind: FileFormat, file: InputFile, request: Request) -> Iterator[FactBatch]:
     match kind:
         case FileFormat.TEXT:
-            return read_text(request)
+            return read_text(file, request)
         case FileFormat.PARQUET:
-            return read_parquet(request)
+            return read_parquet(file, request)
         case FileFormat.NTRIPLES:
             if request.file.predicate is not None or request.file.columns or request.file.types:
                 notes = ("every N-Triples line names its predicate and its types",)
                 raise column_problem(request, "an N-Triples file has no columns to choose", notes=notes)
-            return read_ntriples(request)
+            return read_ntriples(file, request)
 
 
 def file_format(path: Path, given: FileFormat | None) -> FileFormat:
     """How the one file at a path is written: as it is said, or as its ending tells. InputError where it cannot be read."""
-    try:
-        mode = path.stat().st_mode
-    except OSError as error:
-        raise InputError(_missing(path) if isinstance(error, FileNotFoundError) else _unreadable(path, error)) from None
-    if stat.S_ISDIR(mode):
+    if is_folder(path):
         raise InputError(Diagnostic("E302", f"`{path}` is a folder", helps=("name one file",)))
     ending = _ending(path)
     if given is None and ending in _UNREADABLE:
@@ -242,21 +243,6 @@ def _ending(path: Path) -> str:
 
 def _shown(what: object, predicate: str | None) -> str:
     return type(what).__name__ if predicate is None else f"{type(what).__name__} of {predicate}"
-
-
-def _missing(path: Path) -> Diagnostic:
-    """A path that is not there, with the neighbour it may have meant."""
-    helps: tuple[str, ...] = ()
-    if path.parent.is_dir():
-        close = suggestion(path.name, [sibling.name for sibling in path.parent.iterdir()])
-        helps = (f"did you mean `{path.with_name(close)}`?",) if close else ()
-    else:
-        helps = (f"there is no folder `{path.parent}` either",)
-    return Diagnostic("E301", f"there is no file or folder `{path}`", helps=helps)
-
-
-def _unreadable(path: Path, error: OSError) -> Diagnostic:
-    return Diagnostic("E302", f"`{path}` may not be read: {(error.strerror or str(error)).lower()}")
 
 
 def _stray(path: Path, what: str) -> Diagnostic:

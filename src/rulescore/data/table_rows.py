@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from pyarrow import parquet
 
 from rulescore.data.batches import no_facts
+from rulescore.data.files import InputFile, Opening, is_pipe
 from rulescore.data.frames import arrow_table, is_frame, is_spark_frame, lasting, refuse_spark_frame
 from rulescore.data.keys import CellError, decoded, is_text, midnights, parse_value
 from rulescore.data.layout import Layout
@@ -68,16 +69,17 @@ def file_rows(
     """The rows of a text or Parquet file. Files that do not exist are reported now, what is in them when they are read."""
     file = FactFile(path, form, delimiter=delimiter, header=True, predicate="rows")
     request = Request(str(path), file, predictions, rows=True)
+    input_file = InputFile(path, lasting=True)
     match file_format(path, form):
         case FileFormat.TEXT:
-            text = _TextRows(request, types or {})
+            text = _TextRows(input_file, request, types or {})
             return RowStream(str(path), text.schema, text.read, text=True)
         case FileFormat.PARQUET:
             if types:
                 note = "the columns of this file have types of their own"
                 raise InputError(Diagnostic("E320", "`types` is for text files", Place(str(path)), notes=(note,)))
-            parts = (partial(_parquet_schema, request), partial(_read_parquet, request))
-            return RowStream(str(path), *parts, adoptable=Adoptable(request))
+            parts = (partial(_parquet_schema, input_file, request), partial(_read_parquet, input_file, request))
+            return RowStream(str(path), *parts, adoptable=None if is_pipe(path) else Adoptable(request))
         case FileFormat.NTRIPLES:
             notes = ("files of tables are delimited text and Parquet",)
             raise InputError(Diagnostic("E305", "an N-Triples file is no table", Place(str(path)), notes=notes))
@@ -143,17 +145,18 @@ def _value_or_none(text: str | None, wanted: ValueType) -> Value | None:
 class _TextRows:
     """A text file whose first line names its columns. How it is written is found out once."""
 
-    def __init__(self, request: Request, types: Mapping[str, ColumnType]) -> None:
-        self._request, self._types = request, types
+    def __init__(self, file: InputFile, request: Request, types: Mapping[str, ColumnType]) -> None:
+        self._file, self._request, self._types = file, request, types
         self._dialect: Dialect | None = None
 
-    def _found(self) -> tuple[Dialect, tuple[str, ...]]:
+    def _found(self, file: Opening) -> tuple[Dialect, tuple[str, ...]]:
         if self._dialect is None:
-            self._dialect = find_dialect(self._request)
+            self._dialect = find_dialect(file, self._request)
         return self._dialect, cast(tuple[str, ...], self._dialect.header)
 
     def schema(self) -> pa.Schema:
-        _, names = self._found()
+        with self._file.opened() as file:
+            _, names = self._found(file)
         for name in self._types:
             if name not in names:
                 close = suggestion(name, names)
@@ -172,29 +175,33 @@ class _TextRows:
         return ValueType(self._types.get(name, ColumnType.STRING).value)
 
     def read(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        dialect, names = self._found()
+        with self._file.opened() as file:
+            yield from self._read(file, columns)
+
+    def _read(self, file: Opening, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        dialect, names = self._found(file)
         indices = tuple(names.index(name) for name in columns)
         blank = False
         try:
-            for rows in stream(self._request, dialect, indices):
+            for rows in stream(file, dialect, indices):
                 blank = blank or _has_blank_row(rows)
                 yield pa.RecordBatch.from_arrays(
                     [self._typed(rows.column(place), name) for place, name in enumerate(columns)], list(columns)
                 )
         except (pa.ArrowInvalid, CellError, QuotingError) as error:
-            problems = self._problems(columns)
+            problems = self._problems(file, columns)
             raise InputError(problems) if problems else damaged(self._request.origin, str(error)) from None
         except OSError as error:
             raise damaged(self._request.origin, str(error)) from None
         # An empty line looks like a row in which everything that was asked for is missing.
-        if blank and (problems := self._problems(columns)):
+        if blank and (problems := self._problems(file, columns)):
             raise InputError(problems)
 
-    def _problems(self, columns: Sequence[str]) -> tuple[Diagnostic, ...]:
-        dialect, names = self._found()
+    def _problems(self, file: Opening, columns: Sequence[str]) -> tuple[Diagnostic, ...]:
+        dialect, names = self._found(file)
         types = tuple(ColumnType(self._type(name).value) for name in columns)
         layout = Layout(names, tuple(names.index(name) for name in columns), types, predicate="rows", may_be_empty=True)
-        return find_problems(self._request, dialect.delimiter, dialect.quoted, True, dialect.width, layout)
+        return find_problems(file, self._request, dialect.delimiter, dialect.quoted, True, dialect.width, layout)
 
     def _typed(self, column: pa.Array, name: str) -> pa.Array:
         """An empty field is a missing value; any other has to be written like one of its column's type."""
@@ -211,20 +218,20 @@ def _has_blank_row(rows: pa.RecordBatch) -> bool:
     return bool(pc.any(reduce(pc.and_, empty), min_count=0).as_py())
 
 
-def _parquet_schema(request: Request) -> pa.Schema:
+def _parquet_schema(file: InputFile, request: Request) -> pa.Schema:
     try:
-        with request.path.open("rb") as handle, parquet.ParquetFile(handle) as file:
-            if not file.metadata.num_rows:
+        with file.opened() as opening, parquet.ParquetFile(opening.reader()) as rows:
+            if not rows.metadata.num_rows:
                 raise no_facts(request)
-            return file.schema_arrow
+            return rows.schema_arrow
     except (pa.ArrowInvalid, OSError) as error:
         raise damaged(request.origin, str(error)) from None
 
 
-def _read_parquet(request: Request, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+def _read_parquet(file: InputFile, request: Request, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
     try:
-        with request.path.open("rb") as handle, parquet.ParquetFile(handle) as file:
-            batches = file.iter_batches(batch_size=_BATCH_ROWS, columns=list(columns))
+        with file.opened() as opening, parquet.ParquetFile(opening.reader()) as rows:
+            batches = rows.iter_batches(batch_size=_BATCH_ROWS, columns=list(columns))
             for batch in _normal_batches(batches, request.origin):
                 yield batch.select(list(columns))
     except (pa.ArrowInvalid, OSError) as error:

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 import pyarrow as pa
 
+from rulescore.data.files import is_pipe
 from rulescore.data.frames import column_values, is_frame, series_index
 from rulescore.data.request import ColumnType, FileFormat
 from rulescore.data.setting import (
@@ -229,7 +230,9 @@ def _ids_and_values(what: object) -> tuple[list[object], list[object]] | None:
 
 
 def predicts_values(what: object) -> bool:
-    """Whether something is a file or a frame of ids and predictions, which are of a table's rows."""
+    """Whether something is a file or a frame of ids and predictions, which are of a table's rows. A pipe is not looked into."""
+    if isinstance(what, str | Path) and is_pipe(Path(what)):
+        return False
     try:
         names = rows_of(what, "", predictions=True).schema().names if isinstance(what, str | Path) or is_frame(what) else []
     except InputError:

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from pyarrow import csv
 
 from rulescore.data.batches import no_facts, text_batch
+from rulescore.data.files import InputFile, Opening
 from rulescore.data.keys import CellError
 from rulescore.data.layout import Layout, half_header, headerless_widths, is_header, resolve
 from rulescore.data.lines import Record, damaged, open_lines, records
@@ -42,19 +43,25 @@ class Dialect:
         return self.delimiter in _QUOTING_DELIMITERS
 
 
-def read_text(request: Request) -> Iterator[FactBatch]:
+def read_text(file: InputFile, request: Request) -> Iterator[FactBatch]:
     """The facts of a text file. A row that is not understood ends the reading with every such row's file, line and column."""
-    dialect = find_dialect(request)
+    with file.opened() as opening:
+        yield from _read(opening, request)
+
+
+def _read(file: Opening, request: Request) -> Iterator[FactBatch]:
+    dialect = find_dialect(file, request)
     layout = resolve(dialect.header, dialect.width, request)
     rows_read = 0
     try:
-        for rows in stream(request, dialect):
+        for rows in stream(file, dialect):
             _check_header_is_none_of(rows, dialect, layout, request)
             rows_read += rows.num_rows
             if rows.num_rows:
                 yield text_batch(rows, layout, request)
     except (pa.ArrowInvalid, CellError, QuotingError) as error:
-        problems = find_problems(request, dialect.delimiter, dialect.quoted, dialect.header is not None, dialect.width, layout)
+        has_header = dialect.header is not None
+        problems = find_problems(file, request, dialect.delimiter, dialect.quoted, has_header, dialect.width, layout)
         raise InputError(problems) if problems else damaged(request.origin, str(error)) from None
     except OSError as error:
         raise damaged(request.origin, str(error)) from None
@@ -62,9 +69,9 @@ def read_text(request: Request) -> Iterator[FactBatch]:
         raise no_facts(request)
 
 
-def find_dialect(request: Request) -> Dialect:
+def find_dialect(file: Opening, request: Request) -> Dialect:
     """Delimiter, header and number of columns, from the first lines and what the user said."""
-    with open_lines(request.path) as lines:
+    with open_lines(file, request.origin) as lines:
         sample = list(islice(lines, _SAMPLE_LINES))
     if not any(sample[:1]) and len(sample) < 2:
         raise no_facts(request)
@@ -154,12 +161,10 @@ class QuotingError(Exception):
     """A quote stands where none may."""
 
 
-def stream(request: Request, dialect: Dialect, columns: Sequence[int] | None = None) -> Iterator[pa.RecordBatch]:
+def stream(file: Opening, dialect: Dialect, columns: Sequence[int] | None = None) -> Iterator[pa.RecordBatch]:
     """Rows of a text file as strings: all of its columns, or those of these numbers."""
     names = [f"c{i}" for i in range(dialect.width)]
-    compression = "gzip" if request.path.suffix == ".gz" else None
-    # Python opens files of any name, Arrow only those whose name is UTF-8.
-    with request.path.open("rb") as file, pa.input_stream(file, compression=compression) as raw:
+    with pa.input_stream(file.reader(), compression="gzip" if file.compressed else None) as raw:
         checked = QuoteCheckedStream(raw, dialect.delimiter) if dialect.quoted else None
         reader = csv.open_csv(
             raw if checked is None else pa.PythonFile(checked, mode="r"),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import islice
 
+from rulescore.data.files import Opening
 from rulescore.data.keys import parse_number, parse_rank, parse_value
 from rulescore.data.layout import Layout, headerless_widths
 from rulescore.data.lines import Field, Record, open_lines, records
@@ -23,10 +24,10 @@ _EXPECTED = {
 
 
 def find_problems(
-    request: Request, delimiter: str, quoted: bool, has_header: bool, width: int, layout: Layout
+    file: Opening, request: Request, delimiter: str, quoted: bool, has_header: bool, width: int, layout: Layout
 ) -> tuple[Diagnostic, ...]:
     """The first problems of a file, each with its line and column."""
-    with open_lines(request.path) as lines:
+    with open_lines(file, request.origin) as lines:
         rows = islice(records(lines, delimiter, quoted), int(has_header), None)
         found = (problem for row in rows for problem in _row_problems(row, request, width, layout))
         return at_most(found)

@@ -15,7 +15,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from rulescore.data.request import Arrangement, ColumnType, FactFile, FileFormat
+from rulescore.data.setting import SqlRule
 from rulescore.data.sources import files_by_model, named_source, observed_streams, prediction_streams, stem
+from rulescore.data.tables import Table, keyed_tables
+from rulescore.language.syntax import Kind
 
 KIN = [("mother", "alice", "bob"), ("sister", "alice", "daniel")]
 COLUMNS = {"head": ["alice", "alice"], "relation": ["mother", "sister"], "tail": ["bob", "daniel"]}
@@ -29,6 +32,22 @@ TYPED = {
     "day": [DAY, datetime.date(1, 1, 1)],
 }
 TYPED_FACTS = [("p", *row) for row in zip(*TYPED.values(), strict=True)]
+
+
+def test_a_choice_may_be_a_text(tmp_path, facts_of, problems_of):
+    (tmp_path / "kin").mkdir()
+    (tmp_path / "kin" / "a.tsv").write_text("alice\tmother\tbob\n")
+    assert facts_of(observed_streams(FactFile(tmp_path / "kin", layout="triples"))) == [("mother", "alice", "bob")]
+    pq.write_table(pa.table({"a0": ["alice"], "a1": ["bob"]}), tmp_path / "mother")
+    assert facts_of(observed_streams(FactFile(tmp_path / "mother", format="parquet"))) == [("mother", "alice", "bob")]
+    (problem,) = problems_of(lambda: FactFile("kin", layout="triple"))
+    assert (problem.code, problem.helps) == ("E402", ("did you mean `triples`?",))
+    assert SqlRule("one", "SELECT 1", kind="hard").kind is Kind.HARD
+    (problem,) = problems_of(lambda: SqlRule("one", "SELECT 1", kind="firm"))
+    assert (problem.code, problem.message) == ("E402", "`kind` is `firm`")
+    table = Table(tmp_path / "mother", key="a0", format="parquett")
+    (problem,) = problems_of(lambda: keyed_tables({"mother": table}))
+    assert (problem.code, problem.helps) == ("E402", ("did you mean `parquet`?",))
 
 
 def test_files_frames_and_rows_give_the_same_facts(write, tmp_path, facts_of):

@@ -12,7 +12,7 @@ def table_facts(
     table: str,
     *,
     predicate: str | None = None,
-    layout: Arrangement | None = None,
+    layout: Arrangement | str | None = None,
     columns: Mapping[str, ColumnChoice | Sequence[ColumnChoice]] | None = None,
 ) -> FactTable:
     """Observed or negative facts. Without a predicate the columns' names decide: triples, or facts of the predicate that the table
@@ -25,7 +25,7 @@ def table_answers(
     model: str,
     *,
     predicate: str | None = None,
-    layout: Arrangement | None = None,
+    layout: Arrangement | str | None = None,
     columns: Mapping[str, ColumnChoice | Sequence[ColumnChoice]] | None = None,
 ) -> FactTable:
     """Predictions of a model; all rows, or those whose column `model` has its name."""
@@ -35,7 +35,7 @@ def table_answers(
 def _request(
     table: str,
     predicate: str | None,
-    layout: Arrangement | None,
+    layout: Arrangement | str | None,
     columns: Mapping[str, ColumnChoice | Sequence[ColumnChoice]],
     *,
     predictions: bool,

@@ -131,7 +131,7 @@ def _plain(name: str) -> str:
 def _arrangement(names: Sequence[str], request: Request) -> Arrangement:
     file = request.file
     if file.layout is not None:
-        return file.layout
+        return Arrangement(file.layout)
     if file.predicate is not None or "arguments" in file.columns:
         return Arrangement.PREDICATE
     if request.by_names and not names_triples(names) and not set(TRIPLE) <= set(file.columns):

@@ -6,6 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from typing import TypeVar
+
+from rulescore.errors import Diagnostic, InputError, suggestion
+
+Choice = TypeVar("Choice", bound=StrEnum)
 
 
 class FileFormat(StrEnum):
@@ -29,6 +34,16 @@ class ColumnType(StrEnum):
     DATE = "date"
 
 
+def chosen(choices: type[Choice], word: Choice | str | None, key: str) -> Choice | None:
+    """One of some choices, which may be given as a text."""
+    if word is None or word in list(choices):
+        return None if word is None else choices(word)
+    close = suggestion(word, list(choices))
+    helps = (f"did you mean `{close}`?",) if close else ()
+    notes = (f"it is one of {', '.join(choices)}",)
+    raise InputError(Diagnostic("E402", f"`{key}` is `{word}`", notes=notes, helps=helps))
+
+
 ColumnChoice = str | int
 """A column by its name, or by its number counted from 1."""
 
@@ -42,13 +57,17 @@ class FactFile:
     """
 
     path: str | Path
-    format: FileFormat | None = None
-    layout: Arrangement | None = None
+    format: FileFormat | str | None = None
+    layout: Arrangement | str | None = None
     delimiter: str | None = None
     header: bool | None = None
     types: Mapping[str, ColumnType | str] = field(default_factory=dict)
     columns: Mapping[str, ColumnChoice | Sequence[ColumnChoice]] = field(default_factory=dict)
     predicate: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "format", chosen(FileFormat, self.format, "format"))
+        object.__setattr__(self, "layout", chosen(Arrangement, self.layout, "layout"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from rulescore.data.request import Request
+from rulescore.data.request import Request, chosen
 from rulescore.errors import Place, Source
 from rulescore.language.syntax import And, Expression, Kind, Value
 
@@ -243,11 +243,14 @@ class SqlRule:
 
     name: str
     statement: str
-    kind: Kind | None = None
+    kind: Kind | str | None = None
     weight: float = 1.0
     description: str | None = None
     tags: tuple[str, ...] = ()
     place: Place | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kind", chosen(Kind, self.kind, "kind"))
 
 
 @dataclass(frozen=True, slots=True)

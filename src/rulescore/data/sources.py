@@ -207,7 +207,7 @@ class _Collector:
         if file.format is None and ending in _UNREADABLE:
             self._problems.append(_unknown_kind(path, ending))
             return
-        kind = file.format or FORMATS_BY_ENDING.get(ending, FileFormat.TEXT)
+        kind = FORMATS_BY_ENDING.get(ending, FileFormat.TEXT) if file.format is None else FileFormat(file.format)
         by_names = in_folder or kind is FileFormat.PARQUET
         request = Request(str(file.path), file, self._predictions, by_names, stem(path))
         adoptable = Adoptable(request) if kind is FileFormat.PARQUET and not is_pipe(path) else None

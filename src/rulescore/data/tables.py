@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from rulescore.data.files import is_pipe
 from rulescore.data.frames import column_values, is_frame, series_index
-from rulescore.data.request import ColumnType, FileFormat
+from rulescore.data.request import ColumnType, FileFormat, chosen
 from rulescore.data.setting import (
     DatabaseTable,
     Derived,
@@ -61,7 +61,7 @@ class Table:
     database: str | Path | None = None
     table: str | None = None
     delimiter: str | None = None
-    format: FileFormat | None = None
+    format: FileFormat | str | None = None
 
 
 def in_python(location: tuple[str, ...]) -> Place:
@@ -137,7 +137,8 @@ class _Description:
             return DatabaseTable(None, table.table, place=self._place(("table",)))
         if table.rows is None:
             raise _wrong(f"table `{self._name}` has no rows", "give `path`, `database` and `table`, or `table` alone")
-        return rows_of(table.rows, f"<table {self._name}>", _types(table.types), table.delimiter, table.format)
+        form = chosen(FileFormat, table.format, "format")
+        return rows_of(table.rows, f"<table {self._name}>", _types(table.types), table.delimiter, form)
 
     def _hidden(self) -> HiddenColumn | HiddenWhere | HiddenIds | None:
         match self._table.hidden:

@@ -22,7 +22,7 @@ def _described_sql(rule: SqlRule, options: ScoringOptions) -> RuleInfo:
     return RuleInfo(
         name=rule.name,
         text=" ".join(rule.statement.split()),
-        declared_kind=kind.value if kind is not None else None,
+        declared_kind=None if kind is None else str(kind),
         weight=options.weights.get(rule.name, rule.weight),
         description=rule.description,
         tags=rule.tags,

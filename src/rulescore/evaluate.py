@@ -42,7 +42,7 @@ from rulescore.logic.plan import Judge, LiteralName, Plan
 from rulescore.logic.planner import plan
 from rulescore.logic.refutation import identity, opposed_both_ways, orders_in_use, refutations
 from rulescore.logic.tolerances import is_relative, log_distance, with_tolerance
-from rulescore.logic.usage import constant_keys
+from rulescore.logic.usage import constant_keys, mentioned_by
 from rulescore.scoring.contributions import brought_contributions, write_contributions
 from rulescore.scoring.described import described_rules
 from rulescore.scoring.evaluation import CONTRIBUTIONS_SCHEMA, Evaluation
@@ -168,6 +168,7 @@ class Session:
                 constant_keys(self.program),
                 known.predicates(self.program),
                 tables,
+                mentioned_by(self.program, self.setting.sql_rules),
             )
             self._tables = predicted_tables(self._engine, tables, self._loaded.literal)
         except InputError as error:

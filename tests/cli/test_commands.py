@@ -244,7 +244,7 @@ def test_rules_and_scores_use_the_same_names(run: Run) -> None:
 
 
 def test_the_appendix_convention_is_an_option(run: Run) -> None:
-    Path("family.rules").write_text("father(X, Y) <- mother(X, Y).\nincompatible mother, father.\n")
+    Path("family.rules").write_text("father(X, Y) <- mother(X, Y).\nincompatible mother, father.\npredicate wife/2.\n")
     assert document(run("score", "family.toml", "--convention", "appendix", "--format", "json"))["convention"] == "appendix"
 
 
@@ -308,7 +308,7 @@ def test_explain_refuses_what_it_would_ignore(run: Run, name: str, choice: tuple
 
 
 def test_one_thing_is_not_plural(run: Run) -> None:
-    Path("family.rules").write_text("false <- sister(X, Y), mother(Y, X).\n")
+    Path("family.rules").write_text("false <- sister(X, Y), mother(Y, X).\npredicate wife/2.\n")
     assert "  1 rule" in run("score", "family.toml", "--explain").stdout
     assert "1 rules" not in run("score", "family.toml", "--explain").stdout
     assert "1 rules" not in run("audit", "family.toml").stdout

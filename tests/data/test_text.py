@@ -276,7 +276,7 @@ def test_a_stream_can_be_read_again(write, facts_of):
     assert facts_of(streams) == facts_of(streams) == KIN
 
 
-@pytest.mark.parametrize("first", ["head,relatoin,tail", "subject,verb,object", "relation,tail,from", "Head,Relation,End"])
+@pytest.mark.parametrize("first", ["head,relatoin,tail", "subject,verb,object", "relation,tail,origin", "Head,Relation,End"])
 def test_a_first_line_that_names_two_parts_of_a_triple_is_neither_header_nor_fact(write, facts_of, problems_of, first):
     path = write("facts.csv", f"{first}\nalice,mother,bob\n")
     (problem,) = problems_of(lambda: facts_of(observed_streams(path)))

@@ -9,6 +9,7 @@ import datetime
 import decimal
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any, NoReturn
 
@@ -36,7 +37,8 @@ def read_batches(schema: pa.Schema, batches: Iterable[pa.RecordBatch], request: 
     for batch in batches:
         for start in range(0, batch.num_rows, _BATCH_ROWS):
             rows = batch.slice(start, _BATCH_ROWS)
-            yield table_batch(rows, layout, request, first_row)
+            facts = table_batch(rows, layout, request, first_row)
+            yield facts if first_row else replace(facts, guess=layout.guess)
             first_row += rows.num_rows
 
 

@@ -2,26 +2,53 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count, takewhile
 
 from rulescore.data.request import Arrangement, ColumnChoice, ColumnType, Request
+from rulescore.data.setting import Guess, OnePredicate
 from rulescore.errors import Diagnostic, InputError, Place, suggestion
 
-ALIASES: dict[str, tuple[str, ...]] = {
-    "head": ("head", "subject", "s", "h", "source"),
-    "relation": ("relation", "rel", "predicate", "property", "p", "r"),
-    "tail": ("tail", "object", "o", "t", "target"),
-    "score": ("score", "confidence", "probability"),
-    "rank": ("rank", "position"),
-    "query": ("query", "query_id"),
-}
 TRIPLE = ("head", "relation", "tail")
+_WORDS: dict[str, tuple[str, ...]] = {
+    "head": ("subject", "subj", "s", "h", "source", "src", "from"),
+    "relation": ("rel", "predicate", "pred", "property", "p", "r", "type", "relationship", "relation_type", "edge_type"),
+    "tail": ("object", "obj", "o", "t", "target", "dst", "to"),
+    "score": ("confidence", "probability"),
+    "rank": ("position",),
+    "query": ("query_id",),
+}
+_IDS = {"head": ("start_id",), "relation": (), "tail": ("end_id",)}
+
+
+def _tiers(part: str) -> tuple[frozenset[str], ...]:
+    """The names of a part, as `_plain` writes them: its own, its other names and, for a part of a triple, names of columns that
+    hold labels and of those that hold ids. A column of an earlier group comes before those of the later ones."""
+    own, words = frozenset({part}), frozenset(_WORDS[part])
+    if part not in TRIPLE:
+        return own, words
+    long = [part, *(word for word in _WORDS[part] if len(word) > 1)]
+    labels = frozenset(f"{word}_{end}" for word in long for end in ("label", "name"))
+    # A column of ids beside one called `type` is found in many a table that holds no triples.
+    ids = frozenset(f"{word}_id" for word in long if word not in ("from", "to", "type"))
+    return own, words, labels, ids.union(_IDS[part])
+
+
+ALIASES = {part: _tiers(part) for part in _WORDS}
+_NAMES = {part: frozenset().union(*tiers) for part, tiers in ALIASES.items()}
 ANSWER = ("score", "rank", "query")
 MODEL = "model"
 _QUERY_PARTS = ("query_direction", "test_row")
+_LIKELY = {
+    "head": ("head", "subj", "source", "src", "from", "start", "left"),
+    "relation": ("rel", "pred", "prop", "type", "kind", "label", "edge"),
+    "tail": ("tail", "obj", "target", "dst", "to", "end", "right"),
+}
+_BLANKS = re.compile(r"[\s-]+")
+_GROUP = re.compile(r"\([^()]*\)\Z")
 _NUMBERED = re.compile(r"a(?:rg)?([0-9]+)")
 _PAIRS = (("subject", "object"), ("head", "tail"))
 
@@ -33,7 +60,7 @@ Parts = dict[str, tuple[int, ...]]
 @dataclass(frozen=True, slots=True)
 class Layout:
     """Column numbers, counted from 0. A table of triples has a `relation` column, any other a `predicate`. `may_be_empty`: an
-    empty argument is a missing value, which attributes may have and facts may not."""
+    empty argument is a missing value, which attributes may have and facts may not. `guess`: what nothing of the table tells."""
 
     names: tuple[str, ...]
     arguments: tuple[int, ...]
@@ -44,6 +71,7 @@ class Layout:
     rank: int | None = None
     query: tuple[int, ...] = ()
     may_be_empty: bool = False
+    guess: Guess | None = None
 
 
 def is_header(names: Sequence[str], request: Request) -> bool:
@@ -56,7 +84,7 @@ def is_header(names: Sequence[str], request: Request) -> bool:
 
 def names_triples(names: Sequence[str]) -> bool:
     known = {_plain(name) for name in names}
-    return all(known.intersection(ALIASES[part]) for part in TRIPLE)
+    return all(known & _NAMES[part] for part in TRIPLE)
 
 
 def half_header(names: Sequence[str], request: Request) -> tuple[str, list[str]] | None:
@@ -67,11 +95,11 @@ def half_header(names: Sequence[str], request: Request) -> tuple[str, list[str]]
     if len(names) < 3 or file.predicate is not None or file.columns or file.layout is Arrangement.PREDICATE:
         return None
     plain = [_plain(name) for name in names]
-    missing = [part for part in TRIPLE if not set(plain) & set(ALIASES[part])]
-    words = [name for part in TRIPLE for name in ALIASES[part]]
+    missing = [part for part in TRIPLE if not _NAMES[part].intersection(plain)]
+    words = frozenset[str]().union(*(_NAMES[part] for part in TRIPLE))
     if len(missing) != 1 or all(len(name) == 1 for name in plain if name in words):
         return None
-    known = {name for aliases in ALIASES.values() for name in aliases}.union(_QUERY_PARTS)
+    known = words.union(*_NAMES.values(), _QUERY_PARTS)
     unknown = [name for name, word in zip(names, plain, strict=True) if word not in known]
     return (missing[0], unknown) if unknown else None
 
@@ -90,13 +118,13 @@ def resolve(names: Sequence[str] | None, width: int, request: Request) -> Layout
         parts = {**_triple_parts(names, width, request, chosen), **chosen}
         arguments: tuple[int, ...] = (_one(parts, "head"), _one(parts, "tail"))
         labels: tuple[str, ...] = ("head", "tail")
-        relation, predicate = _one(parts, "relation"), None
+        relation, predicate, guess = _one(parts, "relation"), None, None
     else:
         parts = {**_answer_parts(names, request), **chosen}
         taken = {i for part in ANSWER for i in parts.get(part, ())}
         arguments = chosen.get("arguments") or _argument_order(names, [i for i in range(width) if i not in taken], request)
         labels = tuple(f"a{i}" for i in range(len(arguments)))
-        relation, predicate = None, request.file.predicate or request.stem
+        relation, predicate, guess = None, request.file.predicate or request.stem, _guess(names, arguments, request)
     shown = tuple(names) if names is not None else _invented_names(width, arguments, relation, labels)
     return Layout(
         names=shown,
@@ -107,7 +135,15 @@ def resolve(names: Sequence[str] | None, width: int, request: Request) -> Layout
         score=_optional(parts, "score", request),
         rank=_optional(parts, "rank", request),
         query=parts.get("query", ()) if request.predictions else (),
+        guess=guess,
     )
+
+
+def _guess(names: Sequence[str] | None, arguments: Sequence[int], request: Request) -> OnePredicate | None:
+    """Three columns or more, of which nothing says that they are the arguments of one predicate."""
+    file, shown = request.file, [] if names is None else [names[i] for i in arguments]
+    said = file.predicate is not None or file.layout is not None or file.columns or _named_arguments(shown) is not None
+    return None if said or len(arguments) < 3 else OnePredicate(tuple(shown), request.in_folder)
 
 
 def model_column(names: Sequence[str]) -> str | None:
@@ -120,12 +156,29 @@ def is_published(names: Sequence[str]) -> bool:
     return {"subject", "tag", MODEL} <= {_plain(name) for name in names}
 
 
+def chosen_columns(names: Sequence[str]) -> str:
+    """A line for a project file that takes columns for those of triples: as their names suggest it, else in their order."""
+    rest = list(names)
+    found = {}
+    for part in TRIPLE:
+        likely = [name for name in rest if any(word in _plain(name) for word in _LIKELY[part])]
+        if likely:
+            found[part] = likely[0]
+            rest.remove(likely[0])
+    for part in TRIPLE:
+        if part not in found:
+            found[part] = rest.pop(0)
+    return f"columns = {{ {', '.join(f'{part} = {json.dumps(found[part], ensure_ascii=False)}' for part in TRIPLE)} }}"
+
+
 def column_problem(request: Request, message: str, *, notes: tuple[str, ...] = (), helps: tuple[str, ...] = ()) -> InputError:
     return InputError(Diagnostic("E320", message, Place(request.origin), notes=notes, helps=helps))
 
 
 def _plain(name: str) -> str:
-    return name.strip().lower()
+    """A name as it is compared: `Head Label`, `:START_ID(Person)`, `?s` as `head_label`, `start_id`, `s`."""
+    bare = _GROUP.sub("", name.strip()) if name.lstrip().startswith(":") else name
+    return _BLANKS.sub("_", bare.lstrip("#:? ").strip().lower())
 
 
 def _arrangement(names: Sequence[str], request: Request) -> Arrangement:
@@ -140,13 +193,14 @@ def _arrangement(names: Sequence[str], request: Request) -> Arrangement:
 
 
 def _find(names: Sequence[str], part: str, request: Request) -> tuple[int, ...]:
-    """The column that plays a part by its name; the part's own name comes before its other names."""
+    """The column that plays a part by its name."""
     plain = [_plain(name) for name in names]
-    for candidates in ((part,), ALIASES[part]):
+    for candidates in ALIASES[part]:
         found = tuple(i for i, name in enumerate(plain) if name in candidates)
         if len(found) > 1:
             both = " and ".join(f"`{names[i]}`" for i in found)
-            raise column_problem(request, f"columns {both} both mean {part}", helps=(f"choose one with `columns.{part}`",))
+            helps = (f"choose one: {choosing(part, names[found[0]], request)}",)
+            raise column_problem(request, f"columns {both} both mean {part}", helps=helps)
         if found:
             return found
     return ()
@@ -164,13 +218,25 @@ def _triple_parts(names: Sequence[str] | None, width: int, request: Request, cho
 
 
 def _missing_columns(names: Sequence[str], missing: Sequence[str], request: Request) -> InputError:
-    helps = [f"name it with `columns.{part}`" for part in missing[:1]]
-    if close := suggestion(missing[0], [_plain(name) for name in names]):
-        helps.insert(0, f"is `{close}` the {missing[0]} column?")
+    close = suggestion(missing[0], [_plain(name) for name in names])
+    helps = [] if close is None else [f"is `{close}` the {missing[0]} column?"]
+    helps.append(f"say which it is: {choosing(missing[0], close or '…', request)}")
+    if request.in_memory and len(missing) == len(TRIPLE):
+        helps.append(
+            'for facts of one predicate give `{"predicate": frame}`, '
+            'for rows with a key `tables={"name": rulescore.Table(frame, key=…)}`'
+        )
     listed = ", ".join(f"`{name}`" for name in names)
     note = f"the columns are {listed}" if names else "the file has no header"
     wanted = " and ".join(f"`{part}`" for part in missing)
     return column_problem(request, f"no column for {wanted}", notes=(note,), helps=tuple(helps))
+
+
+def choosing(part: str, name: str, request: Request) -> str:
+    """How a user says which column plays a part."""
+    if request.in_memory:
+        return f"rename the column to `{part}`"
+    return f'`columns = {{ {part} = "{name}" }}` in a project file, `FactFile(path, columns={{"{part}": "{name}"}})` in Python'
 
 
 def _answer_parts(names: Sequence[str] | None, request: Request) -> Parts:
@@ -185,16 +251,19 @@ def _answer_parts(names: Sequence[str] | None, request: Request) -> Parts:
 
 
 def _without_answers(names: Sequence[str]) -> list[int]:
-    answers = {name for part in ANSWER for name in ALIASES[part]}.union(_QUERY_PARTS)
+    answers = frozenset(_QUERY_PARTS).union(*(_NAMES[part] for part in ANSWER))
     return [i for i, name in enumerate(names) if _plain(name) not in answers]
 
 
 def _named_arguments(names: Sequence[str]) -> list[int] | None:
     """The order of columns whose names say which argument they are; None when they do not."""
     plain = [_plain(name) for name in names]
-    for pair in _PAIRS:
-        if sorted(plain) == sorted(pair):
-            return [plain.index(name) for name in pair]
+    for order in ([0, 1], [1, 0]):
+        # Single letters are as likely constants of a small example.
+        if len(plain) == 2 and all(len(name) > 1 for name in plain):
+            head, tail = (plain[i] for i in order)
+            if head in _NAMES["head"] and tail in _NAMES["tail"]:
+                return order
     numbers = [int(match[1]) if (match := _NUMBERED.fullmatch(name)) else -1 for name in plain]
     if sorted(numbers) != list(range(len(numbers))) or not numbers:
         return None

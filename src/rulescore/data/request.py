@@ -76,7 +76,7 @@ class Request:
 
     `by_names` lets the columns' names decide between triples and one predicate, as in a folder; `stem` then names that
     predicate. `rows`: they are those of a table with a key, not facts. `stored`: it is a table of a database, which may have
-    columns that are no arguments."""
+    columns that are no arguments. `in_folder`: it is a file of a folder that the user named."""
 
     origin: str
     file: FactFile
@@ -85,6 +85,12 @@ class Request:
     stem: str | None = None
     rows: bool = False
     stored: bool = False
+    in_folder: bool = False
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether it is a frame or a list of Python's, of which no project file speaks."""
+        return self.origin.startswith("<")
 
     @property
     def path(self) -> Path:

@@ -28,15 +28,36 @@ class Role(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class FirstLine:
+    """The first line of a file was taken for a fact. `names`: its fields, which may be names of columns."""
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OnePredicate:
+    """All columns were taken for arguments of the predicate that the table is named after. `names`: those that the columns have."""
+
+    names: tuple[str, ...]
+    in_folder: bool
+
+
+Guess = FirstLine | OnePredicate
+"""What a reader took for granted. Only the other data and the rules can tell whether it is so."""
+
+
+@dataclass(frozen=True, slots=True)
 class FactBatch:
     """Facts of one arity. Columns: `predicate` (string) unless the batch names its one predicate, then `a0`, `a1`, … (string
     keys of constants, never null), and for predictions `score` (float64), `rank` (int64) and `query` (string), each nullable.
-    `floats`: predicates with the numbers of the arguments that were given as floats, which the keys of whole ones do not tell."""
+    `floats`: predicates with the numbers of the arguments that were given as floats, which the keys of whole ones do not tell.
+    `guess`: of the first batch of a source."""
 
     arity: int
     rows: pa.RecordBatch
     predicate: str | None = None
     floats: frozenset[tuple[str, int]] = frozenset()
+    guess: Guess | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +72,12 @@ class Adoptable:
 @dataclass(frozen=True, slots=True)
 class FactStream:
     """Facts from one place. `open` may be called once or more; each call reads from the beginning and raises InputError with
-    file and line for rows it does not understand."""
+    file and line for rows it does not understand. `part_of`: the folder or mapping that the user named, if it is one of several."""
 
     origin: str
     open: Callable[[], Iterator[FactBatch]]
     adoptable: Adoptable | None = None
+    part_of: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

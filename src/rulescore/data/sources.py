@@ -47,6 +47,9 @@ _UNREADABLE = _RDF | {
     ".sqlite",
 }
 
+# Predicates that are given by their names are one source.
+_MAPPING = "<predicates>"
+
 FactsLike = object
 """A path, a `FactFile`, a frame, an iterable of rows, a mapping from predicate to any of these, or a list of such things."""
 
@@ -126,7 +129,7 @@ class _Collector:
         elif is_spark_frame(what):
             origin = f"<{_shown(what, predicate)}>"
             file = FactFile(origin, predicate=predicate)
-            request = Request(origin, file, self._predictions, by_names=True)
+            request = Request(origin, file, self._predictions)
             yield FactStream(origin, partial(refuse_spark_frame, origin), Adoptable(request, what))
         elif is_frame(what):
             yield self._stream(f"<{_shown(what, predicate)}>", predicate, partial(read_frame, lasting(what)))
@@ -155,7 +158,7 @@ class _Collector:
 
     def _stream(self, origin: str, predicate: str | None, read: partial[Iterator[FactBatch]]) -> FactStream:
         request = Request(origin, FactFile(origin, predicate=predicate), self._predictions)
-        return FactStream(origin, partial(read, request))
+        return FactStream(origin, partial(read, request), part_of=None if predicate is None else _MAPPING)
 
     def _refuse(self, what: object) -> None:
         notes = ("facts come from a path, a frame, an iterable of tuples, or a mapping from predicate to one of these",)
@@ -209,9 +212,10 @@ class _Collector:
             return
         kind = FORMATS_BY_ENDING.get(ending, FileFormat.TEXT) if file.format is None else FileFormat(file.format)
         by_names = in_folder or kind is FileFormat.PARQUET
-        request = Request(str(file.path), file, self._predictions, by_names, stem(path))
+        request = Request(str(file.path), file, self._predictions, by_names, stem(path), in_folder=in_folder)
         adoptable = Adoptable(request) if kind is FileFormat.PARQUET and not is_pipe(path) else None
-        yield FactStream(str(file.path), partial(_read, kind, InputFile(path), request), adoptable)
+        whole = _MAPPING if file.predicate is not None else str(path.parent) if in_folder else None
+        yield FactStream(str(file.path), partial(_read, kind, InputFile(path), request), adoptable, whole)
 
 
 def _read(kind: FileFormat, file: InputFile, request: Request) -> Iterator[FactBatch]:

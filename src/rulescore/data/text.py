@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 import pyarrow as pa
@@ -14,11 +14,11 @@ from pyarrow import csv
 from rulescore.data.batches import no_facts, text_batch
 from rulescore.data.files import InputFile, Opening
 from rulescore.data.keys import CellError
-from rulescore.data.layout import Layout, half_header, headerless_widths, is_header, resolve
+from rulescore.data.layout import Layout, choosing, half_header, headerless_widths, is_header, resolve
 from rulescore.data.lines import Record, damaged, open_lines, records
 from rulescore.data.quoting import QuoteCheckedStream
 from rulescore.data.request import Request
-from rulescore.data.setting import FactBatch
+from rulescore.data.setting import FactBatch, FirstLine
 from rulescore.data.text_problems import find_problems, form_problem, printable
 from rulescore.errors import Diagnostic, InputError, Place, suggestion
 
@@ -56,9 +56,10 @@ def _read(file: Opening, request: Request) -> Iterator[FactBatch]:
     try:
         for rows in stream(file, dialect):
             _check_header_is_none_of(rows, dialect, layout, request)
-            rows_read += rows.num_rows
             if rows.num_rows:
-                yield text_batch(rows, layout, request)
+                facts = text_batch(rows, layout, request)
+                yield facts if rows_read else replace(facts, guess=layout.guess or _first_line(rows, layout, dialect, request))
+            rows_read += rows.num_rows
     except (pa.ArrowInvalid, CellError, QuotingError) as error:
         has_header = dialect.header is not None
         problems = find_problems(file, request, dialect.delimiter, dialect.quoted, has_header, dialect.width, layout)
@@ -67,6 +68,14 @@ def _read(file: Opening, request: Request) -> Iterator[FactBatch]:
         raise damaged(request.origin, str(error)) from None
     if not rows_read:
         raise no_facts(request)
+
+
+def _first_line(rows: pa.RecordBatch, layout: Layout, dialect: Dialect, request: Request) -> FirstLine | None:
+    """The first line of triples, if it may be a header: nothing is said of it, and it has neither score nor rank."""
+    file = request.file
+    if layout.relation is None or dialect.width != 3 or dialect.header is not None or file.header is not None or file.columns:
+        return None
+    return FirstLine(tuple(column[0].as_py() for column in rows.columns))
 
 
 def find_dialect(file: Opening, request: Request) -> Dialect:
@@ -117,7 +126,8 @@ def _half_header_problem(row: Record, request: Request) -> Diagnostic | None:
     meant = suggestion(part, unknown) or unknown[0]
     field = row.fields[names.index(meant)]
     helps = (
-        f"if it is a header, is `{printable(meant)}` the {part}? name the column `{part}`, or choose it with `columns.{part}`",
+        f"if it is a header, is `{printable(meant)}` the {part}? name the column `{part}`, or choose it: "
+        f"{choosing(part, printable(meant), request)}",
         "if it is a fact, say so with `header = false` (`--no-header`)",
     )
     place = Place(request.origin, row.line, field.column, max(1, len(meant)), printable(row.text))
@@ -199,6 +209,6 @@ def _check_header_is_none_of(rows: pa.RecordBatch, dialect: Dialect, layout: Lay
         if pc.index(rows.column(index), dialect.header[index]).as_py() >= 0:
             place = Place(request.origin, 1, 1, text=dialect.delimiter.join(dialect.header))
             note = f"it reads like a header, but `{dialect.header[index]}` is a value further down too"
-            helps = ("say whether there is a header: `header = true` or `header = false`",)
+            helps = ("say whether there is a header: `header = true` or `header = false` (`--header`, `--no-header`)",)
             problem = Diagnostic("E318", "the first line may be a header or a fact", place, notes=(note,), helps=helps)
             raise InputError(problem)

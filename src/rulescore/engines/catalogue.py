@@ -100,6 +100,7 @@ class Catalogue(ABC):
             only,
             facts.keys,
             tuple(place for place, i in enumerate(layout.arguments) if holds_floats(columns[names[i]].arrow)),
+            layout.guess,
         )
 
 

@@ -57,6 +57,7 @@ def _positions(source: Callable[[int], str], arities: Collection[int], asked: Ma
 
 def data_problems(engine: Engine, setting: Setting, loaded: Loaded, tables: Mapping[str, LoadedTable]) -> Iterator[Diagnostic]:
     yield from (warning for table in tables.values() for warning in table.warnings)
+    yield from loaded.warnings
     yield from _models(setting, loaded)
     if loaded.summary.negatives_observed:
         yield Diagnostic(

@@ -15,6 +15,7 @@ from rulescore.data.setting import (
     DatabaseTable,
     FactSource,
     FactTable,
+    Guess,
     ModelPredictions,
     Only,
     PublishedFacts,
@@ -126,7 +127,8 @@ def _column(row: Mapping[str, object]) -> StoredColumn:
 
 @dataclass(frozen=True, slots=True)
 class InPlace:
-    """Rows of the user's, ready to be taken by a statement: how many there are, and how many of them the statement gives."""
+    """Rows of the user's, ready to be taken by a statement: how many there are, and how many of them the statement gives.
+    `predicate`: the one that all of them are of, if they are of one."""
 
     arity: int
     rows: int
@@ -134,12 +136,15 @@ class InPlace:
     query: exp.Query
     floats: frozenset[tuple[str, int]] = frozenset()
     """Predicates with the numbers of the arguments that are columns of floats."""
+    predicate: str | None = None
+    guess: Guess | None = None
 
 
 def observed_in_place(engine: Engine, facts: FactTable) -> InPlace:
     stored = _stored(engine, facts)
     counts = _checked(engine, facts, stored)
-    return InPlace(len(stored.arguments), counts["rows"], counts["rows"], sql.observed_rows(stored), _floats(engine, stored))
+    rows, floats = counts["rows"], _floats(engine, stored)
+    return InPlace(len(stored.arguments), rows, rows, sql.observed_rows(stored), floats, stored.predicate, stored.guess)
 
 
 def predicted_in_place(engine: Engine, facts: FactTable, model: int, name: str, top_k: int | None) -> InPlace:
@@ -172,7 +177,8 @@ def predicted_in_place(engine: Engine, facts: FactTable, model: int, name: str, 
     if by_rank or by_query:
         counting = select(named(count_rows(), "n")).from_(chosen().subquery(alias="k", copy=False))
         kept = engine.query(counting)["n"][0].as_py()
-    return InPlace(len(stored.arguments), rows, kept, chosen(), _floats(engine, stored))
+    floats = _floats(engine, stored)
+    return InPlace(len(stored.arguments), rows, kept, chosen(), floats, stored.predicate, stored.guess)
 
 
 def _floats(engine: Engine, stored: StoredFacts) -> frozenset[tuple[str, int]]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import pyarrow as pa
@@ -15,8 +15,9 @@ from rulescore.data.summary import DataSummary, PredictionCounts
 from rulescore.data.vocabulary import Predicate, Vocabulary
 from rulescore.engines.base import Engine
 from rulescore.engines.in_place import InPlace, observed_in_place, predicted_in_place, refuse_unknown_model
+from rulescore.engines.readings import Occurrences, Reading, reading_problems, stream_reading, table_reading
 from rulescore.engines.tables import LoadedTable, predicted_facts
-from rulescore.errors import Diagnostic, InputError
+from rulescore.errors import Diagnostic, InputError, Severity
 from rulescore.logic.plan import LiteralName
 from rulescore.logic.refutation import Order, identity
 from rulescore.sql import loading as sql
@@ -50,6 +51,7 @@ class Loaded:
     any_observed_prediction: bool
     floats: frozenset[tuple[str, int]]
     """Predicates with the numbers of the arguments that were given as floats, whole ones too."""
+    warnings: tuple[Diagnostic, ...] = ()
 
     def literal(self, literal: LiteralName) -> int:
         shift = len(self.predicate_ids) if literal.negative else 0
@@ -85,6 +87,7 @@ class Staging:
         self._tables: set[int] = set()
         self.rows = 0
         self.floats: set[tuple[str, int]] = set()
+        self.readings: list[Reading] = []
 
     @property
     def arities(self) -> list[int]:
@@ -148,21 +151,26 @@ def load(
     constants: Iterable[str],
     declared: Mapping[str, int],
     tables: Mapping[str, LoadedTable] | None = None,
+    mentioned: Callable[[str], bool] = lambda _: True,
 ) -> Loaded:
     """Load every fact of a setting. `constants` are keys that rules mention, `declared` predicates with their arity. Predictions
-    of the targets of `tables` are facts among the others."""
+    of the targets of `tables` are facts among the others. `mentioned`: whether a rule or a declaration speaks of a predicate."""
     tables = tables or {}
     observed = stage(engine, "observed", setting.observed)
     negative = stage(engine, "negative", setting.negatives)
     predicted, read, kept = stage_predictions(engine, setting, tables)
     stages = {"observed": observed, "negative": negative, "predicted": predicted}
-    arities = predicate_arities(engine, stages)
+    rows = row_counts(engine, stages)
+    arities = predicate_arities(rows)
     _refuse_clashes(arities, tables)
+    problems = list(reading_problems(engine, [one for stage in stages.values() for one in stage.readings], _seen(rows, mentioned)))
+    if errors := [one for one in problems if one.severity is Severity.ERROR]:
+        raise InputError(errors)
     names = sorted({**declared, **arities})
     ids = {predicate: i for i, predicate in enumerate(names)}
     engine.load(sql.PREDICATE, pa.table({"name": pa.array(names, pa.string()), "id": pa.array(range(len(names)), pa.int32())}))
-    mentioned = sorted(set(constants))
-    engine.load(_KEYS, pa.table({"key": pa.array(mentioned, pa.string())}))
+    in_rules = sorted(set(constants))
+    engine.load(_KEYS, pa.table({"key": pa.array(in_rules, pa.string())}))
     raw = [(sql.raw_table(kind, n), n) for kind, stage in stages.items() for n in stage.arities]
     engine.run(sql.create_constants(raw, _KEYS))
     stride = max([2, *(len(found) for found in orders.values())])
@@ -194,13 +202,14 @@ def load(
         constants=sum(types.values()),
         predicates=sum(1 for predicate in known.values() if predicate.observed),
     )
-    keys = engine.query(sql.constants_by_key(_KEYS)) if mentioned else None
+    keys = engine.query(sql.constants_by_key(_KEYS)) if in_rules else None
     return Loaded(
         vocabulary=Vocabulary(known),
         summary=summary,
         models=models,
         predictions=predictions,
         stride=stride,
+        warnings=tuple(problems),
         orders=orders,
         predicate_ids=ids,
         constant_ids=dict(zip(keys["key"].to_pylist(), keys["id"].to_pylist(), strict=True)) if keys else {},
@@ -244,9 +253,14 @@ def stage(engine: Engine, kind: str, sources: Iterable[FactSource]) -> Staging:
     staging = Staging(engine, kind)
     for source in sources:
         if isinstance(source, FactTable):
-            staging.take(observed_in_place(engine, source))
+            found = observed_in_place(engine, source)
+            staging.readings.append(table_reading(source, found))
+            staging.take(found)
         elif isinstance(source, FactStream):
+            reading = stream_reading(source)
+            staging.readings.append(reading)
             for batch in source.open():
+                reading.look(batch)
                 staging.add(batch)
     staging.finish()
     return staging
@@ -259,12 +273,17 @@ def stage_predictions(engine: Engine, setting: Setting, tables: Mapping[str, Loa
     kept: list[int] = []
     for number, one in enumerate(setting.predictions):
         before = staging.rows
-        reader = PredictionReader(one)
-        for batch in reader:
-            staging.add(batch, number)
-        rows_read = reader.rows_read
+        rows_read = 0
+        for stream in (source for source in one.streams if isinstance(source, FactStream)):
+            reading, reader = stream_reading(stream, number), PredictionReader(replace(one, streams=(stream,)))
+            staging.readings.append(reading)
+            for batch in reader:
+                reading.look(batch)
+                staging.add(batch, number)
+            rows_read += reader.rows_read
         stored = [source for source in one.streams if isinstance(source, FactTable)]
         found = [predicted_in_place(engine, source, number, one.model, one.top_k) for source in stored]
+        staging.readings += (table_reading(source, rows, number) for source, rows in zip(stored, found, strict=True))
         for rows in found:
             staging.take(rows)
             rows_read += rows.rows
@@ -279,15 +298,27 @@ def stage_predictions(engine: Engine, setting: Setting, tables: Mapping[str, Loa
     return staging, read, kept
 
 
-def predicate_arities(engine: Engine, stages: Mapping[str, Staging]) -> dict[str, int]:
-    """The arity of every predicate in the data; one that has two is an error."""
+RowCounts = dict[str, dict[int, Counter[str]]]
+"""How many rows there are of every predicate, by arity and by what they are: observed, negative, predicted."""
+
+
+def row_counts(engine: Engine, stages: Mapping[str, Staging]) -> RowCounts:
     tables = {sql.raw_table(kind, n): (kind, n) for kind, stage in stages.items() for n in stage.arities}
-    if not tables:
-        return {}
-    found: dict[str, dict[int, Counter[str]]] = {}
-    for row in engine.query(sql.raw_counts(list(tables))).to_pylist():
+    found: RowCounts = {}
+    for row in engine.query(sql.raw_counts(list(tables))).to_pylist() if tables else ():
         kind, arity = tables[row["source"]]
         found.setdefault(row["predicate"], {}).setdefault(arity, Counter())[kind] += row["n"]
+    return found
+
+
+def _seen(found: RowCounts, mentioned: Callable[[str], bool]) -> Occurrences:
+    rows = {predicate: sum(kinds.total() for kinds in uses.values()) for predicate, uses in found.items()}
+    facts = {predicate for predicate, uses in found.items() for kinds in uses.values() if kinds["observed"] or kinds["negative"]}
+    return Occurrences(rows, frozenset(facts), mentioned)
+
+
+def predicate_arities(found: RowCounts) -> dict[str, int]:
+    """The arity of every predicate in the data; one that has two is an error."""
     problems = [
         Diagnostic(
             "E324",

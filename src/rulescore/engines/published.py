@@ -11,7 +11,7 @@ from sqlglot import exp
 from rulescore.data.setting import Setting
 from rulescore.engines.base import Engine
 from rulescore.engines.in_place import expanded, published_catalogue
-from rulescore.engines.loading import Staging, predicate_arities, stage, stage_predictions
+from rulescore.engines.loading import Staging, predicate_arities, row_counts, stage, stage_predictions
 from rulescore.engines.tables import LoadedTable, hidden_table, load_tables
 from rulescore.errors import Diagnostic, EngineError, InputError, Severity, UncertainError
 from rulescore.sql import published as sql
@@ -105,7 +105,7 @@ class _Writer:
         self._keyed = load_tables(engine, setting, {})
         self._observed: Staging = stage(engine, "observed", setting.observed)
         self._predicted, _, _ = stage_predictions(engine, setting, {})
-        self._arities = predicate_arities(engine, {"observed": self._observed, "predicted": self._predicted})
+        self._arities = predicate_arities(row_counts(engine, {"observed": self._observed, "predicted": self._predicted}))
         predicates, targets = sorted(self._arities), [table for table in self._keyed.values() if table.target is not None]
         names = sql.table_names([*predicates, *(f"{table.name}_predictions" for table in targets)])
         self._of_predicate = dict(zip(predicates, names, strict=False))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from rulescore.data.constants import key_of
+from rulescore.data.setting import SqlRule
 from rulescore.errors import Span
 from rulescore.language.syntax import (
     Atom,
@@ -82,6 +83,12 @@ def span_of(predicate: str, statement: Statement) -> Span | None:
     """Where a statement first names a predicate."""
     atoms = (atom for atom in used_atoms(statement) if atom.predicate == predicate)
     return next((atom.span for atom in atoms), statement.span and statement.span.word(predicate))
+
+
+def mentioned_by(program: Program, sql_rules: Collection[SqlRule] = ()) -> Callable[[str], bool]:
+    """Whether rules or declarations speak of a predicate. Those in SQL do if they have its name anywhere."""
+    named = {name for statement in program.statements for name, _ in named_predicates(statement)}.union(used_arities(program))
+    return lambda predicate: predicate in named or any(predicate in rule.statement for rule in sql_rules)
 
 
 def constant_keys(program: Program) -> set[str]:

@@ -11,7 +11,7 @@ from enum import StrEnum
 import sqlglot
 from sqlglot import exp
 
-from rulescore.data.setting import Only, ValueType
+from rulescore.data.setting import Guess, Only, ValueType
 from rulescore.sql.build import (
     Select,
     all_of,
@@ -128,6 +128,7 @@ class StoredFacts:
     only: tuple[Only, ...] = ()
     keys: bool = False
     floats: tuple[int, ...] = ()
+    guess: Guess | None = None
 
     def rows(self, query: Select) -> Select:
         return kept(query.from_(stored_table(self.path, "s")), self.only)
@@ -192,6 +193,16 @@ def different_values(path: tuple[str, ...], *names: str) -> Select:
     """The different values of some columns, as text."""
     query = select(*(named(text(column("s", name)), name) for name in names)).distinct()
     return StoredFacts(path, (), {}).rows(query)
+
+
+def different_predicates(facts: exp.Query) -> Select:
+    """The predicates of some rows."""
+    return select(column("k", "predicate")).distinct().from_(facts.subquery(alias="k"))
+
+
+def first_row(facts: exp.Query) -> Select:
+    """One of some rows."""
+    return select("*").from_(facts.subquery(alias="k")).limit(1)
 
 
 def kept(query: Select, only: Sequence[Only]) -> Select:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -187,7 +188,8 @@ def only_tables(setting: FormulaSetting) -> bool:
 
 def run(setting: Setting, text: str, rows: Rows | None = None, *, engine: str = "duckdb", horn: bool = True) -> Outcome:
     predictions = {model: predictions_of(setting, facts) for model, facts in rows_of(setting, rows).items()}
-    return outcome_of(evaluation(observed_of(setting), predictions, text, horn=horn, **options(setting, engine)))
+    rules = f"{text}\n{declarations(setting, text)}"
+    return outcome_of(evaluation(observed_of(setting), predictions, rules, horn=horn, **options(setting, engine)))
 
 
 def evaluation(observed: Any, predictions: Any, text: str, *, horn: bool, **options: Any) -> Any:
@@ -204,16 +206,17 @@ def evaluation(observed: Any, predictions: Any, text: str, *, horn: bool, **opti
 
 def counts_as_formulas(setting: Setting) -> bool:
     """Whether Horn rules can be counted as formulas, too: by the definition, and not with predictions as refuters."""
-    plain = setting.convention == oracle.DEFINITION and oracle.REFUTER not in (setting.roles or ())
-    return plain and not _has_values_that_formulas_mix_up(setting)
+    return setting.convention == oracle.DEFINITION and oracle.REFUTER not in (setting.roles or ())
 
 
-def _has_values_that_formulas_mix_up(setting: Setting) -> bool:
-    """Values of several types, or integers that are no doubles beside floats."""
-    facts = [*setting.observed, *setting.negatives, *(one for found in setting.predictions.values() for one in found)]
-    constants = {one for fact in facts for one in fact[1:]}
-    large = any(one.type == "number" and abs(one.value) >= 2**53 for one in constants)
-    return large or len({one.type for one in constants}) > 1
+def declarations(setting: Setting, text: str, prefix: str = "") -> str:
+    """Declarations of predicates that are predicted and that nothing else mentions: predictions of such alone are refused."""
+    known = {one[0] for one in (*setting.observed, *setting.negatives)}
+    tables_of_setting = {table.name for table in setting.tables} if isinstance(setting, FormulaSetting) else set()
+    found = {one[0]: len(one) - 1 for facts in setting.predictions.values() for one in facts}
+    words = set(re.findall(r"[\w.]+", text))
+    lacking = [one for one in sorted(found) if one not in known | words and one.split(".")[0] not in tables_of_setting]
+    return "".join(f'predicate "{prefix}{one}"/{found[one]}.\n' for one in lacking)
 
 
 def outcome_of(evaluation: Any) -> Outcome:

@@ -31,7 +31,8 @@ def opened(generated: Generated) -> Session:
     setting = generated.setting
     predictions = {model: engine_side.tables(facts) for model, facts in setting.predictions.items()}
     options = engine_side.options(setting)
-    return Session(make_setting(engine_side.tables(setting.observed), predictions, generated.text, **options))
+    text = f"{generated.text}\n{engine_side.declarations(setting, generated.text)}"
+    return Session(make_setting(engine_side.tables(setting.observed), predictions, text, **options))
 
 
 def parsed(text: str) -> exp.Expr | None:
@@ -260,7 +261,8 @@ def test_e262_a_prediction_is_a_fact_of_a_model(model: str | None, atom: str):
 
 def test_w322_extracted_pairs_are_shown():
     facts = {"p": [("a", "b")], "q": [("a", "b"), ("c", "d")], "r": [("c", "d")], "t": [("a",)], "u": [("b",)]}
-    with Session(make_setting(facts, {"model": {"late": [("a", "b")]}}, "p(X, Y) <- q(X, Y). extract incompatible.")) as session:
+    rules = "p(X, Y) <- q(X, Y). p(X, Y) <- late(X, Y). extract incompatible."
+    with Session(make_setting(facts, {"model": {"late": [("a", "b")]}}, rules)) as session:
         (warning,) = session.warnings
         assert (warning.code, warning.notes) == ("W322", ("`p` and `r`, `t` and `u`",))
         assert warning.message.startswith("2 pairs")

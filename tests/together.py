@@ -56,7 +56,8 @@ class Member:
     def declarations(self) -> str:
         """Predicates without facts, which could be taken for misspelt ones of other settings."""
         lacking = sorted((self.names - self.tables - self.with_facts) & self.arities.keys())
-        return "".join(f'predicate "{self.prefix}{one}"/{self.arities[one]}.\n' for one in lacking)
+        declared = "".join(f'predicate "{self.prefix}{one}"/{self.arities[one]}.\n' for one in lacking)
+        return declared + engine_side.declarations(self.setting, self.text, self.prefix)
 
     @property
     def statements(self) -> list[list[Token]]:

@@ -87,7 +87,7 @@ def span_of(predicate: str, statement: Statement) -> Span | None:
 
 def mentioned_by(program: Program, sql_rules: Collection[SqlRule] = ()) -> Callable[[str], bool]:
     """Whether rules or declarations speak of a predicate. Those in SQL do if they have its name anywhere."""
-    named = {name for statement in program.statements for name, _ in named_predicates(statement)}.union(used_arities(program))
+    named = {name for statement in program.statements for name in named_predicates(statement)}.union(used_arities(program))
     return lambda predicate: predicate in named or any(predicate in rule.statement for rule in sql_rules)
 
 

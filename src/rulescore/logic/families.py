@@ -26,6 +26,10 @@ class Names:
         known = self.vocabulary.predicates.get(name) if self.vocabulary is not None else None
         return (known is not None and known.occurs) or not (name in DECIDABLE or name in self.functions)
 
+    def is_test(self, name: str) -> bool:
+        """Whether a name is a test, built in or registered."""
+        return not (self.is_predicate(name) or attribute_table(name, self.tables) is not None)
+
     def predicates(self, program: Program) -> dict[str, int]:
         """The predicates of facts that statements use, with their arity."""
         return {name: arity for name, arity in used_arities(program).items() if self.is_predicate(name)}

@@ -43,13 +43,13 @@ from rulescore.language.syntax import (
     Variable,
     Wildcard,
 )
-from rulescore.language.trees import nodes_in, variables_in
+from rulescore.language.trees import variables_in
 from rulescore.logic.disjuncts import bound_variables
 from rulescore.logic.formula import FALSE, TRUE, All, Any, Disjunct, Exists, FormulaRule, Judgement, Leaf, Measure, Opposite
 from rulescore.logic.refutation import inverse, pair_order
 from rulescore.logic.resolve import Resolver, Substitution, is_test
 from rulescore.logic.types import Typing, agree
-from rulescore.logic.usage import conditions_of, named_predicates
+from rulescore.logic.usage import named_in_rule, named_predicates
 
 Arguments = tuple[Expression, ...]
 
@@ -361,7 +361,7 @@ def formula_predicates(
     rules: Iterable[Rule], declarations: Iterable[Declaration], extracted: Iterable[tuple[str, str]]
 ) -> set[str]:
     """The predicates that rules outside the fast family read, with those that can refute their heads."""
-    named = {name for rule in rules for name in _named(rule)}
+    named = {name for rule in rules for name in named_in_rule(rule)}
     found = set(named)
     for declaration in declarations:
         mentioned = set(named_predicates(declaration))
@@ -371,18 +371,3 @@ def formula_predicates(
         if named.intersection(pair):
             found.update(pair)
     return found
-
-
-def _named(rule: Rule) -> Iterator[str]:
-    """The predicates of a rule's atoms, those of the attributes of rows too. What is written as a test or a row may turn out to be
-    a predicate."""
-    for condition in conditions_of(rule):
-        for node in nodes_in(condition):
-            match node:
-                case Atom(predicate) | Test(predicate):
-                    yield predicate
-                case RowAtom(table, arguments):
-                    yield table
-                    yield from (f"{table}.{attribute}" for attribute, _ in arguments)
-                case _:
-                    pass

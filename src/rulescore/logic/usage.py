@@ -24,6 +24,7 @@ from rulescore.language.syntax import (
     RowAtom,
     Rule,
     Statement,
+    Test,
 )
 from rulescore.language.trees import nodes_in
 
@@ -89,6 +90,21 @@ def mentioned_by(program: Program, sql_rules: Collection[SqlRule] = ()) -> Calla
     """Whether rules or declarations speak of a predicate. Those in SQL do if they have its name anywhere."""
     named = {name for statement in program.statements for name in named_predicates(statement)}.union(used_arities(program))
     return lambda predicate: predicate in named or any(predicate in rule.statement for rule in sql_rules)
+
+
+def named_in_rule(rule: Rule) -> Iterator[str]:
+    """The predicates of a rule's atoms, those of the attributes of rows too. What is written as a test or a row may turn out to be
+    a predicate."""
+    for condition in conditions_of(rule):
+        for node in nodes_in(condition):
+            match node:
+                case Atom(predicate) | Test(predicate):
+                    yield predicate
+                case RowAtom(table, arguments):
+                    yield table
+                    yield from (f"{table}.{attribute}" for attribute, _ in arguments)
+                case _:
+                    pass
 
 
 def constant_keys(program: Program) -> set[str]:

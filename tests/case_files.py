@@ -216,6 +216,12 @@ KEYWORDS = {
     "soft_mean": (1, 1),
     "duplicates": (1, 1),
     "already_observed": (1, 1),
+    "violating": (1, 1),
+    "violating_any": (1, 1),
+    "evaluable": (1, 1),
+    "unconcerned": (1, 1),
+    "unmeasured": (1, 1),
+    "unrefutable": (1, 1),
     "violation": (1, None),
     "refuses": (0, None),
 }
@@ -252,7 +258,7 @@ def subject_exists(case: Case, expectation: Expectation) -> bool:
     match expectation.keyword, expectation.subject:
         case "total" | "score" | "share", (model, rule):
             return model in case.predictions and rule in rules
-        case "dataset" | "given" | "kind" | "rate" | "violation", (rule,):
+        case "dataset" | "given" | "kind" | "rate" | "unrefutable" | "violation", (rule,):
             return rule in rules
         case "refuses", _:
             return rules >= set(expectation.values)

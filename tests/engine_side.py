@@ -13,6 +13,7 @@ import pyarrow as pa
 
 import formulas
 import oracle
+import oracle_findings
 from formula_tree import FormulaSetting, Table
 from formula_writing import write_expression
 from oracle import Constant, Counts, Fact, Setting
@@ -76,6 +77,8 @@ class Outcome:
     shares: dict[tuple[str, str], Number | None] = field(default_factory=dict)
     aggregates: dict[tuple[str, str], Number | None] = field(default_factory=dict)
     predictions: dict[str, tuple[int, int, int]] = field(default_factory=dict)
+    unrefutable: dict[str, bool] = field(default_factory=dict)
+    findings: dict[str, oracle_findings.Findings] = field(default_factory=dict)
 
 
 AGGREGATES = ("hard_score", "soft_score", "hard_mean", "soft_mean")
@@ -98,6 +101,7 @@ def expected(setting: Setting, rows: Rows | None = None) -> Outcome:
     for rule in setting.rules:
         outcome.dataset[rule.name] = oracle_of_setting.dataset_counts(setting, rule)
         outcome.kinds[rule.name] = oracle_of_setting.kind_of(rule, outcome.dataset[rule.name])
+        outcome.unrefutable[rule.name] = oracle_findings.unrefutable(setting, rule)
     for model, facts in setting.predictions.items():
         score = oracle_of_setting.model_score(setting, model)
         for rule in setting.rules:
@@ -111,6 +115,7 @@ def expected(setting: Setting, rows: Rows | None = None) -> Outcome:
             outcome.aggregates[model, which] = rounded(getattr(score, which))
         duplicates = len(rows_of(setting, rows)[model]) - len(facts)
         outcome.predictions[model] = (len(facts), duplicates, len(facts & setting.observed))
+        outcome.findings[model] = oracle_findings.findings(setting, model)
     return outcome
 
 
@@ -129,6 +134,7 @@ def options(setting: Setting, engine: str = "duckdb") -> dict[str, Any]:
         "roles": None if setting.roles is None else sorted(setting.roles),
         "weights": {rule.name: float(rule.weight) for rule in setting.rules},
         "kinds": {rule.name: rule.kind for rule in setting.rules if rule.kind is not None},
+        "allow_unrefutable": True,
         **(formula_options(setting) if isinstance(setting, FormulaSetting) else {}),
     }
 
@@ -225,6 +231,7 @@ def outcome_of(evaluation: Any) -> Outcome:
         name = result.info.name
         outcome.dataset[name] = counts_of(result.dataset)
         outcome.kinds[name] = str(result.kind)
+        outcome.unrefutable[name] = result.info.unrefutable
         for model, found in result.models.items():
             outcome.totals[model, name] = counts_of(found.counts)
             outcome.scores[model, name] = rounded(found.score.value)
@@ -234,6 +241,14 @@ def outcome_of(evaluation: Any) -> Outcome:
             outcome.aggregates[model_result.name, which] = rounded(getattr(model_result, which).value)
         read = model_result.predictions
         outcome.predictions[model_result.name] = (read.distinct, read.duplicates, read.already_observed)
+        outcome.findings[model_result.name] = oracle_findings.Findings(
+            model_result.violating,
+            model_result.violating_any,
+            model_result.unconcerned,
+            model_result.without_partner,
+            model_result.evaluable,
+            model_result.unmeasured,
+        )
     for row in evaluation.contributions.to_pylist():
         key = (row["model"], row["rule"], (row["predicate"], *row["arguments"]))
         add(outcome, key, Counts(row["confirmed"], row["refuted"], row["evaluable"]))

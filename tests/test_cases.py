@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import engine_side
+import oracle_findings
 from case_files import FOLDER, Case, CaseError, Expectation, Run, all_cases, counts, number, read_case
 from formula_tree import FormulaSetting
 from oracle import Setting, ratio
@@ -58,6 +59,10 @@ def by_oracle(setting: Setting, case: Case, expectation: Expectation) -> object:
             return len(case.predictions[subject[0]]) - len(setting.predictions[subject[0]])
         case "already_observed":
             return len(setting.predictions[subject[0]] & setting.observed)
+        case "violating" | "violating_any" | "evaluable" | "unconcerned" | "unmeasured" as which:
+            return getattr(oracle_findings.findings(setting, subject[0]), which)
+        case "unrefutable":
+            return oracle_findings.unrefutable(setting, rules[subject[0]])
         case "violation":
             assert expectation.fact is not None
             return engine_side.shown_violations(oracle.violations(setting, rules[subject[0]], expectation.fact))
@@ -72,7 +77,9 @@ def stated(expectation: Expectation) -> object:
             return counts(expectation.values)
         case "kind":
             return expectation.values[0]
-        case "duplicates" | "already_observed":
+        case "unmeasured" | "unrefutable":
+            return {"yes": True, "no": False}[expectation.values[0]]
+        case "duplicates" | "already_observed" | "violating" | "violating_any" | "evaluable" | "unconcerned":
             return int(expectation.values[0])
         case "violation":
             binding = frozenset(word for word in expectation.values if "=" in word)

@@ -169,7 +169,7 @@ def run_together(batch: Sequence[Member], engine: Any, *, horn: bool = True) -> 
             options["tables"] |= _prefixed(own["tables"], prefix)
             options["functions"] |= own["functions"]
     common = engine_side.options(batch[0].setting, engine)
-    options |= {name: common[name] for name in ("engine", "convention", "distinct_variables", "roles")}
+    options |= {name: common[name] for name in ("engine", "convention", "distinct_variables", "roles", "allow_unrefutable")}
     text = "\n".join(f"{one.declarations}{renamed_text(one)}" for one in batch)
     evaluation = engine_side.evaluation(observed, predictions, text, horn=horn, negatives=negatives or None, **options)
     return _apart(engine_side.outcome_of(evaluation), batch)
@@ -196,6 +196,8 @@ def _apart(outcome: Outcome, batch: Sequence[Member]) -> dict[str, Outcome]:
             scores=own(outcome.scores),
             shares=own(outcome.shares),
             predictions=own(outcome.predictions),
+            unrefutable=own(outcome.unrefutable),
+            findings=own(outcome.findings),
         )
     taken = sum(len(one.contributions) for one in found.values())
     assert taken == len(outcome.contributions), "a prediction of one setting has a part in a rule of another"

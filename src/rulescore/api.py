@@ -37,6 +37,7 @@ def score(
     delimiter: str | None = None,
     header: bool | None = None,
     contributions: bool | str | Path | None = None,
+    allow_unrefutable: bool = False,
 ) -> Evaluation:
     """Score models' predictions against rules.
 
@@ -44,7 +45,7 @@ def score(
     rows; None where there are only `tables`. `predictions`: a mapping from model to any of these, or to ids and values of a table's
     target. `rules`: a path, rule text, a `RuleText`, or a list of them. `engine`: an address, or a Spark session.
     `contributions`: whether those of single predictions are brought here, which is so unless the engine is Spark; or where they are
-    written to, as Parquet."""
+    written to, as Parquet. `allow_unrefutable`: score although nothing declared could refute any rule, else an error."""
     setting = make_setting(
         observed,
         predictions,
@@ -66,6 +67,7 @@ def score(
         timeout=timeout,
         delimiter=delimiter,
         header=header,
+        allow_unrefutable=allow_unrefutable,
     )
     with Session(setting) as session:
         path = None if contributions is None or isinstance(contributions, bool) else Path(contributions)

@@ -12,7 +12,7 @@ from typing import Self
 import pyarrow as pa
 
 from rulescore.data.constants import key_of
-from rulescore.data.setting import Convention, Setting
+from rulescore.data.setting import Convention, Role, Setting
 from rulescore.data.summary import DataSummary, PredictionCounts, TableCounts
 from rulescore.engines import counting
 from rulescore.engines.adopting import adopted
@@ -32,7 +32,7 @@ from rulescore.errors import Diagnostic, InputError, Severity, are_errors, sugge
 from rulescore.language.names import rule_names
 from rulescore.language.parser import parse_all
 from rulescore.language.printer import print_atom
-from rulescore.language.syntax import Atom, Constant, ExtractIncompatible, Program
+from rulescore.language.syntax import Atom, Constant, ExtractIncompatible, Program, Rule
 from rulescore.logic import checks, conventions
 from rulescore.logic.families import Names, names_of
 from rulescore.logic.horn import horn_program
@@ -40,14 +40,16 @@ from rulescore.logic.incompatible import self_refuting
 from rulescore.logic.normal import normal_rule
 from rulescore.logic.plan import Judge, LiteralName, Plan
 from rulescore.logic.planner import plan
+from rulescore.logic.refutable import WHAT_TO_DECLARE, Concerned, concerned, refuters, unrefutable_rules, what_is_exempt
 from rulescore.logic.refutation import identity, opposed_both_ways, orders_in_use, refutations
 from rulescore.logic.tolerances import is_relative, log_distance, with_tolerance
 from rulescore.logic.usage import constant_keys, mentioned_by
 from rulescore.scoring.contributions import brought_contributions, write_contributions
 from rulescore.scoring.described import described_rules
 from rulescore.scoring.evaluation import CONTRIBUTIONS_SCHEMA, Evaluation
-from rulescore.scoring.results import Counts, ModelResult, RuleInfo, RuleResult
-from rulescore.scoring.score import score, violated_denials
+from rulescore.scoring.findings import prediction_findings
+from rulescore.scoring.results import Counts, PredictionFindings, RuleInfo, RuleKind, RuleResult
+from rulescore.scoring.score import kind_of, score, unmeasured_models, violated_denials
 from rulescore.sql.build import Select, drop, text
 from rulescore.sql.listing import WANTED as KEYS
 from rulescore.sql.listing import prediction_number
@@ -62,6 +64,7 @@ CODES = {
     "E262": "violations of a prediction are asked for without a model, or by an atom with variables",
     "E263": "violations of a fact are asked for that no model predicts",
     "E264": "rules cannot be counted with other tolerances",
+    "E265": "predictions are to be scored, but nothing declared could refute any rule",
     "W206": "the rule files hold no rule",
 }
 
@@ -147,6 +150,9 @@ class Session:
         named = list(zip(names, self.program.rules, strict=True))
         problems += conventions.unsuitable(self.setting.scoring, named, self.ways, self._fast)
         _raise_errors(problems)
+        self.rules = self._marked(known, extracted)
+        self._concerned = self._concern(extracted)
+        problems += [unrefutable_rules(exempt, len(self.rules))] if (exempt := self._exempt) else []
         self.warnings = tuple(problems)
         self.plan: Plan = plan(((i, normal_rule(self.program.rules[i])) for i in sorted(self._fast)), self.ways)
         self._prepared: counting.Counter | None = None
@@ -154,6 +160,28 @@ class Session:
     def _families(self, known: Names) -> tuple[Program, frozenset[int]]:
         """The statements of the fast family, and the numbers of its rules."""
         return horn_program(self.program if self._fast_family else Program(()), known.is_predicate)
+
+    def _marked(self, known: Names, extracted: Sequence[tuple[str, str]]) -> tuple[RuleInfo, ...]:
+        """The rules, with those marked that nothing declared could refute. Rules in SQL decide themselves."""
+        negative = [one.name for one in self._loaded.vocabulary.predicates.values() if one.negative]
+        keys = {name: table.key for name, table in self._tables.items()}
+        found = refuters(self.program.declarations, extracted, negative, known.is_test, keys)
+        exempt = [not found.could_refute(rule.head) for rule in self.program.rules] + [False] * len(self.setting.sql_rules)
+        return tuple(replace(rule, unrefutable=True) if one else rule for rule, one in zip(self.rules, exempt, strict=True))
+
+    def _concern(self, extracted: Sequence[tuple[str, str]]) -> Concerned:
+        tables = self._tables.values()
+        in_sql = self._sql_rules.relations_predicted()
+        rules = self.program.rules
+        return concerned(
+            rules,
+            [rule.unrefutable for rule in self.rules[: len(rules)]],
+            self.program.declarations,
+            extracted,
+            targets={f"{table.name}.{one}": table.predicate for table in tables for one in table.from_target},
+            in_sql=in_sql | {table.predicate for table in tables if table.name in in_sql},
+            refuting=Role.REFUTER in conventions.roles(self.setting.scoring),
+        )
 
     def _load(self, names: Sequence[str]) -> Names:
         """Load the data. Problems of the rules that need no data are told together with those of loading."""
@@ -250,6 +278,7 @@ class Session:
 
     def evaluate(self, *, contributions: bool | None = None) -> Evaluation:
         """Dataset rates and every model's scores. Contributions are brought here unless the engine keeps rows, or as asked for."""
+        self._refuse_unrefutable()
         dataset = self._dataset()
         counting.count_contributions(self.counter, self._further_statements())
         predicted = bool(self._loaded.candidate_arities)
@@ -257,11 +286,26 @@ class Session:
             self._sql_rules.refuse_unknown_predictions()
         totals = counting.model_totals(self.counter) if predicted else {}
         models = {model: _in_order(totals.get(number, {}), len(self.rules)) for number, model in enumerate(self._loaded.models)}
-        partners = counting.partner_counts(self._engine) if predicted else {}
+        hard = [number for number, one in enumerate(zip(self.rules, dataset, strict=True)) if kind_of(*one)[0] is RuleKind.HARD]
+        predictions = counting.prediction_counts(self._engine, self._loaded, hard) if predicted else []
+        findings = prediction_findings(self._loaded.models, predictions, self._concerned)
         wanted = not isinstance(self._engine, KeepingEngine) if contributions is None else contributions
         return self._evaluation(
-            dataset, models, brought_contributions(self._engine, self._loaded, self._names) if wanted else None, partners
+            dataset, models, brought_contributions(self._engine, self._loaded, self._names) if wanted else None, findings
         )
+
+    def _refuse_unrefutable(self) -> None:
+        """Where no rule can be refuted, every model would be perfect."""
+        exempt = self._exempt
+        if exempt and len(exempt) == len(self.rules) and self._loaded.models and not self.setting.scoring.allow_unrefutable:
+            others = [warning for warning in self.warnings if warning.code != "W211"]
+            raise InputError([_nothing_refutable(exempt), *others])
+
+    @property
+    def _exempt(self) -> list[tuple[str, Rule]]:
+        """The rules that nothing declared could refute, with their names."""
+        rules = zip(self.rules, self.program.rules, strict=False)
+        return [(info.name, rule) for info, rule in rules if info.unrefutable]
 
     def write_contributions(self, path: Path) -> None:
         """Write what `evaluate` has counted as Parquet: by the engine, where it keeps rows, as files of a folder."""
@@ -403,18 +447,15 @@ class Session:
         dataset: list[Counts],
         models: dict[str, list[Counts]],
         contributions: pa.Table | None,
-        with_partner: Mapping[int, int],
+        findings: Mapping[str, PredictionFindings],
     ) -> Evaluation:
-        """`with_partner`: how many predictions of each model, by its number, take part in an evaluable grounding."""
-        rule_results, model_results = score(self.rules, dataset, models, self._loaded.predictions)
+        rule_results, model_results = score(self.rules, dataset, models, self._loaded.predictions, findings)
         return Evaluation(
             convention=self.setting.scoring.convention.value,
             rule_results=tuple(self._with_groups(number, result) for number, result in enumerate(rule_results)),
-            model_results=tuple(
-                _with_partners_counted(result, with_partner.get(number, 0)) for number, result in enumerate(model_results)
-            ),
+            model_results=model_results,
             summary=self.summary,
-            warnings=(*self.warnings, *violated_denials(rule_results)),
+            warnings=(*self.warnings, *violated_denials(rule_results), *unmeasured_models(model_results)),
             contributions_table=contributions,
         )
 
@@ -443,10 +484,6 @@ class Session:
                 yield Diagnostic("E209", f"a {what} is given for `{name}`, but no rule has that name", helps=helps)
 
 
-def _with_partners_counted(result: ModelResult, with_partner: int) -> ModelResult:
-    return replace(result, without_partner=result.predictions.distinct - with_partner)
-
-
 def _unknown(what: str, name: str, known: Sequence[str]) -> Diagnostic:
     close = suggestion(name, known)
     helps = (f"did you mean `{close}`?",) if close else (f"there are {', '.join(f'`{k}`' for k in known[:10])}",)
@@ -455,6 +492,15 @@ def _unknown(what: str, name: str, known: Sequence[str]) -> Diagnostic:
 
 def _no_grid(reason: str) -> Diagnostic:
     return Diagnostic("E264", "rules cannot be counted with other tolerances", notes=(reason,))
+
+
+def _nothing_refutable(exempt: Sequence[tuple[str, Rule]]) -> Diagnostic:
+    return Diagnostic(
+        "E265",
+        "nothing declared could refute any rule, so that every model would have 0 violations",
+        notes=what_is_exempt(exempt),
+        helps=(WHAT_TO_DECLARE, "`--allow-unrefutable`, or `allow_unrefutable=True`, scores all the same"),
+    )
 
 
 def _no_prediction(atom: Atom) -> Diagnostic:

@@ -243,6 +243,7 @@ RIGHT = [
     "not not person(X) <- age(X, N), let M = N / 0, M > 3.",
     "within(B, C, 2 weeks) <- born(_, B), born(_, C).",
     "round(W, 15) = 1 <- weight(_, W).",
+    "closed person.",
 ]
 
 

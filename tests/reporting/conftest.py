@@ -8,7 +8,7 @@ import pytest
 
 from rulescore.errors import Diagnostic, Place, Severity
 from rulescore.scoring.evaluation import Evaluation
-from rulescore.scoring.results import Counts, DataSummary, PredictionCounts, RuleInfo, TableCounts
+from rulescore.scoring.results import Counts, DataSummary, PredictionCounts, PredictionFindings, RuleInfo, TableCounts
 from rulescore.scoring.score import score
 
 RULES = (
@@ -53,13 +53,15 @@ def make_table_evaluation() -> Evaluation:
         "ridge_regression": PredictionCounts(300, 300, 300, 0, 0, hidden=400, covered=300),
         "none": PredictionCounts(0, 0, 0, 0, 0, hidden=400, covered=0),
     }
-    rule_results, model_results = score(rules, dataset, dict.fromkeys(brought, counts), brought)
+    findings = {
+        model: PredictionFindings(read.distinct - read.distinct // 10, 1, 2, measured=True) for model, read in brought.items()
+    }
+    rule_results, models = score(rules, dataset, dict.fromkeys(brought, counts), brought, findings)
     groups = (
         replace(rule_results[0], largest_group=100),
         replace(rule_results[1], largest_group=0, tolerance=1234.5),
         rule_results[2],
     )
-    models = tuple(replace(result, without_partner=result.predictions.distinct // 10) for result in model_results)
     summary = DataSummary(0, 0, 0, 0, 5, 0, (TableCounts("sale", 4_000, 400),))
     return Evaluation("definition", groups, models, summary)
 

@@ -8,7 +8,7 @@ from rulescore.reporting.findings import audit_listing, flags
 from rulescore.reporting.format import Format
 from rulescore.reporting.render import render
 from rulescore.scoring.evaluation import Evaluation
-from rulescore.scoring.results import Counts
+from rulescore.scoring.results import Counts, RuleInfo, RuleKind, RuleResult
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,20 @@ from rulescore.scoring.results import Counts
     ],
 )
 def test_a_flag_follows_from_the_counts(counts: Counts, expected: tuple[str, ...]) -> None:
-    assert flags(counts) == expected
+    assert flags(result(counts)) == expected
+
+
+def result(counts: Counts, *, denial: bool = False, unrefutable: bool = False) -> RuleResult:
+    return RuleResult(RuleInfo("r", "text", denial=denial, unrefutable=unrefutable), RuleKind.HARD, "why", counts)
+
+
+def test_a_denial_constraint_that_the_data_never_break_is_not_vacuous() -> None:
+    assert flags(result(Counts(), denial=True)) == ()
+
+
+def test_a_rule_that_nothing_could_refute_is_flagged_whatever_its_counts() -> None:
+    assert flags(result(Counts(10, 0, 10), unrefutable=True)) == ("unrefutable",)
+    assert flags(result(Counts(), unrefutable=True)) == ("unrefutable", "vacuous")
 
 
 def test_an_audit_is_sorted_by_rate_with_undefined_rates_last(audit: Evaluation) -> None:

@@ -41,6 +41,7 @@ def test_rules_have_one_row_per_rule_and_model() -> None:
         "text": "p(X) <- q(X)",
         "kind": "soft",
         "kind_reason": "the data contradict it (1 of 4)",
+        "unrefutable": False,
         "weight": 1.0,
         "dataset_confirmed": 3,
         "dataset_refuted": 1,

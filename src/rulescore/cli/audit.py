@@ -47,7 +47,7 @@ def audit(
 ) -> None:
     """Rank rules by how often the data contradict them.
 
-    Flags rules that are vacuous, near 1, near 0.5, or rest on fewer than 5 groundings.
+    Flags rules that are unrefutable, vacuous, near 1, near 0.5, or rest on fewer than 5 groundings.
     """
     from rulescore.cli.setting import COUNTING, load
     from rulescore.evaluate import Session

@@ -42,13 +42,14 @@ def demo(folder: Path) -> None:
 
 def _show_motivating_example(found: Demo) -> None:
     from rulescore.demo import MOTIVATING_FACTS, MOTIVATING_PREDICTIONS, MOTIVATING_RULE
+    from rulescore.reporting.tables import measure_cell
 
     _heading("1. Two answers and one rule")
     _say(f"We know {', '.join(_fact(fact) for fact in MOTIVATING_FACTS)}. One rule says that nobody marries a sibling:")
     click.echo(f"    {MOTIVATING_RULE}\n")
     columns = (Column("model", "model"), Column("prediction", "prediction"), Column("hard_score", "hard score", CellKind.SCORE))
     models = found.motivating.model_results
-    rows = tuple((model.name, _fact(MOTIVATING_PREDICTIONS[model.name]), model.hard_score.value) for model in models)
+    rows = tuple((model.name, _fact(MOTIVATING_PREDICTIONS[model.name]), measure_cell(model.hard_score)) for model in models)
     _show(Listing("models", "Two models", columns, rows))
     _say(
         "Alice is Daniel's sister, so the second prediction violates the rule, and its score counts one violation. Nobody "
@@ -110,6 +111,7 @@ def _models_listing(found: Demo) -> Listing:
         Column("queries", "queries", CellKind.COUNT),
         Column("right", "right", CellKind.COUNT),
         Column("accuracy", "accuracy", CellKind.RATE),
+        Column("violating", "violating a hard rule", CellKind.COUNT),
         Column("hard_score", "hard score", CellKind.SCORE),
         Column("soft_score", "soft score", CellKind.SCORE),
         Column("soft_mean", "soft mean", CellKind.SCORE),
@@ -119,9 +121,12 @@ def _models_listing(found: Demo) -> Listing:
 
 
 def _model_row(found: Demo, model: ModelResult) -> tuple[Cell, ...]:
+    from rulescore.reporting.tables import measure_cell, violating_cell
+
     accuracy = found.accuracies[model.name]
-    scores = (model.hard_score.value, model.soft_score.value, model.soft_mean.value)
-    return model.name, accuracy.queries, accuracy.right, accuracy.share, *scores
+    scores = (measure_cell(measure) for measure in (model.hard_score, model.soft_score, model.soft_mean))
+    violating = violating_cell(model, found.kinship.rule_results)
+    return model.name, accuracy.queries, accuracy.right, accuracy.share, violating, *scores
 
 
 def _rules_listing(found: Demo) -> Listing:

@@ -47,6 +47,7 @@ class SettingChoice:
     spill_folder: Path | None = None
     timeout: float | None = None
     trust: bool = False
+    allow_unrefutable: bool | None = None
 
 
 _PATH = click.Path(path_type=Path)
@@ -80,6 +81,14 @@ SCORING: tuple[Decorator, ...] = (
     ),
     click.option(
         "--roles", metavar="ROLE,…", help="Roles in which predictions count: body, head, refuter. [default: the convention's]"
+    ),
+)
+ALLOWANCE: tuple[Decorator, ...] = (
+    click.option(
+        "--allow-unrefutable",
+        is_flag=True,
+        default=None,
+        help="Score although nothing declared could refute any rule: a warning instead of an error.",
     ),
 )
 ENGINE: tuple[Decorator, ...] = (

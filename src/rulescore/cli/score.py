@@ -8,6 +8,7 @@ import click
 
 from rulescore.cli.options import (
     ALL,
+    ALLOWANCE,
     SettingChoice,
     explain_option,
     format_option,
@@ -20,7 +21,7 @@ from rulescore.cli.output import show, show_explanations, show_warnings, show_wr
 
 
 @click.command()
-@setting_options(ALL)
+@setting_options(ALL + ALLOWANCE)
 @explain_option
 @format_option
 @output_option

@@ -201,6 +201,7 @@ def _scoring(project: ScoringOptions, made: ScoringOptions, choice: SettingChoic
         convention=project.convention if choice.convention is None else made.convention,
         distinct_variables=_given(made.distinct_variables, project.distinct_variables),
         roles=_given(made.roles, project.roles),
+        allow_unrefutable=choice.allow_unrefutable or project.allow_unrefutable,
     )
 
 

@@ -61,6 +61,7 @@ def make_setting(
     timeout: float | None = None,
     delimiter: str | None = None,
     header: bool | None = None,
+    allow_unrefutable: bool = False,
 ) -> Setting:
     """A setting of these facts, rules and options; everything wrong with them is raised together.
 
@@ -75,6 +76,7 @@ def make_setting(
         "roles": [roles] if isinstance(roles, str) else None if roles is None else list(roles),
         "weights": dict(weights or {}),
         "kinds": dict(kinds or {}),
+        "allow_unrefutable": allow_unrefutable,
     }
     running = {
         "url": engine if isinstance(engine, str) else "spark://",

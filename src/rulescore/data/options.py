@@ -258,10 +258,12 @@ class ScoringSection(Section):
     roles: list[RoleWord] | None = None
     weights: dict[str, Weight] = {}
     kinds: dict[str, KindWord] = {}
+    allow_unrefutable: bool = False
 
     def options(self) -> ScoringOptions:
         roles = None if self.roles is None else frozenset(self.roles)
-        return ScoringOptions(self.convention, self.distinct_variables, roles, dict(self.weights), dict(self.kinds))
+        weights, kinds = dict(self.weights), dict(self.kinds)
+        return ScoringOptions(self.convention, self.distinct_variables, roles, weights, kinds, self.allow_unrefutable)
 
 
 class EngineSection(Section):

@@ -307,13 +307,15 @@ class EngineOptions:
 
 @dataclass(frozen=True, slots=True)
 class ScoringOptions:
-    """What is counted. `distinct_variables` and `roles` are the convention's own unless given."""
+    """What is counted. `distinct_variables` and `roles` are the convention's own unless given. `allow_unrefutable`: predictions are
+    scored although no rule can be refuted."""
 
     convention: Convention = Convention.DEFINITION
     distinct_variables: bool | None = None
     roles: frozenset[Role] | None = None
     weights: dict[str, float] = field(default_factory=dict)
     kinds: dict[str, Kind] = field(default_factory=dict)
+    allow_unrefutable: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -424,10 +424,32 @@ def model_totals(counter: Counter) -> dict[int, CountRows]:
     return found
 
 
-def partner_counts(engine: Engine) -> dict[int, int]:
-    """How many predictions of each model have a contribution, by the model's number."""
-    rows = engine.query(result_sql.partner_counts())
-    return dict(zip(rows["model"].to_pylist(), rows["n"].to_pylist(), strict=True))
+@dataclass(frozen=True, slots=True)
+class PredictedCounts:
+    """How many predictions of one predicate a model makes, and how many of those have a contribution, violate a hard rule, and
+    violate any rule."""
+
+    model: int
+    predicate: str
+    predictions: int
+    with_partner: int
+    violating: int
+    violating_any: int
+
+
+def prediction_counts(engine: Engine, loaded: Loaded, hard: Sequence[int]) -> list[PredictedCounts]:
+    """Counts of predictions by model and predicate. `hard`: the numbers of the hard rules."""
+    engine.load(result_sql.HARD_RULES, _integers({"rule": list(hard)}))
+    rows = engine.query(result_sql.prediction_counts(sorted(loaded.candidate_arities), loaded.stride)).to_pylist()
+    engine.run(drop(result_sql.HARD_RULES))
+    return [
+        PredictedCounts(
+            row["model"],
+            loaded.predicate_name(row["literal"]),
+            *(int(row[field]) for field in ("predictions", "with_partner", "violating", "violating_any")),
+        )
+        for row in rows
+    ]
 
 
 def never_together(engine: Engine, loaded: Loaded) -> list[tuple[str, str]]:

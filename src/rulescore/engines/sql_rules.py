@@ -65,6 +65,15 @@ class SqlRules:
             problems.extend(self._problems(rule, known))
         return problems
 
+    def relations_predicted(self) -> set[str]:
+        """The predicates and tables whose predictions the statements read."""
+        return {
+            view.removeprefix(sql.PREDICTED)
+            for rule in self.rules
+            for view in sql.views_named(rule.statement)
+            if view.startswith(sql.PREDICTED)
+        }
+
     def _refuse_cut_names(self, names: Sequence[str]) -> None:
         """Views under names that the engine cannot tell apart would silently replace each other."""
         seen: dict[bytes, str] = {}

@@ -7,10 +7,10 @@ from typing import Any
 
 from rulescore.accuracy.measure import Accuracy
 from rulescore.accuracy.metrics import Metric
-from rulescore.reporting.cells import UNDEFINED
 from rulescore.reporting.listing import Cell, CellKind, Column, Listing
+from rulescore.reporting.tables import kind_cell, measure_cell, score_cell, violating_cell, why
 from rulescore.scoring.evaluation import Evaluation
-from rulescore.scoring.results import Measure, ModelResult, RuleKind, RuleResult
+from rulescore.scoring.results import Measure, ModelResult, RuleResult
 
 _SCORES = {"hard_score": "hard score", "soft_score": "soft score", "soft_mean": "soft mean"}
 
@@ -18,18 +18,16 @@ _SCORES = {"hard_score": "hard score", "soft_score": "soft score", "soft_mean": 
 def accuracy_listing(evaluation: Evaluation, metrics: Sequence[Metric[Any]], accuracies: Mapping[str, Accuracy]) -> Listing:
     """One row a model: how many of the held-out labels it predicted, its accuracy over them, its scores."""
     models = evaluation.model_results
-    measures = {model.name: _measures(model, metrics, accuracies[model.name]) for model in models}
     columns = (
         Column("model", "model"),
         Column("labels", "labels", CellKind.COUNT),
         Column("predicted", "predicted", CellKind.COUNT),
         *(Column(metric.name, metric.title, CellKind.SCORE) for metric in metrics),
+        Column("violating", "violating a hard rule", CellKind.COUNT),
         *(Column(key, heading, CellKind.SCORE) for key, heading in _SCORES.items()),
     )
-    rows = tuple(
-        (name, accuracies[name].labels, accuracies[name].predicted, *(measure.value for measure in found.values()))
-        for name, found in measures.items()
-    )
+    rows = tuple(_model_row(model, evaluation.rule_results, metrics, accuracies[model.name]) for model in models)
+    measures = {model.name: _measures(model, metrics, accuracies[model.name]) for model in models}
     return Listing("accuracy", "Accuracy and rule violation scores", columns, rows, notes=tuple(_reasons(measures)))
 
 
@@ -47,26 +45,38 @@ def rule_scores_listing(evaluation: Evaluation) -> Listing:
     return Listing("rule_scores", "Each rule over the observed data, and its score under each model", columns, rows)
 
 
+def _model_row(
+    model: ModelResult, rules: Sequence[RuleResult], metrics: Sequence[Metric[Any]], accuracy: Accuracy
+) -> tuple[Cell, ...]:
+    return (
+        model.name,
+        accuracy.labels,
+        accuracy.predicted,
+        *(accuracy.measures[metric.name].value for metric in metrics),
+        violating_cell(model, rules),
+        *(measure_cell(getattr(model, key)) for key in _SCORES),
+    )
+
+
 def _measures(model: ModelResult, metrics: Sequence[Metric[Any]], accuracy: Accuracy) -> dict[str, Measure]:
-    """By heading, in the order of the columns."""
+    """By heading."""
     scores: dict[str, Measure] = {heading: getattr(model, key) for key, heading in _SCORES.items()}
     return {metric.title: accuracy.measures[metric.name] for metric in metrics} | scores
 
 
 def _reasons(measures: Mapping[str, Mapping[str, Measure]]) -> Iterator[str]:
-    """Why measures are undefined: each reason once, with the models it is true of unless these are all."""
-    models: dict[tuple[str, str], list[str]] = {}
+    """Why measures are undefined or say nothing: each reason once, with the models it is true of unless these are all."""
+    models: dict[tuple[str, tuple[str, str]], list[str]] = {}
     for name, found in measures.items():
         for heading, measure in found.items():
-            if measure.reason is not None:
-                models.setdefault((heading, measure.reason), []).append(name)
-    for (heading, reason), names in models.items():
+            if (explained := why(measure)) is not None:
+                models.setdefault((heading, explained), []).append(name)
+    for (heading, (mark, reason)), names in models.items():
         of_whom = "" if len(names) == len(measures) else f" of {', '.join(names)}"
-        yield f"{UNDEFINED} {heading}{of_whom}: {reason}"
+        yield f"{mark} {heading}{of_whom}: {reason}"
 
 
 def _rule_row(rule: RuleResult) -> tuple[Cell, ...]:
     counts = rule.dataset
-    # A hard rule's score is a count of violations and is shown as one.
-    scores = (found.counts.refuted if rule.kind is RuleKind.HARD else found.score.value for found in rule.models.values())
-    return rule.info.name, rule.kind.value, counts.refuted, counts.evaluable, counts.rate, *scores
+    scores = (score_cell(rule, found) for found in rule.models.values())
+    return rule.info.name, kind_cell(rule), counts.refuted, counts.evaluable, counts.rate, *scores

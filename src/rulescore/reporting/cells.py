@@ -29,6 +29,11 @@ def shown(value: Cell, kind: CellKind) -> str:
             return visible(", ".join(f"{name} = {text}" for name, text in value.items()))
 
 
+def of_all(part: int, whole: int) -> str:
+    """A part of a number of things: 53 of 5,878."""
+    return f"{part:,} of {whole:,}"
+
+
 def counted(number: int, noun: str) -> str:
     """A number of things: 1 rule, 2 rules."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

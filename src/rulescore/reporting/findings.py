@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from rulescore.reporting.cells import counted, shown
 from rulescore.reporting.listing import Audience, Cell, CellKind, Column, Layout, Listing
 from rulescore.reporting.tables import group_listings, shortly_titled, titled
-from rulescore.scoring.results import Counts, DataSummary, PredictionCounts, RuleInfo, RuleResult, TableCounts
+from rulescore.scoring.results import DataSummary, PredictionCounts, RuleInfo, RuleResult, TableCounts
+from rulescore.scoring.score import UNREFUTABLE
 
 if TYPE_CHECKING:
     # Listing rules or an audit does not need the engine that these come from.
@@ -23,15 +24,16 @@ _TITLE_COLUMNS = (
 )
 
 
-def flags(counts: Counts) -> tuple[str, ...]:
-    """What makes a rule's dataset rate a poor yardstick."""
+def flags(rule: RuleResult) -> tuple[str, ...]:
+    """What makes a rule's dataset rate a poor yardstick. A denial constraint that the data never break is a good one."""
+    counts = rule.dataset
     rate = counts.rate
-    if rate is None:
-        return ("vacuous",)
     found = {
-        "near 1": rate >= 0.95,
-        "near 0.5": 0.45 <= rate <= 0.55,
-        f"fewer than {_FEW_GROUNDINGS} groundings": counts.evaluable < _FEW_GROUNDINGS,
+        UNREFUTABLE: rule.info.unrefutable,
+        "vacuous": rate is None and not rule.info.denial,
+        "near 1": rate is not None and rate >= 0.95,
+        "near 0.5": rate is not None and 0.45 <= rate <= 0.55,
+        f"fewer than {_FEW_GROUNDINGS} groundings": 0 < counts.evaluable < _FEW_GROUNDINGS,
     }
     return tuple(flag for flag, holds in found.items() if holds)
 
@@ -62,7 +64,7 @@ def audit_listing(rules: Sequence[RuleResult]) -> Listing:
             rule.dataset.refuted,
             rule.dataset.evaluable,
             rule.dataset.rate,
-            flags(rule.dataset),
+            flags(rule),
             rule.tolerance,
             rule.largest_group,
             rule.largest_group_share.value,
@@ -70,7 +72,7 @@ def audit_listing(rules: Sequence[RuleResult]) -> Listing:
         )
         for rule in ordered
     )
-    flagged = sum(1 for rule in rules if flags(rule.dataset))
+    flagged = sum(1 for rule in rules if flags(rule))
     note = f"{flagged:,} of {counted(len(rules), 'rule')} flagged"
     title = "Audit of the rules over the observed facts"
     return Listing("audit", title, columns, rows, notes=(note,), beside=group_listings(ordered))

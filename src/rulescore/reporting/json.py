@@ -73,6 +73,7 @@ def _rule(result: RuleResult) -> dict[str, Any]:
         "text": info.text,
         "kind": result.kind.value,
         "kind_reason": result.kind_reason,
+        "unrefutable": info.unrefutable,
         "weight": info.weight,
         "description": info.description,
         "tags": list(info.tags),
@@ -106,6 +107,10 @@ def _measure(name: str, measure: Measure) -> dict[str, Any]:
 def _model(result: ModelResult) -> dict[str, Any]:
     predictions = result.predictions
     return {
+        "unmeasured": result.unmeasured,
+        "violating": result.violating,
+        "violating_any": result.violating_any,
+        "evaluable": result.evaluable,
         **_measure("hard_score", result.hard_score),
         **_measure("soft_score", result.soft_score),
         **_measure("hard_mean", result.hard_mean),
@@ -116,6 +121,8 @@ def _model(result: ModelResult) -> dict[str, Any]:
         "duplicates": predictions.duplicates,
         "already_observed": predictions.already_observed,
         "without_partner": result.without_partner,
+        "unconcerned": result.unconcerned,
+        "unconcerned_predicates": dict(result.findings.unconcerned) if result.findings else {},
         "hidden": predictions.hidden,
         "covered": predictions.covered,
         **_measure("coverage", result.coverage),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from rulescore.reporting.cells import UNDEFINED, counted
+from rulescore.reporting.cells import UNDEFINED, counted, of_all
 from rulescore.reporting.listing import Cell, CellKind, Column, Listing
 from rulescore.scoring.evaluation import Evaluation
-from rulescore.scoring.results import DataSummary, ModelResult, ModelRuleResult, RuleInfo, RuleKind, RuleResult
+from rulescore.scoring.results import DataSummary, Measure, ModelResult, ModelRuleResult, RuleInfo, RuleKind, RuleResult
+from rulescore.scoring.score import UNMEASURED, UNREFUTABLE
 
 _KIND_ORDER = tuple(RuleKind)
 
@@ -32,36 +33,74 @@ _COVERAGE_COLUMNS = (
 
 def listings(evaluation: Evaluation) -> tuple[Listing, ...]:
     models = evaluation.model_results
-    first = (models_listing(models), predictions_listing(models)) if models else ()
-    last = (model_rules_listing(evaluation.rule_results, model.name) for model in models)
+    first = (models_listing(models, evaluation.rule_results), predictions_listing(models)) if models else ()
+    last = (model_rules_listing(evaluation.rule_results, model) for model in models)
     return (*first, dataset_listing(evaluation), *group_listings(evaluation.rule_results), *last)
 
 
-def models_listing(models: tuple[ModelResult, ...]) -> Listing:
+def models_listing(models: tuple[ModelResult, ...], rules: Sequence[RuleResult]) -> Listing:
     columns = (
         Column("model", "model"),
+        Column("violating", "violating a hard rule", CellKind.COUNT),
+        Column("violating_any", "violating any rule", CellKind.COUNT),
+        Column("evaluable", "evaluable", CellKind.COUNT),
         Column("hard_score", "hard score", CellKind.SCORE),
         Column("soft_score", "soft score", CellKind.SCORE),
         Column("hard_mean", "hard mean", CellKind.SCORE),
         Column("soft_mean", "soft mean", CellKind.SCORE),
     )
     rows = tuple(
-        (model.name, model.hard_score.value, model.soft_score.value, model.hard_mean.value, model.soft_mean.value)
+        (
+            model.name,
+            violating_cell(model, rules),
+            _of_predictions(model, model.violating_any),
+            model.evaluable,
+            measure_cell(model.hard_score),
+            measure_cell(model.soft_score),
+            measure_cell(model.hard_mean),
+            measure_cell(model.soft_mean),
+        )
         for model in models
     )
-    return Listing("models", "Models", columns, rows, notes=tuple(_undefined_measures(models)))
+    return Listing("models", "Models", columns, rows, notes=tuple(_reasons_of_measures(models)))
+
+
+def measure_cell(measure: Measure) -> Cell:
+    """A number that says nothing is not shown: a word stands in its place."""
+    return measure.mark or measure.value
+
+
+def violating_cell(model: ModelResult, rules: Sequence[RuleResult]) -> Cell:
+    """How many of a model's predictions violate a hard rule, of all its predictions; undefined where there is no hard rule."""
+    hard = [rule.info.unrefutable for rule in rules if rule.kind is RuleKind.HARD]
+    if hard and all(hard) and not model.unmeasured:
+        return UNREFUTABLE
+    return _of_predictions(model, model.violating if hard else None)
+
+
+def _of_predictions(model: ModelResult, violating: int | None) -> Cell:
+    if model.unmeasured:
+        return UNMEASURED
+    return None if violating is None else of_all(violating, model.predictions.distinct)
+
+
+def kind_cell(rule: RuleResult) -> str:
+    return f"{rule.kind}, {UNREFUTABLE}" if rule.info.unrefutable else rule.kind.value
 
 
 def predictions_listing(models: tuple[ModelResult, ...]) -> Listing:
-    """What each model brought; targets only where some model predicts those of a table, of which none is observed already."""
+    """What each model brought; targets only where some model predicts those of a table, of which none is observed already, and
+    predictions that no rule concerns only where some model has some."""
     covering = any(model.predictions.hidden is not None for model in models)
     observed = not covering or any(model.predictions.already_observed for model in models)
+    unconcerned = any(model.unconcerned for model in models)
     columns = (
         Column("model", "model"),
         Column("predictions", "predictions", CellKind.COUNT),
         Column("duplicates", "duplicates", CellKind.COUNT),
         *([Column("already_observed", "already observed", CellKind.COUNT)] if observed else []),
         Column("without_partner", "without partner", CellKind.COUNT),
+        *([Column("unconcerned", "that no rule concerns", CellKind.COUNT)] if unconcerned else []),
         *(_COVERAGE_COLUMNS if covering else ()),
     )
     rows = tuple(
@@ -71,6 +110,7 @@ def predictions_listing(models: tuple[ModelResult, ...]) -> Listing:
             model.predictions.duplicates,
             *([model.predictions.already_observed] if observed else []),
             model.without_partner,
+            *([model.unconcerned] if unconcerned else []),
             *(_coverage_cells(model) if covering else ()),
         )
         for model in models
@@ -90,7 +130,7 @@ def dataset_listing(evaluation: Evaluation) -> Listing:
     rows = tuple(
         (
             shortly_titled(rule.info),
-            f"{rule.kind}: {rule.kind_reason}",
+            f"{kind_cell(rule)}: {rule.kind_reason}",
             *([rule.info.weight] if weighted else []),
             *_dataset_cells(rule),
         )
@@ -129,7 +169,7 @@ def group_listings(rules: Sequence[RuleResult]) -> tuple[Listing, ...]:
     return (Listing("groups", title, columns, rows, notes=tuple(notes)),)
 
 
-def model_rules_listing(rules: tuple[RuleResult, ...], model: str) -> Listing:
+def model_rules_listing(rules: tuple[RuleResult, ...], model: ModelResult) -> Listing:
     """Hard rules first, and the worst of each kind first."""
     columns = (
         Column("rule", "rule"),
@@ -138,9 +178,11 @@ def model_rules_listing(rules: tuple[RuleResult, ...], model: str) -> Listing:
         Column("score", "score", CellKind.SCORE),
         Column("share", "share", CellKind.RATE),
     )
-    ordered = sorted(rules, key=lambda rule: (_KIND_ORDER.index(rule.kind), *_worst_first(rule.models[model])))
-    rows = tuple(_model_row(rule, rule.models[model]) for rule in ordered)
-    return Listing("model_rules", f"Rules under {model}", columns, rows, notes=tuple(_undefined_scores(rules, model)))
+    founds = [(rule, rule.models[model.name]) for rule in rules]
+    founds.sort(key=lambda one: (_KIND_ORDER.index(one[0].kind), *_worst_first(one[1])))
+    rows = tuple(_model_row(rule, found) for rule, found in founds)
+    title = f"Rules under {model.name}{f', {UNMEASURED}' if model.unmeasured else ''}"
+    return Listing("model_rules", title, columns, rows, notes=tuple(_reasons_of_scores(found.score for _, found in founds)))
 
 
 def titled(info: RuleInfo) -> str:
@@ -174,9 +216,22 @@ def _dataset_cells(rule: RuleResult) -> tuple[Cell, ...]:
 
 def _model_row(rule: RuleResult, found: ModelRuleResult) -> tuple[Cell, ...]:
     counts = found.counts
-    # A hard rule's score is a count of violations and is shown as one.
-    score = counts.refuted if rule.kind is RuleKind.HARD else found.score.value
-    return rule.info.name, rule.kind.value, counts.refuted, counts.evaluable, counts.rate, score, found.share.value
+    return (
+        rule.info.name,
+        kind_cell(rule),
+        counts.refuted,
+        counts.evaluable,
+        counts.rate,
+        score_cell(rule, found),
+        found.share.value,
+    )
+
+
+def score_cell(rule: RuleResult, found: ModelRuleResult) -> Cell:
+    """A hard rule's score is a count of violations and is shown as one."""
+    if rule.kind is RuleKind.HARD and found.score.mark is None:
+        return found.counts.refuted
+    return measure_cell(found.score)
 
 
 def _worst_first(found: ModelRuleResult) -> tuple[bool, float, int]:
@@ -189,9 +244,10 @@ def _rows_left_out(models: tuple[ModelResult, ...]) -> list[str]:
     return [f"{name}: {found.kept:,} of {found.rows:,} rows kept (top_k)" for name, found in counts if found.kept < found.rows]
 
 
-def _undefined_measures(models: tuple[ModelResult, ...]) -> list[str]:
-    """Each reason once, with the models it is true of unless these are several and all."""
-    names: dict[tuple[str, str | None], list[str]] = {}
+def _reasons_of_measures(models: tuple[ModelResult, ...]) -> list[str]:
+    """Why measures are undefined or say nothing: each reason once, with the models it is true of unless these are several and
+    all."""
+    names: dict[tuple[str, tuple[str, str]], list[str]] = {}
     for model in models:
         for name, measure in (
             ("hard score", model.hard_score),
@@ -199,16 +255,27 @@ def _undefined_measures(models: tuple[ModelResult, ...]) -> list[str]:
             ("hard mean", model.hard_mean),
             ("soft mean", model.soft_mean),
         ):
-            if measure.value is None:
-                names.setdefault((name, measure.reason), []).append(model.name)
-    return [f"{UNDEFINED} {_of_whom(found, len(models))}{name}: {reason}" for (name, reason), found in names.items()]
+            if (reason := why(measure)) is not None:
+                names.setdefault((name, reason), []).append(model.name)
+    return [f"{mark} {_of_whom(found, len(models))}{name}: {reason}" for (name, (mark, reason)), found in names.items()]
+
+
+def why(measure: Measure) -> tuple[str, str] | None:
+    """What stands in place of a number, and why; None for a number."""
+    if measure.reason is None:
+        return None
+    mark = measure.mark or UNDEFINED
+    return mark, measure.reason.removeprefix(f"{mark}: ")
 
 
 def _of_whom(names: Sequence[str], models: int) -> str:
     return "" if len(names) == models > 1 else f"{', '.join(names)}, "
 
 
-def _undefined_scores(rules: tuple[RuleResult, ...], model: str) -> list[str]:
-    """Each reason once, with the number of rules it is true of."""
-    reasons = Counter(found.score.reason for rule in rules if (found := rule.models[model]).score.value is None)
-    return [f"{UNDEFINED} score undefined for {counted(number, 'rule')}: {reason}" for reason, number in reasons.items()]
+def _reasons_of_scores(scores: Iterable[Measure]) -> list[str]:
+    """The same for the scores of rules: each reason once, with the number of rules it is true of."""
+    reasons = Counter(reason for score in scores if (reason := why(score)) is not None)
+    return [
+        f"{mark} {'score undefined for' if mark == UNDEFINED else 'score of'} {counted(number, 'rule')}: {reason}"
+        for (mark, reason), number in reasons.items()
+    ]

@@ -83,7 +83,12 @@ class Evaluation:
             import pandas
         except ImportError as error:
             raise MissingExtraError("`to_pandas`", "pandas") from error
-        nullable = {pa.int64(): pandas.Int64Dtype(), pa.float64(): pandas.Float64Dtype(), pa.string(): pandas.StringDtype()}
+        nullable = {
+            pa.int64(): pandas.Int64Dtype(),
+            pa.float64(): pandas.Float64Dtype(),
+            pa.string(): pandas.StringDtype(),
+            pa.bool_(): pandas.BooleanDtype(),
+        }
         return _with_plain_strings(self._table(which)).to_pandas(
             types_mapper=lambda kind: nullable.get(kind, pandas.ArrowDtype(kind))
         )
@@ -138,6 +143,7 @@ def _rules_table(results: Sequence[RuleResult]) -> Any:
         "text": _strings(rule.info.text for rule in rules),
         "kind": _strings(rule.kind.value for rule in rules),
         "kind_reason": _strings(rule.kind_reason for rule in rules),
+        "unrefutable": _booleans(rule.info.unrefutable for rule in rules),
         "weight": _floats(rule.info.weight for rule in rules),
         **_count_columns("dataset_", [rule.dataset for rule in rules]),
         "largest_group": _integers([rule.largest_group for rule in rules]),
@@ -154,6 +160,10 @@ def _rules_table(results: Sequence[RuleResult]) -> Any:
 def _models_table(models: Sequence[ModelResult]) -> Any:
     columns = {
         "model": _strings(model.name for model in models),
+        "unmeasured": _booleans(model.unmeasured for model in models),
+        "violating": _integers([model.violating for model in models]),
+        "violating_any": _integers([model.violating_any for model in models]),
+        "evaluable": _integers([model.evaluable for model in models]),
         **_measure_columns("hard_score", [model.hard_score for model in models]),
         **_measure_columns("soft_score", [model.soft_score for model in models]),
         **_measure_columns("hard_mean", [model.hard_mean for model in models]),
@@ -164,6 +174,7 @@ def _models_table(models: Sequence[ModelResult]) -> Any:
         "duplicates": _integers([model.predictions.duplicates for model in models]),
         "already_observed": _integers([model.predictions.already_observed for model in models]),
         "without_partner": _integers([model.without_partner for model in models]),
+        "unconcerned": _integers([model.unconcerned for model in models]),
         "hidden": _integers([model.predictions.hidden for model in models]),
         "covered": _integers([model.predictions.covered for model in models]),
         **_measure_columns("coverage", [model.coverage for model in models]),
@@ -189,6 +200,10 @@ def _measure_columns(name: str, measures: Sequence[Measure | None]) -> dict[str,
 
 def _strings(values: Iterable[str | None]) -> Any:
     return pa.array(list(values), pa.string())
+
+
+def _booleans(values: Iterable[bool]) -> Any:
+    return pa.array(list(values), pa.bool_())
 
 
 def _floats(values: Iterable[float | None]) -> Any:

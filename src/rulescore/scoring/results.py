@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -14,6 +15,7 @@ __all__ = [
     "ModelResult",
     "ModelRuleResult",
     "PredictionCounts",
+    "PredictionFindings",
     "RuleInfo",
     "RuleKind",
     "RuleResult",
@@ -42,7 +44,8 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class RuleInfo:
-    """A rule as scoring sees it: its name and text, and what its author declared."""
+    """A rule as scoring sees it: its name and text, and what its author declared. `unrefutable`: nothing declared could ever refute
+    its head."""
 
     name: str
     text: str
@@ -52,14 +55,30 @@ class RuleInfo:
     description: str | None = None
     tags: tuple[str, ...] = ()
     place: str | None = None
+    unrefutable: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A number, or None with the reason why it is undefined."""
+    """A number, or None with the reason why it is undefined. `mark`: the word that people see in place of a number that says
+    nothing; then there is a reason, too, which begins with it."""
 
     value: float | None
     reason: str | None = None
+    mark: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PredictionFindings:
+    """Of a model's distinct predictions: how many take part in an evaluable grounding, violate a hard rule, and violate any rule;
+    the predicates that stand in no rule, with the number of predictions of each; and whether some prediction is of a predicate
+    that stands in a rule which can be refuted."""
+
+    with_partner: int = 0
+    violating: int = 0
+    violating_any: int = 0
+    unconcerned: Mapping[str, int] = field(default_factory=dict)
+    measured: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +114,8 @@ class RuleResult:
 @dataclass(frozen=True, slots=True)
 class ModelResult:
     """`hard_score` and `soft_score` are the aggregates of the definition. `hard_mean` runs over hard rules with evaluable
-    groundings only; `soft_mean` renormalises the shares over soft rules. `without_partner`: the predictions that take part in no
-    evaluable grounding of any rule, None where contributions were not looked at."""
+    groundings only; `soft_mean` renormalises the shares over soft rules. `evaluable`: the evaluable groundings in which its
+    predictions take part. `findings`: None where predictions were not looked at one by one."""
 
     name: str
     predictions: PredictionCounts
@@ -104,7 +123,33 @@ class ModelResult:
     soft_score: Measure
     hard_mean: Measure
     soft_mean: Measure
-    without_partner: int | None = None
+    evaluable: int = 0
+    findings: PredictionFindings | None = None
+
+    @property
+    def unmeasured(self) -> bool:
+        """None of its predictions is of a predicate that stands in a rule which can be refuted."""
+        return self.findings is not None and not self.findings.measured
+
+    @property
+    def violating(self) -> int | None:
+        """How many of its distinct predictions violate a hard rule."""
+        return None if self.findings is None else self.findings.violating
+
+    @property
+    def violating_any(self) -> int | None:
+        """How many of its distinct predictions violate any rule."""
+        return None if self.findings is None else self.findings.violating_any
+
+    @property
+    def without_partner(self) -> int | None:
+        """How many of its distinct predictions take part in no evaluable grounding of any rule."""
+        return None if self.findings is None else self.predictions.distinct - self.findings.with_partner
+
+    @property
+    def unconcerned(self) -> int | None:
+        """How many of its distinct predictions are of predicates that stand in no rule."""
+        return None if self.findings is None else sum(self.findings.unconcerned.values())
 
     @property
     def coverage(self) -> Measure:

@@ -18,6 +18,7 @@ from rulescore.scoring.results import (
     ModelResult,
     ModelRuleResult,
     PredictionCounts,
+    PredictionFindings,
     RuleInfo,
     RuleKind,
     RuleResult,
@@ -25,7 +26,16 @@ from rulescore.scoring.results import (
 
 CODES: dict[str, str] = {
     "W501": "a denial constraint that the data violate is soft unless it is declared hard, and then always scores 1",
+    "W502": "a model is unmeasured: none of its predictions is of a predicate that stands in a rule which can be refuted",
 }
+
+UNMEASURED = "unmeasured"
+UNREFUTABLE = "unrefutable"
+_UNMEASURED = f"{UNMEASURED}: none of the predictions is of a predicate that stands in a rule which can be refuted"
+_UNREFUTABLE = f"{UNREFUTABLE}: nothing declared could refute it"
+_NONE_REFUTABLE = f"{UNREFUTABLE}: nothing declared could refute any of these hard rules"
+
+_MOST_PREDICATES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,18 +53,21 @@ def score(
     dataset: Sequence[Counts],
     models: Mapping[str, Sequence[Counts]],
     predictions: Mapping[str, PredictionCounts],
+    findings: Mapping[str, PredictionFindings] | None = None,
 ) -> tuple[tuple[RuleResult, ...], tuple[ModelResult, ...]]:
     """One result per rule, in the order given, and one per model, in the order of `models`.
 
-    `dataset` and each of `models` hold one entry per rule, in the order of `rules`.
+    `dataset` and each of `models` hold one entry per rule, in the order of `rules`. `findings`: by model.
     """
-    judged = [_Judged(info, counts, *_kind(info, counts)) for info, counts in zip(rules, dataset, strict=True)]
-    found = {model: _model_rules(judged, counts) for model, counts in models.items()}
+    findings = findings or {}
+    judged = [_Judged(info, counts, *kind_of(info, counts)) for info, counts in zip(rules, dataset, strict=True)]
+    unmeasured = {model for model, found in findings.items() if not found.measured}
+    found = {model: _model_rules(judged, counts, unmeasured=model in unmeasured) for model, counts in models.items()}
     rule_results = tuple(
         RuleResult(rule.info, rule.kind, rule.reason, rule.dataset, {model: found[model][index] for model in models})
         for index, rule in enumerate(judged)
     )
-    model_results = tuple(_model(name, predictions[name], judged, found[name]) for name in models)
+    model_results = tuple(_model(name, predictions[name], judged, found[name], findings.get(name)) for name in models)
     return rule_results, model_results
 
 
@@ -74,33 +87,72 @@ def violated_denials(results: Iterable[RuleResult]) -> tuple[Diagnostic, ...]:
     )
 
 
-def _kind(info: RuleInfo, dataset: Counts) -> tuple[RuleKind, str]:
+def unmeasured_models(models: Iterable[ModelResult]) -> tuple[Diagnostic, ...]:
+    """A warning for each model whose scores are 0 whatever it predicts."""
+    return tuple(_unmeasured(model, model.findings) for model in models if model.findings is not None and model.unmeasured)
+
+
+def _unmeasured(model: ModelResult, findings: PredictionFindings) -> Diagnostic:
+    number = model.predictions.distinct
+    stands = "of a predicate that stands in a rule which can be refuted"
+    notes = ["its violations are 0 by arithmetic, which says nothing about it"]
+    helps = ["say what refutes the heads of rules that have its predicates, or add rules"]
+    if not number:
+        why = "it has no predictions"
+        helps = ["give its predictions, or leave it out"]
+    else:
+        why = f"none of its {number:,} predictions is {stands}" if number > 1 else f"its only prediction is not {stands}"
+    if findings.unconcerned:
+        most = sorted(findings.unconcerned.items(), key=lambda one: (-one[1], one[0]))
+        shown = ", ".join(f"`{predicate}` ({times:,})" for predicate, times in most[:_MOST_PREDICATES])
+        more = f", and {len(most) - _MOST_PREDICATES:,} more" if len(most) > _MOST_PREDICATES else ""
+        notes.append(f"predictions of predicates that no rule mentions: {model.unconcerned:,} of {number:,}, {shown}{more}")
+        helps.append("check the names of its predicates, and how its predictions were read")
+    return Diagnostic(
+        "W502", f"model `{model.name}` is unmeasured: {why}", notes=tuple(notes), helps=tuple(helps), severity=Severity.WARNING
+    )
+
+
+def kind_of(info: RuleInfo, dataset: Counts) -> tuple[RuleKind, str]:
+    """The kind of a rule, and why."""
     if info.declared_kind is not None:
         return RuleKind(info.declared_kind), f"declared {info.declared_kind}"
     if not dataset.evaluable and info.denial:
         return RuleKind.HARD, "a denial constraint that the data never violate"
     if not dataset.evaluable:
         return RuleKind.UNDETERMINED, "no evaluable grounding in the data"
+    if not dataset.refuted and info.unrefutable:
+        return RuleKind.HARD, f"nothing declared could refute it (0 of {dataset.evaluable:,})"
     if not dataset.refuted:
         return RuleKind.HARD, f"the data never contradict it (0 of {dataset.evaluable:,})"
     return RuleKind.SOFT, f"the data contradict it ({dataset.refuted:,} of {dataset.evaluable:,})"
 
 
-def _model_rules(rules: Sequence[_Judged], counts: Sequence[Counts]) -> list[ModelRuleResult]:
+def _model_rules(rules: Sequence[_Judged], counts: Sequence[Counts], *, unmeasured: bool) -> list[ModelRuleResult]:
     total = sum(count.evaluable for count in counts)
     return [
-        ModelRuleResult(count, _rule_score(rule, count), _share(count, total)) for rule, count in zip(rules, counts, strict=True)
+        ModelRuleResult(count, _rule_score(rule, count, unmeasured=unmeasured), _share(count, total))
+        for rule, count in zip(rules, counts, strict=True)
     ]
 
 
-def _rule_score(rule: _Judged, counts: Counts) -> Measure:
+def _rule_score(rule: _Judged, counts: Counts, *, unmeasured: bool) -> Measure:
     match rule.kind:
+        case RuleKind.HARD if rule.info.unrefutable:
+            return Measure(float(counts.refuted), _UNREFUTABLE, UNREFUTABLE)
         case RuleKind.HARD:
-            return Measure(float(counts.refuted))
+            return _marked(Measure(float(counts.refuted)), unmeasured=unmeasured)
         case RuleKind.UNDETERMINED:
             return Measure(None, "the rule is neither hard nor soft: it has no evaluable grounding in the data")
         case RuleKind.SOFT:
             return _soft_rule_score(rule.dataset, counts)
+
+
+def _marked(measure: Measure, *, unmeasured: bool) -> Measure:
+    """The number is 0 by arithmetic if the model is unmeasured, and does not go without saying so."""
+    if measure.value is None or not unmeasured:
+        return measure
+    return Measure(measure.value, _UNMEASURED, UNMEASURED)
 
 
 def _soft_rule_score(dataset: Counts, counts: Counts) -> Measure:
@@ -120,23 +172,34 @@ def _share(counts: Counts, total: int) -> Measure:
     return Measure(counts.evaluable / total)
 
 
-def _model(name: str, predictions: PredictionCounts, rules: Sequence[_Judged], results: Sequence[ModelRuleResult]) -> ModelResult:
+def _model(
+    name: str,
+    predictions: PredictionCounts,
+    rules: Sequence[_Judged],
+    results: Sequence[ModelRuleResult],
+    findings: PredictionFindings | None,
+) -> ModelResult:
     hard = [(rule, result) for rule, result in zip(rules, results, strict=True) if rule.kind is RuleKind.HARD]
     soft = [(rule, result) for rule, result in zip(rules, results, strict=True) if rule.kind is RuleKind.SOFT]
     grounded = [(rule, result) for rule, result in hard if result.counts.evaluable]
     total = sum(result.counts.evaluable for result in results)
     scored = [(rule, result) for rule, result in soft if result.score.value is not None]
+    unmeasured = findings is not None and not findings.measured
     return ModelResult(
         name,
         predictions,
-        hard_score=_weighted_mean(hard, "there is no hard rule"),
+        hard_score=_marked(_weighted_mean(hard, "there is no hard rule"), unmeasured=unmeasured),
         soft_score=_soft_sum(scored, total, bool(soft)),
-        hard_mean=_weighted_mean(grounded, "no hard rule has an evaluable grounding with a prediction"),
+        hard_mean=_marked(
+            _weighted_mean(grounded, "no hard rule has an evaluable grounding with a prediction"), unmeasured=unmeasured
+        ),
         soft_mean=_soft_sum(scored, sum(result.counts.evaluable for _, result in scored), bool(soft)),
+        evaluable=total,
+        findings=findings,
     )
 
 
-def _weighted_mean(hard: Iterable[tuple[_Judged, ModelRuleResult]], reason_if_none: str) -> Measure:
+def _weighted_mean(hard: Sequence[tuple[_Judged, ModelRuleResult]], reason_if_none: str) -> Measure:
     """Exact: weights are summed as fractions, and there are few different ones."""
     refuted: Counter[float] = Counter()
     number: Counter[float] = Counter()
@@ -148,7 +211,10 @@ def _weighted_mean(hard: Iterable[tuple[_Judged, ModelRuleResult]], reason_if_no
     weights = sum(Fraction(weight) * times for weight, times in number.items())
     if not weights:
         return Measure(None, "the weights of these hard rules sum to 0")
-    return Measure(float(sum(Fraction(weight) * times for weight, times in refuted.items()) / weights))
+    mean = float(sum(Fraction(weight) * times for weight, times in refuted.items()) / weights)
+    if all(rule.info.unrefutable for rule, _ in hard):
+        return Measure(mean, _NONE_REFUTABLE, UNREFUTABLE)
+    return Measure(mean)
 
 
 def _soft_sum(scored: Sequence[tuple[_Judged, ModelRuleResult]], total: int, any_soft: bool) -> Measure:

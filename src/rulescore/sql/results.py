@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from rulescore.sql.build import (
     Select,
+    all_of,
     argument,
     big,
     candidate_table,
@@ -18,6 +19,7 @@ from rulescore.sql.build import (
     name,
     named,
     number,
+    one_if,
     select,
     table,
     total,
@@ -58,11 +60,37 @@ def model_totals() -> Select:
     return _by_answer(query).group_by(*(key.copy() for key in keys))
 
 
-def partner_counts() -> Select:
-    """How many predictions of each model have a contribution."""
-    some = select(column("c", "prediction")).distinct().from_(table(CONTRIBUTION, "c")).subquery(alias="s", copy=False)
-    query = select(column("a", "model"), named(count_rows(), "n")).from_(table(ANSWER, "a"))
-    return query.join(some, on=equal(column("s", "prediction"), column("a", "prediction"))).group_by(column("a", "model"))
+HARD_RULES = name("hard_rule")
+"""The numbers of the hard rules."""
+
+
+def prediction_counts(arities: Sequence[int], stride: int) -> Select:
+    """By model and literal: how many predictions there are, how many have a contribution, violate a hard rule, violate any."""
+    facts = union_all([_literals(arity, stride) for arity in arities]).subquery(alias="p", copy=False)
+    query = select(column("a", "model"), column("p", "literal"), named(count_rows(), "predictions"))
+    query = query.select(named(exp.Count(this=column("s", "prediction")), "with_partner"))
+    for flag in ("violating", "violating_any"):
+        query = query.select(named(exp.Coalesce(this=total(column("s", flag)), expressions=[number(0)]), flag))
+    query = query.from_(table(ANSWER, "a")).join(facts, on=equal(column("p", "prediction"), column("a", "prediction")))
+    query = query.join(_judged(), on=equal(column("s", "prediction"), column("a", "prediction")), join_type="left")
+    return query.group_by(column("a", "model"), column("p", "literal"))
+
+
+def _literals(arity: int, stride: int) -> Select:
+    """The literal of every distinct prediction of one arity, as it was read."""
+    query = select(column("l", "prediction"), column("l", "literal")).from_(table(candidate_table(arity), "l"))
+    return query.where(equal(exp.Mod(this=column("l", "literal"), expression=number(stride)), number(0)))
+
+
+def _judged() -> exp.Expr:
+    """Every prediction with a contribution, and whether it violates a hard rule, and any."""
+    violates = exp.GT(this=column("c", "refuted"), expression=number(0))
+    hard = exp.Not(this=exp.Is(this=column("h", "rule"), expression=exp.null()))
+    flags = {"violating": all_of([violates.copy(), hard]), "violating_any": violates}
+    query = select(column("c", "prediction"), *(named(exp.Max(this=one_if(found)), flag) for flag, found in flags.items()))
+    query = query.from_(table(CONTRIBUTION, "c"))
+    query = query.join(table(HARD_RULES, "h"), on=equal(column("h", "rule"), column("c", "rule")), join_type="left")
+    return query.group_by(column("c", "prediction")).subquery(alias="s", copy=False)
 
 
 def names_table(field: str) -> str:

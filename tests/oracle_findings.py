@@ -1,0 +1,147 @@
+"""What stands beside the scores, by the definitions and literally: rules that nothing could refute, predictions that violate, those
+that no rule concerns, models that are unmeasured. For plain rules and for those of the whole language."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Any, NamedTuple
+
+import formulas
+import oracle
+from formula_normal import normal_body, normal_head
+from formula_tree import And, Condition, FormulaSetting, Not, Or, Some, aggregates_of, conditions_of, expressions_of
+from oracle import REFUTER, Atom, Constant, Setting, Variable
+
+
+class Findings(NamedTuple):
+    """Of one model. All but the last two are numbers of distinct predictions."""
+
+    violating: int
+    violating_any: int
+    unconcerned: int
+    without_partner: int
+    evaluable: int
+    unmeasured: bool
+
+
+def findings(setting: Setting, model: str) -> Findings:
+    meaning = formulas if isinstance(setting, FormulaSetting) else oracle
+    predictions = setting.predictions[model]
+    given = {(rule.name, one): meaning.contribution(setting, rule, one) for rule in setting.rules for one in predictions}  # type: ignore[operator, arg-type]
+    hard = {rule.name for rule in setting.rules if meaning.kind_of(rule, meaning.dataset_counts(setting, rule)) == "hard"}  # type: ignore[operator, arg-type]
+    refutable = [rule for rule in setting.rules if not unrefutable(setting, rule)]
+    return Findings(
+        violating=len({one for (rule, one), counts in given.items() if counts.refuted and rule in hard}),
+        violating_any=len({one for (_, one), counts in given.items() if counts.refuted}),
+        unconcerned=sum(not any(concerns(setting, rule, one[0]) for rule in setting.rules) for one in predictions),
+        without_partner=len(predictions) - len({one for (_, one), counts in given.items() if counts.evaluable}),
+        evaluable=sum(counts.evaluable for counts in given.values()),
+        unmeasured=not any(concerns(setting, rule, one[0]) for rule in refutable for one in predictions),
+    )
+
+
+# Unrefutable
+
+
+def unrefutable(setting: Setting, rule: Any) -> bool:
+    if rule.head is None:
+        return False
+    head = normal_head(setting, rule.head) if isinstance(setting, FormulaSetting) else rule.head
+    return not possible(setting, head)[1]
+
+
+def possible(setting: Setting, head: Condition) -> tuple[bool, bool]:
+    """Whether some facts confirm a head, and whether some refute it."""
+    match head:
+        case Atom():
+            return True, could_be_refuted(setting, head)
+        case Not(inner):
+            confirmed, refuted = possible(setting, inner)
+            return refuted, confirmed
+        case And(parts):
+            found = [possible(setting, part) for part in parts]
+            return all(c for c, _ in found), any(v for _, v in found)
+        case Or(parts):
+            found = [possible(setting, part) for part in parts]
+            return any(c for c, _ in found), all(v for _, v in found)
+        case _:
+            return True, True
+
+
+def could_be_refuted(setting: Setting, head: Atom) -> bool:
+    predicate = head.predicate
+    return (
+        oracle.is_closed(setting, predicate)
+        or any(one[0] == predicate for one in setting.negatives)
+        or any(predicate in (pair.left.predicate, pair.right.predicate) for pair in incompatible(setting))
+        or any(key.predicate == predicate for key in setting.functional)
+        or any(could_be_one(head, auxiliary.head) for auxiliary in setting.auxiliary)
+    )
+
+
+def incompatible(setting: Setting) -> tuple[oracle.Incompatible, ...]:
+    return (*setting.incompatible, *(oracle.extracted(setting.observed) if setting.extract else ()))
+
+
+def could_be_one(head: Atom, refuted: Atom) -> bool:
+    """Some grounding of the head is a fact that the other atom matches. Its variables try every constant of both atoms, and for
+    each variable one that stands in neither."""
+    names = sorted({term.name for term in head.terms if isinstance(term, Variable)})
+    constants = {term for term in (*head.terms, *refuted.terms) if isinstance(term, Constant)}
+    constants |= {Constant("fresh", name) for name in names}
+    tries = (oracle.ground(head, dict(zip(names, values, strict=True))) for values in product(constants, repeat=len(names)))
+    return any(oracle.matching(refuted, one, {}) is not None for one in tries)
+
+
+# Concerned
+
+
+def concerns(setting: Setting, rule: Any, predicate: str) -> bool:
+    """The predicate stands in the rule. Where predictions count as refuters, what refutes its head belongs to the rule."""
+    if predicate in standing_in(setting, rule):
+        return True
+    refuting = REFUTER in oracle.allowed_roles(setting) and rule.head is not None
+    return refuting and predicate in set(refuting_predicates(setting, rule.head.predicate))
+
+
+def standing_in(setting: Setting, rule: Any) -> set[str]:
+    if not isinstance(setting, FormulaSetting):
+        return {*atoms_of(rule.body), *([] if rule.head is None else [rule.head.predicate])}
+    conditions = [normal_body(setting, rule.body), *([] if rule.head is None else [normal_head(setting, rule.head)])]
+    found = {atom.predicate for condition in conditions if condition is not None for atom in every_atom(condition)}
+    for table in setting.tables:
+        if table.target is not None and found & set(map(table.predicate, table.from_target())):
+            found.add(table.predicate(table.target))
+    return found
+
+
+def every_atom(condition: Condition) -> Iterator[Atom]:
+    match condition:
+        case Atom():
+            yield condition
+        case Some(atoms):
+            yield from atoms
+        case _:
+            for part in conditions_of(condition):
+                yield from every_atom(part)
+            for expression in expressions_of(condition):
+                for aggregate in aggregates_of(expression):
+                    yield from every_atom(aggregate.condition)
+
+
+def refuting_predicates(setting: Setting, head: str) -> Iterator[str]:
+    for pair in incompatible(setting):
+        if head in (pair.left.predicate, pair.right.predicate):
+            yield from (pair.left.predicate, pair.right.predicate)
+    for auxiliary in setting.auxiliary:
+        if auxiliary.head.predicate == head:
+            yield from atoms_of(auxiliary.body)
+
+
+def atoms_of(body: oracle.Body) -> Iterator[str]:
+    """The predicates of the atoms of a plain body."""
+    for literal in body:
+        match literal:
+            case Atom(predicate) | oracle.Not(Atom(predicate)):
+                yield predicate

@@ -43,13 +43,13 @@ from rulescore.language.syntax import (
     Variable,
     Wildcard,
 )
-from rulescore.language.trees import variables_in
+from rulescore.language.trees import nodes_in, variables_in
 from rulescore.logic.disjuncts import bound_variables
 from rulescore.logic.formula import FALSE, TRUE, All, Any, Disjunct, Exists, FormulaRule, Judgement, Leaf, Measure, Opposite
 from rulescore.logic.refutation import inverse, pair_order
 from rulescore.logic.resolve import Resolver, Substitution, is_test
 from rulescore.logic.types import Typing, agree
-from rulescore.logic.usage import named_in_rule, named_predicates
+from rulescore.logic.usage import conditions_of, named_in_rule, named_predicates
 
 Arguments = tuple[Expression, ...]
 

@@ -207,11 +207,11 @@ def _refuting(heads: set[str], declarations: Iterable[Declaration], extracted: I
             case Refute(head):
                 refuted = {head.predicate}
             case IncompatibleGroup() | IncompatiblePair() | Functional():
-                refuted = {name for name, _ in named_predicates(declaration)}
+                refuted = set(named_predicates(declaration))
             case Closed() | ExtractIncompatible() | PredicateDeclaration():
                 continue
         if heads & refuted:
-            yield from (name for name, _ in named_predicates(declaration))
+            yield from named_predicates(declaration)
 
 
 def unrefutable_rules(exempt: Sequence[tuple[str, Rule]], rules: int) -> Diagnostic:

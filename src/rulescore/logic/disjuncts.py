@@ -76,18 +76,10 @@ def bound_variables(disjunct: Disjunct) -> Iterator[str]:
 
 
 def common_values(parts: Sequence[Part]) -> dict[str, Expression]:
-    """Variables that stand for one expression in every disjunct."""
+    """Variables that stand for one expression in every disjunct. What that is made of is a variable of the rule even if an equation
+    binds it in some of them, or stands for one expression itself."""
     first, *others = parts
-    return {
-        name: value
-        for name, value in first.values.items()
-        if all(other.values.get(name) == value and _same_values(value, first, other) for other in others)
-    }
-
-
-def _same_values(value: Expression, one: Part, other: Part) -> bool:
-    """Whether what an expression is made of stands for the same in two disjuncts."""
-    return all(one.values.get(name) == other.values.get(name) for name in names_in(value))
+    return {name: value for name, value in first.values.items() if all(other.values.get(name) == value for other in others)}
 
 
 def terms_of(atom: Atom | RowAtom) -> Iterator[Term]:

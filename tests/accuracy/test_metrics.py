@@ -39,6 +39,31 @@ def test_accuracy_is_the_share_of_right_answers() -> None:
     assert value(ACCURACY, ["a", "b", "c", "c"], ["a", "b", "b", "c"]) == 0.75
 
 
+def test_accuracy_is_typed() -> None:
+    assert value(ACCURACY, [1, 1.0, 2**53, 2**53 + 1], [1.0, 1, 2.0**53, 2.0**53]) == 0.75
+    assert value(ACCURACY, [True, False, 1, 1.0, "1"], [1, 0.0, True, True, 1]) == 0
+    assert value(ACCURACY, [True, False], [True, True]) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("metric", "labels", "predictions"),
+    [
+        (R_SQUARED, [1e200, -1e200], [0.0, 0.0]),
+        (R_SQUARED, [0.0, 5e-324], [0.0, 0.0]),
+        (R_SQUARED, [1.0, 2.0], [1e300, 0.0]),
+        (MEAN_ABSOLUTE_ERROR, [1.7e308], [-1.7e308]),
+        (MEAN_ABSOLUTE_ERROR, [1.7e308, 1.7e308], [0.0, 0.0]),
+    ],
+)
+def test_what_no_double_holds_is_undefined_with_its_reason(
+    metric: Metric[Any], labels: list[float], predictions: list[float]
+) -> None:
+    found = metric.measure(labels, predictions)
+    assert found.value is None
+    assert found.reason is not None
+    assert "no double holds the result" in found.reason
+
+
 def test_r_squared_of_equal_labels_is_undefined_with_its_reason() -> None:
     found = R_SQUARED.measure([0.1, 0.1, 0.1], [0.1, 0.2, 0.3])
     assert (found.value, found.reason) == (None, "all labels are equal")

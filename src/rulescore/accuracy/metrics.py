@@ -13,6 +13,7 @@ from rulescore.scoring.results import Measure
 Label = TypeVar("Label")
 
 _NO_PREDICTION = "no label has a prediction"
+_NO_DOUBLE = "labels and predictions are so large, or so close together, that no double holds the result"
 
 
 class Direction(StrEnum):
@@ -39,27 +40,43 @@ def mean_absolute_error(labels: Sequence[float], predictions: Sequence[float]) -
     if not labels:
         return Measure(None, _NO_PREDICTION)
     errors = (abs(prediction - label) for label, prediction in zip(labels, predictions, strict=True))
-    return Measure(math.fsum(errors) / len(labels))
+    return _computed(lambda: math.fsum(errors) / len(labels))
 
 
 def r_squared(labels: Sequence[float], predictions: Sequence[float]) -> Measure:
     """One minus the squared errors over those of always answering the mean of these labels; below 0 when that does better."""
     if not labels:
         return Measure(None, _NO_PREDICTION)
-    mean = math.fsum(labels) / len(labels)
-    spread = math.fsum((label - mean) ** 2 for label in labels)
     if min(labels) == max(labels):
         return Measure(None, "all labels are equal")
-    errors = math.fsum((prediction - label) ** 2 for label, prediction in zip(labels, predictions, strict=True))
-    return Measure(1 - errors / spread)
+
+    def explained() -> float:
+        mean = math.fsum(labels) / len(labels)
+        spread = math.fsum((label - mean) ** 2 for label in labels)
+        errors = math.fsum((prediction - label) ** 2 for label, prediction in zip(labels, predictions, strict=True))
+        return 1 - errors / spread
+
+    return _computed(explained)
+
+
+def _computed(value: Callable[[], float]) -> Measure:
+    try:
+        found = value()
+    except (OverflowError, ZeroDivisionError):
+        return Measure(None, _NO_DOUBLE)
+    return Measure(found) if math.isfinite(found) else Measure(None, _NO_DOUBLE)
 
 
 def accuracy(labels: Sequence[Hashable], predictions: Sequence[Hashable]) -> Measure:
-    """The share of predictions that are the label."""
+    """The share of predictions that are the label: 1 is 1.0, but no boolean is a number."""
     if not labels:
         return Measure(None, _NO_PREDICTION)
-    right = sum(label == prediction for label, prediction in zip(labels, predictions, strict=True))
+    right = sum(_same(label, prediction) for label, prediction in zip(labels, predictions, strict=True))
     return Measure(right / len(labels))
+
+
+def _same(label: Hashable, prediction: Hashable) -> bool:
+    return label == prediction and isinstance(label, bool) is isinstance(prediction, bool)
 
 
 MEAN_ABSOLUTE_ERROR = Metric("mean_absolute_error", "MAE", Direction.DOWN, 0, None, mean_absolute_error)

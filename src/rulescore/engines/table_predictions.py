@@ -128,7 +128,7 @@ class _Stage:
             self._check_faults(checked, row)
         for row in counts:
             if row["several"]:
-                self._check_conflicts(row)
+                self._check_conflicts(checked, row)
         assert self.table.target is not None
         floats = checked.target_type is not self._rows.shape.attributes[self.table.target]
         return Staged({row["model"]: row["rows"] for row in counts}, {row["model"]: row["ids"] for row in counts}, floats)
@@ -206,8 +206,9 @@ class _Stage:
                 message = f"{who} predicts {ids} of table {table} whose {target} is not hidden: {found}"
                 return Diagnostic("E353", message, place, notes=notes, helps=helps)
 
-    def _check_conflicts(self, row: Mapping[str, int]) -> None:
-        found = offenders(self._engine, sql.conflicting(self._rows.staged, len(self.table.key), row["model"]))
+    def _check_conflicts(self, checked: sql.Checked, row: Mapping[str, int]) -> None:
+        query = sql.conflicting(self._rows.staged, len(self.table.key), row["model"], checked.target_type)
+        found = offenders(self._engine, query)
         who = f"`{self._models[row['model']].model}`"
         message = f"{who} predicts different values for {counted(row['several'], 'id')}: {found}"
         helps = ("give one prediction for each id; equal ones count once",)

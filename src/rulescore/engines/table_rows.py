@@ -229,7 +229,7 @@ class TableLoader:
         fields = {one: f"b{i}" for i, one in enumerate(need.base)}
         reached = {one: f"{stem}_reached_{fields[one]}" for one in need.base if one in shape.reached}
         for attribute, target in reached.items():
-            self._engine.run(sql.create_reached(target, shape.reached[attribute], self._stored))
+            self._engine.run(sql.create_reached(target, shape.reached[attribute], self._stored, shape.attributes[attribute]))
         ids = self._hidden_ids(shape, stem)
         rows = TableRows(shape, need, stem, fields, 0, 0)
         stored = self._stored[shape.table.name]

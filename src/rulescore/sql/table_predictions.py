@@ -29,7 +29,7 @@ from rulescore.sql.build import (
     union_all,
 )
 from rulescore.sql.keys import key, text
-from rulescore.sql.tables import is_not_finite, is_whole, shown
+from rulescore.sql.tables import extremes, is_not_finite, is_whole, shown
 from rulescore.sql.values import cast
 
 FAULTS = ("no_id", "no_value", "not_finite", "unknown", "not_hidden")
@@ -68,7 +68,7 @@ def findings(tables: Sequence[Checked]) -> exp.Query:
 
 def _findings(place: int, checked: Checked) -> Select:
     faults = _faults(checked.fields, checked.target_type)
-    low, high = exp.Min(this=column("p", "value")), exp.Max(this=column("p", "value"))
+    low, high = extremes(column("p", "value"), checked.target_type)
     counts = [named(total(one_if(condition)), name) for name, condition in faults.items()]
     query = select(column("p", "model"), named(count_rows(), "rows"), *counts, named(one_if(different(low, high)), "several"))
     keys = [column("p", f"k{i}") for i in range(len(checked.fields))]
@@ -90,10 +90,10 @@ def faulty(checked: Checked, model: int, fault: str) -> Select:
     return shown(_with_rows(query, checked).where(all_of([mine, wrong])), width)
 
 
-def conflicting(staged: str, width: int, model: int) -> Select:
+def conflicting(staged: str, width: int, model: int, target_type: ValueType) -> Select:
     """The ids for which a model predicts different values."""
     fields = [f"k{i}" for i in range(width)]
-    low, high = exp.Min(this=column("p", "value")), exp.Max(this=column("p", "value"))
+    low, high = extremes(column("p", "value"), target_type)
     query = (
         select(*(column("p", one) for one in fields))
         .from_(table(staged, "p"))

@@ -28,6 +28,7 @@ from rulescore.sql.build import (
     equal,
     exists,
     identifier,
+    integer,
     named,
     negation,
     number,
@@ -148,7 +149,15 @@ def is_whole(value: exp.Expr) -> exp.Expr:
     return all_of([equal(value.copy(), exp.Floor(this=value)), fits])
 
 
-def create_reached(target: str, reached: Reached, tables: Mapping[str, StoredTable]) -> exp.Create:
+def extremes(value: exp.Expr, kind: ValueType | None) -> tuple[exp.Expr, exp.Expr]:
+    """The least and the greatest value; to some engines no boolean is less than the other."""
+    if kind is not ValueType.BOOLEAN:
+        return exp.Min(this=value), exp.Max(this=value.copy())
+    found = integer(value)
+    return cast(exp.Min(this=found), kind), cast(exp.Max(this=found.copy()), kind)
+
+
+def create_reached(target: str, reached: Reached, tables: Mapping[str, StoredTable], kind: ValueType | None) -> exp.Create:
     """From the value where a path starts to the least and the greatest value at its end."""
     first, *others = reached.hops
     here = tables[first.table]
@@ -157,8 +166,8 @@ def create_reached(target: str, reached: Reached, tables: Mapping[str, StoredTab
         there = tables[hop.table]
         query.join(there.source(f"h{i}"), on=equal(here.value(f"h{i - 1}", hop.column), there.value(f"h{i}", hop.other)))
         here = there
-    end = here.value(f"h{len(others)}", reached.column)
-    query.select(named(exp.Min(this=end), "low"), named(exp.Max(this=end.copy()), "high"))
+    low, high = extremes(here.value(f"h{len(others)}", reached.column), kind)
+    query.select(named(low, "low"), named(high, "high"))
     return create(target, query.group_by(number(1)))
 
 

@@ -511,10 +511,18 @@ def test_text_files_of_predictions_take_the_types_of_the_table(engine: Engine, t
 def test_numbers_are_no_class_labels_but_text_in_a_file_is(engine: Engine, tmp_path: Path) -> None:
     described = {"node": Table({"id": [1, 2], "label": ["7", "8"]}, key="id", target="label", hidden=[2])}
     assert loading_problems(described, {"m": {2: 7}}) == [("E351", "`prediction` is an integer, and the table's column a string")]
+
     path = tmp_path / "m.csv"
     path.write_text("id,prediction\n2,7\n")
     tables, _ = opened(engine, make_setting(None, {"m": path}, "", tables=described))
     assert rows_of(engine, tables["node"], tables["node"].predicted)[0]["label"] == "7"
+
+
+@pytest.mark.parametrize(("prediction", "found"), [(True, "a boolean"), ("high", "a string")])
+def test_a_problem_of_predictions_names_the_type_that_the_column_has(prediction: object, found: str) -> None:
+    described = {"t": Table({"id": [1, 2], "count": [3, 4]}, key="id", target="count", hidden=[2])}
+    wanted = [("E351", f"`prediction` is {found}, and the table's column an integer")]
+    assert loading_problems(described, {"m": {2: prediction}}) == wanted
 
 
 def test_the_problems_of_all_models_are_told_together() -> None:

@@ -75,9 +75,10 @@ def prediction_columns(
 
     if target is not ValueType.INTEGER:
         return read(target)
-    if given.text or value_type(schema.field(PREDICTION).type) is ValueType.INTEGER:  # a float does not hold every integer
+    kind = value_type(schema.field(PREDICTION).type)
+    if given.text or kind is not ValueType.FLOAT:  # a float does not hold every integer
         found, problems = read(ValueType.INTEGER)
-        if not problems:
+        if not problems or not (given.text or kind is ValueType.INTEGER):
             return found, problems
     return read(ValueType.FLOAT)
 

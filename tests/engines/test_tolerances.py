@@ -119,18 +119,68 @@ def test_dates_are_within_a_duration() -> None:
     [
         "sale(id: A, price: P), sale(id: B, zip: Z, price: Q)",
         "sale(id: A, zip: Z, price: P), sale(id: B, zip: Z, price: Q), P > 3",
-        'sale(zip: "nowhere", price: P), sale(zip: "nowhere", price: Q)',
-        'sale(id: A, zip: "d", price: P), sale(id: B, zip: "d", price: Q), A != B',
     ],
 )
 @pytest.mark.parametrize("tolerance", ["quantile(0.5)", "spread(1)"])
-def test_e279_nothing_to_take_a_tolerance_from(body: str, tolerance: str) -> None:
+def test_e279_a_body_that_no_tolerance_can_be_taken_from(body: str, tolerance: str) -> None:
     with pytest.raises(InputError) as raised:
         Session(setting(f"within(P, Q, {tolerance}) <- {body}.", KINDS["integers"]))
     (problem,) = raised.value.problems
     assert problem.code == "E279"
     assert problem.message == f"the tolerance by `{tolerance.partition('(')[0]}` cannot be taken from the data"
     assert "two rows of one table" in problem.helps[0]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        'sale(zip: "nowhere", price: P), sale(zip: "nowhere", price: Q)',
+        # the data have no row of it, and one is predicted
+        'sale(id: A, zip: "d", price: P), sale(id: B, zip: "d", price: Q)',
+        # one row, and another is predicted
+        "sale(id: A, zip: Z, price: P), sale(id: B, zip: Z, price: Q), A != B, A in {7, 8}, B in {7, 8}",
+    ],
+)
+@pytest.mark.parametrize("tolerance", ["quantile(0.5)", "spread(1)"])
+def test_w281_without_a_pair_in_the_data_a_rule_has_no_groundings(body: str, tolerance: str) -> None:
+    rules = f"one: within(P, Q, {tolerance}) <- {body}.\nother: P > 0 <- sale(price: P)."
+    with Session(setting(rules, KINDS["integers"], predictions=True)) as session:
+        evaluation = session.evaluate()
+        assert session.violations(rule="one", model="m", prediction=None, limit=10).total == 0
+        assert session.violations(rule="one", model=None, prediction=None, limit=10).total == 0
+    one, other = evaluation.rule_results
+    assert (one.dataset.evaluable, one.models["m"].counts.evaluable, one.tolerance) == (0, 0, None)
+    assert (other.dataset.evaluable, other.models["m"].counts.evaluable) == (8, 2)
+    (warning,) = [one for one in evaluation.warnings if one.code == "W281"]
+    assert warning.message == (
+        f"`{tolerance.partition('(')[0]}` has no two rows of the data to take a tolerance from: the rule has no groundings"
+    )
+
+
+@pytest.mark.parametrize("tolerance", ["quantile(0.5)", "spread(1)"])
+def test_e279_a_tolerance_is_taken_from_numbers(tolerance: str) -> None:
+    dates = [datetime.date(2020, 1, 1 + n) for n in range(10)]
+    with pytest.raises(InputError) as raised:
+        Session(setting(f"within(P, Q, {tolerance}) <- {PAIR}.", dates))
+    (problem,) = raised.value.problems
+    assert (problem.code, problem.message) == (
+        "E279",
+        f"`{tolerance.partition('(')[0]}` takes a tolerance from numbers, not from dates or durations",
+    )
+
+
+@pytest.mark.parametrize("tolerance", ["quantile(0.5)", "spread(1)"])
+def test_e281_a_tolerance_of_values_that_are_too_large(tolerance: str) -> None:
+    with pytest.raises(InputError) as raised:
+        Session(setting(f"within(P, Q, {tolerance}) <- {PAIR}.", [1e308, -1e308, *map(float, range(8))]))
+    (problem,) = raised.value.problems
+    assert problem.code == "E281"
+
+
+def test_a_spread_is_finite_where_squares_are_not() -> None:
+    prices = [n * 1e300 for n in (1, 2, 3, 1, 2, 3, 1, 2, 3, 4)]
+    (found,) = evaluated(setting(f"within(P, Q, spread(1)) <- {PAIR}.", prices)).rule_results
+    assert found.tolerance == pytest.approx(1e300, rel=1e-9)
 
 
 @pytest.mark.parametrize("name", ["integers", "floats"])

@@ -13,7 +13,7 @@ from rulescore.engines.base import Engine
 from rulescore.engines.counting import named_in_errors
 from rulescore.engines.functions import Answers
 from rulescore.engines.proximity import PairCounts, Values, dataset_pairs, observed_values, prediction_pairs
-from rulescore.engines.tolerances import at_limit, taken_from
+from rulescore.engines.tolerances import TooLarge, at_limit, taken_from
 from rulescore.logic.formula import FormulaRule
 from rulescore.logic.proximity import Proximity, proximity
 from rulescore.logic.questions import Question, questions
@@ -72,10 +72,10 @@ class Formulas:
         """The rule as one that limits a distance within groups, if it is one."""
         return proximity(self.rules[number], self.schema)
 
-    def tolerance(self, number: int, wanted: DataTolerance) -> int | float | None:
-        """A tolerance taken from the data for a rule that limits a distance; None where no rows can be compared."""
+    def tolerance(self, number: int, wanted: DataTolerance) -> int | float | TooLarge | None:
+        """A tolerance taken from the data for a rule that limits a distance; None if no rows can be compared."""
         values, form = self._values(number)
-        return taken_from(values, form, wanted) if values.fits else None
+        return taken_from(values, form, wanted) if values.fits else TooLarge()
 
     def grid(self, number: int, limits: Sequence[int | float]) -> list[PairCounts] | None:
         """The counts over the data that a rule that limits a distance would have with other tolerances; None where values are too

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rulescore.data.relations import Schema
 from rulescore.data.setting import Setting, SqlRule
@@ -13,6 +13,7 @@ from rulescore.engines.functions import Answers
 from rulescore.engines.loading import Loaded
 from rulescore.engines.relations import fact_relations, table_relations
 from rulescore.engines.tables import LoadedTable
+from rulescore.engines.tolerances import TooLarge
 from rulescore.errors import Diagnostic, are_errors
 from rulescore.language.syntax import Program, Refute, Rule
 from rulescore.logic import conventions
@@ -20,7 +21,17 @@ from rulescore.logic.declared import declaration_problems
 from rulescore.logic.formula import FormulaRule
 from rulescore.logic.formula_problems import print_column
 from rulescore.logic.judgement import Declared, computes, formula, formula_predicates
-from rulescore.logic.tolerances import cannot_be_taken, data_tolerance, with_tolerance
+from rulescore.logic.tolerances import (
+    DataTolerance,
+    cannot_be_taken,
+    data_tolerance,
+    no_pairs,
+    of_large_numbers,
+    of_no_numbers,
+    takes_numbers,
+    with_own_distance,
+    with_tolerance,
+)
 from rulescore.logic.usage import used_attributes
 from rulescore.sql.build import column, named, select, table
 from rulescore.sql.sql_rules import relations_named, words
@@ -90,18 +101,36 @@ def _resolve(formulas: Formulas, number: int, rule: Rule, declared: Declared) ->
     """Resolve a rule; a tolerance that is taken from the data is put in its place first."""
     problems: list[Diagnostic] = []
     wanted = data_tolerance(rule, problems)
-    if wanted is not None and not problems:
-        formulas.rules[number] = formula(with_tolerance(rule, 0), formulas.schema, declared, problems)
-        if not are_errors(problems):
-            value = formulas.tolerance(number, wanted) if formulas.proximity(number) is not None else None
-            if value is None:
-                return [cannot_be_taken(rule, wanted)]
-            formulas.tolerances[number] = value
-            rule = with_tolerance(rule, value)
-    if not are_errors(problems):
-        formulas.rules[number] = found = formula(rule, formulas.schema, declared, problems)
-        problems += _inexact_integers(formulas.engine, formulas.schema, found)
-    return problems
+    if problems:
+        return problems
+    if wanted is not None:
+        return _resolve_with_tolerance(formulas, number, rule, declared, wanted)
+    formulas.rules[number] = found = formula(rule, formulas.schema, declared, problems)
+    return problems if are_errors(problems) else [*problems, *_inexact_integers(formulas.engine, formulas.schema, found)]
+
+
+def _resolve_with_tolerance(
+    formulas: Formulas, number: int, rule: Rule, declared: Declared, wanted: DataTolerance
+) -> list[Diagnostic]:
+    """Without two rows to compare there is no tolerance, and the rule has no groundings, those of predictions included."""
+    problems: list[Diagnostic] = []
+    of_numbers = takes_numbers(formula(with_own_distance(rule), formulas.schema, declared, problems))
+    if are_errors(problems) or not of_numbers:
+        return problems if are_errors(problems) else [of_no_numbers(rule, wanted)]
+    formulas.rules[number] = formula(with_tolerance(rule, 0), formulas.schema, declared, problems)
+    if are_errors(problems) or formulas.proximity(number) is None:
+        return problems if are_errors(problems) else [cannot_be_taken(rule, wanted)]
+    taken = formulas.tolerance(number, wanted)
+    match taken:
+        case None:
+            formulas.rules[number] = replace(formulas.rules[number], disjuncts=())
+            return [no_pairs(rule, wanted)]
+        case TooLarge():
+            return [of_large_numbers(rule, wanted)]
+        case _:
+            formulas.tolerances[number] = taken
+            formulas.rules[number] = formula(with_tolerance(rule, taken), formulas.schema, declared, problems)
+            return problems
 
 
 def _inexact_integers(engine: Engine, schema: Schema, rule: FormulaRule) -> Iterator[Diagnostic]:

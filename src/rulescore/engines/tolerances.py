@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import sys
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,8 +13,13 @@ from rulescore.logic.proximity import Proximity
 from rulescore.logic.tolerances import DataTolerance
 
 
+@dataclass(frozen=True, slots=True)
+class TooLarge:
+    """In place of a tolerance: values are too large to be subtracted."""
+
+
 def taken_from(values: Values, form: Proximity, tolerance: DataTolerance) -> int | float | None:
-    """The tolerance in numbers; None where no two observed rows can be compared."""
+    """The tolerance in numbers; None if no two observed rows can be compared."""
     if tolerance.function == "quantile":
         return _quantile(values, form, tolerance.parameter)
     return _spread(values, tolerance.parameter)
@@ -54,10 +60,14 @@ def _spread(values: Values, times: float) -> float | None:
     if not len(starts):
         return None
     rows = np.add.reduceat(values.rows, starts).astype(np.float64)
-    sums = np.add.reduceat(values.values * values.rows, starts)
-    means = np.repeat(sums / rows, np.diff(np.append(starts, len(values.values))))
-    squares = np.add.reduceat((values.values - means) ** 2 * values.rows, starts)
+    # In a scale in which neither sums nor squares overflow.
+    scale = 2.0 ** np.frexp(np.abs(values.values.astype(np.float64)).max())[1]
+    scaled = values.values / scale
+    sums = np.add.reduceat(scaled * values.rows, starts)
+    means = np.repeat(sums / rows, np.diff(np.append(starts, len(scaled))))
+    squares = np.add.reduceat((scaled - means) ** 2 * values.rows, starts)
     some = rows > 1
     if not some.any():
         return None
-    return float(times * np.median(np.sqrt(squares[some] / (rows[some] - 1))))
+    spread = float(np.median(np.sqrt(squares[some] / (rows[some] - 1))))
+    return min(times * spread * float(scale), sys.float_info.max)

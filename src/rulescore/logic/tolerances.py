@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from rulescore.errors import Diagnostic
+from rulescore.data.setting import ValueType
+from rulescore.errors import Diagnostic, Place, Severity
 from rulescore.language.syntax import (
     Arithmetic,
     Call,
@@ -19,8 +20,14 @@ from rulescore.language.syntax import (
     Test,
 )
 from rulescore.language.trees import Node, nodes_in
+from rulescore.logic.formula import FormulaRule, Leaf
+from rulescore.logic.types import Typing
 
-CODES = {"E279": "`within` is not given two values and a tolerance"}
+CODES = {
+    "E279": "`within` is not given two values and a tolerance",
+    "E281": "a tolerance is to be taken from values that are too large",
+    "W281": "a tolerance is to be taken from the data, and no two rows of them can be compared",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +110,24 @@ def with_tolerance(rule: Rule, value: int | float) -> Rule:
     return replace(rule, head=replace(rule.head, arguments=(left, right, Constant(value, tolerance.span))))
 
 
+def with_own_distance(rule: Rule) -> Rule:
+    """The rule with a tolerance of the type that the distances of its head have."""
+    assert isinstance(rule.head, Test)
+    left, right, tolerance = rule.head.arguments
+    return replace(
+        rule, head=replace(rule.head, arguments=(left, right, Operation(Arithmetic.SUBTRACT, left, right, tolerance.span)))
+    )
+
+
+def takes_numbers(rule: FormulaRule) -> bool:
+    """Whether the distances of a rule's head are numbers, and not durations."""
+    match rule.confirmed:
+        case Leaf(Comparison(_, _, distance)):
+            return Typing(lambda variable: rule.types.get(variable.name), []).expression(distance) is not ValueType.DURATION
+        case _:
+            return True
+
+
 def _distance(left: Expression, right: Expression, test: Test) -> Expression:
     return Call("abs", (Operation(Arithmetic.SUBTRACT, left, right, test.span),), test.span)
 
@@ -113,5 +138,25 @@ def _problem(test: Test, message: str, advice: str) -> Diagnostic:
 
 def cannot_be_taken(rule: Rule, tolerance: DataTolerance) -> Diagnostic:
     assert isinstance(rule.head, Test)
-    advice = "its body must be two rows of one table, read alike, some of which have values to compare"
+    advice = "its body must be two rows of one table, read alike"
     return _problem(rule.head, f"the tolerance by `{tolerance.function}` cannot be taken from the data", advice)
+
+
+def of_no_numbers(rule: Rule, tolerance: DataTolerance) -> Diagnostic:
+    assert isinstance(rule.head, Test)
+    message = f"`{tolerance.function}` takes a tolerance from numbers, not from dates or durations"
+    return _problem(rule.head, message, "write the tolerance as a duration: `within(D, E, 30 days)`")
+
+
+def of_large_numbers(rule: Rule, tolerance: DataTolerance) -> Diagnostic:
+    message = f"`{tolerance.function}` takes its tolerance from values that are too large to be subtracted"
+    return Diagnostic("E281", message, _place(rule), helps=("write the tolerance as a number, or scale the values",))
+
+
+def no_pairs(rule: Rule, tolerance: DataTolerance) -> Diagnostic:
+    message = f"`{tolerance.function}` has no two rows of the data to take a tolerance from: the rule has no groundings"
+    return Diagnostic("W281", message, _place(rule), helps=("write the tolerance as a number",), severity=Severity.WARNING)
+
+
+def _place(rule: Rule) -> Place | None:
+    return rule.head.span.place() if not isinstance(rule.head, Falsity) and rule.head.span is not None else None

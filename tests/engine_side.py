@@ -15,6 +15,7 @@ import formulas
 import oracle
 import oracle_findings
 from formula_tree import FormulaSetting, Table
+from formula_values import is_integer
 from formula_writing import write_expression
 from oracle import Constant, Counts, Fact, Setting
 from rule_text import write_atom, write_value
@@ -25,7 +26,7 @@ ZERO = Counts(0, 0, 0)
 def python_value(one: Constant) -> Any:
     if one.type != "number":
         return one.value
-    return int(one.value) if one.value.denominator == 1 else float(one.value)
+    return int(one.value) if is_integer(one.value) else float(one.value)
 
 
 def tables(facts: Sequence[Fact] | oracle.Facts) -> dict[str, list[tuple[Any, ...]]]:
@@ -37,8 +38,9 @@ def tables(facts: Sequence[Fact] | oracle.Facts) -> dict[str, list[tuple[Any, ..
 
 
 def shown(one: Constant) -> str:
-    """A constant as tables show it: strings as they are, others as in a rule."""
-    return str(one.value) if one.type == "string" else write_value(one)
+    """A constant as tables show it: strings as they are, whole numbers by all their digits, others as in a rule."""
+    whole = one.type == "number" and one.value.denominator == 1
+    return str(one.value) if one.type == "string" or whole else write_value(one)
 
 
 def shown_fact(one: Fact) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from formula_tree import AttributeName, Call, Expression, FormulaSetting, Negative, Operation
-from formula_values import Raw, call, operate, raw, typed
+from formula_values import Raw, as_double, call, is_integer, operate, raw, typed
 from oracle import Constant, Fact, Facts
 
 
@@ -70,7 +70,31 @@ def observed(setting: FormulaSetting) -> Facts:
     return setting.observed | attribute_facts(setting)
 
 
+def double_places(setting: FormulaSetting) -> set[tuple[str, int]]:
+    """The places of predicates whose numbers are not all integers, whoever says so, and the columns of floats."""
+    facts = setting.observed.union(setting.negatives, *setting.predictions.values())
+    found = {
+        (one[0], place)
+        for one in facts
+        for place, argument in enumerate(one[1:])
+        if argument.type == "number" and not is_integer(argument.value)
+    }
+    return found | {
+        (table.predicate(name), len(table.key)) for table in setting.tables for name, kind in table.columns if kind == "float"
+    }
+
+
+def computed_with(setting: FormulaSetting, facts: Facts) -> Facts:
+    """Facts in which the numbers of a place are all doubles if one is."""
+    places = double_places(setting)
+    return frozenset(
+        (one[0], *(as_double(argument) if (one[0], place) in places else argument for place, argument in enumerate(one[1:])))
+        for one in facts
+    )
+
+
 def world_of(setting: FormulaSetting, facts: Facts) -> World:
+    facts = computed_with(setting, facts)
     every = facts | derived_facts(setting, facts)
     index: dict[str, list[Fact]] = {}
     for one in every:

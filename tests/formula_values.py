@@ -1,7 +1,7 @@
-"""Values of expressions: Python values, None where one is missing. Literal, and no code of the package in it.
+"""Values of expressions: Python values, None if one is missing. Literal, and no code of the package in it.
 
-Numbers are Python integers and floats, so that arithmetic on floats is that of IEEE doubles. Not-a-number and infinity may
-arise inside an expression; a whole expression that ends in one is missing.
+Numbers are Python integers and floats, so that arithmetic on floats is that of IEEE doubles; what is not finite is missing.
+Integers are as large as they get: an engine that leaves 64 bits must say so, and one that gives a number must give this one.
 """
 
 from __future__ import annotations
@@ -18,16 +18,33 @@ Raw = Any
 DAY = datetime.timedelta(days=1)
 
 
+class Double(Constant):
+    """A number that is computed with as a double. It equals any constant of its value."""
+
+    __slots__ = ()
+
+
+def as_double(one: Constant) -> Constant:
+    return Double(*one) if one.type == "number" else one
+
+
+def is_integer(number: Fraction) -> bool:
+    """Whether a number is an integer of 64 bits; all others are doubles."""
+    return number.denominator == 1 and -(2**63) <= number < 2**63
+
+
 def raw(one: Constant | None) -> Raw:
     if one is None or one.type != "number":
         return None if one is None else one.value
-    return int(one.value) if one.value.denominator == 1 else float(one.value)
+    return float(one.value) if isinstance(one, Double) or not is_integer(one.value) else int(one.value)
 
 
 def typed(value: Raw) -> Constant | None:
     """The constant of a value; a missing value is none, and neither is what is not finite."""
-    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+    if finite(value) is None:
         return None
+    if isinstance(value, float):
+        return as_double(constant(value))
     return Constant("duration", value) if isinstance(value, datetime.timedelta) else constant(value)
 
 
@@ -40,13 +57,13 @@ def operate(operator: str, left: Raw, right: Raw) -> Raw:
         return None
     match operator:
         case "+":
-            return left + right
+            return finite(left + right)
         case "-":
-            return left - right
+            return finite(left - right)
         case "*":
-            return left * right
+            return finite(left * right)
         case "/":
-            return None if right == 0 else float(left) / float(right)
+            return None if right == 0 else finite(float(left) / float(right))
         case "mod":
             if not isinstance(left, int) or not isinstance(right, int):
                 raise TypeError("mod is for integers")
@@ -59,17 +76,30 @@ def call(function: str, arguments: list[Raw]) -> Raw:
     if any(argument is None for argument in arguments):
         return None
     try:
-        return FUNCTIONS[function](*arguments)
+        return finite(FUNCTIONS[function](*arguments))
     except OverflowError:
-        return math.inf
+        return None
 
 
-def half_away(value: Raw, digits: int = 0) -> Raw:
+def half_away(value: Raw, digits: int | None = None) -> Raw:
     """The nearest number of so many digits; of two, the one farther from zero. Without digits, an integer."""
-    scale = Fraction(10) ** digits
+    scale = Fraction(10) ** (digits or 0)
     magnitude = math.floor(abs(Fraction(value)) * scale + Fraction(1, 2))
     signed = magnitude if value >= 0 else -magnitude
-    return signed if digits == 0 else float(signed / scale)
+    if isinstance(value, int):
+        return value
+    return whole(value, signed) if digits is None else float(signed / scale)
+
+
+def whole(value: Raw, rounded: int) -> int | None:
+    """What a double is rounded to, missing if it has more than 64 bits; an integer is rounded already."""
+    return rounded if isinstance(value, int) or is_integer(Fraction(rounded)) else None
+
+
+def extreme(choose: Callable[..., Raw], values: tuple[Raw, ...]) -> Raw:
+    """The least or the greatest. Integers and floats together are floats."""
+    found = choose(values)
+    return float(found) if any(isinstance(value, float) for value in values) else found
 
 
 def logarithm(value: Raw) -> Raw:
@@ -89,11 +119,11 @@ def power(base: Raw, exponent: Raw) -> Raw:
 
 FUNCTIONS: dict[str, Callable[..., Raw]] = {
     "abs": abs,
-    "min": min,
-    "max": max,
+    "min": lambda *values: extreme(min, values),
+    "max": lambda *values: extreme(max, values),
     "round": half_away,
-    "floor": math.floor,
-    "ceil": math.ceil,
+    "floor": lambda value: whole(value, math.floor(value)),
+    "ceil": lambda value: whole(value, math.ceil(value)),
     "ln": logarithm,
     "exp": math.exp,
     "sqrt": square_root,
@@ -151,6 +181,15 @@ def built_in_test(predicate: str, arguments: list[Raw]) -> bool | None:
             raise ValueError(f"`{predicate}` of {len(arguments)} arguments is no test")
 
 
+def added(values: list[Raw]) -> Raw:
+    """A sum, missing if it is no finite double; what it comes to on the way does not matter."""
+    found = sum(values, datetime.timedelta()) if any(isinstance(one, datetime.timedelta) for one in values) else sum(values)
+    if finite(found) is None:
+        exact = sum(map(Fraction, values))
+        return float(exact) if abs(exact) < Fraction(2) ** 1024 * (1 - Fraction(1, 2**54)) else None
+    return found
+
+
 def aggregate(function: str, values: list[Raw]) -> Raw:
     """Of the values of all inner groundings, missing ones among them."""
     present = [value for value in map(finite, values) if value is not None]
@@ -160,9 +199,9 @@ def aggregate(function: str, values: list[Raw]) -> Raw:
         case "count_distinct":
             return len(set(map(typed, present)))
         case "sum":
-            return sum(present)
+            return added(present)
         case "avg":
-            return float(sum(present)) / len(present) if present else None
+            return operate("/", added(present), len(present))
         case "min":
             return min(present, default=None)
         case "max":

@@ -284,7 +284,7 @@ def write_value(one: Constant) -> str:
         case "boolean":
             return str(one.value).lower()
         case "number":
-            return str(one.value) if one.value.denominator == 1 else repr(float(one.value))
+            return str(one.value) if one.value.denominator == 1 and abs(one.value) <= 2**63 else repr(float(one.value))
         case _:
             return str(one.value.isoformat())
 

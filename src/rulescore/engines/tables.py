@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from rulescore.data.setting import Setting, ValueType
@@ -10,7 +11,7 @@ from rulescore.engines.base import Engine
 from rulescore.engines.in_place import InPlace
 from rulescore.engines.table_predictions import Staged, stage_predictions
 from rulescore.engines.table_rows import TableLoader, TableRows
-from rulescore.errors import Diagnostic
+from rulescore.errors import Diagnostic, EngineError
 from rulescore.language.syntax import Attribute
 from rulescore.logic.plan import LiteralName
 from rulescore.logic.refutation import identity
@@ -79,7 +80,8 @@ def _loaded(engine: Engine, rows: TableRows, staged: Staged | None) -> LoadedTab
     )
     columns = {name: TableColumn(f"c{i}", _type(attributes, name)) for i, name in enumerate(rows.need.kept)}
     observed = f"{rows.stem}_observed"
-    engine.run(sql.create_observed(observed, rows.table, _fields(columns), attributes))
+    with _named_in_errors(rows):
+        engine.run(sql.create_observed(observed, rows.table, _fields(columns), attributes))
     engine.run(sql.create_hidden(hidden_table(rows), rows.table, list(rows.fields.values())))
     engine.run(drop(rows.table))
     return LoadedTable(
@@ -97,6 +99,18 @@ def _loaded(engine: Engine, rows: TableRows, staged: Staged | None) -> LoadedTab
         covered={} if staged is None else staged.covered,
         warnings=rows.warnings,
     )
+
+
+@contextmanager
+def _named_in_errors(rows: TableRows) -> Iterator[None]:
+    """Say of a database error which attributes were being computed."""
+    try:
+        yield
+    except EngineError as error:
+        shown = ", ".join(f"`{name}`" for name in rows.need.kept if name in rows.shape.derived)
+        if not shown:
+            raise
+        raise EngineError(f"{error}\nwhile computing {shown} of table `{rows.shape.table.name}`") from error
 
 
 def _type(attributes: sql.Attributes, name: str) -> ValueType:
@@ -146,7 +160,8 @@ def _with_predictions(engine: Engine, table: LoadedTable, literal: Callable[[Lit
         target_type = table.columns[table.target].type
         hidden = hidden_table(rows)
         number = literal(LiteralName(table.predicate, identity(len(keyed) + 1)))
-        engine.run(sql.create_predicted(predicted, hidden, _fields(table.columns), attributes, number, keyed, target_type))
+        with _named_in_errors(rows):
+            engine.run(sql.create_predicted(predicted, hidden, _fields(table.columns), attributes, number, keyed, target_type))
         engine.run(drop(rows.staged))
     engine.run(drop(hidden_table(rows)))
     return replace(table, predicted=predicted)

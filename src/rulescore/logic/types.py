@@ -264,7 +264,7 @@ class Typing:
             digits = call.arguments[1]
             if not (isinstance(digits, Constant) and isinstance(digits.value, int) and 0 <= digits.value <= 15):
                 self._problem("E271", "the second argument of `round` is not a number of digits", digits.span, "write 0 to 15")
-            return FLOAT
+            return INTEGER if types[0] is INTEGER else FLOAT
         if signature.result is not None:
             return signature.result
         found = types[0]

@@ -3,6 +3,7 @@ the three-valued one of the definition."""
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Collection
 
@@ -31,6 +32,8 @@ from rulescore.language.syntax import (
     Test,
     Variable,
 )
+from rulescore.language.trees import variables_in
+from rulescore.logic.ranges import is_nonzero, largest
 from rulescore.logic.types import TESTS, Typing
 from rulescore.sql.build import all_of, any_of, negation, number
 from rulescore.sql.values import TURNED, Comparing, call, cast, compared, compared_with, constant, constant_in, never, try_cast
@@ -57,11 +60,11 @@ def doubles(operation: exp.Binary) -> exp.Binary:
     return operation
 
 
-def days(later: exp.Expr, earlier: exp.Expr) -> exp.Sub:
-    """The days between two dates, marked: to some engines a difference of dates is no number."""
+def days(later: exp.Expr, earlier: exp.Expr) -> exp.Expr:
+    """The days between two dates, marked: to some engines a difference of dates is no number, or one of 32 bits."""
     difference = exp.Sub(this=later, expression=earlier)
     difference.meta["days"] = True
-    return difference
+    return cast(difference, ValueType.DURATION)
 
 
 def when(condition: exp.Expr, value: exp.Expr) -> exp.Expr:
@@ -69,11 +72,35 @@ def when(condition: exp.Expr, value: exp.Expr) -> exp.Expr:
     return exp.Case(ifs=[exp.If(this=condition, true=value)])
 
 
+def infinity() -> exp.Expr:
+    return cast(exp.Literal.string("Infinity"), ValueType.FLOAT)
+
+
 def finite(value: exp.Expr) -> exp.Expr:
-    """NULL instead of NaN and infinity."""
-    for text in ("NaN", "Infinity", "-Infinity"):
-        value = exp.Nullif(this=value, expression=cast(exp.Literal.string(text), ValueType.FLOAT))
-    return value
+    """NULL instead of NaN, which engines take to be above infinity, and infinity."""
+    return when(exp.LT(this=exp.Abs(this=value.copy()), expression=infinity()), value)
+
+
+def sum_of_doubles(value: exp.Expr) -> exp.Expr:
+    """Missing if no double holds the sum, marked: some engines take it for an error. What it comes to on the way may be infinite:
+    then it is added up in a smaller scale, in which so many rows as there can be stay finite."""
+    plain = _marked_sum(value)
+    found = exp.Case(ifs=[exp.If(this=exp.LT(this=exp.Abs(this=plain.copy()), expression=infinity()), true=plain)])
+    found.set("default", scaled_sum(value.copy()))
+    found.meta["sum"] = True
+    return found
+
+
+def scaled_sum(value: exp.Expr) -> exp.Expr:
+    scaled = _marked_sum(doubles(exp.Mul(this=_paren(value), expression=constant(2.0**-64))))
+    fits = exp.LT(this=exp.Abs(this=scaled.copy()), expression=constant(2.0 ** (1024 - 64)))
+    return when(fits, exp.Mul(this=scaled, expression=constant(2.0**64)))
+
+
+def _marked_sum(value: exp.Expr) -> exp.Sum:
+    added = exp.Sum(this=value)
+    added.meta["doubles"] = True
+    return added
 
 
 class Compiler(ABC):
@@ -127,16 +154,21 @@ class Compiler(ABC):
                 raise AssertionError("resolved before")
 
     def value(self, expression: Expression) -> exp.Expr:
-        """The value of a whole expression, missing where it is not finite."""
+        """The value of an expression, missing if it is not finite. The parts of an expression need not be looked at if what is not
+        finite in them is not finite in the whole."""
         found = self._value(expression)
-        return finite(found) if self.type_of(expression) is ValueType.FLOAT and _may_overflow(expression) else found
+        return finite(found) if math.isinf(largest(expression, self.type_of)) else found
 
     def number(self, expression: Expression) -> exp.Expr:
-        """A part of an expression as a double."""
-        found = self._value(expression)
-        if self.type_of(expression) is ValueType.FLOAT:
-            return _paren(found)
-        return cast(found, ValueType.FLOAT)
+        """A part of an expression as a double, which may be infinite or not a number."""
+        return self._as_double(expression, self._value(expression))
+
+    def finite_number(self, expression: Expression) -> exp.Expr:
+        """A part of an expression as a double, missing if it is not finite: that would not be seen in the whole."""
+        return self._as_double(expression, self.value(expression))
+
+    def _as_double(self, expression: Expression, found: exp.Expr) -> exp.Expr:
+        return _paren(found) if self.type_of(expression) is ValueType.FLOAT else cast(found, ValueType.FLOAT)
 
     def _comparison(self, comparison: Comparison) -> exp.Expr:
         left, right = comparison.left, comparison.right
@@ -179,7 +211,10 @@ class Compiler(ABC):
             case Constant(value):
                 return constant(value)
             case Negative(operand):
-                return exp.Neg(this=_paren(self._value(operand)))
+                turned = exp.Neg(this=_paren(self._value(operand)))
+                found = self.type_of(expression)
+                # A literal would have as many bits as it needs.
+                return turned if found is None or any(variables_in(expression)) else cast(turned, found)
             case Operation():
                 return self._operation(expression)
             case Call():
@@ -191,12 +226,9 @@ class Compiler(ABC):
         left, right = operation.left, operation.right
         found = self.type_of(operation)
         if operation.operator is Arithmetic.DIVIDE:
-            return _quotient(self.number(left), _nonzero(right, self.number(right)))
+            return _quotient(self.number(left), _nonzero(right, self.finite_number(right)))
         if operation.operator is Arithmetic.MODULO:
-            divisor = _nonzero(right, self._value(right))
-            rest = exp.Mod(this=_paren(self._value(left)), expression=divisor)
-            shifted = exp.Paren(this=exp.Add(this=rest, expression=divisor.copy()))
-            return exp.Mod(this=shifted, expression=divisor.copy())
+            return self._remainder(left, right)
         if found is ValueType.FLOAT:
             return doubles(_ARITHMETIC[operation.operator](this=self.number(left), expression=self.number(right)))
         sides = [_paren(self._value(left)), _paren(self._value(right))]
@@ -207,14 +239,27 @@ class Compiler(ABC):
             ]
         elif self.type_of(left) is self.type_of(right) is ValueType.DATE:
             return days(sides[0], sides[1])
-        elif isinstance(left, Constant) and isinstance(right, Constant):  # two literals would be 32-bit integers
-            sides[0] = cast(sides[0], found or ValueType.INTEGER) if self.type_of(left) is not ValueType.DATE else sides[0]
+        elif found is not None and not any(variables_in(operation)):  # literals would be 32-bit integers
+            sides[0] = cast(sides[0], found)
         return _ARITHMETIC[operation.operator](this=sides[0], expression=sides[1])
+
+    def _remainder(self, left: Expression, right: Expression) -> exp.Expr:
+        """With the sign of the divisor; the engines' own have that of the dividend. Nothing on the way to it leaves 64 bits: of the
+        least integer and -1, whose quotient does, the remainder is that of 1."""
+        divisor = _paren(self._value(right))
+        minus_one = exp.If(this=exp.EQ(this=divisor.copy(), expression=constant(-1)), true=number(1))
+        nonzero = exp.If(this=exp.NEQ(this=divisor.copy(), expression=number(0)), true=divisor)
+        rest = exp.Mod(this=_paren(self._value(left)), expression=exp.Paren(this=exp.Case(ifs=[minus_one, nonzero])))
+        signs = exp.Mul(this=call("SIGN", rest.copy()), expression=call("SIGN", divisor.copy()))
+        turned = exp.If(this=exp.LT(this=signs, expression=number(0)), true=divisor.copy())
+        return exp.Add(this=rest, expression=exp.Paren(this=exp.Case(ifs=[turned], default=number(0))))
 
     def _call(self, expression: Call) -> exp.Expr:
         arguments = expression.arguments
         first = arguments[0]
         match expression.function:
+            case "round" | "floor" | "ceil" if self.type_of(first) is ValueType.INTEGER:
+                return self._value(first)
             case "abs":
                 return exp.Abs(this=self._value(first))
             case "min" | "max":
@@ -225,8 +270,11 @@ class Compiler(ABC):
             case "round" if len(arguments) == 2:
                 assert isinstance(arguments[1], Constant)
                 scale = constant(float(10 ** int(arguments[1].value)))  # type: ignore[arg-type]  # checked to be an integer
-                scaled = doubles(exp.Mul(this=self.number(first), expression=scale))
-                return _quotient(_paren(_rounded(scaled)), scale.copy())
+                value = self.number(first)
+                scaled = doubles(exp.Mul(this=value, expression=scale))
+                rounded = _quotient(_paren(_rounded(scaled)), scale.copy())
+                has_digits = exp.LT(this=exp.Abs(this=value.copy()), expression=constant(2.0**52))
+                return exp.Case(ifs=[exp.If(this=has_digits, true=rounded)], default=value.copy())
             case "round":
                 return try_cast(_rounded(self.number(first)), ValueType.INTEGER)
             case "floor" | "ceil":
@@ -236,7 +284,7 @@ class Compiler(ABC):
             case "sqrt":
                 return when(exp.GTE(this=self.number(first), expression=number(0)), exp.Sqrt(this=self.number(first)))
             case "exp":
-                return exp.Exp(this=self.number(first))
+                return exp.Exp(this=self.finite_number(first))
             case "power":
                 return self._power(first, arguments[1])
             case "length":
@@ -252,18 +300,21 @@ class Compiler(ABC):
         """Missing where it is not a real number: some engines raise an error there."""
         real = any_of(
             [
-                exp.GTE(this=self.number(base), expression=number(0)),
-                exp.EQ(this=self.number(exponent), expression=exp.Floor(this=self.number(exponent))),
+                exp.GTE(this=self.finite_number(base), expression=number(0)),
+                exp.EQ(this=self.finite_number(exponent), expression=exp.Floor(this=self.finite_number(exponent))),
             ]
         )
         zero = all_of(
-            [exp.EQ(this=self.number(base), expression=number(0)), exp.LT(this=self.number(exponent), expression=number(0))]
+            [
+                exp.EQ(this=self.finite_number(base), expression=number(0)),
+                exp.LT(this=self.finite_number(exponent), expression=number(0)),
+            ]
         )
-        power = exp.Pow(this=self.number(base), expression=self.number(exponent))
+        power = exp.Pow(this=self.finite_number(base), expression=self.finite_number(exponent))
         return when(all_of([exp.Paren(this=real), negation(zero)]), power)
 
     def _same_type(self, whole: Expression, part: Expression) -> exp.Expr:
-        return self.number(part) if self.type_of(whole) is ValueType.FLOAT else self._value(part)
+        return self.finite_number(part) if self.type_of(whole) is ValueType.FLOAT else self._value(part)
 
 
 def _rounded(value: exp.Expr) -> exp.Expr:
@@ -281,27 +332,9 @@ def _quotient(left: exp.Expr, right: exp.Expr) -> exp.Expr:
 
 def _nonzero(divisor: Expression, value: exp.Expr) -> exp.Expr:
     """NULL instead of zero: dividing by it gives no value."""
-    if isinstance(divisor, Constant) and divisor.value != 0:
-        return value
-    return exp.Nullif(this=value, expression=number(0))
+    return value if is_nonzero(divisor) else exp.Nullif(this=value, expression=number(0))
 
 
 def _paren(value: exp.Expr) -> exp.Expr:
     """Parentheses around what an operator beside it could tear apart."""
     return exp.Paren(this=value) if isinstance(value, exp.Binary | exp.Neg | exp.Case) else value
-
-
-def _may_overflow(expression: Expression) -> bool:
-    """Whether finite values can give NaN or infinity. Sums and differences of them stay finite but at the very end of the
-    range, where they are compared as the infinity they give."""
-    match expression:
-        case Operation(Arithmetic.DIVIDE, left, Constant(int() | float() as divisor)) if abs(divisor) >= 1:
-            return _may_overflow(left)
-        case Operation(operator, left, right):
-            return operator in {Arithmetic.MULTIPLY, Arithmetic.DIVIDE} or _may_overflow(left) or _may_overflow(right)
-        case Negative(operand):
-            return _may_overflow(operand)
-        case Call(function, arguments):
-            return function in {"exp", "power"} or any(map(_may_overflow, arguments))
-        case Variable() | Constant() | Attribute() | Aggregate():
-            return False

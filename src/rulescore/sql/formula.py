@@ -34,7 +34,7 @@ from rulescore.sql.build import (
     table,
     union_all,
 )
-from rulescore.sql.expressions import Compiler
+from rulescore.sql.expressions import Compiler, sum_of_doubles
 from rulescore.sql.values import cast, constant_in, converted, same
 
 
@@ -238,19 +238,22 @@ class Scope(Compiler):
                 return count_rows()
             case Aggregation.COUNT_DISTINCT:
                 return exp.Count(this=exp.Distinct(expressions=[value]))
+            case Aggregation.SUM if self.type_of(measure.value) is ValueType.FLOAT:
+                # Over nothing it is 0, but a sum of something may be missing.
+                nothing = exp.If(this=equal(exp.Count(this=value.copy()), number(0)), true=constant(0.0))
+                return exp.Case(ifs=[nothing], default=sum_of_doubles(value))
             case Aggregation.SUM:
-                added = exp.Sum(this=value)
-                added.meta["doubles"] = self.type_of(measure.value) is ValueType.FLOAT
-                found = exp.Coalesce(this=added, expressions=[number(0)])
                 # A sum of 64-bit integers would have 128 bits, which are no integers to a registered predicate.
-                return found if self.type_of(measure.value) is ValueType.FLOAT else big(found)
+                return big(exp.Coalesce(this=exp.Sum(this=value), expressions=[number(0)]))
             case Aggregation.AVERAGE if self.type_of(measure.value) is ValueType.INTEGER:
                 # The exact sum, divided as doubles: the engines' own averages of integers are of different types.
                 many = exp.Nullif(this=exp.Count(this=value.copy()), expression=number(0))
                 sides = [cast(one, ValueType.FLOAT) for one in (exp.Sum(this=value), many)]
                 return exp.Div(this=sides[0], expression=sides[1], typed=True, safe=False)
             case Aggregation.AVERAGE:
-                return exp.Avg(this=value)
+                many = exp.Nullif(this=exp.Count(this=value.copy()), expression=number(0))
+                sum_of_all = exp.Paren(this=sum_of_doubles(value))
+                return exp.Div(this=sum_of_all, expression=cast(many, ValueType.FLOAT), typed=True, safe=False)
             case Aggregation.LEAST:
                 return exp.Min(this=value)
             case Aggregation.GREATEST:

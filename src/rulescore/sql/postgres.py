@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from rulescore.data.setting import ValueType
 from rulescore.sql.build import all_of, any_of, column, equal, identifier, integer, named, number, select
+from rulescore.sql.expressions import infinity, scaled_sum
 from rulescore.sql.keys import DECIMAL_TEXT, DOUBLE_TEXT
 from rulescore.sql.keys import text as written
 from rulescore.sql.values import call, cast, constant
@@ -23,9 +24,12 @@ _X, _Y = "x", "y"
 
 def adapted(statement: exp.Expr, letters: str) -> exp.Expr:
     """A statement as PostgreSQL understands it, changed in place. `letters` is the collation that knows small and capital ones."""
-    for node in _innermost_first(statement, exp.TryCast, exp.Lower, exp.Upper, exp.Anonymous):
+    for node in _innermost_first(statement, exp.TryCast, exp.Lower, exp.Upper, exp.Anonymous, exp.Case):
         if isinstance(node, exp.TryCast):
             node.replace(_fitting(node))
+        elif isinstance(node, exp.Case):
+            if node.meta.get("sum"):  # which is no infinite one here: there is an error instead
+                node.replace(node.args["ifs"][0].args["true"])
         elif isinstance(node, exp.Anonymous):
             if node.name in _TEXTS:
                 node.replace(_TEXTS[node.name](node.expressions[0]))
@@ -37,11 +41,14 @@ def adapted(statement: exp.Expr, letters: str) -> exp.Expr:
 
 def computes_doubles(statement: exp.Expr) -> bool:
     """Whether a statement computes with doubles at all."""
-    return any(map(_is_double, statement.find_all(exp.Binary, exp.Exp)))
+    return any(map(_is_double, statement.find_all(exp.Binary, exp.Exp, exp.Sum)))
 
 
 def careful(statement: exp.Expr) -> exp.Expr:
-    """A statement, changed in place, that computes doubles as IEEE 754 does."""
+    """A statement, changed in place, that computes doubles as IEEE 754 does; sums that no double holds are NULL."""
+    for node in _innermost_first(statement, exp.Sum):
+        if _is_double(node):
+            node.replace(exp.Paren(this=scaled_sum(node.this)))
     for node in _innermost_first(statement, exp.Binary, exp.Exp):
         if _is_double(node):
             node.replace(_exact(node))
@@ -88,7 +95,7 @@ def _fitting(node: exp.TryCast) -> exp.Expr:
 def _exact(node: exp.Expr) -> exp.Expr:
     match node:
         case exp.Exp():
-            cases = [(_above(_x(), _HIGHEST), _infinity()), (_below(_x(), _LOWEST), constant(0.0))]
+            cases = [(_above(_x(), _HIGHEST), infinity()), (_below(_x(), _LOWEST), constant(0.0))]
             return _of_operands(_cases(cases, exp.Exp(this=_x())), node.this)
         case exp.Pow():
             value = _power()
@@ -105,7 +112,7 @@ def _scaled(operation: Callable[..., exp.Expr], logarithms: type[exp.Binary]) ->
     """A product or a quotient. With 0, infinity or NaN on a side PostgreSQL computes as IEEE 754 does."""
     plain = operation(this=_x(), expression=_y())
     size = logarithms(this=_log(_x()), expression=_log(_y()))
-    signed = exp.Mul(this=exp.Mul(this=_sign(_x()), expression=_sign(_y())), expression=_infinity())
+    signed = exp.Mul(this=exp.Mul(this=_sign(_x()), expression=_sign(_y())), expression=infinity())
     inner = _cases([(_above(size, _HIGHEST), signed), (_below(size.copy(), _LOWEST), constant(0.0))], plain)
     return _cases([(any_of([*_special(_x()), *_special(_y())]), plain.copy())], inner)
 
@@ -117,7 +124,7 @@ def _power() -> exp.Expr:
     half = exp.Div(this=_y(), expression=constant(2.0), typed=True, safe=False)
     odd = exp.NEQ(this=exp.Floor(this=half), expression=half.copy())
     negative = all_of([exp.LT(this=_x(), expression=number(0)), odd])
-    infinite = _cases([(negative, exp.Neg(this=_infinity()))], _infinity())
+    infinite = _cases([(negative, exp.Neg(this=infinity()))], infinity())
     # A number so far from 0 leaves the range as an exponent of any base but 1; its product with the logarithm might, too.
     grows = exp.EQ(
         this=exp.Paren(this=_above(exp.Abs(this=_x()), 1.0)), expression=exp.Paren(this=exp.GT(this=_y(), expression=number(0)))
@@ -133,16 +140,16 @@ def _sum(operation: type[exp.Expr]) -> exp.Expr:
     quarters = [exp.Div(this=one, expression=constant(4.0), typed=True, safe=False) for one in (_x(), _y())]
     quarter = operation(this=quarters[0], expression=quarters[1])
     large = exp.GT(this=exp.Least(this=exp.Abs(this=_x()), expressions=[exp.Abs(this=_y())]), expression=constant(1e200))
-    finite = exp.LT(this=exp.Greatest(this=exp.Abs(this=_x()), expressions=[exp.Abs(this=_y())]), expression=_infinity())
+    finite = exp.LT(this=exp.Greatest(this=exp.Abs(this=_x()), expressions=[exp.Abs(this=_y())]), expression=infinity())
     beyond = exp.GTE(this=exp.Abs(this=quarter), expression=constant(2.0**1022))
     plain = operation(this=_x(), expression=_y())
-    signed = exp.Mul(this=_sign(_x()), expression=_infinity())
+    signed = exp.Mul(this=_sign(_x()), expression=infinity())
     return _cases([(all_of([large, finite]), _cases([(beyond, signed)], plain))], plain.copy())
 
 
 def _special(value: exp.Expr) -> list[exp.Expr]:
     """0, infinity or NaN. NaN is above infinity to PostgreSQL."""
-    infinite = exp.GTE(this=exp.Abs(this=value.copy()), expression=_infinity())
+    infinite = exp.GTE(this=exp.Abs(this=value.copy()), expression=infinity())
     return [exp.EQ(this=value, expression=number(0)), infinite]
 
 
@@ -152,10 +159,6 @@ def _log(value: exp.Expr) -> exp.Expr:
 
 def _sign(value: exp.Expr) -> exp.Expr:
     return exp.Sign(this=value)
-
-
-def _infinity() -> exp.Expr:
-    return cast(exp.Literal.string("Infinity"), ValueType.FLOAT)
 
 
 def _above(value: exp.Expr, limit: float) -> exp.Expr:

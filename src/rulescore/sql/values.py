@@ -46,6 +46,8 @@ def constant(value: object) -> exp.Expr:
         case bool():
             return exp.true() if value else exp.false()
         case int():
+            if value == -(2**63):  # without its sign it has more than 64 bits
+                return cast(exp.Literal.string(str(value)), ValueType.INTEGER)
             return number(value) if value >= 0 else exp.Paren(this=exp.Neg(this=number(-value)))
         case float():
             return cast(exp.Literal.string(repr(value)), ValueType.FLOAT)

@@ -15,24 +15,22 @@ FROM (
     "g"."v1",
     "g"."v2",
     CASE
-      WHEN "g"."v2" <= NULLIF(
-        NULLIF(
-          NULLIF(CAST(2 AS DOUBLE) * "g"."m0", CAST('NaN' AS DOUBLE)),
-          CAST('Infinity' AS DOUBLE)
-        ),
-        CAST('-Infinity' AS DOUBLE)
+      WHEN "g"."v2" <= (
+        CASE
+          WHEN ABS(CAST(2 AS DOUBLE) * "g"."m0") < CAST('Infinity' AS DOUBLE)
+          THEN CAST(2 AS DOUBLE) * "g"."m0"
+        END
       )
       THEN 1
       ELSE 0
     END AS "confirmed",
     CASE
       WHEN NOT (
-        "g"."v2" <= NULLIF(
-          NULLIF(
-            NULLIF(CAST(2 AS DOUBLE) * "g"."m0", CAST('NaN' AS DOUBLE)),
-            CAST('Infinity' AS DOUBLE)
-          ),
-          CAST('-Infinity' AS DOUBLE)
+        "g"."v2" <= (
+          CASE
+            WHEN ABS(CAST(2 AS DOUBLE) * "g"."m0") < CAST('Infinity' AS DOUBLE)
+            THEN CAST(2 AS DOUBLE) * "g"."m0"
+          END
         )
       )
       THEN 1
@@ -46,7 +44,16 @@ FROM (
       "g"."v2",
       (
         SELECT
-          AVG("t3"."c2")
+          (
+            CASE
+              WHEN ABS(SUM("t3"."c2")) < CAST('Infinity' AS DOUBLE)
+              THEN SUM("t3"."c2")
+              ELSE CASE
+                WHEN ABS(SUM("t3"."c2" * CAST('5.421010862427522e-20' AS DOUBLE))) < CAST('9.7453140114e+288' AS DOUBLE)
+                THEN SUM("t3"."c2" * CAST('5.421010862427522e-20' AS DOUBLE)) * CAST('1.8446744073709552e+19' AS DOUBLE)
+              END
+            END
+          ) / CAST(NULLIF(COUNT("t3"."c2"), 0) AS DOUBLE)
         FROM (
           SELECT
             CAST(NULL AS INT) AS "prediction",

@@ -36,7 +36,7 @@ from formula_tree import (
     Test,
     names_in,
 )
-from formula_values import Raw, aggregate, built_in_test, call, compare, finite, operate, raw, typed, within_share
+from formula_values import Double, Raw, aggregate, built_in_test, call, compare, finite, operate, raw, typed, within_share
 from oracle import BODY, HEAD, Atom, Constant, Counts, Fact, Variable
 
 Known = Mapping[str, Constant | None]
@@ -72,9 +72,10 @@ def truth(condition: Condition, known: Known, world: World) -> bool | None:
     """True, false or unknown, by Kleene's tables."""
     match condition:
         case Atom():
-            return ground(condition, known) in world.facts
+            one = ground(condition, known)
+            return None if None in one else one in world.facts
         case Some(atoms):
-            return any(True for _ in joins(atoms, known, world))
+            return some_truth(atoms, known, world)
         case Comparison(operator, left, right):
             return compare(operator, value_of(left, known, world), value_of(right, known, world))
         case Member(value, constants):
@@ -92,6 +93,13 @@ def truth(condition: Condition, known: Known, world: World) -> bool | None:
             return negated(conjunction([negated(truth(part, known, world)) for part in parts]))
         case RowAtom():
             raise TypeError(f"{condition} was not brought into normal form")
+
+
+def some_truth(atoms: tuple[Atom, ...], known: Known, world: World) -> bool | None:
+    """Whether some values make all atoms facts. An atom with a missing argument is unknown, whatever the values."""
+    asked = tuple(atom for atom in atoms if not any(isinstance(t, Variable) and known.get(t.name, t) is None for t in atom.terms))
+    some = any(True for _ in joins(asked, known, world))
+    return some if asked == atoms or not some else None
 
 
 def negated(found: bool | None) -> bool | None:
@@ -128,6 +136,9 @@ def joins(atoms: tuple[Atom, ...], known: Known, world: World) -> Iterator[dict[
     for one in world.by_predicate.get(atoms[0].predicate, ()):
         extended = oracle.matching(atoms[0], one, known)  # type: ignore[arg-type]
         if extended is not None:
+            # A variable of integers here and of floats there is of floats.
+            found = {term.name: a for term, a in zip(atoms[0].terms, one[1:], strict=True) if isinstance(term, Variable)}
+            extended |= {name: argument for name, argument in found.items() if isinstance(argument, Double)}
             yield from joins(atoms[1:], extended, world)
 
 
@@ -291,8 +302,9 @@ def answers(head: Condition | None, known: Known, world: World) -> tuple[bool, b
 
 
 def refuted(head: Fact, world: World) -> bool:
+    """An atom with a missing argument is refuted by nothing."""
     setting = world.setting
-    return (
+    return None not in head and (
         (oracle.is_closed(setting, head[0]) and head not in world.facts)
         or head in setting.negatives
         or bool(oracle.incompatible_facts(setting, head) & world.facts)

@@ -46,6 +46,7 @@ from rulescore.language.syntax import (
 from rulescore.language.trees import nodes_in, variables_in
 from rulescore.logic.disjuncts import bound_variables
 from rulescore.logic.formula import FALSE, TRUE, All, Any, Disjunct, Exists, FormulaRule, Judgement, Leaf, Measure, Opposite
+from rulescore.logic.ranges import may_be_missing
 from rulescore.logic.refutation import inverse, pair_order
 from rulescore.logic.resolve import Resolver, Substitution, is_test
 from rulescore.logic.types import Typing, agree
@@ -256,7 +257,7 @@ class _Refuted:
     def spell_out(self, judgement: Judgement | Refutable) -> Judgement:
         match judgement:
             case Refutable():
-                return Any(tuple(self._ways(judgement)))
+                return self._of_known_arguments(judgement, Any(tuple(self._ways(judgement))))
             case All(parts):
                 return All(tuple(self.spell_out(part) for part in parts))
             case Any(parts):
@@ -265,6 +266,14 @@ class _Refuted:
                 return Opposite(self.spell_out(part))
             case Leaf() | Exists():
                 return judgement
+
+    def _of_known_arguments(self, head: Refutable, ways: Any) -> Judgement:
+        """Nothing refutes an atom with a missing argument, be it one that a way to refute does not look at."""
+        if not ways.parts:
+            return ways
+        missing = [one for one in head.arguments if may_be_missing(one, self._type, self._rule.is_grounded)]
+        known = tuple(Leaf(Comparison(Operator.EQUAL, one, one)) for one in missing)
+        return All((*known, ways)) if known else ways
 
     def _ways(self, head: Refutable) -> Iterator[Judgement]:
         name, arity = head.predicate, len(head.arguments)

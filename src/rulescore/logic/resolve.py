@@ -175,6 +175,10 @@ class Resolver:
         """Whether a variable occurs outside of all aggregates."""
         return 0 in self._homes.get(name, {0})
 
+    def is_grounded(self, name: str) -> bool:
+        """Whether a variable is one of a grounding, which has a value; one that stands for an aggregate may have none."""
+        return name not in self.measures
+
     # Names
 
     def _arguments(self, atom: Atom | RowAtom) -> tuple[Relation | None, tuple[tuple[str, Term], ...]]:

@@ -18,6 +18,7 @@ from rulescore.language.syntax import Aggregation, Attribute, Condition, Constan
 from rulescore.language.trees import variables_in
 from rulescore.logic.formula import All, Any, Disjunct, Exists, FormulaRule, Judgement, Leaf, Measure, Opposite
 from rulescore.logic.questions import Question, asks, question
+from rulescore.logic.ranges import may_be_missing
 from rulescore.sql.build import (
     Select,
     all_of,
@@ -35,7 +36,7 @@ from rulescore.sql.build import (
     union_all,
 )
 from rulescore.sql.expressions import Compiler, sum_of_doubles
-from rulescore.sql.values import cast, constant_in, converted, same
+from rulescore.sql.values import cast, constant, constant_in, converted, same
 
 
 class Source(Enum):
@@ -149,12 +150,34 @@ class Scope(Compiler):
 
     def atom(self, atom: RowAtom) -> exp.Expr:
         """An atom holds if it is observed or is the prediction."""
-        if any(self.context.relation(atom).columns[name].type is None for name, _ in atom.arguments):
-            return exp.false()  # the relation has no rows
-        ways = [self._some((atom,), Source.OBSERVED)]
+        no_rows = any(self.context.relation(atom).columns[name].type is None for name, _ in atom.arguments)
+        ways = [exp.false() if no_rows else self._some((atom,), Source.OBSERVED)]
         if self.prediction is not None and self.context.predictable(atom):
             ways.append(self.is_prediction(atom))
+        ways += self._unknown(atom)
         return exp.Paren(this=any_of(ways)) if len(ways) > 1 else ways[0]
+
+    def _unknown(self, atom: RowAtom) -> Iterator[exp.Expr]:
+        """Conditions that are NULL if a missing argument makes the atom unknown, and false otherwise. A row is the conjunction of
+        its attributes: false, not unknown, if no row has those whose values are known."""
+        relation = self.context.relation(atom)
+        attributes = []
+        for name, term in atom.arguments:
+            if self._may_be_missing(term) and relation.is_table and name not in relation.key:
+                attributes.append(name)
+            elif self._may_be_missing(term):
+                value = exp.Paren(this=self.value(term))  # type: ignore[arg-type]  # an expression: see Resolver.atom
+                yield exp.NEQ(this=value, expression=value.copy())
+        if attributes:
+            joins = Joins(self)
+            predicted = self.prediction is not None and self.context.predictable(atom)
+            joins.read(atom, Source.EITHER if predicted else Source.OBSERVED, or_missing=attributes)
+            yield exp.Paren(this=all_of([exists(joins.query(number(1))), exp.cast(exp.null(), "BOOLEAN", copy=False)]))
+
+    def _may_be_missing(self, term: object) -> bool:
+        if isinstance(term, Wildcard):
+            return False
+        return may_be_missing(term, self.type_of, lambda name: name in self.columns or name in self.values)  # type: ignore[arg-type]
 
     def is_prediction(self, atom: RowAtom) -> exp.Expr:
         return self._some((atom,), Source.PREDICTED)
@@ -294,7 +317,8 @@ class Joins:
                 self.scope.kinds[name] = kind
         self._computed += [name for name, value in disjunct.values if not isinstance(value, Variable | Constant)]
 
-    def read(self, atom: RowAtom, source: Source) -> None:
+    def read(self, atom: RowAtom, source: Source, or_missing: Collection[str] = ()) -> None:
+        """Read an atom; `or_missing`: attributes that any row has whose argument is missing."""
         context = self.scope.context
         relation = context.relation(atom)
         alias = context.alias()
@@ -310,7 +334,11 @@ class Joins:
             own = equal(column(alias, "prediction"), self.scope.prediction.copy())
             conditions.append(exp.Paren(this=any_of([_is_null(column(alias, "prediction")), own])))
         for name, term in atom.arguments:
-            conditions.extend(self._match(relation, alias, name, term))
+            matches = list(self._match(relation, alias, name, term))
+            if name in or_missing:
+                matches.append(_is_null(exp.Paren(this=self.scope.value(term))))  # type: ignore[arg-type]  # as in _match
+                matches = [exp.Paren(this=any_of(matches))]
+            conditions.extend(matches)
         self._tables.append((_rows(relation, source, alias, [name for name, _ in atom.arguments]), conditions))
 
     def _match(self, relation: Relation, alias: str, name: str, term: object) -> Iterator[exp.Expr]:

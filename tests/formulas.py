@@ -326,13 +326,15 @@ def refutes(auxiliary: object, head: Fact, world: World) -> bool:
 
 @dataclass(frozen=True)
 class Given:
-    """A grounding given a prediction: what is known over D_A and over D, which differ where an abbreviation has an aggregate."""
+    """A grounding given a prediction: what is known over D_A and over D, which differ where an abbreviation has an aggregate; and
+    whether it is judged otherwise over D_A than over D."""
 
     prediction: Fact
     after: World
     before: World
     known_after: Known
     known_before: Known
+    changed: bool
 
 
 def participates(condition: Condition | None, given: Given) -> bool:
@@ -359,8 +361,7 @@ def participates(condition: Condition | None, given: Given) -> bool:
 
 
 def is_among(atoms: tuple[Atom, ...], given: Given) -> bool:
-    """Among atoms that are ground, as for any; otherwise among those of some instance that holds, as in an aggregate: `not q(X, _)`
-    and `count(Y : q(X, Y)) = 0` say the same."""
+    """Among atoms that are ground, as for any; otherwise among those of some instance that holds."""
     if variables_of_atoms(atoms) <= given.known_after.keys():
         return any(stands_for(atom, given) for atom in atoms)
     instances = (replace(given, known_after=one) for one in joins(atoms, given.known_after, given.after))
@@ -379,8 +380,20 @@ def stands_for(atom: Atom, given: Given) -> bool:
     return one == prediction
 
 
+def judged_otherwise(outline_of_body: Outline, head: Condition | None, grounding: Known, after: World, before: World) -> bool:
+    """The body holds over one set of facts and not over the other, or the head's two answers differ."""
+    judged = []
+    for world in (after, before):
+        known = with_abbreviations(outline_of_body, grounding, world)
+        holds = truth(outline_of_body.condition, known, world) is True
+        judged.append((holds, answers(head, known, world) if holds else None))
+    return judged[0] != judged[1]
+
+
 def is_within(expression: Expression, given: Given) -> bool:
-    """The prediction participates in an aggregate of the expression."""
+    """The prediction participates in an aggregate of the expression: it is in it, and the grounding is judged otherwise for it."""
+    if not given.changed:
+        return False
     match expression:
         case Aggregate(_, value, condition):
             return is_within_aggregate(condition, given) or is_within(value, given)
@@ -402,7 +415,7 @@ def is_within_aggregate(condition: Condition, given: Given) -> bool:
     for binding in inner:
         after = with_abbreviations(found, {**given.known_after, **binding}, given.after)
         before = with_abbreviations(found, {**given.known_before, **binding}, given.before)
-        if participates(found.condition, Given(given.prediction, given.after, given.before, after, before)):
+        if participates(found.condition, replace(given, known_after=after, known_before=before)):
             return True
     return False
 
@@ -436,7 +449,8 @@ def outcomes(setting: FormulaSetting, rule: FormulaRule, prediction: Fact) -> It
     body, head = normal_body(setting, rule.body), normal_head(setting, rule.head)
     found = outline(body, frozenset())
     for grounding, known in groundings(setting, rule, after):
-        given = Given(prediction, after, before, known, with_abbreviations(found, grounding, before))
+        changed = judged_otherwise(found, head, grounding, after, before)
+        given = Given(prediction, after, before, known, with_abbreviations(found, grounding, before), changed)
         places = ((BODY, found.condition), (HEAD, head))
         roles = frozenset(role for role, condition in places if participates(condition, given))
         if roles & oracle.allowed_roles(setting):

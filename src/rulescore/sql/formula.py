@@ -102,7 +102,7 @@ _OF_EQUAL_VALUES = {Aggregation.LEAST, Aggregation.GREATEST, Aggregation.AVERAGE
 @dataclass
 class Scope(Compiler):
     """Variables with their columns or, where an equation binds them, their values, and the prediction that is added to the data;
-    None: the data alone."""
+    None: the data alone. `computed`: columns that hold the values of whole expressions."""
 
     context: Context
     columns: dict[str, exp.Expr]
@@ -110,10 +110,15 @@ class Scope(Compiler):
     values: dict[str, Expression] = field(default_factory=dict)
     kinds: dict[str, ValueType] = field(default_factory=dict)
     """Types of columns that hold values of a variable of mixed type."""
+    computed: Mapping[str, exp.Expr] = field(default_factory=dict)
 
     @property
     def inexact(self) -> Collection[str]:
         return self.context.schema.inexact
+
+    def value(self, expression: Expression) -> exp.Expr:
+        known = self.computed.get(repr(expression))
+        return super().value(expression) if known is None else known.copy()
 
     def column(self, variable: Variable | Attribute) -> exp.Expr:
         name = variable.name

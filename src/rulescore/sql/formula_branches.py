@@ -33,7 +33,8 @@ class Branch:
 
 
 def branches(context: Context, *, predictions: bool) -> Iterator[Branch]:
-    """Every way to come by the groundings of a rule, before the tests of the body are asked."""
+    """Every way to come by the groundings of a rule, before the tests of the body are asked. Those in which a prediction is in an
+    aggregate are told elsewhere, by what they change; what registered predicates say of them has to be asked before."""
     for disjunct in context.possible(context.rule.disjuncts):
         if predictions:
             yield from _prediction_branches(context, disjunct)
@@ -48,11 +49,11 @@ def _prediction_branches(context: Context, disjunct: Disjunct) -> Iterator[Branc
             yield Branch(disjunct, _binding(context, disjunct, index), f"prediction at body atom {index + 1}", binds=True)
     for atom in _other_atoms(context, rule.disjuncts, disjunct):
         yield Branch(disjunct, _beside(context, disjunct, atom), "prediction at an atom that binds nothing")
-    yield from _measure_branches(context, disjunct, rule.body_measures)
     if Role.HEAD in context.roles:
         for atom in dict.fromkeys(filter(context.predictable, rule.head_atoms)):
             yield Branch(disjunct, _beside(context, disjunct, atom), "prediction in the head")
-        yield from _measure_branches(context, disjunct, rule.head_measures)
+    if context.asking:
+        yield from _measure_branches(context, disjunct)
 
 
 def _binding(context: Context, disjunct: Disjunct, index: int) -> Joins:
@@ -89,9 +90,15 @@ def _beside(context: Context, disjunct: Disjunct, atom: RowAtom) -> Joins:
     return joins
 
 
-def _measure_branches(context: Context, disjunct: Disjunct, names: Sequence[str]) -> Iterator[Branch]:
-    for joins, alone in in_measures(context, names, lambda: _observed(context, disjunct)):
+def _measure_branches(context: Context, disjunct: Disjunct) -> Iterator[Branch]:
+    for joins, alone in in_measures(context, taken_part_through(context), lambda: _observed(context, disjunct)):
         yield Branch(disjunct, joins, "prediction in an aggregate", repeats=not alone)
+
+
+def taken_part_through(context: Context) -> tuple[str, ...]:
+    """The aggregates that predictions take part through."""
+    body = context.rule.body_measures if Role.BODY in context.roles else ()
+    return (*body, *(context.rule.head_measures if Role.HEAD in context.roles else ()))
 
 
 def in_measures(context: Context, names: Sequence[str], around: Callable[[], Joins]) -> Iterator[tuple[Joins, bool]]:

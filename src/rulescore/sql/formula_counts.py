@@ -27,11 +27,13 @@ from rulescore.sql.build import (
     number,
     one_if,
     select,
+    table,
     total,
     union_all,
 )
 from rulescore.sql.formula import Context, Joins, Scope
-from rulescore.sql.formula_branches import MOST_NESTED, Branch, branches, in_measures
+from rulescore.sql.formula_branches import MOST_NESTED, Branch, branches, in_measures, taken_part_through
+from rulescore.sql.formula_changes import can_change, judged_otherwise, measured, turned, values
 
 
 def variable(index: int) -> str:
@@ -140,26 +142,65 @@ def _prediction(scope: Scope) -> exp.Expr:
 
 def judged(context: Context, *, predictions: bool) -> Select | None:
     """The groundings with the two answers of their heads, each 0 or 1."""
+    if predictions and can_change(context, taken_part_through(context)):
+        return _judged_by_changes(context)
     rows = groundings(context, predictions=predictions)
     if rows is None:
         return None
-    names = fields_of(context, predictions=predictions)
     source, scope = with_measures(context, rows, context.rule.head_measures, predictions=predictions)
-    answers = [
-        named(one_if(scope.judgement(context.rule.confirmed)), "confirmed"),
-        named(one_if(scope.judgement(context.rule.refuted)), "refuted"),
-    ]
-    query = select(*(column("g", c) for c in names), *answers).from_(source)
+    query = select(*_answered(scope, predictions=predictions)).from_(source)
     if predictions and Role.BODY not in context.roles:
-        query = query.where(any_of(head_places(scope)))
+        query = query.where(any_of(head_atoms(scope)))
     return query
 
 
-def head_places(scope: Scope) -> list[exp.Expr]:
-    """Whether the prediction stands in the head of a grounding: at each of its atoms, in each of its aggregates."""
+def _answered(scope: Scope, *, predictions: bool) -> list[exp.Expr]:
+    rule = scope.context.rule
+    answers = {"confirmed": rule.confirmed, "refuted": rule.refuted}
+    fields: list[exp.Expr] = [column("g", c) for c in fields_of(scope.context, predictions=predictions)]
+    return [*fields, *(named(one_if(scope.judgement(answer)), name) for name, answer in answers.items())]
+
+
+def _judged_by_changes(context: Context) -> Select | None:
+    """Of a rule whose aggregates predictions can be in: the groundings in which a prediction stands, and those that it turns."""
+    found = list(branches(context, predictions=True))
+    disjuncts = context.possible(context.rule.disjuncts)
+    parts = [_disjunct_by_changes(context, one, [way for way in found if way.disjunct is one]) for one in disjuncts]
+    if len(parts) <= 1:
+        return parts[0] if parts else None
+    rows = union_all([select("*").from_(part.subquery(alias=f"d{i}", copy=False)) for i, part in enumerate(parts)])
+    return select("*").distinct().from_(rows.subquery(alias="j", copy=False))
+
+
+def _disjunct_by_changes(context: Context, disjunct: Disjunct, found: Sequence[Branch]) -> Select:
+    tests = context.tests(disjunct)
+    heavy = [test for test in tests if _condition(context, test, predictions=True).find(exp.Select)]
+    scope, fields = grounding(context, predictions=True), fields_of(context, predictions=True)
+    query, rows = select(), []
+    if found:
+        standing = union_all([_branch_rows(context, way, predictions=True, without=heavy) for way in found])
+        query = query.with_step("standing", standing)
+        rows.append(select(*(column("s", c) for c in fields)).from_(table("standing", "s")))
+    known = measured(context, disjunct, "measured")
+    query = query.with_step(known.table, values(known, "standing" if found else None, scope))
+    way = Branch(disjunct, turned(known), "prediction in an aggregate")
+    rows.append(_branch_rows(context, way, predictions=True))
+    apart = all(one.binds for one in found) and _are_apart(context, [*found, way])
+    source = union_all(rows) if apart else _each_once(context, rows, predictions=True)
+    after = known.after(scope)
+    query = query.select(*_answered(after, predictions=True)).from_(source.subquery(alias="g", copy=False))
+    query = query.join(table(known.table, "k"), on=known.is_row_of(scope)).where(*(after.condition(test) for test in heavy))
+    if Role.BODY not in context.roles:
+        inside = exp.Paren(this=any_of(measure_places(scope, context.rule.head_measures)))
+        changed = all_of([inside, judged_otherwise(after, known.before(after))])
+        query = query.where(any_of([*head_atoms(scope), exp.Paren(this=changed)]))
+    return query
+
+
+def head_atoms(scope: Scope) -> list[exp.Expr]:
+    """Whether the prediction stands in the head of a grounding, at each of its atoms."""
     context = scope.context
-    atoms = dict.fromkeys(filter(context.predictable, context.rule.head_atoms))
-    return [*map(scope.is_prediction, atoms), *measure_places(scope, context.rule.head_measures)]
+    return list(map(scope.is_prediction, dict.fromkeys(filter(context.predictable, context.rule.head_atoms))))
 
 
 def measure_places(scope: Scope, names: Sequence[str]) -> Iterator[exp.Expr]:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
 from rulescore.language.syntax import RowAtom
 from rulescore.language.trees import nodes_in
 from rulescore.logic.formula import All, Any, Exists, Judgement, Leaf, Opposite
-from rulescore.sql.build import Select, any_of, column, equal, named, number, one_if, select, table
+from rulescore.sql.build import Select, all_of, any_of, column, equal, named, number, one_if, select, table
 from rulescore.sql.formula import Context, Joins, Scope, Source
-from rulescore.sql.formula_counts import fields_of, grounding, head_places, judged, measure_places
+from rulescore.sql.formula_changes import can_change, judged_otherwise
+from rulescore.sql.formula_counts import fields_of, grounding, head_atoms, judged, measure_places
 
 
 def violations(context: Context, *, predictions: bool) -> Select | None:
@@ -46,8 +48,17 @@ def explained(context: Context, listed: str, *, predictions: bool) -> Select:
     fields = [named(one_if(scope.judgement(reason)), f"r{i}") for i, reason in enumerate(found)]
     if predictions:
         fields += [named(one_if(condition), role) for role, condition in _roles(scope, found)]
-    query = select(*(column("g", c) for c in names), *fields).from_(table(listed, "g"))
+    aggregated = predictions and can_change(context, (*rule.body_measures, *rule.head_measures))
+    rows = _with_changes(scope, listed) if aggregated else table(listed, "g")
+    query = select(*(column("g", c) for c in names), *fields).from_(rows)
     return query.order_by(*(column("g", c) for c in names)) if names else query
+
+
+def _with_changes(scope: Scope, listed: str) -> exp.Expr:
+    """Listed groundings, with whether each is judged otherwise than over the data alone."""
+    changed = judged_otherwise(scope, replace(scope, prediction=None))
+    fields = [column("g", c) for c in fields_of(scope.context, predictions=True)]
+    return select(*fields, named(one_if(changed), "changed")).from_(table(listed, "g")).subquery(alias="g", copy=False)
 
 
 def _roles(scope: Scope, found: Sequence[Judgement]) -> Iterator[tuple[str, exp.Expr]]:
@@ -56,9 +67,15 @@ def _roles(scope: Scope, found: Sequence[Judgement]) -> Iterator[tuple[str, exp.
     body = [atom for disjunct in rule.disjuncts for atom in disjunct.atoms]
     body += [node for test in tests for node in nodes_in(test) if isinstance(node, RowAtom)]
     places = dict.fromkeys(place for atom in body for place in context.participating(atom))
-    yield "body", any_of([*map(scope.is_prediction, places), *measure_places(scope, rule.body_measures)])
-    yield "head", any_of(head_places(scope))
+    yield "body", any_of([*map(scope.is_prediction, places), *_in_changed(scope, rule.body_measures)])
+    yield "head", any_of([*head_atoms(scope), *_in_changed(scope, rule.head_measures)])
     yield "refuter", any_of([way for reason in found for way in _refutes(scope, reason)])
+
+
+def _in_changed(scope: Scope, measures: Sequence[str]) -> Iterator[exp.Expr]:
+    """Ways in which the prediction takes part through aggregates."""
+    for way in measure_places(scope, measures):
+        yield exp.Paren(this=all_of([equal(column("g", "changed"), number(1)), way]))
 
 
 def _refutes(scope: Scope, reason: Judgement) -> Iterator[exp.Expr]:

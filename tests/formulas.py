@@ -236,7 +236,7 @@ def solutions(condition: Condition, known: Known, world: World) -> Iterator[tupl
     for leaves in disjuncts(condition):
         atoms = tuple(leaf for leaf in leaves if isinstance(leaf, Atom))
         for joined in joins(atoms, known, world):
-            solved = solve(leaves, found.names, joined, world)
+            solved = solve(leaves, found, joined, world)
             if solved is not None:
                 seen.add(frozenset((name, solved[name]) for name in found.names))
     for items in seen:
@@ -245,14 +245,18 @@ def solutions(condition: Condition, known: Known, world: World) -> Iterator[tupl
             yield dict(items), extended  # type: ignore[arg-type]
 
 
-def solve(leaves: tuple[Condition, ...], names: frozenset[str], known: Known, world: World) -> Known | None:
-    """Values of the variables that equations bind in this disjunct, and atoms in others; None where such a value is missing."""
+def solve(leaves: tuple[Condition, ...], found: Outline, known: Known, world: World) -> Known | None:
+    """Values of the variables that equations bind in this disjunct, and atoms in others; None where such a value is missing.
+    Such an equation may read abbreviations, and these such variables."""
     extended = dict(known)
-    for _ in names:
-        for name, value in (equation for leaf in leaves for equation in equations(leaf)):
-            if name in names and name not in extended and names_in(value) & names <= extended.keys():
+    abbreviations = [(let.variable.name, let.value) for let in found.abbreviations]
+    defining = abbreviations + [one for leaf in leaves for one in equations(leaf) if one[0] in found.names]
+    unknown = found.names | {name for name, _ in abbreviations}
+    for _ in defining:
+        for name, value in defining:
+            if name not in extended and names_in(value) & unknown <= extended.keys():
                 extended[name] = typed(value_of(value, extended, world))
-    return None if any(extended[name] is None for name in names) else extended
+    return None if any(extended[name] is None for name in found.names) else extended
 
 
 def groundings(setting: FormulaSetting, rule: FormulaRule, world: World) -> Iterator[tuple[dict[str, Constant], Known]]:

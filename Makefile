@@ -5,7 +5,7 @@ VENV := .venv
 RUN := $(VENV)/bin
 INSTALL := $(RUN)/python -m pip install --quiet --constraint constraints.txt
 
-.PHONY: demo examples test test-quick bench bench-engines bench-proximity bench-spark clean
+.PHONY: demo examples test test-quick bench bench-aggregates bench-engines bench-proximity bench-spark clean
 
 demo: $(VENV)/installed
 	$(RUN)/rulescore demo
@@ -30,6 +30,10 @@ test-quick: $(VENV)/installed-test
 bench: $(VENV)/installed-bench
 	$(RUN)/python benchmarks/run.py
 	$(RUN)/python benchmarks/proximity.py
+	$(RUN)/python benchmarks/aggregates.py
+
+bench-aggregates: $(VENV)/installed
+	$(RUN)/python benchmarks/aggregates.py
 
 bench-engines: $(VENV)/installed-test
 	$(RUN)/python benchmarks/engines.py

@@ -70,8 +70,8 @@ FALSE = Any(())
 @dataclass(frozen=True, slots=True)
 class FormulaRule:
     """`variables` are those of a grounding, in the order of their first use; `measures` by the names of the variables that stand
-    for them. A prediction takes part in those of body and head, not in those of refutations. `doubles`: the relations and columns
-    whose integers the rule takes for doubles, because a variable stands for floats as well."""
+    for them. Predictions take part through those of body and head, not through those of refutations. `doubles`: the relations and
+    columns whose integers the rule takes for doubles, because a variable stands for floats as well."""
 
     variables: tuple[str, ...]
     types: Mapping[str, ValueType | None]

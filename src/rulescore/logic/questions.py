@@ -61,7 +61,7 @@ def _measure_asks(measure: Measure, rule: FormulaRule) -> bool:
 def test_places(rule: FormulaRule) -> Iterator[Place]:
     for disjunct in rule.disjuncts:
         yield from _places_in(rule, _asked_in(disjunct), disjunct, ())
-    # A prediction takes part in an aggregate also where nothing depends on its value.
+    # Whether a prediction is in an aggregate is asked also if nothing depends on the value of the aggregate.
     for name in (*rule.body_measures, *rule.head_measures):
         for one in rule.measures[name].disjuncts:
             yield from _places_in(rule, _asked_in(one), None, (one,))

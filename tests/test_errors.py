@@ -82,6 +82,16 @@ def test_no_part_of_a_problem_holds_a_password(part: str) -> None:
     assert "no connection to `postgresql://reader:***@host/x`" in repr(problem)
 
 
+def test_a_word_for_a_password_is_none() -> None:
+    for text in (
+        'for $p in "/etc/passwd": $p(X) <- q(X).',
+        "sale(password: P, id: A)",
+        "the password is wrong",
+        "password(X) <- q(X)",
+    ):
+        assert masked(text) == text
+
+
 def test_no_error_of_an_engine_holds_a_password() -> None:
     assert str(EngineError(f"lost: {ADDRESS}")) == "lost: postgresql://reader:***@host/x"
 

@@ -138,11 +138,13 @@ def _window(text: str, column: int, width: int = 120) -> tuple[str, int]:
 
 
 _PASSWORD = "".join(f"(?:{letter}|%{ord(letter):x}|%{ord(letter.upper()):x})" for letter in "password")
+_WORDS = f"{_PASSWORD} | passwd | client_secret"
 
-# Where a secret may begin: behind the user's name of an address, any `password=…`, and a `;token=…` of Spark Connect.
+# Where a secret may begin: behind the user's name of an address, any `password=…` or `"password": …`, and a `;token=…` of Spark
+# Connect.
 _BEGIN = compile(
     rf"""(?isx) (?: (?: (?P<alone> \A ) | (?P<quote> ["'`] ) ) [\w+.-]*+ )? :? / (?P<second> /? ) (?P<user> [^\s:/@]* ) :
-    | (?: {_PASSWORD} | passwd | client_secret ) (?: ["'`]? \s* = | ["'] \s* : ) \s*
+    | (?: (?: {_WORDS} ) ["'`]? \s* = | (?P<around> ["'] ) (?: {_WORDS} ) (?P=around) \s* : ) \s*
         (?P<given> '[^']*' | "[^"]*" | [^\s&]* [^\s&"'`] )
     | ; token = (?P<token> [^\s;"'`]+ )"""
 )

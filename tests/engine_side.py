@@ -26,7 +26,8 @@ ZERO = Counts(0, 0, 0)
 def python_value(one: Constant) -> Any:
     if one.type != "number":
         return one.value
-    return int(one.value) if is_integer(one.value) else float(one.value)
+    whole = one.value.denominator == 1 and (is_integer(one.value) or Fraction(float(one.value)) != one.value)
+    return int(one.value) if whole else float(one.value)
 
 
 def tables(facts: Sequence[Fact] | oracle.Facts) -> dict[str, list[tuple[Any, ...]]]:

@@ -76,6 +76,9 @@ def truth(condition: Condition, known: Known, world: World) -> bool | None:
             return None if None in one else one in world.facts
         case Some(atoms):
             return some_truth(atoms, known, world)
+        case Comparison("=" | "!=" as operator, Variable() | Constant() as left, Variable() | Constant() as right):
+            sides = [known[one.name] if isinstance(one, Variable) else one for one in (left, right)]
+            return None if None in sides else (sides[0] == sides[1]) is (operator == "=")
         case Comparison(operator, left, right):
             return compare(operator, value_of(left, known, world), value_of(right, known, world))
         case Member(value, constants):

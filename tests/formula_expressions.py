@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from hypothesis import strategies as st
 
-from formula_schemas import NUMBERS, POOLS, VARIABLES, Schema, constants
+from formula_schemas import NUMBERS, POOLS, VARIABLES, Schema
 from formula_tree import (
     Aggregate,
     And,
@@ -94,7 +94,7 @@ class ExpressionMaker:
         if wildcards and self.chance(10):
             return Wildcard()
         if not scope[kind] or self.chance(10):
-            return self.pick(constants(kind))
+            return self.pick(self.schema.constants(kind))
         return self.pick(scope[kind])
 
     def plain_atom(self, scope: Scope, *, wildcards: bool) -> Atom:
@@ -119,7 +119,7 @@ class ExpressionMaker:
         return RowAtom(table.name, tuple(arguments))
 
     def key_term(self, kind: str, scope: Scope) -> Term:
-        return self.pick(scope[kind]) if scope[kind] and not self.chance(8) else self.pick(constants(kind))
+        return self.pick(scope[kind]) if scope[kind] and not self.chance(8) else self.pick(self.schema.constants(kind))
 
     def positive(self, scope: Scope, *, named: bool = False) -> Condition:
         """An atom that binds. `named`: no `_` and no unnamed key, which every disjunct would have to bind."""
@@ -158,7 +158,7 @@ class ExpressionMaker:
             return constant(self.pick(DECIMALS))
         if scope[kind] and not self.chance(20):
             return self.pick(scope[kind])
-        return self.pick(constants(kind))
+        return self.pick(self.schema.constants(kind))
 
     def number(self, kind: str, scope: Scope, depth: int, *, aggregates: bool) -> Expression:
         part = "integer" if kind == "integer" else self.pick(("integer", kind))
@@ -246,7 +246,7 @@ class ExpressionMaker:
         kind = self.pick(("comparison", "comparison", "comparison", "member", "test"))
         if kind == "member":
             of = self.pick([k for k in POOLS if k != "ratio"])
-            values = self.draw(st.lists(st.sampled_from(constants(of)), min_size=1, max_size=3, unique=True))
+            values = self.draw(st.lists(st.sampled_from(self.schema.constants(of)), min_size=1, max_size=3, unique=True))
             return Member(self.expression(of, scope, 1, aggregates=aggregates), tuple(values))
         if kind == "test":
             return self.test(scope, aggregates=aggregates)

@@ -26,6 +26,11 @@ POOLS: dict[str, tuple[Value, ...]] = {
     "boolean": (True, False),
     "ratio": (0.5, 1.0, -1.0),
 }
+# Near the ends of what doubles and 64 bits hold. Sums of these doubles are exact, too, or there are none; integers are exact as
+# doubles.
+LARGE_FLOATS: tuple[Value, ...] = (2.0**1023, -(2.0**1023), 2.0**1021)
+LARGE_INTEGERS: tuple[Value, ...] = (-1, 0, 2, 2**62, -(2**63))
+
 VARIABLES: dict[str, tuple[Variable, ...]] = {
     "string": (Variable("X"), Variable("Y"), Variable("Z")),
     "integer": (Variable("N"), Variable("M")),
@@ -50,11 +55,19 @@ PREDICATES = ("p", "q", "r", "s")
 
 @dataclass(frozen=True)
 class Schema:
-    """Types of plain predicates, and a table or none with the types of its attributes."""
+    """Types of plain predicates, a table or none with the types of its attributes, and the values of each type."""
 
     predicates: Mapping[str, tuple[str, ...]]
     table: Table | None = None
     attributes: Mapping[str, str] = field(default_factory=dict)
+    pools: Mapping[str, tuple[Value, ...]] = field(default_factory=lambda: POOLS)
+
+    def constants(self, kind: str) -> tuple[Constant, ...]:
+        return tuple(map(constant, self.pools[kind]))
+
+    @property
+    def may_leave_64_bits(self) -> bool:
+        return self.pools["integer"] == LARGE_INTEGERS
 
     @property
     def key_types(self) -> tuple[str, ...]:
@@ -71,37 +84,45 @@ class Schema:
         return {**self.predicates, **self.attribute_signatures()}
 
 
-def constants(kind: str) -> tuple[Constant, ...]:
-    return tuple(map(constant, POOLS[kind]))
+@st.composite
+def pools(draw: st.DrawFn, *, large_integers: bool) -> Mapping[str, tuple[Value, ...]]:
+    """The values of each type, now and then large ones."""
+    found = dict(POOLS)
+    if chance(draw, 15):
+        found["float"] = LARGE_FLOATS
+    if large_integers and chance(draw, 15):
+        found["integer"] = LARGE_INTEGERS
+    return found
 
 
 @st.composite
-def schemas(draw: st.DrawFn) -> Schema:
+def schemas(draw: st.DrawFn, *, large_integers: bool = False) -> Schema:
     """Few signatures for several predicates, so that some of them can be incompatible."""
+    values = draw(pools(large_integers=large_integers))
     chosen = draw(st.lists(st.sampled_from(SIGNATURES), min_size=1, max_size=3, unique=True))
     predicates = {name: draw(st.sampled_from(chosen)) for name in PREDICATES}
     if draw(st.integers(0, 2)) == 0:
-        return Schema(predicates)
-    table, types = draw(tables())
-    return Schema(predicates, table, types)
+        return Schema(predicates, pools=values)
+    table, types = draw(tables(values))
+    return Schema(predicates, table, types, values)
 
 
 # Tables
 
 
 @st.composite
-def tables(draw: st.DrawFn) -> tuple[Table, dict[str, str]]:
+def tables(draw: st.DrawFn, values: Mapping[str, tuple[Value, ...]]) -> tuple[Table, dict[str, str]]:
     key = draw(st.sampled_from((("id",), ("id",), ("zone", "number"))))
-    target = draw(st.sampled_from(("float", "float", "integer", "string", "date")))
+    target = draw(st.sampled_from(("float", "float", "integer", "string", "date", "boolean")))
     types = {**({"id": "integer"} if key == ("id",) else {"zone": "string", "number": "integer"})}
     types |= {"kind": "string", "surface": "integer", "price": target, "held": "boolean"}
     if chance(draw, 30):
         types["day"] = "date"
     if chance(draw, 20):
         types["sold"] = "boolean"
-    every_key = list(product(*(POOLS[types[name]] for name in key)))
+    every_key = list(product(*(values[types[name]] for name in key)))
     keys = draw(st.lists(st.sampled_from(every_key), min_size=2, max_size=min(6, len(every_key)), unique=True))
-    rows = tuple((*one, *(draw(cells(name, kind)) for name, kind in types.items() if name not in key)) for one in keys)
+    rows = tuple((*one, *(draw(cells(name, values[kind])) for name, kind in types.items() if name not in key)) for one in keys)
     # At least one row is hidden: a table that says which are hidden and has none is refused.
     place = list(types).index("held")
     rows = ((*rows[0][:place], True, *rows[0][place + 1 :]), *rows[1:])
@@ -110,9 +131,9 @@ def tables(draw: st.DrawFn) -> tuple[Table, dict[str, str]]:
     return table, {**types, **{name: kind for name, kind, _ in derived}}
 
 
-def cells(name: str, kind: str) -> st.SearchStrategy[Any]:
+def cells(name: str, pool: tuple[Value, ...]) -> st.SearchStrategy[Any]:
     """Values, and now and then none. Whether a row is hidden is always known."""
-    values = st.sampled_from((0, 1, 2) if name == "surface" else POOLS[kind])
+    values = st.sampled_from((0, 1, 2) if name == "surface" else pool)
     return values if name == "held" else st.one_of(values, values, values, values, st.none())
 
 
@@ -129,6 +150,7 @@ BY_TARGET: dict[str, list[tuple[str, str, Expression]]] = {
     ],
     "string": [("small", "string", Call("lower", (PRICE,)))],
     "date": [("since", "integer", Call("year", (PRICE,)))],
+    "boolean": [],
 }
 OF_OTHERS: list[tuple[str, str, Expression]] = [("size", "integer", Operation("+", SURFACE, constant(1)))]
 OF_DERIVED: list[tuple[str, str, Expression]] = [("unit_half", "ratio", Operation("/", AttributeName("unit"), constant(2)))]
@@ -147,7 +169,7 @@ def derived_attributes(draw: st.DrawFn, target: str) -> list[tuple[str, str, Exp
 
 def facts(schema: Schema, *, least: int, most: int) -> st.SearchStrategy[Facts]:
     every: list[Fact] = [
-        (name, *arguments) for name, kinds in schema.predicates.items() for arguments in product(*map(constants, kinds))
+        (name, *arguments) for name, kinds in schema.predicates.items() for arguments in product(*map(schema.constants, kinds))
     ]
     return st.frozensets(st.sampled_from(every), min_size=min(least, len(every)), max_size=most)
 
@@ -170,5 +192,5 @@ def predicted_value(draw: st.DrawFn, schema: Schema, row: tuple[Any, ...]) -> Fa
     assert schema.table is not None
     cells_of_row = dict(zip(dict(schema.table.columns), row, strict=True))
     key = tuple(typed(cells_of_row[name]) for name in schema.table.key)
-    value = draw(st.sampled_from(constants(schema.attributes["price"])))
+    value = draw(st.sampled_from(schema.constants(schema.attributes["price"])))
     return (schema.table.predicate("price"), *key, value)

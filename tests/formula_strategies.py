@@ -35,6 +35,7 @@ from strategies import chance, kinds, some, weights
 class GeneratedFormulas:
     setting: FormulaSetting
     arities: dict[str, int]
+    may_leave_64_bits: bool = False
 
     @property
     def text(self) -> str:
@@ -174,8 +175,9 @@ def rules(draw: st.DrawFn, schema: Schema, name: str) -> FormulaRule:
 
 
 @st.composite
-def settings(draw: st.DrawFn, *, most_rules: int = 4, models: int = 2) -> GeneratedFormulas:
-    schema = draw(formula_schemas.schemas())
+def settings(draw: st.DrawFn, *, most_rules: int = 4, models: int = 2, large_integers: bool = False) -> GeneratedFormulas:
+    """`large_integers`: some settings have integers that an engine may refuse to compute with."""
+    schema = draw(formula_schemas.schemas(large_integers=large_integers))
     observed = draw(formula_schemas.facts(schema, least=draw(st.sampled_from((14, 0, 8, 18))), most=24))
     predictions = {f"model{i}": draw(formula_schemas.predictions(schema, observed)) for i in range(draw(st.integers(1, models)))}
     number = min(most_rules, draw(st.sampled_from((3, 1, 2, 4))))
@@ -191,7 +193,8 @@ def settings(draw: st.DrawFn, *, most_rules: int = 4, models: int = 2) -> Genera
         roles=draw(st.sampled_from((frozenset({"body"}), frozenset({"head"})))) if chance(draw, 8) else None,
         **draw(refutations(schema)),
     )
-    return GeneratedFormulas(setting, {name: len(kinds) for name, kinds in schema.signatures().items()})
+    arities = {name: len(kinds) for name, kinds in schema.signatures().items()}
+    return GeneratedFormulas(setting, arities, schema.may_leave_64_bits)
 
 
 def no_floats(schema: Schema) -> bool:

@@ -45,6 +45,7 @@ class Measured:
 MEASURED = (
     Measured("float", (0.1, 0.2, 0.3, 0.4, 0.7, 0.8, 1.1), (constant(0.1), constant(0.4), constant(0.30000000000000004))),
     Measured("float", (100.0, 110.0, 121.0, 133.1, 90.0, 0.0, -5.0), (constant(10), constant(11.0), constant(23.1))),
+    Measured("float", (2.0**1023, -(2.0**1023), 2.0**1022, 0.0), (constant(2.0**1022), constant(2.0**1023))),
     Measured("integer", (1, 2, 3, 4, 6, 9, -1), (constant(1), constant(2), constant(0), constant(2.5))),
     Measured("date", tuple(START + datetime.timedelta(days=n) for n in (0, 1, 29, 30, 31, 61)), (days(30), days(1), days(0))),
 )

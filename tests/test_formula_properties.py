@@ -25,7 +25,10 @@ def run(generated: GeneratedFormulas) -> engine_side.Outcome:
     return engine_side.run(generated.setting, generated.text)
 
 
-STRATEGIES = {"every rule": formula_strategies.settings(), "pairs within a distance": proximity_strategies.settings()}
+STRATEGIES = {
+    "every rule": formula_strategies.settings(large_integers=True),
+    "pairs within a distance": proximity_strategies.settings(),
+}
 
 
 @pytest.mark.parametrize("what", STRATEGIES)

@@ -102,6 +102,13 @@ def extreme(choose: Callable[..., Raw], values: tuple[Raw, ...]) -> Raw:
     return float(found) if any(isinstance(value, float) for value in values) else found
 
 
+def capital(letter: str) -> str:
+    """One letter for one; a letter without such a capital stays."""
+    if letter == "ß":
+        return "ẞ"
+    return next((found for found in (letter.upper(), letter.title()) if len(found) == 1), letter)
+
+
 def logarithm(value: Raw) -> Raw:
     return math.log(value) if value > 0 else None
 
@@ -129,8 +136,8 @@ FUNCTIONS: dict[str, Callable[..., Raw]] = {
     "sqrt": square_root,
     "power": power,
     "length": len,
-    "lower": str.lower,
-    "upper": str.upper,
+    "lower": lambda text: "".join(one.lower()[0] for one in text),
+    "upper": lambda text: "".join(map(capital, text)),
     "year": lambda date: date.year,
     "month": lambda date: date.month,
     "day": lambda date: date.day,

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import datetime
+import unicodedata
 from typing import Any
 
+import duckdb
 import pytest
+from sqlglot import exp
 
 import rulescore
+from postgres_server import Server
 from rulescore import Table
+from rulescore.data.setting import EngineOptions
+from rulescore.engines.postgres import PostgresEngine
 from rulescore.errors import EngineError, InputError
+from rulescore.sql.letters import capitals, small_letters
 
 LEAST, GREATEST = -(2**63), 2**63 - 1
 
@@ -130,3 +137,39 @@ def test_a_boolean_is_reached(engine: str) -> None:
         "shop": Table({"id": [1, 2], "open": [True, False]}, key="id"),
     }
     assert counts(engine, None, "V = true <- t(open: V).", tables=described) == [(1, 1, 2)]
+
+
+# Letters
+
+
+def test_letters_are_those_of_duckdb_to_the_last() -> None:
+    """But for those that are newer than the tables of Python, or of DuckDB."""
+    with duckdb.connect() as connection:
+        query = (
+            "SELECT chr(i::INT) AS one, lower(one), upper(one) FROM range(1, 1114112) AS r(i) WHERE i NOT BETWEEN 55296 AND 57343"
+        )
+        rows = connection.execute(query).fetchall()
+    known = [row for row in rows if unicodedata.category(row[0]) != "Cn"]
+    small, large = dict(small_letters()), dict(capitals())
+    assert [one for one, lower, upper in known if (small.get(one, one), large.get(one, one)) != (lower, upper)] == []
+
+
+def test_letters_are_the_same_on_a_server_without_a_collation_for_them(postgres: Server) -> None:
+    engine = PostgresEngine(EngineOptions(url=postgres.url()))
+    texts = ["ß", "ﬁŉ", "ὀδός", "ᾳ", "É𐐀", "ABC", "İ", "ΣΑΣ", "", "名前 x"]
+    query = exp.select(
+        *(
+            exp.alias_(kind(this=exp.Literal.string(one)), f"{kind.key}{i}")
+            for i, one in enumerate(texts)
+            for kind in (exp.Lower, exp.Upper)
+        )
+    )
+    try:
+        found = []
+        for letters in (engine._letters, None):
+            engine._letters = letters
+            (row,) = engine.query(query.copy()).to_pylist()
+            found.append(list(row.values()))
+    finally:
+        engine.close()
+    assert found[0] == found[1]

@@ -78,8 +78,8 @@ _SETTINGS = {
     "idle_in_transaction_session_timeout": "0",
 }
 
-# Collations that know every small and capital letter, best first; the last is the database's own.
-_LETTERS = ("pg_c_utf8", "und-x-icu", "default")
+# The collation that knows every small and capital letter, from version 17 on.
+_LETTERS = "pg_c_utf8"
 
 # Smaller tables are planned well enough without statistics.
 _WORTH_ANALYSING = 100
@@ -104,7 +104,7 @@ class PostgresEngine:
         self._connection = connected(options.url)
         self._worker = Worker(self.cancel)
         self._unanalysed: set[str] = set()
-        self._letters = _LETTERS[-1]
+        self._letters: str | None = None
         # The schemas that the role searches, in which names of the user's tables are looked up.
         self._searched: list[str] = []
         try:
@@ -133,8 +133,7 @@ class PostgresEngine:
             self._tell(f"SET {name} = '{value}'")
         self._refuse_database()
         collations = "SELECT collname FROM pg_catalog.pg_collation WHERE collnamespace = 'pg_catalog'::regnamespace"
-        known = {name for (name,) in self._rows(collations)}
-        self._letters = next(name for name in _LETTERS if name in known)
+        self._letters = _LETTERS if (_LETTERS,) in self._rows(collations) else None
 
     def _leave_search_path(self) -> None:
         """Search for names in the server's own schema, then among the session's temporary tables, and nowhere else: whoever may

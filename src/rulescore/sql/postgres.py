@@ -15,6 +15,7 @@ from rulescore.sql.build import all_of, any_of, column, equal, identifier, integ
 from rulescore.sql.expressions import infinity, scaled_sum
 from rulescore.sql.keys import DECIMAL_TEXT, DOUBLE_TEXT
 from rulescore.sql.keys import text as written
+from rulescore.sql.letters import translated
 from rulescore.sql.values import call, cast, constant
 
 # Beyond these the exponential function is infinite, or 0; so is a product when the logarithms of its factors add up to them.
@@ -22,8 +23,9 @@ _HIGHEST, _LOWEST = 709.7827128, -745.1332191
 _X, _Y = "x", "y"
 
 
-def adapted(statement: exp.Expr, letters: str) -> exp.Expr:
-    """A statement as PostgreSQL understands it, changed in place. `letters` is the collation that knows small and capital ones."""
+def adapted(statement: exp.Expr, letters: str | None) -> exp.Expr:
+    """A statement as PostgreSQL understands it, changed in place. `letters` is the collation that knows small and capital ones, if
+    the server has it: others go by a language, or take one letter for two."""
     for node in _innermost_first(statement, exp.TryCast, exp.Lower, exp.Upper, exp.Anonymous, exp.Case):
         if isinstance(node, exp.TryCast):
             node.replace(_fitting(node))
@@ -33,10 +35,17 @@ def adapted(statement: exp.Expr, letters: str) -> exp.Expr:
         elif isinstance(node, exp.Anonymous):
             if node.name in _TEXTS:
                 node.replace(_TEXTS[node.name](node.expressions[0]))
-        elif not isinstance(node.this, exp.Collate):
-            node.set("this", _collated(node.this, letters))
-            node.replace(exp.Paren(this=_collated(node.copy(), "C")))
+        elif isinstance(node, exp.Lower | exp.Upper) and not isinstance(node.this, exp.Collate):
+            node.replace(exp.Paren(this=_collated(_other_letters(node, letters), "C")))
     return statement
+
+
+def _other_letters(node: exp.Lower | exp.Upper, letters: str | None) -> exp.Expr:
+    of_kind = type(node)
+    if letters is None:
+        return _of_operands(translated(node, _x(), of_kind(this=_collated(_x(), "C"))), node.this)
+    found = of_kind(this=_collated(node.this, letters))
+    return found if of_kind is exp.Lower else call("REPLACE", found, exp.Literal.string("ß"), exp.Literal.string("ẞ"))
 
 
 def computes_doubles(statement: exp.Expr) -> bool:

@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from rulescore.sql.build import Select, all_of, column, equal, identifier, name, named, number
 from rulescore.sql.keys import DECIMAL_TEXT, DOUBLE_TEXT
+from rulescore.sql.letters import translated
 from rulescore.sql.values import call, constant
 
 _WIDE = "DECIMAL(38, 0)"
@@ -150,7 +151,7 @@ def _among(query: exp.Select, own: list[exp.Expr], asked: list[exp.Expr], only: 
     return exp.In(this=left, query=exp.Subquery(this=rows))
 
 
-_OTHERWISE = (exp.Anonymous, exp.Floor, exp.ArrayAgg, exp.Unnest, exp.Sub, exp.Collate)
+_OTHERWISE = (exp.Anonymous, exp.Floor, exp.ArrayAgg, exp.Unnest, exp.Sub, exp.Collate, exp.Lower, exp.Upper)
 
 
 def _otherwise(node: exp.Expr) -> exp.Expr | None:
@@ -168,6 +169,8 @@ def _otherwise(node: exp.Expr) -> exp.Expr | None:
             return call("SORT_ARRAY", exp.ArrayAgg(this=node.this.this))
         case exp.Unnest():
             return named(call("EXPLODE", node.expressions[0]), node.alias)
+        case exp.Lower() | exp.Upper():
+            return translated(node, node.this, call(node.key.upper(), node.this.copy()))
         case exp.Collate(this=exp.Expr() as value):  # strings are in the order of their code points already
             return value
         case exp.Anonymous() if node.name == DOUBLE_TEXT:

@@ -251,6 +251,7 @@ def joined_rules(target: Target) -> Iterator[str]:
     if target.numeric:
         yield f"P - Q < {first} <- {body}, A != B."
         yield f"abs(P - 2 * Q) < {first} <- {body}, A != B."
+        yield f"abs(P - Q) < 1e308 * 10 <- {body}, A != B."
 
 
 def random_setting(random: np.random.Generator, target: Target, rules: list[str]) -> Setting:

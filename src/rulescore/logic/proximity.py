@@ -6,6 +6,7 @@ Their pairs can be counted by sorting. The form is recognised, not asked for; an
 from __future__ import annotations
 
 import datetime
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -136,7 +137,7 @@ def _distance(condition: Condition) -> _Distance | None:
 
 
 def _number(expression: Expression) -> int | float | None:
-    """The value of an expression of numbers alone, computed as the database does."""
+    """The value of an expression of numbers alone, computed as the database does; None if that would find none."""
     match expression:
         case Constant(bool()):
             return None
@@ -146,14 +147,20 @@ def _number(expression: Expression) -> int | float | None:
             return value.days
         case Negative(operand):
             inner = _number(operand)
-            return None if inner is None else -inner
+            return None if inner is None else _fitting(-inner)
         case Operation(operator, left, right):
             sides = _number(left), _number(right)
             if sides[0] is None or sides[1] is None:
                 return None
-            return _computed(operator, sides[0], sides[1])
+            found = _computed(operator, sides[0], sides[1])
+            return None if found is None else _fitting(found)
         case _:
             return None
+
+
+def _fitting(value: int | float) -> int | float | None:
+    fits = -(2**63) <= value < 2**63 if isinstance(value, int) else math.isfinite(value)
+    return value if fits else None
 
 
 def _computed(operator: Arithmetic, left: int | float, right: int | float) -> int | float | None:

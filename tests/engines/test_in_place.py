@@ -152,6 +152,49 @@ def test_one_state_of_the_database_is_read(database: Database) -> None:
         engine.close()
 
 
+def make_ids(database: Database) -> None:
+    """Triples whose columns have names that are none of a triple's."""
+    database.run("CREATE SCHEMA kg", "CREATE TABLE kg.kg_triples (subject_id text, kind text, object_id text)")
+    insert(database, "kg.kg_triples", triples(FACTS))
+
+
+COLUMNS = '{ head = "subject_id", relation = "kind", tail = "object_id" }'
+
+
+def test_a_table_of_three_columns_is_no_predicate_unless_something_says_so(database: Database, tmp_path: Path) -> None:
+    make_ids(database)
+    facts = '[[facts]]\ndatabase_table = "kg.kg_triples"\n'
+    with pytest.raises(InputError) as raised:
+        project(tmp_path, database.reader, facts)
+    (problem,) = raised.value.problems
+    assert (problem.code, problem.notes[1]) == ("E329", "the columns are `subject_id`, `kind`, `object_id`")
+    assert problem.notes[0].startswith("the first row was read as `kg_triples(")
+    assert f"`columns = {COLUMNS}`" in problem.helps[0]
+    found = project(tmp_path, database.reader, f"{facts}columns = {COLUMNS}\n")
+    assert [one.dataset for one in found.rule_results] == [one.dataset for one in rulescore.audit(FACTS, RULES).rule_results]
+    assert project(tmp_path, database.reader, f'{facts}layout = "predicate"\n').summary.predicates == 1
+
+
+@pytest.mark.parametrize("names", ["subj, pred, obj", "source, type, target", '":START_ID", ":TYPE", ":END_ID"'])
+def test_usual_names_of_columns_are_those_of_triples(database: Database, names: str) -> None:
+    database.run(f"CREATE TABLE kin ({', '.join(f'{name} text' for name in names.split(', '))})")
+    insert(database, "kin", triples(FACTS))
+    found = rulescore.audit(table_facts("kin"), RULES, engine=database.reader)
+    assert [one.dataset for one in found.rule_results] == [one.dataset for one in rulescore.audit(FACTS, RULES).rule_results]
+
+
+def test_predictions_of_what_nothing_knows_are_refused_with_a_row(database: Database) -> None:
+    make_ids(database)
+    database.run("CREATE TABLE kg.turned (head text, relation text, tail text)")
+    insert(database, "kg.turned", [("ann", "eve", "aunt"), ("dora", "carl", "aunt")])
+    for table, shown in (("kg.kg_triples", "kg_triples("), ("kg.turned", "")):
+        with pytest.raises(InputError) as raised:
+            rulescore.score(FACTS, {"m": table_answers(table, "m")}, RULES, engine=database.reader)
+        (problem,) = raised.value.problems
+        assert (problem.code, problem.place.name) == ("E328", table)
+        assert problem.notes[0].startswith(f"the first row was read as `{shown}")
+
+
 def test_a_table_for_each_predicate(database: Database, tmp_path: Path) -> None:
     """Views, quoted names, columns in another order and columns of any name are tables of facts too."""
     database.run(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 CODES: dict[str, str] = {
     "E301": "a file or folder does not exist",
-    "E302": "a path is not what it should be: a folder for a file, a file that may not be read",
+    "E302": "a path is not what it should be: a folder for a file, a device, a file that may not be read",
     "E303": "a folder holds nothing, or something that is not a data file",
     "E304": "a file holds no facts, or a table none of a model",
-    "E305": "a file is damaged, or of a kind that cannot be read",
+    "E305": "a file is damaged, of a kind that cannot be read, or changed while it was read",
     "E310": "a row has another number of columns than the file",
     "E311": "a line is empty",
     "E312": "a value is missing",

@@ -34,6 +34,13 @@ def test_loading_twice_needs_to_be_asked_for(run: Run, database: Database) -> No
     assert run(*arguments, "--replace").exit_code == 0
 
 
+def test_a_header_that_is_loaded_as_a_fact_is_told(run: Run, database: Database, family: Path) -> None:
+    (family / "named.tsv").write_text("person\tkind\tother\n" + (family / "train.tsv").read_text())
+    options = ("--predictions", "good.tsv", "--engine", database.address)
+    assert "W325" in run("load", "--facts", "named.tsv", *options, "--schema", "named").stderr
+    assert "W325" not in run("load", "--facts", "train.tsv", *options).stderr
+
+
 def test_loading_needs_a_server(run: Run) -> None:
     result = run("load", "--facts", "train.tsv")
     assert result.exit_code == 2

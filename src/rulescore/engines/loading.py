@@ -163,7 +163,9 @@ def load(
     rows = row_counts(engine, stages)
     arities = predicate_arities(rows)
     _refuse_clashes(arities, tables)
-    problems = list(reading_problems(engine, [one for stage in stages.values() for one in stage.readings], _seen(rows, mentioned)))
+    problems = list(
+        reading_problems(engine, [one for stage in stages.values() for one in stage.readings], occurrences(rows, mentioned))
+    )
     if errors := [one for one in problems if one.severity is Severity.ERROR]:
         raise InputError(errors)
     names = sorted({**declared, **arities})
@@ -311,7 +313,7 @@ def row_counts(engine: Engine, stages: Mapping[str, Staging]) -> RowCounts:
     return found
 
 
-def _seen(found: RowCounts, mentioned: Callable[[str], bool]) -> Occurrences:
+def occurrences(found: RowCounts, mentioned: Callable[[str], bool]) -> Occurrences:
     rows = {predicate: sum(kinds.total() for kinds in uses.values()) for predicate, uses in found.items()}
     facts = {predicate for predicate, uses in found.items() for kinds in uses.values() if kinds["observed"] or kinds["negative"]}
     return Occurrences(rows, frozenset(facts), mentioned)

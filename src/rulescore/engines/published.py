@@ -11,7 +11,8 @@ from sqlglot import exp
 from rulescore.data.setting import Setting
 from rulescore.engines.base import Engine
 from rulescore.engines.in_place import expanded, published_catalogue
-from rulescore.engines.loading import Staging, predicate_arities, row_counts, stage, stage_predictions
+from rulescore.engines.loading import Staging, occurrences, predicate_arities, row_counts, stage, stage_predictions
+from rulescore.engines.readings import reading_warnings
 from rulescore.engines.tables import LoadedTable, hidden_table, load_tables
 from rulescore.errors import Diagnostic, EngineError, InputError, Severity, UncertainError
 from rulescore.sql import published as sql
@@ -105,7 +106,12 @@ class _Writer:
         self._keyed = load_tables(engine, setting, {})
         self._observed: Staging = stage(engine, "observed", setting.observed)
         self._predicted, _, _ = stage_predictions(engine, setting, {})
-        self._arities = predicate_arities(row_counts(engine, {"observed": self._observed, "predicted": self._predicted}))
+        rows = row_counts(engine, {"observed": self._observed, "predicted": self._predicted})
+        self._arities = predicate_arities(rows)
+        readings = [*self._observed.readings, *self._predicted.readings]
+        # Rules are not read here, and may speak of what is all that a file holds.
+        alone = {name for one in readings if len(one.predicates) == 1 for name in one.predicates}
+        self._misread = tuple(reading_warnings(readings, occurrences(rows, alone.__contains__)))
         predicates, targets = sorted(self._arities), [table for table in self._keyed.values() if table.target is not None]
         names = sql.table_names([*predicates, *(f"{table.name}_predictions" for table in targets)])
         self._of_predicate = dict(zip(predicates, names, strict=False))
@@ -181,3 +187,4 @@ class _Writer:
         if self._setting.negatives:
             yield Diagnostic("W921", "negative facts have no place in the published layout", severity=Severity.WARNING)
         yield from (warning for table in self._keyed.values() for warning in table.warnings)
+        yield from self._misread

@@ -56,7 +56,7 @@ class Reading:
         if self.first is None:
             self.guess = batch.guess
             row = batch.rows.slice(0, 1).to_pylist()[0]
-            self.first = _atom(batch.predicate or row["predicate"], batch.arity, row)
+            self.first = _atom(row["predicate"] if batch.predicate is None else batch.predicate, batch.arity, row)
         if batch.predicate is not None:
             self.predicates.add(batch.predicate)
         else:

@@ -40,6 +40,11 @@ def written(folder: Path, text: str) -> Path:
     return path
 
 
+def trust(path: Path) -> None:
+    file = read_project(path)
+    remember(file, digest(file))
+
+
 def deeds(path: Path) -> list[Deed]:
     return [wish.deed for wish in wishes(read_project(path))]
 
@@ -127,12 +132,12 @@ def test_what_is_not_going_to_be_done_needs_no_trust_and_is_not_done(folder: Pat
 
 def test_a_remembered_file_is_trusted_until_it_or_a_module_it_names_changes(folder: Path) -> None:
     path = written(folder, FACTS + CODE)
-    remember(read_project(path))
+    trust(path)
     load_project(path)
     (folder / "trust_checks.py").write_text("f = bool  # another one\n")
     with pytest.raises(InputError, match="it has changed since"):
         load_project(path)
-    remember(read_project(path))
+    trust(path)
     load_project(path)
     written(folder, f"# another one\n{FACTS}{CODE}")
     with pytest.raises(InputError, match="it has changed since"):
@@ -154,7 +159,7 @@ def test_a_module_in_a_package_is_covered_with_the_packages_around_it(folder: Pa
 
 def test_a_copy_or_a_link_in_another_folder_is_another_file(folder: Path, tmp_path: Path) -> None:
     path = written(folder, FACTS + SQL)
-    remember(read_project(path))
+    trust(path)
     other = tmp_path / "other"
     other.mkdir()
     (other / "facts.tsv").write_text("a\tp\tb\n")
@@ -169,7 +174,7 @@ def test_a_copy_or_a_link_in_another_folder_is_another_file(folder: Path, tmp_pa
 
 def test_the_memory_is_its_owner_s_alone_and_can_forget(folder: Path) -> None:
     path = written(folder, FACTS + SQL)
-    remember(read_project(path))
+    trust(path)
     memory = Path(os.environ["XDG_CONFIG_HOME"]) / "rulescore" / "trusted.json"
     assert stat.S_IMODE(memory.stat().st_mode) == 0o600
     assert [one.name for one in memory.parent.iterdir()] == ["trusted.json"]

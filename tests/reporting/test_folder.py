@@ -281,11 +281,14 @@ def test_a_run_that_is_killed_at_a_rename_mixes_nothing(results: Path, renames: 
 
 def test_what_killed_runs_have_left_is_removed_a_day_later(results: Path) -> None:
     names = {
-        results.parent / ".results.abc.partial" / "rules.csv": LONG_AGO,
-        results.parent / ".results.def.partial" / "rules.csv": time.time(),
-        results.parent / ".others.abc.partial" / "rules.csv": LONG_AGO,
+        results.parent / ".results.rulescore-a.partial" / "rules.csv": LONG_AGO,
+        results.parent / ".results.rulescore-b.partial" / "rules.csv": time.time(),
+        results.parent / ".results.theirs.partial" / "rules.csv": LONG_AGO,
+        results.parent / ".results.theirs.old" / "rules.csv": LONG_AGO,
+        results.parent / ".others.rulescore-a.partial" / "rules.csv": LONG_AGO,
         results / ".rules.csv.abc.partial": LONG_AGO,
         results / ".rules.csv.def.partial": time.time(),
+        results / ".theirs.partial": LONG_AGO,
     }
     for path in names:
         path.parent.mkdir(exist_ok=True)
@@ -293,8 +296,10 @@ def test_what_killed_runs_have_left_is_removed_a_day_later(results: Path) -> Non
     for path, when in names.items():
         os.utime(path if path.parent == results else path.parent, (when, when))
     write(results, "new")
-    assert beside(results) == [".others.abc.partial", ".results.def.partial"]
-    assert set(held(results)) == {*NEW, ".rules.csv.def.partial"}
+    left = [".others.rulescore-a.partial", ".results.rulescore-b.partial", ".results.theirs.old", ".results.theirs.partial"]
+    assert beside(results) == left
+    assert all((results.parent / name / "rules.csv").exists() for name in left)
+    assert set(held(results)) == {*NEW, ".rules.csv.def.partial", ".theirs.partial"}
 
 
 def test_two_runs_at_once_leave_the_results_of_one(results: Path) -> None:

@@ -32,9 +32,10 @@ def trust(project: Path, yes: bool, forgets: bool, lists: bool) -> None:
 
 
 def _trust(file: ProjectFile, *, yes: bool) -> None:
-    from rulescore.data.trust import printable, remember, wishes
+    from rulescore.data.trust import digest, printable, remember, wishes
 
-    found = wishes(file)
+    # Of what is shown, not of what it has become when the answer comes.
+    seen, found = digest(file), wishes(file)
     name = printable(str(file.path))
     if not found:
         click.echo(f"{name} asks for nothing that needs trust")
@@ -47,7 +48,7 @@ def _trust(file: ProjectFile, *, yes: bool) -> None:
     if not yes and not click.confirm("Do you trust it?", err=True):
         click.echo("it is not trusted", err=True)
         click.get_current_context().exit(1)
-    remember(file)
+    remember(file, seen)
     click.echo(f"{name} is trusted until it changes", err=True)
 
 

@@ -137,8 +137,9 @@ def remembered() -> dict[str, str]:
     return found
 
 
-def remember(file: ProjectFile) -> None:
-    _write_memory(remembered() | {_key(file.path): digest(file)})
+def remember(file: ProjectFile, seen: str) -> None:
+    """`seen`: the digest of what was looked at."""
+    _write_memory(remembered() | {_key(file.path): seen})
 
 
 def forget(path: Path) -> bool:

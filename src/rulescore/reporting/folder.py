@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from rulescore.errors import Diagnostic, InputError
@@ -77,15 +77,16 @@ def new_folder(folder: Path, own: Collection[str]) -> Iterator[Path]:
     target = _resolved(folder)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        draft = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=PARTIAL, dir=target.parent))
+        draft = Path(tempfile.mkdtemp(prefix=_mark(target), suffix=PARTIAL, dir=target.parent))
         try:
             # mkdtemp makes folders that only their owner may read; results are ordinary files.
             draft.chmod(stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o777 & ~umask())
             yield draft
+            sync(draft)
             with _alone_in(target.parent):
                 _tidy(target)
                 _carry(target, draft, own)
-                sync(draft)
+                _sync_one(draft)
                 _swap(target, draft)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
@@ -94,8 +95,18 @@ def new_folder(folder: Path, own: Collection[str]) -> Iterator[Path]:
 
 
 def is_left_over(path: Path) -> bool:
-    """Whether a file or folder was being written by a run that has not lived to finish it."""
-    return path.name.startswith(".") and path.name.endswith(PARTIAL) and time.time() - path.lstat().st_mtime > _LEFT_AFTER
+    """Whether a file of ours, or a folder, was being written by a run that has not lived to finish it."""
+    return path.name.endswith(PARTIAL) and time.time() - path.lstat().st_mtime > _LEFT_AFTER
+
+
+def _mark(target: Path) -> str:
+    """What the names begin with that we give to folders beside the target."""
+    return f".{target.name}.rulescore-"
+
+
+def _is_half_written(path: Path) -> bool:
+    """Whether a file in a folder of results is what a run has left of one of ours."""
+    return any(path.name.startswith(f".{name}.") for name in OUR_FILES) and is_left_over(path)
 
 
 def sync(path: Path) -> None:
@@ -125,7 +136,7 @@ def not_writable(target: Path, error: OSError) -> Diagnostic:
 def _carry(target: Path, draft: Path, own: Collection[str]) -> None:
     """Links into the new folder what is in the old one and is not replaced."""
     for entry in _entries(target):
-        if entry.name in own or is_left_over(Path(entry.path)):
+        if entry.name in own or _is_half_written(Path(entry.path)):
             continue
         if not _can_be_carried(entry):  # it came while we were at work
             raise InputError(_unswappable(target, f"it holds something else than files: `{entry.name}`"))
@@ -161,7 +172,7 @@ def _swap(target: Path, draft: Path) -> None:
 
 def _tidy(target: Path) -> None:
     """Puts back what a killed run has moved away, and removes what it has left."""
-    left = [Path(one.path) for one in _entries(target.parent) if one.name.startswith(f".{target.name}.")]
+    left = [Path(one.path) for one in _entries(target.parent) if one.name.startswith(_mark(target))]
     olds = sorted((one for one in left if one.suffix == _OLD and one.is_dir()), key=lambda path: path.stat().st_mtime)
     if olds and not target.exists():
         olds.pop().rename(target)
@@ -176,7 +187,7 @@ def _discard(old: Path, target: Path) -> None:
     """Removes a folder that was swapped, but no file of others that the new folder has not got."""
     for entry in _entries(old):
         path, kept = Path(entry.path), target / entry.name
-        if entry.name in OUR_FILES or is_left_over(path) or _is_same(path, kept):
+        if entry.name in OUR_FILES or _is_half_written(path) or _is_same(path, kept):
             _remove(path)
         elif not os.path.lexists(kept):
             path.rename(kept)
@@ -218,7 +229,8 @@ def _alone_in(folder: Path) -> Iterator[None]:
         return
     handle = os.open(folder, os.O_RDONLY)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        with suppress(OSError):  # some file systems have no locks
+            fcntl.flock(handle, fcntl.LOCK_EX)
         yield
     finally:
         os.close(handle)

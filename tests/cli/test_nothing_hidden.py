@@ -1,0 +1,79 @@
+"""A 0 that says nothing never leaves the command line without a word: rules that nothing refutes, models that nothing measures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+import rulescore
+
+Run = Callable[..., Result]
+MINED = ("--facts", "train.tsv", "--rules", "mined.rules")
+
+
+@pytest.fixture(autouse=True)
+def mined(family: Path) -> None:
+    """Rules as miners write them: no declarations."""
+    (family / "mined.rules").write_text("parents: parent(X, Y) <- mother(X, Y).\n", encoding="utf-8")
+    (family / "misread.tsv").write_text("alice\tall\tdaniel\nbob\tall\tdaniel\n", encoding="utf-8")
+
+
+def test_scoring_rules_that_nothing_refutes_is_an_error_that_says_what_to_declare(run: Run) -> None:
+    result = run("score", *MINED, "--predictions", "good.tsv")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "error[E265]" in result.stderr
+    assert "extract incompatible" in result.stderr
+
+
+def test_an_option_or_the_project_file_allows_it_with_a_warning(run: Run) -> None:
+    Path("allowed.toml").write_text(
+        'facts = "train.tsv"\nrules = "mined.rules"\n[predictions]\ngood = "good.tsv"\n[scoring]\nallow_unrefutable = true\n',
+        encoding="utf-8",
+    )
+    by_option = run("score", *MINED, "--predictions", "good.tsv", "--allow-unrefutable", "--format", "json")
+    by_project = run("score", "allowed.toml", "--format", "json")
+    assert by_option.exit_code == by_project.exit_code == 0
+    assert by_option.stdout == by_project.stdout
+    assert "warning[W211]" in by_option.stderr
+
+
+@pytest.mark.parametrize("command", ["audit", "check"])
+def test_commands_that_score_nothing_only_warn(run: Run, command: str) -> None:
+    result = run(command, *MINED, "--predictions", "good.tsv")
+    assert result.exit_code == 0
+    assert "warning[W211]: the only rule can never be refuted" in result.stderr
+
+
+def test_an_audit_flags_what_nothing_refutes(run: Run) -> None:
+    (row,) = json.loads(run("audit", *MINED, "--format", "json").stdout)["rows"]
+    assert row["flags"] == ["unrefutable", "vacuous"]
+
+
+def test_a_misread_model_is_unmeasured_and_its_predicates_are_named(run: Run) -> None:
+    result = run("score", "family.toml", "--predictions", "misread.tsv")
+    assert result.exit_code == 0
+    assert "warning[W502]: model `misread` is unmeasured" in result.stderr
+    assert "2 of 2, `all` (2)" in result.stderr
+    (row,) = [line for line in result.stdout.splitlines() if line.startswith("misread ")][:1]
+    assert row.split().count("unmeasured") == 3
+
+
+def test_a_model_without_predictions_is_unmeasured() -> None:
+    facts = [("alice", "mother", "bob")]
+    result = rulescore.score(facts, {"silent": []}, "false <- mother(X, X).")
+    assert result.models["unmeasured"].to_pylist() == [True]
+    assert result.models["hard_score_reason"].to_pylist()[0].startswith("unmeasured: ")
+
+
+def test_a_rule_in_sql_measures_the_predictions_that_it_reads() -> None:
+    facts = {"mother": [("alice", "bob")], "father": [("carl", "bob")]}
+    statement = "SELECT prediction, FALSE AS confirmed, a0 = a1 AS refuted FROM predicted_mother"
+    models = {"read": {"mother": [("dora", "dora")]}, "unread": {"father": [("dora", "dora")]}}
+    result = rulescore.score(facts, models, [], sql_rules=[rulescore.SqlRule("own", statement)], kinds={"own": "hard"})
+    assert result.models["unmeasured"].to_pylist() == [False, True]
+    assert result.models["violating"].to_pylist() == [1, 0]
+    assert result.models["unconcerned"].to_pylist() == [0, 1]

@@ -10,7 +10,7 @@ from functools import cache
 from sqlglot import exp
 
 from rulescore.sql.build import equal
-from rulescore.sql.expressions import call
+from rulescore.sql.values import call
 
 
 def translated(node: exp.Lower | exp.Upper, value: exp.Expr, ascii_letters: exp.Expr) -> exp.Expr:

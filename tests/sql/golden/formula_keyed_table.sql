@@ -25,20 +25,14 @@ FROM (
       "k"."inside",
       "k"."after0",
       "k"."before0",
-      NULLIF(
-        NULLIF(
-          NULLIF(CAST(2 AS DOUBLE) * "k"."after0", CAST('NaN' AS DOUBLE)),
-          CAST('Infinity' AS DOUBLE)
-        ),
-        CAST('-Infinity' AS DOUBLE)
-      ) AS "computed_after0",
-      NULLIF(
-        NULLIF(
-          NULLIF(CAST(2 AS DOUBLE) * "k"."before0", CAST('NaN' AS DOUBLE)),
-          CAST('Infinity' AS DOUBLE)
-        ),
-        CAST('-Infinity' AS DOUBLE)
-      ) AS "computed_before0"
+      CASE
+        WHEN ABS(CAST(2 AS DOUBLE) * "k"."after0") < CAST('Infinity' AS DOUBLE)
+        THEN CAST(2 AS DOUBLE) * "k"."after0"
+      END AS "computed_after0",
+      CASE
+        WHEN ABS(CAST(2 AS DOUBLE) * "k"."before0") < CAST('Infinity' AS DOUBLE)
+        THEN CAST(2 AS DOUBLE) * "k"."before0"
+      END AS "computed_before0"
     FROM (
       SELECT
         "k"."prediction",
@@ -46,7 +40,16 @@ FROM (
         "k"."inside",
         (
           SELECT
-            AVG("t4"."c2")
+            (
+              CASE
+                WHEN ABS(SUM("t4"."c2")) < CAST('Infinity' AS DOUBLE)
+                THEN SUM("t4"."c2")
+                ELSE CASE
+                  WHEN ABS(SUM("t4"."c2" * CAST('5.421010862427522e-20' AS DOUBLE))) < CAST('9.7453140114e+288' AS DOUBLE)
+                  THEN SUM("t4"."c2" * CAST('5.421010862427522e-20' AS DOUBLE)) * CAST('1.8446744073709552e+19' AS DOUBLE)
+                END
+              END
+            ) / CAST(NULLIF(COUNT("t4"."c2"), 0) AS DOUBLE)
           FROM (
             SELECT
               CAST(NULL AS INT) AS "prediction",
@@ -72,7 +75,16 @@ FROM (
         ) AS "after0",
         (
           SELECT
-            AVG("t5"."c2")
+            (
+              CASE
+                WHEN ABS(SUM("t5"."c2")) < CAST('Infinity' AS DOUBLE)
+                THEN SUM("t5"."c2")
+                ELSE CASE
+                  WHEN ABS(SUM("t5"."c2" * CAST('5.421010862427522e-20' AS DOUBLE))) < CAST('9.7453140114e+288' AS DOUBLE)
+                  THEN SUM("t5"."c2" * CAST('5.421010862427522e-20' AS DOUBLE)) * CAST('1.8446744073709552e+19' AS DOUBLE)
+                END
+              END
+            ) / CAST(NULLIF(COUNT("t5"."c2"), 0) AS DOUBLE)
           FROM "__rulescore__table_0_observed" AS "t5"
           WHERE
             NOT "t5"."c0" IS NULL AND "t5"."c3" = "k"."o0" AND NOT "t5"."c2" IS NULL

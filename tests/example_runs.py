@@ -23,7 +23,7 @@ def run_example(name: str, *options: str) -> str:
 
 
 def score_project(folder: Path) -> dict[str, Any]:
-    result = CliRunner().invoke(program, ["score", str(folder / "rulescore.toml"), "--format", "json"])
+    result = CliRunner().invoke(program, ["score", str(folder / "rulescore.toml"), "--trust", "--format", "json"])
     assert result.exit_code == 0, result.output
     found: dict[str, Any] = json.loads(result.stdout)
     return found

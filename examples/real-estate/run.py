@@ -23,7 +23,7 @@ from rulescore.data.project import load_project
 from rulescore.evaluate import Session
 from rulescore.reporting.accuracy import accuracy_listing, rule_scores_listing
 from rulescore.reporting.format import Format
-from sales import Sales, read_slice, write_view
+from sales import Sales, read_slice, write_slice
 
 MODELS: dict[str, Callable[[Sales], Prices]] = {
     "ridge": ridge,
@@ -62,7 +62,7 @@ price_per_unit = "valeurfonc / nblocdep"
 {adresse}
 """
 
-# A slice with columns of its own: a view gives them the register's names.
+# A slice with columns of its own: a table of a database has them under the register's names.
 SLICE_PROJECT = """\
 rules = "proximity.rules"
 
@@ -123,7 +123,7 @@ def _lay_out_register(folder: Path, options: argparse.Namespace, random: np.rand
 
 
 def _lay_out_slice(folder: Path, path: Path, random: np.random.Generator) -> tuple[Sales, str]:
-    write_view(path, folder / "slice.duckdb")
+    write_slice(path, folder / "slice.duckdb")
     return read_slice(path, random), SLICE_PROJECT
 
 
@@ -142,7 +142,8 @@ def _write_csv(path: Path, header: tuple[str, ...], rows: Iterable[tuple[object,
 
 
 def _score(folder: Path, sales: Sales, predictions: dict[str, Prices]) -> None:
-    with Session(load_project(folder / "rulescore.toml").setting) as session:
+    # The file was written here: it is trusted to open the database that was written beside it.
+    with Session(load_project(folder / "rulescore.toml", trusted=True).setting) as session:
         evaluation = session.evaluate()
     show_warnings(evaluation.warnings, quiet=False)
     accuracies = {model: measure_accuracy(REGRESSION, sales.labels, prices) for model, prices in predictions.items()}

@@ -70,14 +70,14 @@ def read_slice(path: Path, random: np.random.Generator, *, hidden_share: float =
     )
 
 
-def write_view(path: Path, database: Path) -> None:
-    """A database with one view of such a file, in which its columns and kinds have the register's names. No row is copied."""
+def write_slice(path: Path, database: Path) -> None:
+    """A database with one table of the rows of such a file, in which its columns and kinds have the register's names."""
     database.unlink(missing_ok=True)
     kinds = " ".join(f"WHEN '{name}' THEN '{kind}'" for name, kind in SLICE_TYPES.items())
     file = path.resolve().as_posix().replace("'", "''")
     with duckdb.connect(database) as connection:
         connection.execute(f"""
-            CREATE VIEW sale AS
+            CREATE TABLE sale AS
             SELECT id AS idmutation, CASE type {kinds} END AS libtyploc, postal_code AS codepostal, year AS anneemut,
                 price AS valeurfonc, surface, n_outbuildings AS nblocdep
             FROM read_parquet('{file}')

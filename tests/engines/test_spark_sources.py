@@ -258,3 +258,21 @@ def test_a_column_of_models_in_a_file_is_no_more_than_a_column(spark: SparkSessi
     given = {"m": {"thing": written(rows, tmp_path / "guesses.parquet")}}
     found = rulescore.score(None, given, "V > 0.0 <- thing(v: V).", tables={"thing": table}, engine=spark)
     assert found.rule_results[0].models["m"].counts.confirmed == 1
+
+
+def test_a_source_that_was_probably_read_wrongly_is_told(spark: SparkSession, tmp_path: Path) -> None:
+    rule = "near(X, Z) <- near(X, Y), near(Y, Z)."
+    facts = [("a", "near", "b"), ("b", "near", "c")]
+    wide = written(pa.table({"who": ["a"], "kind": ["near"], "whom": ["c"], "n": [1]}), tmp_path / "all.parquet")
+    with pytest.raises(InputError) as raised:
+        rulescore.score(facts, {"m": wide}, rule, engine=spark)
+    (problem,) = raised.value.problems
+    assert (problem.code, problem.notes[0]) == ("E328", "the first row was read as `all(a, near, c, 1)`")
+    with pytest.raises(InputError) as raised:
+        rulescore.audit([wide, facts], rule, engine=spark)
+    assert [one.code for one in raised.value.problems] == ["E329"]
+    named = spark.createDataFrame(facts, "subj string, pred string, obj string")
+    assert rulescore.audit(named, rule, engine=spark).summary.facts == 2
+    with pytest.raises(InputError) as raised:
+        rulescore.audit(spark.createDataFrame(facts, "who string, kind string, whom string"), rule, engine=spark)
+    assert [one.code for one in raised.value.problems] == ["E320"]

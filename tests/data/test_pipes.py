@@ -7,7 +7,9 @@ import gzip
 import io
 import os
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from threading import Thread
 
@@ -133,6 +135,14 @@ def test_there_may_be_no_standard_input(monkeypatch, facts_of, problems_of):
     monkeypatch.setattr(sys, "stdin", None)
     (problem,) = problems_of(lambda: facts_of(observed_streams("/dev/stdin")))
     assert (problem.code, problem.message) == ("E302", "there is no standard input")
+
+
+def test_a_pipe_for_which_there_is_no_room_is_an_error(standard_input, monkeypatch, facts_of, problems_of):
+    standard_input(LINES)
+    monkeypatch.setattr(tempfile, "TemporaryFile", partial(Path("/dev/full").open, "wb"))
+    (problem,) = problems_of(lambda: facts_of(observed_streams("/dev/stdin")))
+    assert problem.code == "E302"
+    assert problem.message.endswith("no space left on device")
 
 
 def test_a_device_is_no_file(problems_of):

@@ -10,10 +10,10 @@ import sys
 import tempfile
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
-from typing import IO
+from typing import IO, cast
 
 from rulescore.errors import Diagnostic, InputError, Place, suggestion
 
@@ -72,7 +72,7 @@ class InputFile:
                 self._refuse_another(file)
                 yield Opening(file, compressed=self.path.suffix == ".gz")
 
-    def _refuse_another(self, file: IO[bytes]) -> None:
+    def _refuse_another(self, file: io.FileIO) -> None:
         found = os.fstat(file.fileno())
         version = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
         if self._lasting and version != (self._version or version):
@@ -82,22 +82,36 @@ class InputFile:
 
     def _copied(self) -> Opening:
         """A file of ours that nobody else sees, and that is gone when it is closed."""
-        copy = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - it lasts as long as the source
+        try:
+            copy = tempfile.TemporaryFile()  # noqa: SIM115 - it lasts as long as the source
+            try:
+                self._copy_to(copy)
+            except BaseException:
+                with suppress(OSError):
+                    copy.close()
+                raise
+        except OSError as error:
+            message = f"`{self.path}` cannot be copied to a temporary file: {(error.strerror or str(error)).lower()}"
+            helps = ("save it to a file first, or set TMPDIR to a folder with more room",)
+            raise InputError(Diagnostic("E302", message, helps=helps)) from None
         weakref.finalize(self, copy.close)
+        # A pipe has no ending that tells how it is written.
+        return Opening(cast(io.FileIO, copy.raw), compressed=copy.read(len(_GZIP)) == _GZIP)
+
+    def _copy_to(self, copy: IO[bytes]) -> None:
         if self.path == STANDARD_INPUT:
             shutil.copyfileobj(standard_input(), copy, 1 << 20)
         else:
             with _open(self.path) as pipe:
                 shutil.copyfileobj(pipe, copy, 1 << 20)
+        # What is still in the buffer may find no room on the disk; seeking writes it.
         copy.seek(0)
-        # A pipe has no ending that tells how it is written.
-        return Opening(copy, compressed=copy.read(len(_GZIP)) == _GZIP)
 
 
 class Opening:
     """An opened file. Arrow reads ahead in threads of its own, so that each reader has its own place in the file."""
 
-    def __init__(self, file: IO[bytes], *, compressed: bool) -> None:
+    def __init__(self, file: io.FileIO, *, compressed: bool) -> None:
         self._file, self._lock = file, Lock()
         self.compressed = compressed
 
@@ -107,7 +121,7 @@ class Opening:
 
 
 class _Reader(io.RawIOBase):
-    def __init__(self, file: IO[bytes], lock: Lock) -> None:
+    def __init__(self, file: io.FileIO, lock: Lock) -> None:
         self._file, self._lock, self._place = file, lock, 0
 
     def readable(self) -> bool:
@@ -119,10 +133,9 @@ class _Reader(io.RawIOBase):
     def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
         with self._lock:
             self._file.seek(self._place)
-            found = self._file.read(len(buffer))
-        buffer[: len(found)] = found
-        self._place += len(found)
-        return len(found)
+            found = self._file.readinto(buffer)
+        self._place += found
+        return found
 
     def tell(self) -> int:
         return self._place
@@ -137,7 +150,7 @@ class _Reader(io.RawIOBase):
         return offset
 
 
-def _open(path: Path) -> IO[bytes]:
+def _open(path: Path) -> io.FileIO:
     try:
         return path.open("rb", buffering=0)
     except OSError as error:

@@ -220,7 +220,10 @@ def _triple_parts(names: Sequence[str] | None, width: int, request: Request, cho
 def _missing_columns(names: Sequence[str], missing: Sequence[str], request: Request) -> InputError:
     close = suggestion(missing[0], [_plain(name) for name in names])
     helps = [] if close is None else [f"is `{close}` the {missing[0]} column?"]
-    helps.append(f"say which it is: {choosing(missing[0], close or '…', request)}")
+    if len(missing) == len(TRIPLE) <= len(names) and not request.in_memory:
+        helps.append(f"choose them: `{chosen_columns(names)}`")
+    else:
+        helps.append(f"say which it is: {choosing(missing[0], close or '…', request)}")
     if request.in_memory and len(missing) == len(TRIPLE):
         helps.append(
             'for facts of one predicate give `{"predicate": frame}`, '

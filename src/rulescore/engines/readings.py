@@ -174,8 +174,8 @@ def _blanks(found: Occurrences) -> Iterator[Diagnostic]:
 def _columns_help(guess: Guess | None) -> tuple[str, ...]:
     if guess is None or not guess.names:
         return ()
-    what = "if it names the columns" if isinstance(guess, FirstLine) else "if the rows are triples"
-    return (f"{what}, call them `head`, `relation` and `tail`, or choose them: `{chosen_columns(guess.names)}`",)
+    what = "if it is a header (`--header`)" if isinstance(guess, FirstLine) else "if the rows are triples"
+    return (f"{what}, call the columns `head`, `relation` and `tail`, or choose them: `{chosen_columns(guess.names)}`",)
 
 
 def _read_as(row: Atom, guess: Guess | None) -> tuple[str, ...]:

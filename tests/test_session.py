@@ -301,7 +301,7 @@ def test_a_session_answers_in_any_order_and_more_than_once():
 
 
 def test_an_evaluation_can_be_repeated():
-    with Session(make_setting({"p": [("a", "b")]}, {"model": {"q": [("a", "b")]}}, "p(X, Y) <- q(X, Y).")) as session:
+    with Session(make_setting({"p": [("a", "b")]}, {"model": {"q": [("a", "b")]}}, "p(X, Y) <- q(X, Y). closed p.")) as session:
         assert session.evaluate().rule_results == session.evaluate().rule_results
 
 

@@ -289,5 +289,5 @@ def test_e292_an_arrow_answer_of_another_type() -> None:
 
 def test_a_predicate_of_the_data_goes_before_a_function_of_its_name() -> None:
     function = Recorder(lambda _: False)
-    (result,) = evaluated("person(X) <- age(X, N).", person=function).rule_results
+    (result,) = evaluated("person(X) <- age(X, N). closed person.", person=function).rule_results
     assert (result.dataset.confirmed, function.asked) == (3, [])

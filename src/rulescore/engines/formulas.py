@@ -21,7 +21,7 @@ from rulescore.logic.tolerances import DataTolerance
 from rulescore.sql.build import Select, drop, name, select, table, union_all
 from rulescore.sql.formula import Context
 from rulescore.sql.formula_branches import taken_part_through
-from rulescore.sql.formula_changes import can_change
+from rulescore.sql.formula_changes import can_be_inside
 from rulescore.sql.formula_counts import counts
 from rulescore.sql.formula_questions import asked_arguments, distinct_rows, in_pieces
 
@@ -137,7 +137,7 @@ class Formulas:
             for question in questions(rule):
                 context = Context(rule, self.schema, dict(calls), self.distinct_variables, self.roles, asking=True)
                 # What a prediction changes through aggregates is judged over the data alone, too.
-                over = (True, False) if predictions and can_change(context, taken_part_through(context)) else (predictions,)
+                over = (True, False) if predictions and can_be_inside(context, taken_part_through(context)) else (predictions,)
                 queries = (
                     query for one in over for query in asked_arguments(context, question, predictions=one, deferred=deferred)
                 )

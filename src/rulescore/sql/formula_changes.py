@@ -8,7 +8,7 @@ to these values and judged by both.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -36,9 +36,11 @@ from rulescore.sql.formula import Context, Joins, Scope, Source
 from rulescore.sql.formula_branches import in_measures, taken_part_through
 
 
-def can_change(context: Context, names: Sequence[str]) -> bool:
-    """Whether predictions can change one of these aggregates."""
-    return any(_measure_changes(context, context.rule.measures[name]) for name in names)
+def can_be_inside(context: Context, names: Sequence[str]) -> bool:
+    """Whether a prediction can be an atom of something that one of these aggregates ranges over."""
+    disjuncts = [one for name in names for one in context.possible(context.rule.measures[name].disjuncts)]
+    nodes = (node for disjunct in disjuncts for part in _parts_of(disjunct) for node in nodes_in(part))
+    return any(isinstance(node, RowAtom) and context.predictable(node) for node in nodes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,18 +71,21 @@ class Measured:
         same = [equal(one, scope.column(Variable(name))) for name, one in self.keys("k").items()]
         return all_of([equal(column("k", "prediction"), scope.prediction.copy()), *same])
 
+    def measures(self, when: str) -> dict[str, exp.Expr]:
+        return {name: column("k", f"{when}{i}") for i, name in enumerate(self.names)}
+
+    def _expressions(self, when: str) -> dict[str, exp.Expr]:
+        return {repr(one): column("k", f"computed_{when}{i}") for i, one in enumerate(self.computed)}
+
     def after(self, scope: Scope) -> Scope:
         """The scope of a grounding that reads what it can from its row `k`."""
-        columns = {name: column("k", f"after{i}") for i, name in enumerate(self.names)}
-        computed = {repr(one): column("k", f"computed_after{i}") for i, one in enumerate(self.computed)}
-        return replace(scope, columns={**scope.columns, **columns}, computed=computed)
+        return replace(scope, columns={**scope.columns, **self.measures("after")}, computed=self._expressions("after"))
 
     def before(self, scope: Scope) -> Scope:
         """The scope of the same grounding over the data alone. What an equation binds is the grounding's own value."""
         own = {name: scope.column(Variable(name)) for name, _ in self.disjunct.values}
-        columns = {name: column("k", f"before{i}") for i, name in enumerate(self.names)}
-        computed = {repr(one): column("k", f"computed_before{i}") for i, one in enumerate(self.computed)}
-        return replace(scope, columns={**scope.columns, **own, **columns}, prediction=None, computed=computed)
+        columns = {**scope.columns, **own, **self.measures("before")}
+        return replace(scope, columns=columns, prediction=None, computed=self._expressions("before"))
 
 
 def measured(context: Context, disjunct: Disjunct, table: str) -> Measured:
@@ -91,8 +96,8 @@ def measured(context: Context, disjunct: Disjunct, table: str) -> Measured:
 
 def _read_by(context: Context, disjunct: Disjunct, names: Sequence[str]) -> tuple[str, ...]:
     """The variables that atoms of a disjunct bind and aggregates read, be it by way of equations."""
-    made_of: dict[str, Iterable[Condition | Expression]] = {name: (value,) for name, value in disjunct.values}
-    made_of.update({name: _parts(measure) for name, measure in context.rule.measures.items()})
+    made_of: dict[str, tuple[Condition | Expression, ...]] = {name: (value,) for name, value in disjunct.values}
+    made_of.update({name: tuple(_parts(measure)) for name, measure in context.rule.measures.items()})
     found: set[str] = set()
     waiting = list(names)
     while waiting:
@@ -122,7 +127,7 @@ def values(found: Measured, standing: str | None, scope: Scope) -> Select:
     names = [Variable(name) for name in found.names]
     rows = _wider(rows, [*keys, "inside"], "", names, (after, replace(after, prediction=None)))
     if found.computed:
-        known = [replace(scope, computed={}) for scope in (found.after(after), found.before(after))]
+        known = [replace(after, columns={**after.columns, **found.measures(when)}) for when in ("after", "before")]
         rows = _wider(rows, [one.alias_or_name for one in rows.expressions], "computed_", found.computed, known)
     return rows
 
@@ -157,24 +162,52 @@ def _around(found: Measured) -> Joins:
     return joins
 
 
-def turned(found: Measured) -> Joins:
-    """Groundings of the data that are judged otherwise with a prediction that is in an aggregate of theirs."""
+def turned(found: Measured, held: Callable[[Scope], exp.Expr] | None) -> Joins:
+    """Groundings of the data that are judged otherwise with a prediction that is in an aggregate of theirs. `held`: whether the
+    body held before, if the disjunct is not the only one."""
     scope = Scope(found.context, found.keys("k"), column("k", "prediction"))
     joins = Joins(found.after(scope))
     joins.start(table(found.table, "k"))
     joins.read_observed(found.disjunct)
     joins.condition(equal(column("k", "inside"), number(1)))
-    joins.condition(judged_otherwise(joins.scope, found.before(joins.scope), found.disjunct))
+    before = found.before(joins.scope)
+    joins.condition(judged_otherwise(joins.scope, before, _still_held(before, found.disjunct) if held is None else held(before)))
     return joins
 
 
-def judged_otherwise(after: Scope, before: Scope, observed: Disjunct | None = None) -> exp.Expr:
+def _still_held(before: Scope, disjunct: Disjunct) -> exp.Expr | None:
+    """Whether a disjunct whose atoms are observed held before: what no prediction changes did. None: all of it did."""
+    context = before.context
+    tests = [before.condition(test) for test in disjunct.tests if _changes(context, test)]
+    values = [_has_value(before, name, value) for name, value in disjunct.values if _changes(context, value)]
+    return all_of([*tests, *values]) if tests or values else None
+
+
+def held_over_data(before: Scope) -> exp.Expr:
+    """Whether the body of a grounding held before."""
+    context = before.context
+    return any_of([_held(before, one) for one in context.possible(context.rule.disjuncts)])
+
+
+def _held(before: Scope, disjunct: Disjunct) -> exp.Expr:
+    joins = Joins(before)
+    for atom in disjunct.atoms:
+        joins.read(atom, Source.OBSERVED)
+    for name, value in disjunct.values:
+        joins.condition(_has_value(before, name, value))
+    return exists(joins.query(number(1), tests=disjunct.tests)) if disjunct.atoms else all_of(joins.conditions(disjunct.tests))
+
+
+def _has_value(scope: Scope, name: str, value: Expression) -> exp.Expr:
+    return equal(scope.column(Variable(name)), scope.typed(name, scope.value(value), scope.type_of(value)))
+
+
+def judged_otherwise(after: Scope, before: Scope, held: exp.Expr | None) -> exp.Expr:
     """Whether a grounding whose body holds with a prediction is judged otherwise without it: its body does not hold, or one of the
-    head's answers is another. `observed`: a disjunct whose atoms are known to be observed."""
+    head's answers is another. `held`: whether its body holds without it; None: it does."""
     context = after.context
-    ways = [_held(before, one, observed=one is observed) for one in context.possible(context.rule.disjuncts)]
-    found = [] if exp.true() in ways else [equal(one_if(any_of(ways)), number(0))]
     confirmed, refuted = context.rule.confirmed, context.rule.refuted
+    found = [] if held is None else [equal(one_if(held), number(0))]
     if refuted == Opposite(confirmed) and _judgement_changes(context, confirmed):  # true, false or unknown
         sides = [exp.Paren(this=scope.judgement(confirmed)) for scope in (after, before)]
         return exp.Paren(this=any_of([*found, exp.NullSafeNEQ(this=sides[0], expression=sides[1])]))
@@ -184,23 +217,6 @@ def judged_otherwise(after: Scope, before: Scope, observed: Disjunct | None = No
     return exp.Paren(this=any_of(found))
 
 
-def _held(before: Scope, disjunct: Disjunct, *, observed: bool) -> exp.Expr:
-    """Whether a disjunct holds of a grounding over the data alone. If its atoms are `observed`, only what predictions change is
-    asked: the rest holds."""
-    context = before.context
-    joins = Joins(before)
-    for atom in () if observed else disjunct.atoms:
-        joins.read(atom, Source.OBSERVED)
-    tests = [one for one in disjunct.tests if not observed or _changes(context, one)]
-    values = [(name, value) for name, value in disjunct.values if not observed or _changes(context, value)]
-    for name, value in values:
-        found = before.typed(name, before.value(value), before.type_of(value))
-        joins.condition(equal(before.column(Variable(name)), found))
-    if observed or not disjunct.atoms:
-        return all_of(joins.conditions(tests))
-    return exists(joins.query(number(1), tests=tests))
-
-
 def _changes(context: Context, node: Condition | Expression) -> bool:
     """Whether what a condition or an expression comes to may be another with a prediction."""
     measures = context.rule.measures
@@ -208,15 +224,11 @@ def _changes(context: Context, node: Condition | Expression) -> bool:
         match one:
             case RowAtom() if context.predictable(one):
                 return True
-            case Variable(name) if name in measures and _measure_changes(context, measures[name]):
+            case Variable(name) if name in measures and any(_changes(context, part) for part in _parts(measures[name])):
                 return True
             case _:
                 pass
     return False
-
-
-def _measure_changes(context: Context, measure: Measure) -> bool:
-    return any(_changes(context, part) for part in _parts(measure))
 
 
 def _parts(measure: Measure) -> Iterator[Condition | Expression]:

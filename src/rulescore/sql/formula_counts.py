@@ -5,7 +5,7 @@ What the same grounding is found by twice is made distinct; then all tests are a
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations, groupby
 
@@ -33,7 +33,7 @@ from rulescore.sql.build import (
 )
 from rulescore.sql.formula import Context, Joins, Scope
 from rulescore.sql.formula_branches import MOST_NESTED, Branch, branches, in_measures, taken_part_through
-from rulescore.sql.formula_changes import can_change, judged_otherwise, measured, turned, values
+from rulescore.sql.formula_changes import can_be_inside, held_over_data, judged_otherwise, measured, turned, values
 
 
 def variable(index: int) -> str:
@@ -142,7 +142,7 @@ def _prediction(scope: Scope) -> exp.Expr:
 
 def judged(context: Context, *, predictions: bool) -> Select | None:
     """The groundings with the two answers of their heads, each 0 or 1."""
-    if predictions and can_change(context, taken_part_through(context)):
+    if predictions and can_be_inside(context, taken_part_through(context)):
         return _judged_by_changes(context)
     rows = groundings(context, predictions=predictions)
     if rows is None:
@@ -165,14 +165,25 @@ def _judged_by_changes(context: Context) -> Select | None:
     """Of a rule whose aggregates predictions can be in: the groundings in which a prediction stands, and those that it turns."""
     found = list(branches(context, predictions=True))
     disjuncts = context.possible(context.rule.disjuncts)
-    parts = [_disjunct_by_changes(context, one, [way for way in found if way.disjunct is one]) for one in disjuncts]
+    held = _is_held if len(disjuncts) > 1 else None
+    parts = [_disjunct_by_changes(context, one, [way for way in found if way.disjunct is one], held) for one in disjuncts]
     if len(parts) <= 1:
         return parts[0] if parts else None
     rows = union_all([select("*").from_(part.subquery(alias=f"d{i}", copy=False)) for i, part in enumerate(parts)])
-    return select("*").distinct().from_(rows.subquery(alias="j", copy=False))
+    of_data = groundings(context, predictions=False)
+    assert of_data is not None
+    return select("*").with_step("held", of_data).distinct().from_(rows.subquery(alias="j", copy=False))
 
 
-def _disjunct_by_changes(context: Context, disjunct: Disjunct, found: Sequence[Branch]) -> Select:
+def _is_held(before: Scope) -> exp.Expr:
+    """Whether a grounding is among those of the data, which are kept in a step of the statement."""
+    same = [equal(column("h", variable(i)), before.column(Variable(name))) for i, name in enumerate(before.context.rule.variables)]
+    return exists(select(number(1)).from_(table("held", "h")).where(all_of(same)))
+
+
+def _disjunct_by_changes(
+    context: Context, disjunct: Disjunct, found: Sequence[Branch], held: Callable[[Scope], exp.Expr] | None
+) -> Select:
     tests = context.tests(disjunct)
     heavy = [test for test in tests if _condition(context, test, predictions=True).find(exp.Select)]
     scope, fields = grounding(context, predictions=True), fields_of(context, predictions=True)
@@ -183,7 +194,7 @@ def _disjunct_by_changes(context: Context, disjunct: Disjunct, found: Sequence[B
         rows.append(select(*(column("s", c) for c in fields)).from_(table("standing", "s")))
     known = measured(context, disjunct, "measured")
     query = query.with_step(known.table, values(known, "standing" if found else None, scope))
-    way = Branch(disjunct, turned(known), "prediction in an aggregate")
+    way = Branch(disjunct, turned(known, held), "prediction in an aggregate")
     rows.append(_branch_rows(context, way, predictions=True))
     apart = all(one.binds for one in found) and _are_apart(context, [*found, way])
     source = union_all(rows) if apart else _each_once(context, rows, predictions=True)
@@ -192,7 +203,8 @@ def _disjunct_by_changes(context: Context, disjunct: Disjunct, found: Sequence[B
     query = query.join(table(known.table, "k"), on=known.is_row_of(scope)).where(*(after.condition(test) for test in heavy))
     if Role.BODY not in context.roles:
         inside = exp.Paren(this=any_of(measure_places(scope, context.rule.head_measures)))
-        changed = all_of([inside, judged_otherwise(after, known.before(after))])
+        before = known.before(after)
+        changed = all_of([inside, judged_otherwise(after, before, (held or held_over_data)(before))])
         query = query.where(any_of([*head_atoms(scope), exp.Paren(this=changed)]))
     return query
 

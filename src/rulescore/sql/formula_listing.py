@@ -12,7 +12,7 @@ from rulescore.language.trees import nodes_in
 from rulescore.logic.formula import All, Any, Exists, Judgement, Leaf, Opposite
 from rulescore.sql.build import Select, all_of, any_of, column, equal, named, number, one_if, select, table
 from rulescore.sql.formula import Context, Joins, Scope, Source
-from rulescore.sql.formula_changes import can_change, judged_otherwise
+from rulescore.sql.formula_changes import can_be_inside, held_over_data, judged_otherwise
 from rulescore.sql.formula_counts import fields_of, grounding, head_atoms, judged, measure_places
 
 
@@ -48,7 +48,7 @@ def explained(context: Context, listed: str, *, predictions: bool) -> Select:
     fields = [named(one_if(scope.judgement(reason)), f"r{i}") for i, reason in enumerate(found)]
     if predictions:
         fields += [named(one_if(condition), role) for role, condition in _roles(scope, found)]
-    aggregated = predictions and can_change(context, (*rule.body_measures, *rule.head_measures))
+    aggregated = predictions and can_be_inside(context, (*rule.body_measures, *rule.head_measures))
     rows = _with_changes(scope, listed) if aggregated else table(listed, "g")
     query = select(*(column("g", c) for c in names), *fields).from_(rows)
     return query.order_by(*(column("g", c) for c in names)) if names else query
@@ -56,7 +56,8 @@ def explained(context: Context, listed: str, *, predictions: bool) -> Select:
 
 def _with_changes(scope: Scope, listed: str) -> exp.Expr:
     """Listed groundings, with whether each is judged otherwise than over the data alone."""
-    changed = judged_otherwise(scope, replace(scope, prediction=None))
+    before = replace(scope, prediction=None)
+    changed = judged_otherwise(scope, before, held_over_data(before))
     fields = [column("g", c) for c in fields_of(scope.context, predictions=True)]
     return select(*fields, named(one_if(changed), "changed")).from_(table(listed, "g")).subquery(alias="g", copy=False)
 

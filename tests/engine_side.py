@@ -17,7 +17,7 @@ import oracle_findings
 from formula_tree import FormulaSetting, Table
 from formula_values import is_integer
 from formula_writing import write_expression
-from oracle import Constant, Counts, Fact, Setting
+from oracle import Constant, Counts, Double, Fact, Setting
 from rule_text import write_atom, write_value
 
 ZERO = Counts(0, 0, 0)
@@ -26,7 +26,8 @@ ZERO = Counts(0, 0, 0)
 def python_value(one: Constant) -> Any:
     if one.type != "number":
         return one.value
-    whole = one.value.denominator == 1 and (is_integer(one.value) or Fraction(float(one.value)) != one.value)
+    whole = one.value.denominator == 1 and not isinstance(one, Double)
+    whole = whole and (is_integer(one.value) or Fraction(float(one.value)) != one.value)
     return int(one.value) if whole else float(one.value)
 
 

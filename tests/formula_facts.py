@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from formula_tree import AttributeName, Call, Expression, FormulaSetting, Negative, Operation
 from formula_values import Raw, as_double, call, is_integer, operate, raw, typed
-from oracle import Constant, Fact, Facts
+from oracle import Constant, Double, Fact, Facts
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def double_places(setting: FormulaSetting) -> set[tuple[str, int]]:
         (one[0], place)
         for one in facts
         for place, argument in enumerate(one[1:])
-        if argument.type == "number" and not is_integer(argument.value)
+        if argument.type == "number" and (isinstance(argument, Double) or not is_integer(argument.value))
     }
     return found | {
         (table.predicate(name), len(table.key)) for table in setting.tables for name, kind in table.columns if kind == "float"

@@ -12,16 +12,10 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from oracle import Constant, constant
+from oracle import Constant, Double, constant
 
 Raw = Any
 DAY = datetime.timedelta(days=1)
-
-
-class Double(Constant):
-    """A number that is computed with as a double. It equals any constant of its value."""
-
-    __slots__ = ()
 
 
 def as_double(one: Constant) -> Constant:

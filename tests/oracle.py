@@ -25,6 +25,12 @@ class Constant(NamedTuple):
     value: Any
 
 
+class Double(Constant):
+    """A number that is given, or computed with, as a float. It equals the integer of its value."""
+
+    __slots__ = ()
+
+
 def constant(value: Value) -> Constant:
     if isinstance(value, bool):
         return Constant("boolean", value)

@@ -15,6 +15,7 @@ from oracle import (
     Body,
     Compare,
     Constant,
+    Double,
     Functional,
     Incompatible,
     Literal,
@@ -284,7 +285,9 @@ def write_value(one: Constant) -> str:
         case "boolean":
             return str(one.value).lower()
         case "number":
-            return str(one.value) if one.value.denominator == 1 and abs(one.value) <= 2**63 else repr(float(one.value))
+            whole = one.value.denominator == 1 and not isinstance(one, Double)
+            whole = whole and (abs(one.value) <= 2**63 or Fraction(float(one.value)) != one.value)
+            return str(one.value) if whole else repr(float(one.value))
         case _:
             return str(one.value.isoformat())
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import permutations, product
 
@@ -16,6 +16,7 @@ from oracle import (
     Auxiliary,
     Compare,
     Constant,
+    Double,
     Fact,
     Facts,
     Functional,
@@ -36,25 +37,34 @@ PREDICATES = ("p", "q", "r", "s", "t")
 VARIABLES = tuple(map(Variable, ("X", "Y", "Z", "W")))
 ABBREVIATION = Variable("V")
 
-# Several types in one pool: equality is typed.
+DAY = datetime.date(2020, 1, 31)
+
+# Equality is typed and exact: several types in one pool, floats that equal integers, integers that no float equals.
+STRINGS: tuple[tuple[Value, ...], ...] = (("a", "b", "c"), ("a", "b"), ("a", "b", "c", "d"))
 POOLS: tuple[tuple[Value, ...], ...] = (
-    ("a", "b", "c"),
-    ("a", "b"),
-    ("a", "b", "c", "d"),
+    *STRINGS,
+    *STRINGS,
     (1, 2.5, -3),
-    (datetime.date(2020, 1, 31), datetime.date(1999, 12, 1)),
+    (DAY, datetime.date(1999, 12, 1)),
     ("1", 1, True, "true"),
+    (1, 1.0, 2.5, 0.1),
+    (2**53, 2.0**53, 2**53 + 1),
+    (2**63 - 1, 2.0**63, -(2**63)),
+    (1, 1.0, True, "1.0"),
+    (2**53 + 1, 2.0**53, "9007199254740993", False),
+    (DAY, "2020-01-31", 2020, -0.5),
 )
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Constants and predicates of one setting. `literals` are the constants that rules may name: a literal has to be of its
-    position's type, so a pool of several types has none."""
+    """Constants and predicates of one setting. `literals` are the constants that rules may name anywhere: a literal has to be of
+    its position's type, so a pool of several types has none. `places`: those that they may name at a position."""
 
     constants: tuple[Constant, ...]
     literals: tuple[Constant, ...]
     arities: dict[str, int]
+    places: Mapping[tuple[str, int], tuple[Constant, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -76,10 +86,26 @@ def chance(draw: st.DrawFn, percent: int) -> bool:
 
 @st.composite
 def vocabularies(draw: st.DrawFn) -> Vocabulary:
-    pool = tuple(map(constant, draw(st.sampled_from(POOLS))))
+    pool = tuple(map(given_constant, draw(st.sampled_from(POOLS))))
     arities = draw(st.tuples(*[st.sampled_from((2, 2, 2, 2, 1, 1, 2, 3, 4)) for _ in PREDICATES]))
     literals = pool if len({one.type for one in pool}) == 1 else ()
     return Vocabulary(pool, literals, dict(zip(PREDICATES, arities, strict=True)))
+
+
+def given_constant(value: Value) -> Constant:
+    """The constant of a value, which remembers whether it is given as a float."""
+    found = constant(value)
+    return Double(*found) if isinstance(value, float) else found
+
+
+def with_places(vocabulary: Vocabulary, observed: Facts) -> Vocabulary:
+    """A vocabulary that knows which literals stand at which position: those of a type that some fact has there."""
+    types: dict[tuple[str, int], set[str]] = {}
+    for name, *arguments in observed:
+        for position, one in enumerate(arguments):
+            types.setdefault((name, position), set()).add(one.type)
+    places = {place: tuple(one for one in vocabulary.constants if one.type in found) for place, found in types.items()}
+    return replace(vocabulary, places=places)
 
 
 def facts(vocabulary: Vocabulary, *, least: int = 0, most: int, predicates: Sequence[str] = PREDICATES) -> st.SearchStrategy[Facts]:
@@ -107,8 +133,15 @@ def predictions(draw: st.DrawFn, vocabulary: Vocabulary, observed: Facts) -> Fac
 
 
 @st.composite
-def terms(draw: st.DrawFn, variables: Sequence[Variable], vocabulary: Vocabulary, *, wildcards: bool) -> Term:
-    literals: Sequence[Constant] = vocabulary.literals
+def terms(
+    draw: st.DrawFn,
+    variables: Sequence[Variable],
+    vocabulary: Vocabulary,
+    *,
+    wildcards: bool,
+    place: tuple[str, int] | None = None,
+) -> Term:
+    literals = vocabulary.literals or (vocabulary.places.get(place, ()) if place is not None else ())
     if literals and (not variables or chance(draw, 12)):
         literal: Term = draw(st.sampled_from(literals))
         return literal
@@ -127,8 +160,8 @@ def atoms(
     predicate: str | None = None,
 ) -> Atom:
     name = predicate if predicate is not None else draw(st.sampled_from(PREDICATES))
-    term = terms(variables, vocabulary, wildcards=wildcards)
-    return Atom(name, tuple(draw(term) for _ in range(vocabulary.arities[name])))
+    arity = vocabulary.arities[name]
+    return Atom(name, tuple(draw(terms(variables, vocabulary, wildcards=wildcards, place=(name, i))) for i in range(arity)))
 
 
 def variables_of(body: Sequence[Literal]) -> list[Variable]:
@@ -252,6 +285,7 @@ def settings(draw: st.DrawFn, *, appendix: bool = False, most_rules: int = 5, mo
     """A setting that the convention can count, with all that it allows."""
     vocabulary = draw(vocabularies())
     observed = draw(observed_facts(vocabulary))
+    vocabulary = with_places(vocabulary, observed)
     number = min(most_rules, draw(st.sampled_from((1, 3, 4, 5, 5))))
     group_list = some(draw(st.lists(groups(vocabulary), min_size=appendix, max_size=2)))
     incompatible = some(

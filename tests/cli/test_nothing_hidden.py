@@ -17,8 +17,8 @@ MINED = ("--facts", "train.tsv", "--rules", "mined.rules")
 
 @pytest.fixture(autouse=True)
 def mined(family: Path) -> None:
-    """Rules as miners write them: no declarations."""
-    (family / "mined.rules").write_text("parents: parent(X, Y) <- mother(X, Y).\n", encoding="utf-8")
+    """Rules as miners write them: nothing says what refutes them."""
+    (family / "mined.rules").write_text("parents: parent(X, Y) <- mother(X, Y). predicate wife/2.\n", encoding="utf-8")
     (family / "misread.tsv").write_text("alice\tall\tdaniel\nbob\tall\tdaniel\n", encoding="utf-8")
 
 
@@ -54,6 +54,8 @@ def test_an_audit_flags_what_nothing_refutes(run: Run) -> None:
 
 
 def test_a_misread_model_is_unmeasured_and_its_predicates_are_named(run: Run) -> None:
+    with Path("family.rules").open("a", encoding="utf-8") as rules:
+        rules.write("predicate all/2.\n")
     result = run("score", "family.toml", "--predictions", "misread.tsv")
     assert result.exit_code == 0
     assert "warning[W502]: model `misread` is unmeasured" in result.stderr

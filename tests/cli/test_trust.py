@@ -20,7 +20,9 @@ CODE = '[functions]\nchecked = "cli_trust_checks:checked"\n'
 @pytest.fixture
 def evil(family: Path) -> Path:
     """A project whose functions leave a trace when they are imported, and another when they are called."""
-    (family / "called.rules").write_text("called: checked(X) <- mother(X, Y).\nfather(X, Y) <- mother(X, Y). closed father.\n")
+    (family / "called.rules").write_text(
+        "called: checked(X) <- mother(X, Y).\nfather(X, Y) <- mother(X, Y). closed father. predicate wife/2.\n"
+    )
     code = "from pathlib import Path\nPath('imported').touch()\ndef checked(x):\n    Path('called').touch()\n    return True\n"
     (family / "cli_trust_checks.py").write_text(code)
     (family / "rulescore.toml").write_text(PROJECT + CODE)

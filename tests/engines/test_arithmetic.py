@@ -94,10 +94,21 @@ def test_durations_have_64_bits_and_dates_say_what_is_beyond_them(engine: str) -
     options = {"tables": {"t": days}}
     rule = "one: (E - D) * 100000 > 999999999 days * 30 <- t(first: D, last: E)."
     assert counts(engine, None, rule, **options) == [(1, 0, 1)]
-    far = "999999999 days * 3"
-    for expression in ("D + (E - D) * 100000", "D + (E - D) * 10000000000000000", f"D + {far}", f"D - {far}"):
+    far, edge = "999999999 days * 3", "(999999999 days * 2 + 147483000 days)"
+    for expression in ("D + (E - D) * 100000", "D + (E - D) * 10000000000000000", f"D + {far}", f"{far} + D", f"E + {edge}"):
         with pytest.raises(EngineError, match="rule `one`"):
             counts(engine, None, f"one: {expression} > E <- t(first: D, last: E).", **options)
+
+
+def test_days_between_dates_at_the_ends_of_their_range_are_exact_or_an_error(engine: str) -> None:
+    days = Table({"id": [1], "first": [datetime.date(2020, 1, 1)]}, key="id")
+    found = None
+    try:
+        rule = "one: (D + 999999999 days * 2) - (D - 999999999 days * 2) = 999999999 days * 4 <- t(first: D)."
+        found = counts(engine, None, rule, tables={"t": days})
+    except EngineError as error:
+        assert "rule `one`" in str(error)  # noqa: PT017  # there need be none
+    assert found in (None, [(1, 0, 1)])
 
 
 def test_a_derived_attribute_beyond_64_bits_is_named_with_its_table(engine: str) -> None:
@@ -110,6 +121,14 @@ def test_a_derived_attribute_of_predictions_beyond_64_bits_is_named_with_its_tab
     described = {"t": Table({"id": [1, 2], "size": [1, 2]}, key="id", target="size", hidden=[2], derived={"twice": "size * 2"})}
     with pytest.raises(EngineError, match="while computing `twice` of table `t`"):
         rulescore.score(None, {"model": {2: 2**62}}, "T > 0 <- t(twice: T).", tables=described, engine=engine)
+
+
+def test_a_condition_on_hidden_rows_beyond_64_bits_is_named_with_its_table(engine: str) -> None:
+    described = {
+        "t": Table({"id": [1, 2], "size": [1, 2**62], "a": [1, 2]}, key="id", target="a", hidden={"where": "size * 2 > id"})
+    }
+    with pytest.raises(EngineError, match="while reading the rows of table `t`"):
+        counts(engine, None, "A > 0 <- t(a: A).", tables=described)
 
 
 # Booleans

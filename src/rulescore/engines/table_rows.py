@@ -233,7 +233,10 @@ class TableLoader:
         ids = self._hidden_ids(shape, stem)
         rows = TableRows(shape, need, stem, fields, 0, 0)
         stored = self._stored[shape.table.name]
-        self._engine.run(sql.create_rows(rows.table, shape, stored, sql.RowFields(fields, reached), ids))
+        try:
+            self._engine.run(sql.create_rows(rows.table, shape, stored, sql.RowFields(fields, reached), ids))
+        except EngineError as error:
+            raise EngineError(f"{error}\nwhile reading the rows of table `{shape.table.name}`") from error
         return _Made(rows, reached, ids)
 
     def _checked(self, tables: Sequence[_Made]) -> Iterator[TableRows]:

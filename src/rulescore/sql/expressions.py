@@ -67,6 +67,13 @@ def days(later: exp.Expr, earlier: exp.Expr) -> exp.Expr:
     return cast(difference, ValueType.DURATION)
 
 
+def later_day(operation: type[exp.Binary], date: exp.Expr, duration: exp.Expr) -> exp.Expr:
+    """A date and days, which are added as 32-bit integers, marked: some engines do not say if a date is beyond all they have."""
+    found = operation(this=date, expression=exp.cast(duration, "INT", copy=False))
+    found.meta["date"] = True
+    return found
+
+
 def when(condition: exp.Expr, value: exp.Expr) -> exp.Expr:
     """The value where the condition holds, else NULL."""
     return exp.Case(ifs=[exp.If(this=condition, true=value)])
@@ -232,14 +239,12 @@ class Compiler(ABC):
         if found is ValueType.FLOAT:
             return doubles(_ARITHMETIC[operation.operator](this=self.number(left), expression=self.number(right)))
         sides = [_paren(self._value(left)), _paren(self._value(right))]
-        if found is ValueType.DATE:  # days are added as 32-bit integers
-            sides = [
-                exp.cast(side, "INT", copy=False) if self.type_of(one) is ValueType.DURATION else side
-                for side, one in zip(sides, (left, right), strict=True)
-            ]
-        elif self.type_of(left) is self.type_of(right) is ValueType.DATE:
+        if found is ValueType.DATE:
+            date, duration = sides if self.type_of(left) is ValueType.DATE else sides[::-1]
+            return later_day(_ARITHMETIC[operation.operator], date, duration)
+        if self.type_of(left) is self.type_of(right) is ValueType.DATE:
             return days(sides[0], sides[1])
-        elif found is not None and not any(variables_in(operation)):  # literals would be 32-bit integers
+        if found is not None and not any(variables_in(operation)):  # literals would be 32-bit integers
             sides[0] = cast(sides[0], found)
         return _ARITHMETIC[operation.operator](this=sides[0], expression=sides[1])
 

@@ -151,7 +151,7 @@ def _among(query: exp.Select, own: list[exp.Expr], asked: list[exp.Expr], only: 
     return exp.In(this=left, query=exp.Subquery(this=rows))
 
 
-_OTHERWISE = (exp.Anonymous, exp.Floor, exp.ArrayAgg, exp.Unnest, exp.Sub, exp.Collate, exp.Lower, exp.Upper)
+_OTHERWISE = (exp.Anonymous, exp.Floor, exp.ArrayAgg, exp.Unnest, exp.Add, exp.Sub, exp.Collate, exp.Lower, exp.Upper)
 
 
 def _otherwise(node: exp.Expr) -> exp.Expr | None:
@@ -178,8 +178,16 @@ def _otherwise(node: exp.Expr) -> exp.Expr | None:
         case exp.Anonymous() if node.name == DECIMAL_TEXT:
             return _decimal_text(node.expressions[0])
         case exp.Sub() if node.meta.get("days"):
-            return exp.cast(call("DATEDIFF", node.this, node.expression), "BIGINT", copy=False)
+            return exp.Paren(this=exp.Sub(this=_day(node.this), expression=_day(node.expression)))
+        case exp.Add() | exp.Sub() if node.meta.get("date"):
+            moved = type(node)(this=_day(node.this), expression=_big(node.expression))
+            return call("DATE_FROM_UNIX_DATE", exp.cast(moved, "INT", copy=False))
     return None
+
+
+def _day(date: exp.Expr) -> exp.Expr:
+    """The number of a day, in 64 bits: Spark's own arithmetic of dates begins again at the other end of its 32 bits."""
+    return _big(call("UNIX_DATE", date))
 
 
 def _floor(value: exp.Expr) -> exp.Expr:

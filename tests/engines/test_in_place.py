@@ -277,7 +277,11 @@ def test_predictions_are_the_best_of_each_query(database: Database) -> None:
     )
     for table, top_k, kept in (("answer", None, 2), ("answer", 2, 3), ("ranked", None, 1), ("ranked", 2, 2)):
         found = rulescore.score(
-            {"p": [("x", "y")]}, {"m": table_answers(table, "m")}, "p(X, Y) <- p(Y, X).", top_k=top_k, engine=database.reader
+            {"p": [("x", "y")]},
+            {"m": table_answers(table, "m")},
+            "p(X, Y) <- p(Y, X). closed p.",
+            top_k=top_k,
+            engine=database.reader,
         )
         (model,) = found.model_results
         assert (model.predictions.rows, model.predictions.kept) == (4 if table == "answer" else 3, kept)
@@ -299,10 +303,10 @@ def test_a_model_need_not_be_in_every_table_of_its_predictions(database: Databas
         "INSERT INTO q VALUES ('a', 'b', 'n')",
     )
     answers = [table_answers(one, "m", predicate=one) for one in ("p", "q")]
-    found = rulescore.score({"p": [("x", "y")]}, {"m": answers}, "p(X, Y) <- p(Y, X).", engine=database.reader)
+    found = rulescore.score({"p": [("x", "y")]}, {"m": answers}, "p(X, Y) <- p(Y, X). closed p.", engine=database.reader)
     assert found.model_results[0].predictions.rows == 1
     with pytest.raises(InputError, match="there are no predictions of `m`"):
-        rulescore.score({"p": [("x", "y")]}, {"m": answers[1]}, "p(X, Y) <- p(Y, X).", engine=database.reader)
+        rulescore.score({"p": [("x", "y")]}, {"m": answers[1]}, "p(X, Y) <- p(Y, X). closed p.", engine=database.reader)
 
 
 @pytest.mark.parametrize(("column", "name"), [('"Model" text', "7"), ("model int", "7"), ("model char(5)", "7")])
@@ -317,7 +321,7 @@ def test_the_column_of_models_is_found_and_compared_whatever_its_case_and_type(
         f"INSERT INTO answers VALUES (4, 105.5, {name}), (5, 60, 8)",
     )
     found = rulescore.score(
-        {"p": [("x", "y")]}, {name: table_answers("answer", name)}, "p(X, Y) <- p(Y, X).", engine=database.reader
+        {"p": [("x", "y")]}, {name: table_answers("answer", name)}, "p(X, Y) <- p(Y, X). closed p.", engine=database.reader
     )
     assert found.model_results[0].predictions.rows == 1
     held_out = '{ table = "held_out" }'
@@ -455,7 +459,7 @@ def codes(error: pytest.ExceptionInfo[InputError]) -> list[str]:
 def test_rows_that_are_no_facts_are_refused(database: Database, kind: str, value: str, code: str, word: str) -> None:
     database.run(f"CREATE TABLE bad (head text, tail {kind})", f"INSERT INTO bad VALUES ('a', {value}), ('b', {value})")
     with pytest.raises(InputError) as error:
-        rulescore.audit(table_facts("bad", predicate="p"), "p(X, Y) <- p(Y, X).", engine=database.reader)
+        rulescore.audit(table_facts("bad", predicate="p"), "p(X, Y) <- p(Y, X). closed p.", engine=database.reader)
     assert codes(error) == [code]
     assert word in str(error.value)
 
@@ -481,7 +485,7 @@ def test_a_table_that_is_not_there_is_told_with_one_that_is(database: Database) 
 )
 def test_a_table_that_is_not_there_is_told_with_the_line_that_names_it(database: Database, tmp_path: Path, section: str) -> None:
     database.run("CREATE TABLE fact (head text, relation text, tail text)", "CREATE TABLE sale (id int, price float8)")
-    text = f'{section}\n[rules]\ntext = "p(X, Y) <- p(Y, X)."\n[engine]\nurl = "{database.reader}"\n'
+    text = f'{section}\n[rules]\ntext = "p(X, Y) <- p(Y, X). closed p."\n[engine]\nurl = "{database.reader}"\n'
     (tmp_path / "rulescore.toml").write_text(text)
     with pytest.raises(InputError) as error, Session(load_project(tmp_path / "rulescore.toml", trusted=True).setting):
         pass

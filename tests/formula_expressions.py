@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
+from hypothesis import assume
 from hypothesis import strategies as st
 
 from formula_schemas import NUMBERS, POOLS, VARIABLES, Schema
@@ -97,13 +98,30 @@ class ExpressionMaker:
             return self.pick(self.schema.constants(kind))
         return self.pick(scope[kind])
 
-    def plain_atom(self, scope: Scope, *, wildcards: bool) -> Atom:
-        """Of a predicate, or of an attribute as a predicate."""
+    def plain_atom(self, scope: Scope, *, wildcards: bool, bound: bool = False) -> Atom:
+        """Of a predicate, or of an attribute as a predicate. `bound`: it binds no variable, so that one of any type may stand at a
+        place of several types."""
         scope = without(scope, ANY, MEASURED)
         attributes = self.schema.attribute_signatures()
-        signatures = attributes if attributes and self.chance(40) else self.schema.predicates
+        predicates = self.usable(self.schema.predicates, scope)
+        signatures = attributes if attributes and (not predicates or self.chance(40)) else predicates
+        assume(signatures)
         name = self.pick(sorted(signatures))
-        return Atom(name, tuple(self.term(kind, scope, wildcards=wildcards) for kind in signatures[name]))
+        everything = [one for names in scope.values() for one in names]
+        terms: list[Term] = []
+        for place, kind in enumerate(signatures[name]):
+            literals = self.schema.literals.get((name, place), ())
+            if literals and self.chance(15):
+                terms.append(self.pick(literals))
+            elif kind == "mixed" and bound and self.chance(30):
+                terms.append(self.pick(everything))
+            else:
+                terms.append(self.term(kind, scope, wildcards=wildcards))
+        return Atom(name, tuple(terms))
+
+    def usable(self, signatures: Mapping[str, tuple[str, ...]], scope: Scope) -> dict[str, tuple[str, ...]]:
+        """Predicates that an atom can be made of: a place of several types needs a variable."""
+        return {name: kinds for name, kinds in signatures.items() if scope["mixed"] or "mixed" not in kinds}
 
     def row_atom(self, scope: Scope, *, named: bool, wildcards: bool = True, head: bool = False) -> RowAtom:
         """`named`: every part of the key is named, by a variable where there is one."""
@@ -121,11 +139,12 @@ class ExpressionMaker:
     def key_term(self, kind: str, scope: Scope) -> Term:
         return self.pick(scope[kind]) if scope[kind] and not self.chance(8) else self.pick(self.schema.constants(kind))
 
-    def positive(self, scope: Scope, *, named: bool = False) -> Condition:
-        """An atom that binds. `named`: no `_` and no unnamed key, which every disjunct would have to bind."""
-        if self.schema.table is not None and self.chance(50):
+    def positive(self, scope: Scope, *, named: bool = False, bound: bool = False) -> Condition:
+        """An atom. `named`: no `_` and no unnamed key, which every disjunct would have to bind. `bound`: it binds nothing."""
+        usable = self.usable(self.schema.predicates, scope)
+        if self.schema.table is not None and (not usable or self.chance(50)):
             return self.row_atom(scope, named=named)
-        return self.plain_atom(scope, wildcards=not named)
+        return self.plain_atom(scope, wildcards=not named, bound=bound)
 
     # Expressions
 
@@ -209,9 +228,9 @@ class ExpressionMaker:
 
     def aggregated(self, kind: str, own: Scope, known: Scope) -> tuple[str, Expression]:
         """What is summed has exact sums."""
-        anything = self.pick([v for names in own.values() for v in names])
         if kind == "integer" and (not own["integer"] or self.chance(50)):
-            return self.pick(("count", "count_distinct")), anything
+            typed = [v for k, names in own.items() for v in names if k != "mixed"]
+            return (self.pick(("count", "count_distinct")), self.pick(typed)) if typed else ("count", self.pick(own["mixed"]))
         if kind == "ratio":
             exact = [k for k in ("integer", "float") if own[k]]
             if exact:
@@ -230,8 +249,8 @@ class ExpressionMaker:
         kind = self.pick(("simple", "simple", "simple", "simple", "atom", "not", "not", "and", "or", "or"))
         if kind == "atom" or (depth == 0 and kind != "simple"):
             # An atom stands where it binds nothing: under `not`, or with every variable bound.
-            atom = self.positive(scope, named=True)
-            return Not(self.positive(scope)) if self.chance(50) else atom
+            atom = self.positive(scope, named=True, bound=True)
+            return Not(self.positive(scope, bound=True)) if self.chance(50) else atom
         if kind == "simple":
             return self.simple_condition(scope, aggregates=aggregates)
         if kind == "not":
@@ -240,12 +259,12 @@ class ExpressionMaker:
         return And(parts) if kind == "and" else Or(parts)
 
     def negated(self, scope: Scope, depth: int, *, aggregates: bool) -> Condition:
-        return self.positive(scope) if self.chance(40) else self.condition(scope, depth, aggregates=aggregates)
+        return self.positive(scope, bound=True) if self.chance(40) else self.condition(scope, depth, aggregates=aggregates)
 
     def simple_condition(self, scope: Scope, *, aggregates: bool = True) -> Condition:
         kind = self.pick(("comparison", "comparison", "comparison", "member", "test"))
         if kind == "member":
-            of = self.pick([k for k in POOLS if k != "ratio"])
+            of = self.pick([k for k in POOLS if k not in ("ratio", "mixed")])
             values = self.draw(st.lists(st.sampled_from(self.schema.constants(of)), min_size=1, max_size=3, unique=True))
             return Member(self.expression(of, scope, 1, aggregates=aggregates), tuple(values))
         if kind == "test":
@@ -254,6 +273,9 @@ class ExpressionMaker:
 
     def comparison(self, scope: Scope, *, aggregates: bool) -> Comparison:
         kind = self.pick([k for k in POOLS if scope[k]] + ["integer", "float", "ratio", "duration"])
+        if kind == "mixed":
+            others = [one for k in ("mixed", "mixed", "string", "integer") for one in without(scope, ANY, MEASURED)[k]]
+            return Comparison(self.pick(OPERATORS[:2]), self.pick(scope["mixed"]), self.pick(others))
         other = self.pick(NUMBERS) if kind in NUMBERS else kind
         operators = OPERATORS if kind != "boolean" else OPERATORS[:2]
         left = self.expression(kind, scope, 2, aggregates=aggregates and kind != "duration")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from formula_tree import AttributeName, Call, Expression, Operation, Table
 from formula_values import typed
 from oracle import Constant, Fact, Facts, Value, Variable, constant
-from strategies import chance
+from strategies import chance, given_constant
 
 DATES = (datetime.date(2020, 1, 31), datetime.date(2020, 2, 29))
 
@@ -25,6 +25,8 @@ POOLS: dict[str, tuple[Value, ...]] = {
     "date": DATES,
     "boolean": (True, False),
     "ratio": (0.5, 1.0, -1.0),
+    # A place of several types. Its values are compared with one another and with others, and nothing is computed with them.
+    "mixed": ("a", 2, 2.25, True, DATES[0], 2**53 + 1, 2.0**53),
 }
 # Near the ends of what doubles and 64 bits hold. Sums of these doubles are exact, too, or there are none; integers are exact as
 # doubles.
@@ -38,6 +40,7 @@ VARIABLES: dict[str, tuple[Variable, ...]] = {
     "date": (Variable("D"), Variable("E")),
     "boolean": (Variable("B"),),
     "ratio": (Variable("Q"), Variable("R")),
+    "mixed": (Variable("U"), Variable("K")),
 }
 SIGNATURES: tuple[tuple[str, ...], ...] = (
     ("string",),
@@ -48,6 +51,9 @@ SIGNATURES: tuple[tuple[str, ...], ...] = (
     ("integer",),
     ("integer", "float"),
     ("string", "integer", "float"),
+    ("mixed",),
+    ("mixed", "mixed"),
+    ("string", "mixed"),
 )
 NUMBERS = ("integer", "float", "ratio")
 PREDICATES = ("p", "q", "r", "s")
@@ -55,15 +61,17 @@ PREDICATES = ("p", "q", "r", "s")
 
 @dataclass(frozen=True)
 class Schema:
-    """Types of plain predicates, a table or none with the types of its attributes, and the values of each type."""
+    """Types of plain predicates, a table or none with the types of its attributes, and the values of each type. `literals`: the
+    constants that rules may name at places of several types."""
 
     predicates: Mapping[str, tuple[str, ...]]
     table: Table | None = None
     attributes: Mapping[str, str] = field(default_factory=dict)
     pools: Mapping[str, tuple[Value, ...]] = field(default_factory=lambda: POOLS)
+    literals: Mapping[tuple[str, int], tuple[Constant, ...]] = field(default_factory=dict)
 
     def constants(self, kind: str) -> tuple[Constant, ...]:
-        return tuple(map(constant, self.pools[kind]))
+        return tuple(map(given_constant if kind == "mixed" else constant, self.pools[kind]))
 
     @property
     def may_leave_64_bits(self) -> bool:
@@ -93,6 +101,17 @@ def pools(draw: st.DrawFn, *, large_integers: bool) -> Mapping[str, tuple[Value,
     if large_integers and chance(draw, 15):
         found["integer"] = LARGE_INTEGERS
     return found
+
+
+def with_literals(schema: Schema, observed: Facts) -> Schema:
+    """A schema that knows the literals of places of several types: a rule may name those of a type that some fact has there."""
+    found: dict[tuple[str, int], set[str]] = {}
+    for name, *arguments in observed:
+        for place, one in enumerate(arguments):
+            if schema.predicates[name][place] == "mixed":
+                found.setdefault((name, place), set()).add(one.type)
+    literals = {place: tuple(one for one in schema.constants("mixed") if one.type in types) for place, types in found.items()}
+    return replace(schema, literals=literals)
 
 
 @st.composite

@@ -87,14 +87,17 @@ class RuleMaker(ExpressionMaker):
                 continue
             kind = next(kind for kind, names in scope.items() if variable in names)
             if bound[kind] and self.chance(25):
-                value = self.pick(bound[kind]) if self.chance(50) else self.expression(kind, bound, 1, aggregates=True)
+                plain = kind == "mixed" or self.chance(50)
+                value = self.pick(bound[kind]) if plain else self.expression(kind, bound, 1, aggregates=True)
                 found.append(Comparison("=", variable, value))
                 continue
-            places = [(n, i) for n, signature in self.schema.signatures().items() for i, k in enumerate(signature) if k == kind]
+            named = self.usable(self.schema.signatures(), {**scope, kind: [variable]})
+            places = [(n, i) for n, signature in named.items() for i, k in enumerate(signature) if k == kind]
             if places:
                 name, place = self.pick(places)
                 signature = self.schema.signatures()[name]
-                terms = [variable if i == place else self.term(k, scope, wildcards=False) for i, k in enumerate(signature)]
+                known = {**scope, kind: [*scope[kind], variable]}
+                terms = [variable if i == place else self.term(k, known, wildcards=False) for i, k in enumerate(signature)]
                 found.append(Atom(name, tuple(terms)))
             else:
                 # Only the key has this type.
@@ -121,7 +124,7 @@ class RuleMaker(ExpressionMaker):
         if kind == "row" and self.schema.table is not None:
             return self.row_atom(scope, named=True, wildcards=False, head=True)
         if depth == 0 or kind in ("atom", "row"):
-            return self.plain_atom(scope, wildcards=False)
+            return self.plain_atom(scope, wildcards=False, bound=True)
         if kind == "condition":
             return self.simple_condition(scope)
         if kind == "not":
@@ -179,6 +182,7 @@ def settings(draw: st.DrawFn, *, most_rules: int = 4, models: int = 2, large_int
     """`large_integers`: some settings have integers that an engine may refuse to compute with."""
     schema = draw(formula_schemas.schemas(large_integers=large_integers))
     observed = draw(formula_schemas.facts(schema, least=draw(st.sampled_from((14, 0, 8, 18))), most=24))
+    schema = formula_schemas.with_literals(schema, observed)
     predictions = {f"model{i}": draw(formula_schemas.predictions(schema, observed)) for i in range(draw(st.integers(1, models)))}
     number = min(most_rules, draw(st.sampled_from((3, 1, 2, 4))))
     made = tuple(draw(rules(schema, f"rule{i}")) for i in range(number))
@@ -189,17 +193,12 @@ def settings(draw: st.DrawFn, *, most_rules: int = 4, models: int = 2, large_int
         tables=() if schema.table is None else (schema.table,),
         functions=FUNCTIONS,
         extract=chance(draw, 10),
-        distinct_variables=True if chance(draw, 8) and no_floats(schema) else None,
+        distinct_variables=True if chance(draw, 8) else None,
         roles=draw(st.sampled_from((frozenset({"body"}), frozenset({"head"})))) if chance(draw, 8) else None,
         **draw(refutations(schema)),
     )
     arities = {name: len(kinds) for name, kinds in schema.signatures().items()}
     return GeneratedFormulas(setting, arities, schema.may_leave_64_bits)
-
-
-def no_floats(schema: Schema) -> bool:
-    """Whether an integer can only equal an integer: variables of two types are never held apart."""
-    return not any(kind in ("float", "ratio") for kinds in schema.signatures().values() for kind in kinds)
 
 
 @st.composite

@@ -94,7 +94,8 @@ class ExpressionMaker:
     def term(self, kind: str, scope: Scope, *, wildcards: bool) -> Term:
         if wildcards and self.chance(10):
             return Wildcard()
-        if not scope[kind] or self.chance(10):
+        # A literal of a type that no fact has at its place is an error.
+        if not scope[kind] or (kind != "mixed" and self.chance(10)):
             return self.pick(self.schema.constants(kind))
         return self.pick(scope[kind])
 

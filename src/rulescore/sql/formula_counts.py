@@ -184,6 +184,7 @@ def _is_held(before: Scope) -> exp.Expr:
 def _disjunct_by_changes(
     context: Context, disjunct: Disjunct, found: Sequence[Branch], held: Callable[[Scope], exp.Expr] | None
 ) -> Select:
+    """`found`: the branches of a disjunct; `held`: how to ask whether a body held before, if other disjuncts may say so."""
     tests = context.tests(disjunct)
     heavy = [test for test in tests if _condition(context, test, predictions=True).find(exp.Select)]
     scope, fields = grounding(context, predictions=True), fields_of(context, predictions=True)
@@ -216,7 +217,7 @@ def head_atoms(scope: Scope) -> list[exp.Expr]:
 
 
 def measure_places(scope: Scope, names: Sequence[str]) -> Iterator[exp.Expr]:
-    """Whether the prediction takes part in aggregates of a grounding."""
+    """Whether the prediction is in aggregates of a grounding."""
     for joins, _ in in_measures(scope.context, names, lambda: Joins(scope)):
         yield exists(joins.query(number(1)))
 

@@ -18,6 +18,10 @@ def even(number: int) -> bool:
     return number % 2 == 0
 
 
+def is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
 def plausible(number: float) -> bool | None:
     """Below 10 nobody knows."""
     return None if number < 10 else number < 100
@@ -34,6 +38,7 @@ def modest(number: float) -> bool | None:
 
 FUNCTIONS: dict[str, Callable[..., bool | None]] = {
     "even": even,
+    "is_text": is_text,
     "modest": modest,
     "plausible": plausible,
     "same_letter": same_letter,

@@ -141,7 +141,8 @@ class Formulas:
                 queries = (
                     query for one in over for query in asked_arguments(context, question, predictions=one, deferred=deferred)
                 )
-                rows = [self.engine.query(distinct_rows(union_all(part))) for part in in_pieces(queries)]
+                with named_in_errors(self.titles[number]):
+                    rows = [self.engine.query(distinct_rows(union_all(part))) for part in in_pieces(queries)]
                 if rows:
                     rows += [asked[question]] if question in asked else []
                     asked[question] = pa.concat_tables(rows, promote_options="permissive")

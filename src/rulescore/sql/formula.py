@@ -143,6 +143,12 @@ class Scope(Compiler):
         else:
             self.columns[name] = self.typed(name, value, kind)
 
+    def is_value_of(self, variable: str, other: exp.Expr) -> exp.Expr:
+        """Whether a column that has the variable's type in all parts of the rule holds its value."""
+        found, wanted = self.type(Variable(variable)), self.context.rule.types.get(variable)
+        value = self.column(Variable(variable))
+        return equal(other, value) if found is None or wanted is None else same(other, wanted, value, found, self.inexact)
+
     def knows(self, name: str) -> bool:
         return name in self.columns or name in self.values or name in self.context.rule.measures
 
@@ -192,7 +198,7 @@ class Scope(Compiler):
         answers = table(self.context.calls[question(self.context.rule, test)], alias)
         asked = question(self.context.rule, test)
         given = [
-            same(column(alias, f"a{i}"), kind, self.value(one), self.type_of(one) or kind) if kind is not None else exp.false()
+            same(column(alias, f"a{i}"), kind, self.value(one), self.type_of(one) or kind, self.inexact) if kind else exp.false()
             for i, (one, kind) in enumerate(zip(test.arguments, asked.types, strict=True))
         ]
         query = select(column(alias, "answer")).from_(answers).where(all_of(given))

@@ -62,13 +62,13 @@ class Measured:
     def key_of(self, scope: Scope) -> list[exp.Expr]:
         """The fields that tell the row of a grounding."""
         assert scope.prediction is not None
-        outer = [named(scope.column(Variable(name)), f"o{i}") for i, name in enumerate(self.outer)]
+        outer = [named(scope.projected(name), f"o{i}") for i, name in enumerate(self.outer)]
         return [named(scope.prediction.copy(), "prediction"), *outer]
 
     def is_row_of(self, scope: Scope) -> exp.Expr:
         """Whether a row `k` is that of a grounding."""
         assert scope.prediction is not None
-        same = [equal(one, scope.column(Variable(name))) for name, one in self.keys("k").items()]
+        same = [scope.is_value_of(name, one) for name, one in self.keys("k").items()]
         return all_of([equal(column("k", "prediction"), scope.prediction.copy()), *same])
 
     def measures(self, when: str) -> dict[str, exp.Expr]:
@@ -157,7 +157,7 @@ def _around(found: Measured) -> Joins:
     reading = Joins(Scope(context, {}, None))
     for atom in enough[:1] or disjunct.atoms:
         reading.read(atom, Source.OBSERVED)
-    fields = [named(reading.scope.column(Variable(name)), f"o{i}") for i, name in enumerate(found.outer)]
+    fields = [named(reading.scope.projected(name), f"o{i}") for i, name in enumerate(found.outer)]
     joins.start(reading.query(*fields).distinct().subquery(alias=alias, copy=False))
     return joins
 
@@ -199,7 +199,7 @@ def _held(before: Scope, disjunct: Disjunct) -> exp.Expr:
 
 
 def _has_value(scope: Scope, name: str, value: Expression) -> exp.Expr:
-    return equal(scope.column(Variable(name)), scope.typed(name, scope.value(value), scope.type_of(value)))
+    return scope.is_value_of(name, scope.typed(name, scope.value(value), scope.type_of(value)))
 
 
 def judged_otherwise(after: Scope, before: Scope, held: exp.Expr | None) -> exp.Expr:

@@ -177,7 +177,7 @@ def _judged_by_changes(context: Context) -> Select | None:
 
 def _is_held(before: Scope) -> exp.Expr:
     """Whether a grounding is among those of the data, which are kept in a step of the statement."""
-    same = [equal(column("h", variable(i)), before.column(Variable(name))) for i, name in enumerate(before.context.rule.variables)]
+    same = [before.is_value_of(name, column("h", variable(i))) for i, name in enumerate(before.context.rule.variables)]
     return exists(select(number(1)).from_(table("held", "h")).where(all_of(same)))
 
 

@@ -286,8 +286,10 @@ class ModelPredictions:
 
 
 def origins_of(predictions: ModelPredictions) -> list[str]:
-    """Where a model's predictions come from. The tables of one published schema are one source."""
-    files = [source.origin for source in predictions.streams if isinstance(source, FactStream)]
+    """Where a model's predictions come from. A folder, a mapping and the tables of one published schema are one source."""
+    streams = [source for source in predictions.streams if isinstance(source, FactStream)]
+    parts = dict.fromkeys(source.part_of for source in streams if source.part_of is not None)
+    files = [*parts, *(source.origin for source in streams if source.part_of is None)]
     stored = dict.fromkeys(source.origin for source in predictions.streams if not isinstance(source, FactStream))
     return [*files, *stored, *(table.rows.origin for table in predictions.tables)]
 

@@ -29,6 +29,7 @@ CODES = {
 }
 
 _MOST_LISTED = 5
+_MOST_SUGGESTIONS = 10
 _ORDER = (
     "if the columns stand in another order, name them in a first line, `head`, `relation` and `tail`, "
     "or choose them: `columns = { head = 1, relation = 3, tail = 2 }`"
@@ -114,7 +115,8 @@ def _unknown_predictions(engine: Engine, readings: Iterable[Reading], found: Occ
 def _unknown(engine: Engine, parts: Sequence[Reading], predicates: Sequence[str], known: Sequence[str]) -> Diagnostic:
     first = next(one for one in parts if _predicates(engine, one))
     row = _first(engine, first)
-    meant = next((close for one in predicates if (close := _meant(one, known))), None)
+    # If columns stand in another order there are as many predicates as entities, and none is close.
+    meant = next((close for one in predicates[:_MOST_SUGGESTIONS] if (close := _meant(one, known))), None)
     helps = [] if meant is None else [f"did you mean `{meant}`?"]
     helps += [_ORDER] if isinstance(first.guess, FirstLine) else _columns_help(first.guess)
     helps.append(f"if they are meant, declare the predicate: `predicate {print_atom(row).partition('(')[0]}/{row.arity}.`")

@@ -143,6 +143,8 @@ class TableLoader:
         try:
             return self._engine.query(sql.stored_columns(stored)).schema
         except EngineError as error:
+            if "disabled by configuration" not in str(error):
+                raise
             notes = (str(error).splitlines()[0],)
             helps = ("a view of a database file may not read other files: make a table of what it shows",)
             message = f"`{table.table}` of `{table.database}` cannot be read"
@@ -170,7 +172,7 @@ class TableLoader:
         return sql.StoredTable((database, *known[full]), {})
 
     def _attached(self, path: Path) -> str:
-        """The name of a database, which is opened when it is first met."""
+        """The name of a database, which is opened once."""
         database = self._databases.get(path)
         if database is None:
             database = name(f"database_{len(self._databases)}")

@@ -24,6 +24,10 @@ def _findings(rows: Sequence[PredictedCounts], concerned: Concerned) -> Predicti
         with_partner=sum(row.with_partner for row in rows),
         violating=sum(row.violating for row in rows),
         violating_any=sum(row.violating_any for row in rows),
-        unconcerned={row.predicate: row.predictions for row in rows if row.predicate not in concerned.by_any},
+        unconcerned={
+            row.predicate: row.predictions
+            for row in sorted(rows, key=lambda row: row.predicate)
+            if row.predicate not in concerned.by_any
+        },
         measured=any(row.predicate in concerned.by_refutable for row in rows),
     )

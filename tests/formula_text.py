@@ -31,7 +31,7 @@ from formula_tree import (
     Test,
 )
 from formula_values import FUNCTIONS
-from oracle import Atom, Constant, Functional, Incompatible, Term, Variable, Wildcard, constant
+from oracle import Atom, Constant, Functional, Incompatible, Term, Variable, Wildcard, given
 from rule_text import RuleTextError, Token
 
 AGGREGATES = ("count", "sum", "avg", "min", "max", "count_distinct")
@@ -114,7 +114,7 @@ class FormulaReader(rule_text.Reader):
         if token.kind == "number" and self.peek().text in DAYS:
             return Constant("duration", datetime.timedelta(days=int(token.text)) * DAYS[self.take().text])
         value = rule_text.value(token)
-        return constant(-value if negative else value)  # type: ignore[operator]
+        return given(-value if negative else value)  # type: ignore[operator]
 
     def term(self) -> Term:
         token = self.peek()

@@ -41,6 +41,12 @@ def constant(value: Value) -> Constant:
     return Constant("string", value)
 
 
+def given(value: Value) -> Constant:
+    """The constant of a value, which remembers whether it is given as a float."""
+    found = constant(value)
+    return Double(*found) if isinstance(value, float) else found
+
+
 Fact = tuple[Any, ...]
 Facts = frozenset[Fact]
 

@@ -26,7 +26,7 @@ from oracle import (
     Value,
     Variable,
     Wildcard,
-    constant,
+    given,
     incompatible_group,
 )
 
@@ -140,7 +140,7 @@ class Reader:
             case "wildcard":
                 return Wildcard()
             case "string" | "word" | "number" | "date":
-                return constant(value(token))
+                return given(value(token))
             case _:
                 raise RuleTextError(token.line, f"a term expected, `{token.text}` found")
 

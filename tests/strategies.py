@@ -16,7 +16,6 @@ from oracle import (
     Auxiliary,
     Compare,
     Constant,
-    Double,
     Fact,
     Facts,
     Functional,
@@ -30,6 +29,7 @@ from oracle import (
     Variable,
     Wildcard,
     constant,
+    given,
 )
 from rule_text import write_program
 
@@ -86,16 +86,10 @@ def chance(draw: st.DrawFn, percent: int) -> bool:
 
 @st.composite
 def vocabularies(draw: st.DrawFn) -> Vocabulary:
-    pool = tuple(map(given_constant, draw(st.sampled_from(POOLS))))
+    pool = tuple(map(given, draw(st.sampled_from(POOLS))))
     arities = draw(st.tuples(*[st.sampled_from((2, 2, 2, 2, 1, 1, 2, 3, 4)) for _ in PREDICATES]))
     literals = pool if len({one.type for one in pool}) == 1 else ()
     return Vocabulary(pool, literals, dict(zip(PREDICATES, arities, strict=True)))
-
-
-def given_constant(value: Value) -> Constant:
-    """The constant of a value, which remembers whether it is given as a float."""
-    found = constant(value)
-    return Double(*found) if isinstance(value, float) else found
 
 
 def with_places(vocabulary: Vocabulary, observed: Facts) -> Vocabulary:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from formula_tree import AttributeName, Call, Expression, Operation, Table
 from formula_values import typed
-from oracle import Constant, Fact, Facts, Value, Variable, constant
-from strategies import chance, given_constant
+from oracle import Constant, Fact, Facts, Value, Variable, constant, given
+from strategies import chance
 
 DATES = (datetime.date(2020, 1, 31), datetime.date(2020, 2, 29))
 
@@ -71,7 +71,7 @@ class Schema:
     literals: Mapping[tuple[str, int], tuple[Constant, ...]] = field(default_factory=dict)
 
     def constants(self, kind: str) -> tuple[Constant, ...]:
-        return tuple(map(given_constant if kind == "mixed" else constant, self.pools[kind]))
+        return tuple(map(given if kind == "mixed" else constant, self.pools[kind]))
 
     @property
     def may_leave_64_bits(self) -> bool:

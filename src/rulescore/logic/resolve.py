@@ -66,6 +66,15 @@ CODES = {
 Substitution = Mapping[str, Expression]
 
 
+def _are_variables(written: Comparison, found: Comparison) -> bool:
+    """Whether a comparison asks for the equality of two variables, of which one stands for a constant of the head."""
+    if written.operator not in {Operator.EQUAL, Operator.DIFFERENT} or not isinstance(written.left, Variable):
+        return False
+    sides = (found.left, found.right)
+    terms = all(isinstance(one, Variable | Constant) for one in sides) and any(isinstance(one, Constant) for one in sides)
+    return isinstance(written.right, Variable) and terms
+
+
 def is_test(atom: Atom | Test, schema: Schema, functions: Iterable[str]) -> bool:
     """Whether what is written like an atom is a test: predicates of the data come first."""
     if schema.positions(atom.predicate) is not None:
@@ -119,7 +128,8 @@ class Resolver:
                 return self.atom(condition, known)
             case Comparison(operator, left, right, span):
                 found = Comparison(operator, self.expression(left, known), self.expression(right, known), span)
-                self._typing().comparison(found)
+                if not (self.prefix and _are_variables(condition, found)):
+                    self._typing().comparison(found)
                 return found
             case Let(variable, value, span):
                 return self.condition(Comparison(Operator.EQUAL, variable, value, span), known)
@@ -154,7 +164,7 @@ class Resolver:
         relation, named = self._arguments(atom)
         converted = tuple((column, self._term(term, known)) for column, term in named)
         if relation is not None:
-            self._check_types(relation, converted)
+            self._check_types(relation, named, converted)
         # Arguments of resolved atoms may be whole expressions: an abbreviation stands in an atom like any other term.
         name = relation.name if relation is not None else ""
         return RowAtom(name, converted, atom.span)  # type: ignore[arg-type]
@@ -211,7 +221,7 @@ class Resolver:
             for column, term in named
         )
         if relation is not None:
-            self._check_types(relation, converted)
+            self._check_types(relation, named, converted)
         return RowAtom(relation.name if relation else "", converted, atom.span)  # type: ignore[arg-type]
 
     def _fresh_variable(self, atom: Atom | RowAtom, column: str) -> Variable:
@@ -459,13 +469,20 @@ class Resolver:
     def _typing(self) -> Typing:
         return Typing(lambda variable: self.types.get(variable.name), self.problems, self.mixtures)
 
-    def _check_types(self, relation: Relation, arguments: Iterable[tuple[str, Expression | Wildcard]]) -> None:
+    def _check_types(
+        self,
+        relation: Relation,
+        written: Iterable[tuple[str, Term]],
+        arguments: Iterable[tuple[str, Expression | Wildcard]],
+    ) -> None:
         """What is written for an argument can be one; a variable can, whatever it stands for elsewhere."""
-        for name, term in arguments:
+        for (name, term), (_, own) in zip(arguments, written, strict=True):
             column = relation.columns[name]
             match term:
                 case Wildcard() | Variable():
                     pass
+                case Constant() if self.prefix and isinstance(own, Variable):
+                    pass  # a constant of the head in a refutation, which is checked by itself
                 case Constant(value):
                     if not column.may_hold(type_of_value(value)) or isinstance(value, datetime.timedelta):
                         self._report.wrong_type(relation, name, term)

@@ -164,9 +164,11 @@ def never(kind: Comparing, *values: exp.Expr) -> exp.Expr:
 
 
 def converted(value: exp.Expr, found: ValueType, wanted: ValueType, inexact: Collection[str] = ()) -> exp.Expr:
-    """A value as one of another type that can hold it; NULL if a mixed one has no such value."""
+    """A value as one of another type; NULL if that type has no such value."""
     if found is wanted:
         return value
+    if not agree(found, wanted):
+        return cast(exp.null(), wanted)
     if wanted is ValueType.MIXED:
         return key(value, found)
     return decoded(value, wanted, inexact) if found is ValueType.MIXED else cast(value, wanted)

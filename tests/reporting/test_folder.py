@@ -281,11 +281,11 @@ def test_a_run_that_is_killed_at_a_rename_mixes_nothing(results: Path, renames: 
 
 def test_what_killed_runs_have_left_is_removed_a_day_later(results: Path) -> None:
     names = {
-        results.parent / ".results.rulescore-a.partial" / "rules.csv": LONG_AGO,
-        results.parent / ".results.rulescore-b.partial" / "rules.csv": time.time(),
-        results.parent / ".results.theirs.partial" / "rules.csv": LONG_AGO,
+        results.parent / ".results.rulescore-aaaaaaaa.partial" / "rules.csv": LONG_AGO,
+        results.parent / ".results.rulescore-bbbbbbbb.partial" / "rules.csv": time.time(),
+        results.parent / ".results.rulescore-theirs.partial" / "rules.csv": LONG_AGO,
         results.parent / ".results.theirs.old" / "rules.csv": LONG_AGO,
-        results.parent / ".others.rulescore-a.partial" / "rules.csv": LONG_AGO,
+        results.parent / ".others.rulescore-aaaaaaaa.partial" / "rules.csv": LONG_AGO,
         results / ".rules.csv.abc.partial": LONG_AGO,
         results / ".rules.csv.def.partial": time.time(),
         results / ".theirs.partial": LONG_AGO,
@@ -296,10 +296,86 @@ def test_what_killed_runs_have_left_is_removed_a_day_later(results: Path) -> Non
     for path, when in names.items():
         os.utime(path if path.parent == results else path.parent, (when, when))
     write(results, "new")
-    left = [".others.rulescore-a.partial", ".results.rulescore-b.partial", ".results.theirs.old", ".results.theirs.partial"]
+    left = [
+        ".others.rulescore-aaaaaaaa.partial",
+        ".results.rulescore-bbbbbbbb.partial",
+        ".results.rulescore-theirs.partial",
+        ".results.theirs.old",
+    ]
     assert beside(results) == left
     assert all((results.parent / name / "rules.csv").exists() for name in left)
     assert set(held(results)) == {*NEW, ".rules.csv.def.partial", ".theirs.partial"}
+
+
+@pytest.fixture
+def precious(tmp_path: Path) -> Path:
+    """A folder of the user's, outside the one that the results are in."""
+    folder = tmp_path / "precious"
+    (folder / "contributions.parquet").mkdir(parents=True)
+    for name in ("diary.txt", "rules.csv", "contributions.parquet/part"):
+        (folder / name).write_text("precious")
+    return folder
+
+
+def all_in(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+@pytest.mark.parametrize("ending", ["old", "partial"])
+def test_a_link_is_no_folder_that_a_killed_run_has_left(precious: Path, ending: str, is_there: bool) -> None:
+    """Whoever made the project can put one there: it would lead to files that are none of ours."""
+    results = precious.parent / "project" / "results"
+    results.parent.mkdir()
+    link = results.parent / f".results.rulescore-aaaaaaaa.{ending}"
+    link.symlink_to("../precious")
+    os.utime(precious, (LONG_AGO, LONG_AGO))
+    os.utime(link, (LONG_AGO, LONG_AGO), follow_symlinks=False)
+    before = all_in(precious)
+    if is_there:
+        results.mkdir()
+    write(results, "new")
+    assert all_in(precious) == before
+    assert link.is_symlink()
+    assert not results.is_symlink()
+    assert set(held(results)) == {"evaluation.json", "models.csv", "rules.csv"}
+
+
+def test_links_in_a_folder_that_was_left_lead_nowhere(precious: Path) -> None:
+    results = precious.parent / "project" / "results"
+    old = results.parent / ".results.rulescore-aaaaaaaa.old"
+    old.mkdir(parents=True)
+    for name in ("contributions.parquet", "rules.csv", "theirs"):
+        (old / name).symlink_to("../../precious")
+    results.mkdir()
+    before = all_in(precious)
+    write(results, "new")
+    assert all_in(precious) == before
+    assert not old.exists()
+    assert (results / "theirs").is_symlink()
+
+
+def test_a_folder_that_was_left_keeps_the_folders_of_others(results: Path) -> None:
+    """No run can have swapped one that holds such: it is refused."""
+    old = results.parent / ".results.rulescore-aaaaaaaa.old"
+    for name in ("rules.csv", "theirs"):
+        (old / name).mkdir(parents=True)
+        (old / name / "diary.txt").write_text("precious")
+    write(results, "new")
+    assert held(results) == NEW
+    assert all_in(old) == ["rules.csv", "rules.csv/diary.txt", "theirs", "theirs/diary.txt"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files have no number of their owner there")
+@pytest.mark.parametrize("ending", ["old", "partial"])
+def test_a_folder_of_another_user_is_not_ours(results: Path, monkeypatch: pytest.MonkeyPatch, ending: str) -> None:
+    left = results.parent / f".results.rulescore-aaaaaaaa.{ending}"
+    left.mkdir()
+    (left / "rules.csv").touch()
+    os.utime(left, (LONG_AGO, LONG_AGO))
+    monkeypatch.setattr(os, "getuid", lambda: left.stat().st_uid + 1)
+    write(results, "new")
+    assert all_in(left) == ["rules.csv"]
 
 
 def test_two_runs_at_once_leave_the_results_of_one(results: Path) -> None:

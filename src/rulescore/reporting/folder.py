@@ -17,6 +17,7 @@ import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from re import compile, escape
 
 from rulescore.errors import Diagnostic, InputError
 from rulescore.reporting.format import Format
@@ -172,20 +173,34 @@ def _swap(target: Path, draft: Path) -> None:
 
 def _tidy(target: Path) -> None:
     """Puts back what a killed run has moved away, and removes what it has left."""
-    left = [Path(one.path) for one in _entries(target.parent) if one.name.startswith(_mark(target))]
-    olds = sorted((one for one in left if one.suffix == _OLD and one.is_dir()), key=lambda path: path.stat().st_mtime)
+    olds = _left_beside(target, _OLD)
     if olds and not target.exists():
         olds.pop().rename(target)
     for old in olds:
         _discard(old, target)
-    for path in left:
-        if path.is_dir() and is_left_over(path):
-            shutil.rmtree(path, ignore_errors=True)
+    for draft in _left_beside(target, PARTIAL):
+        if is_left_over(draft):
+            shutil.rmtree(draft, ignore_errors=True)
+
+
+def _left_beside(target: Path, ending: str) -> list[Path]:
+    """Folders of ours beside the target, the oldest first. Whoever made the folder around it, or another user, may have put there
+    what looks like one: a link would lead us to files elsewhere."""
+    ours = compile(rf"{escape(_mark(target))}[a-z0-9_]{{8}}{escape(ending)}")  # the letters are those of mkdtemp
+    found = [Path(entry.path) for entry in _entries(target.parent) if ours.fullmatch(entry.name)]
+    return sorted(filter(_is_own_folder, found), key=lambda path: path.lstat().st_mtime)
+
+
+def _is_own_folder(path: Path) -> bool:
+    found = path.lstat()
+    if sys.platform == "win32":
+        return stat.S_ISDIR(found.st_mode) and not found.st_reparse_tag  # a junction is a folder and leads elsewhere
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
 
 
 def _discard(old: Path, target: Path) -> None:
-    """Removes a folder that was swapped, but no file of others that the new folder has not got."""
-    for entry in _entries(old):
+    """Removes a folder that was swapped, but no file of others that the new folder has not got, and nothing that no run carries."""
+    for entry in filter(_can_be_carried, _entries(old)):
         path, kept = Path(entry.path), target / entry.name
         if entry.name in OUR_FILES or _is_half_written(path) or _is_same(path, kept):
             _remove(path)

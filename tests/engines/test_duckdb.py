@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -60,25 +59,6 @@ def test_a_spill_folder_of_its_own_is_gone_afterwards(engine: Engine):
     assert folder.is_dir()
     engine.close()
     assert not folder.exists()
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="nothing is locked there")
-def test_folders_of_killed_runs_are_removed_a_day_later_and_no_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    living = DuckDBEngine(EngineOptions(threads=1))
-    used = Path(str(setting(living, "temp_directory")))
-    for name in ("rulescore-old", "rulescore-new", "others-old"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "spilt").touch()
-    (tmp_path / "rulescore-link").symlink_to(tmp_path / "others-old")
-    (tmp_path / "rulescore-file").touch()
-    for name in ("rulescore-old", "others-old", used.name, "rulescore-file"):
-        os.utime(tmp_path / name, (0, 0))
-    os.utime(tmp_path / "rulescore-link", (0, 0), follow_symlinks=False)
-    connect(EngineOptions(threads=1)).close()
-    left = {path.name for path in tmp_path.iterdir()}
-    assert left == {"rulescore-new", "others-old", "rulescore-link", "rulescore-file", used.name}
-    living.close()
 
 
 def test_a_given_spill_folder_stays(tmp_path: Path):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
+import stat
 import sys
 import tempfile
 import time
@@ -12,7 +14,10 @@ from pathlib import Path
 if sys.platform != "win32":
     import fcntl
 
-_PREFIX = "rulescore-"
+_PREFIX = "rulescore-spill-"
+_NAME = re.compile(rf"{_PREFIX}[a-z0-9_]{{8}}")  # the letters are those of mkdtemp
+_MARK = "made-by-rulescore"
+"""A file in every such folder: a folder of the user's own may have such a name."""
 _LEFT_AFTER = 24 * 60 * 60
 
 
@@ -22,6 +27,7 @@ class SpillFolder:
     def __init__(self) -> None:
         remove_abandoned()
         self._folder = tempfile.TemporaryDirectory(prefix=_PREFIX)
+        (Path(self._folder.name) / _MARK).touch()
         self._handle = None if sys.platform == "win32" else os.open(self._folder.name, os.O_RDONLY)
         if self._handle is not None:
             _lock(self._handle)
@@ -38,22 +44,31 @@ class SpillFolder:
 
 
 def remove_abandoned() -> None:
-    """Removes folders of this user that are older than a day and that no process has locked."""
+    """Removes folders of ours that are older than a day and that no process has locked."""
     if sys.platform == "win32":
         return
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        if _NAME.fullmatch(folder.name) is None:
+            continue
         try:
-            found = folder.lstat()
-            if found.st_uid != os.getuid() or time.time() - found.st_mtime < _LEFT_AFTER:
-                continue
             handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
         except OSError:
             continue  # gone, or not ours to remove
         try:
-            if _lock(handle):
+            if _is_old_and_ours(handle) and _lock(handle):
                 shutil.rmtree(folder, ignore_errors=True)
         finally:
             os.close(handle)
+
+
+def _is_old_and_ours(handle: int) -> bool:
+    found = os.fstat(handle)
+    if found.st_uid != os.getuid() or time.time() - found.st_mtime < _LEFT_AFTER:
+        return False
+    try:
+        return stat.S_ISREG(os.stat(_MARK, dir_fd=handle, follow_symlinks=False).st_mode)
+    except FileNotFoundError:
+        return False
 
 
 def _lock(handle: int) -> bool:

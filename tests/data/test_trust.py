@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import py_compile
 import stat
+import sys
 from pathlib import Path
 
 import pytest
@@ -155,6 +157,88 @@ def test_a_module_in_a_package_is_covered_with_the_packages_around_it(folder: Pa
         name.write_text("f = str\n")
         seen.add(digest(file))
     assert len(seen) == 3
+
+
+def shown(path: Path) -> list[str]:
+    return [line for wish in wishes(read_project(path)) for line in wish.details]
+
+
+def called(path: Path) -> object:
+    return load_project(path, trusted=True).setting.functions[0].call()
+
+
+@pytest.mark.parametrize("name", ["os", "sys", "zipimport"])
+def test_a_module_that_python_has_built_in_is_not_said_to_come_from_the_folder(folder: Path, name: str) -> None:
+    (folder / f"{name}.py").write_text("def f():\n    return 'harmless'\n")
+    path = written(folder, f'{FACTS}[functions]\nf = "{name}:f"\n')
+    before = sys.modules[name]
+    assert shown(path) == ["from where modules are installed"]
+    with pytest.raises(InputError, match=f"module `{name}` has no function `f`"):
+        load_project(path, trusted=True)
+    assert sys.modules[name] is before
+
+
+@pytest.mark.parametrize("module", ["trust_cached", "trust_cached_pack", "trust_cached_pack.inner"])
+def test_bytecode_beside_a_module_is_not_run(folder: Path, module: str) -> None:
+    """Bytecode that says it needs no check is run by Python whatever the source is, and nobody can read it."""
+    for source in ("trust_cached.py", "trust_cached_pack/__init__.py", "trust_cached_pack/inner.py"):
+        file = folder / source
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("def f():\n    return 'hidden'\n")
+        py_compile.compile(str(file), invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
+        file.write_text("def f():\n    return 'shown'\n")
+    path = written(folder, f'{FACTS}[functions]\nf = "{module}:f"\n')
+    assert called(path) == "shown"
+    assert shown(path)[-1] in ("from trust_cached.py", "from trust_cached_pack/__init__.py", "from trust_cached_pack/inner.py")
+
+
+def test_bytecode_of_what_a_module_imports_is_not_run(folder: Path) -> None:
+    (folder / "trust_helper.py").write_text("answer = 'hidden'\n")
+    py_compile.compile(str(folder / "trust_helper.py"), invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
+    (folder / "trust_helper.py").write_text("answer = 'shown'\n")
+    (folder / "trust_helped.py").write_text("from trust_helper import answer\ndef f():\n    return answer\n")
+    assert called(written(folder, f'{FACTS}[functions]\nf = "trust_helped:f"\n')) == "shown"
+    assert not list(folder.glob("__pycache__/trust_helped.*"))
+
+
+def test_bytecode_without_source_is_shown_as_what_it_is(folder: Path) -> None:
+    (folder / "source").write_text("def f():\n    return 'bare'\n")
+    py_compile.compile(str(folder / "source"), cfile=str(folder / "trust_bare.pyc"))
+    path = written(folder, f'{FACTS}[functions]\nf = "trust_bare:f"\n')
+    assert shown(path) == ["from trust_bare.pyc"]
+    assert called(path) == "bare"
+
+
+def test_what_is_shown_is_what_runs_whatever_was_imported_before(folder: Path, tmp_path: Path) -> None:
+    """The package, not the module alone, may be one of another project."""
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "facts.tsv").write_text("a\tp\tb\n")
+    for place in (other, folder):
+        inner = place / "trust_twice" / "inner"
+        inner.mkdir(parents=True)
+        for name in (inner.parent / "__init__.py", inner / "checks.py"):
+            name.write_text(f"def f():\n    return '{place.name}'\n")
+        path = written(place, f'{FACTS}[functions]\nf = "trust_twice.inner.checks:f"\n')
+        assert shown(path) == ["from trust_twice/__init__.py", "from trust_twice/inner/checks.py"]
+        assert called(path) == place.name
+    assert called(path) == called(path)
+
+
+def test_a_module_in_folders_that_are_no_packages_is_found(folder: Path) -> None:
+    (folder / "trust_spaces" / "inner").mkdir(parents=True)
+    (folder / "trust_spaces" / "inner" / "checks.py").write_text("def f():\n    return 1\n")
+    path = written(folder, f'{FACTS}[functions]\nf = "trust_spaces.inner.checks:f"\n')
+    assert shown(path) == ["from trust_spaces/inner/checks.py"]
+    assert called(path) == 1
+
+
+def test_a_folder_of_data_does_not_hide_an_installed_module(folder: Path) -> None:
+    (folder / "wave").mkdir()
+    (folder / "wave" / "open.py").write_text("")
+    path = written(folder, f'{FACTS}[functions]\nf = "wave:open"\n')
+    assert shown(path) == ["from where modules are installed"]
+    assert load_project(path, trusted=True).setting.functions[0].name == "f"
 
 
 def test_a_copy_or_a_link_in_another_folder_is_another_file(folder: Path, tmp_path: Path) -> None:

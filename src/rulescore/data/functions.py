@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Callable, Mapping
+from contextlib import redirect_stdout
 from functools import wraps
-from importlib.machinery import PathFinder
 from pathlib import Path
 from types import ModuleType
 
+from rulescore.data.modules import import_from, is_module_name
 from rulescore.data.setting import Function
 from rulescore.errors import Diagnostic, InputError, suggestion
 
@@ -51,35 +50,13 @@ def only_named(name: str, path: str) -> Function:
     return Function(name, lambda *_: None)
 
 
-def module_files(name: str, folder: Path) -> list[Path]:
-    """The files of a folder that importing a module would run first: its own, and those of the packages it is in."""
-    if not _is_module(name):
-        return []
-    importlib.invalidate_caches()
-    found: list[Path] = []
-    places: Sequence[str] | None = [str(folder)]
-    parts = name.split(".")
-    for end in range(1, len(parts) + 1):
-        spec = PathFinder.find_spec(".".join(parts[:end]), places) if places else None
-        if spec is None:
-            break
-        if spec.has_location and spec.origin is not None:
-            found.append(Path(spec.origin))
-        places = spec.submodule_search_locations
-    return found
-
-
 def _parts(path: str) -> tuple[str, str]:
     """The module and the function of `module:function`."""
     module, colon, attribute = path.partition(":")
-    if not colon or not attribute.isidentifier() or not _is_module(module):
+    if not colon or not attribute.isidentifier() or not is_module_name(module):
         helps = ('write `module:function`, such as `"checks:plausible"` for the function `plausible` of `checks.py`',)
         raise InputError(Diagnostic("E360", f"`{path}` does not name a function", helps=helps))
     return module, attribute
-
-
-def _is_module(name: str) -> bool:
-    return all(part.isidentifier() for part in name.split("."))
 
 
 def _beside_results(call: Callable[..., object]) -> Callable[..., object]:
@@ -94,10 +71,9 @@ def _beside_results(call: Callable[..., object]) -> Callable[..., object]:
 
 
 def _module(name: str, folder: Path) -> ModuleType:
-    _forget_namesake(name, folder)
     try:
-        with _first_on_path(folder), redirect_stdout(sys.stderr):
-            return importlib.import_module(name)
+        with redirect_stdout(sys.stderr):
+            return import_from(folder, name)
     # Anything can happen in a user's module. A program that was not meant to be imported may end the process.
     except (Exception, SystemExit) as error:
         missing = isinstance(error, ModuleNotFoundError) and error.name is not None and name.startswith(error.name)
@@ -105,21 +81,3 @@ def _module(name: str, folder: Path) -> ModuleType:
         helps = (f"put `{name.replace('.', '/')}.py` beside the project file, or install the module",) if missing else ()
         notes = () if missing else (f"{type(error).__name__}: {error}",)
         raise InputError(Diagnostic("E360", message, notes=notes, helps=helps)) from error
-
-
-def _forget_namesake(name: str, folder: Path) -> None:
-    """A module of another project may have been imported under the same name."""
-    own = folder / f"{name.replace('.', '/')}.py"
-    known = sys.modules.get(name)
-    if known is not None and own.exists() and getattr(known, "__file__", None) != str(own):
-        del sys.modules[name]
-
-
-@contextmanager
-def _first_on_path(folder: Path) -> Iterator[None]:
-    sys.path.insert(0, str(folder))
-    importlib.invalidate_caches()
-    try:
-        yield
-    finally:
-        sys.path.remove(str(folder))

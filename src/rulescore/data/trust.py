@@ -16,7 +16,7 @@ from enum import StrEnum
 from hashlib import sha256
 from pathlib import Path
 
-from rulescore.data.functions import module_files
+from rulescore.data.modules import module_files
 from rulescore.data.options import Location, ProjectSections
 from rulescore.data.project_file import ProjectFile, read_project
 from rulescore.errors import Diagnostic, InputError, Place, masked

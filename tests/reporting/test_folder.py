@@ -378,6 +378,22 @@ def test_a_folder_of_another_user_is_not_ours(results: Path, monkeypatch: pytest
     assert all_in(left) == ["rules.csv"]
 
 
+@pytest.mark.timeout(20)
+@pytest.mark.skipif(sys.platform == "win32", reason="nothing is locked there")
+def test_a_lock_of_others_is_not_waited_for_without_end(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Any user may lock a folder that all can read, such as /tmp."""
+    import fcntl
+
+    monkeypatch.setattr("rulescore.data.locks.PATIENCE", 0.1)
+    handle = os.open(results.parent, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        write(results, "new")
+    finally:
+        os.close(handle)
+    assert held(results) == NEW
+
+
 def test_two_runs_at_once_leave_the_results_of_one(results: Path) -> None:
     """And a third, of another command, whose files stay whatever the order."""
     begun = threading.Barrier(3)

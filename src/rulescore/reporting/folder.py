@@ -15,15 +15,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from re import compile, escape
 
+from rulescore.data.locks import alone_in
 from rulescore.errors import Diagnostic, InputError
 from rulescore.reporting.format import Format
-
-if sys.platform != "win32":
-    import fcntl
 
 CODES: dict[str, str] = {
     "E601": "the output folder or a file in it cannot be written",
@@ -84,7 +82,8 @@ def new_folder(folder: Path, own: Collection[str]) -> Iterator[Path]:
             draft.chmod(stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o777 & ~umask())
             yield draft
             sync(draft)
-            with _alone_in(target.parent):
+            # What another run has just written must not be taken for old.
+            with alone_in(target.parent):
                 _tidy(target)
                 _carry(target, draft, own)
                 _sync_one(draft)
@@ -234,21 +233,6 @@ def _can_be_carried(entry: os.DirEntry[str]) -> bool:
     """Files and links; of folders only ours."""
     is_ours = entry.name == CONTRIBUTIONS and entry.is_dir(follow_symlinks=False)
     return is_ours or entry.is_symlink() or entry.is_file(follow_symlinks=False)
-
-
-@contextmanager
-def _alone_in(folder: Path) -> Iterator[None]:
-    """One run at a time carries files along and swaps: what another has just written must not be taken for old."""
-    if sys.platform == "win32":
-        yield
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        with suppress(OSError):  # some file systems have no locks
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
 
 
 def umask() -> int:

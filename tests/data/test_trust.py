@@ -7,12 +7,13 @@ import os
 import py_compile
 import stat
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 from rulescore.data.project import load_project
-from rulescore.data.project_file import read_project
+from rulescore.data.project_file import ProjectFile, read_project
 from rulescore.data.trust import Deed, digest, forget, is_remembered, remember, remembered, wishes
 from rulescore.errors import InputError
 
@@ -269,6 +270,61 @@ def test_the_memory_is_its_owner_s_alone_and_can_forget(folder: Path) -> None:
     assert not forget(path)
     with pytest.raises(InputError, match="E411"):
         load_project(path)
+
+
+def test_a_module_that_cannot_be_read_is_named_and_not_trusted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = written(folder, FACTS + CODE)
+    trust(path)
+    read = Path.read_bytes
+
+    def denied(file: Path) -> bytes:
+        if file.name == "trust_checks.py":
+            raise PermissionError(13, "Permission denied", str(file))
+        return read(file)
+
+    monkeypatch.setattr(Path, "read_bytes", denied)
+    with pytest.raises(InputError) as error:
+        load_project(path)
+    (problem,) = error.value.problems
+    assert (problem.code, problem.notes) == ("E412", ("permission denied",))
+    assert str(folder / "trust_checks.py") in problem.message
+    assert not is_remembered(path, remembered()[str(path)])
+
+
+def test_a_memory_that_cannot_be_written_stays_as_it_was(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = written(folder, FACTS + SQL)
+    trust(path)
+    known = remembered()
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(InputError, match=r"E412(.|\n)*no space left"):
+        remember(read_project(path), "another")
+    assert remembered() == known
+    memory = Path(os.environ["XDG_CONFIG_HOME"]) / "rulescore"
+    assert [one.name for one in memory.iterdir()] == ["trusted.json"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="nothing is locked there")
+def test_two_who_trust_at_once_are_both_remembered(tmp_path: Path) -> None:
+    files = []
+    for number in range(8):
+        (tmp_path / str(number)).mkdir()
+        files.append(read_project(written(tmp_path / str(number), FACTS + SQL)))
+    begun = threading.Barrier(len(files))
+
+    def one(file: ProjectFile) -> None:
+        begun.wait()
+        remember(file, "seen")
+
+    threads = [threading.Thread(target=one, args=(file,)) for file in files]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert {str(file.path) for file in files} <= remembered().keys()
 
 
 def test_a_relative_configuration_folder_is_not_believed(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,5 +39,5 @@ CODES: dict[str, str] = {
     "E405": "the project file cannot be read",
     "E406": "rules cannot be read",
     "E411": "a project file asks for what it gets only if it is trusted, and nobody has said so",
-    "E412": "trusted project files cannot be remembered, or what was remembered cannot be read",
+    "E412": "trusted project files cannot be remembered, or what was remembered, or a module they name, cannot be read",
 }

@@ -36,7 +36,7 @@ def import_from(folder: Path, name: str) -> ModuleType:
 
 
 class _AsItIs(SourceFileLoader):
-    """Runs the source. Bytecode beside it may say that it needs no check: Python would run that, whatever one reads in the source."""
+    """Runs the source. Bytecode beside it may say that it needs no check: Python would run that, whatever the source says."""
 
     def get_code(self, fullname: str) -> CodeType:
         return self.source_to_code(self.get_data(self.path), self.path)

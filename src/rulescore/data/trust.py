@@ -11,11 +11,13 @@ import os
 import shlex
 import tempfile
 from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import sha256
 from pathlib import Path
 
+from rulescore.data.locks import alone_in
 from rulescore.data.modules import module_files
 from rulescore.data.options import Location, ProjectSections
 from rulescore.data.project_file import ProjectFile, read_project
@@ -116,11 +118,19 @@ def digest(file: ProjectFile) -> str:
     modules = [path for name in names for path in module_files(name, file.folder.resolve())]
     parts = [_key(file.path).encode(errors="surrogateescape"), file.raw]
     for path in modules:
-        parts += [os.fsencode(path), path.read_bytes()]
+        parts += [os.fsencode(path), _bytes(path)]
     found = sha256()
     for part in parts:
         found.update(len(part).to_bytes(8) + part)
     return found.hexdigest()
+
+
+def _bytes(module: Path) -> bytes:
+    try:
+        return module.read_bytes()
+    except OSError as error:
+        message = f"a module that the project file names cannot be read: `{printable(str(module))}`"
+        raise InputError(Diagnostic("E412", message, notes=((error.strerror or str(error)).lower(),))) from error
 
 
 def remembered() -> dict[str, str]:
@@ -139,16 +149,17 @@ def remembered() -> dict[str, str]:
 
 def remember(file: ProjectFile, seen: str) -> None:
     """`seen`: the digest of what was looked at."""
-    _write_memory(remembered() | {_key(file.path): seen})
+    with _changed() as known:
+        known[_key(file.path)] = seen
 
 
 def forget(path: Path) -> bool:
     """Whether the file was trusted; it need not be there any more."""
-    known = remembered()
-    found = known.pop(_key(path), None)
-    if found is not None:
-        _write_memory(known)
-    return found is not None
+    if _key(path) not in remembered():
+        return False
+    with _changed() as known:
+        known.pop(_key(path), None)
+    return True
 
 
 def is_remembered(path: Path, known: str) -> bool:
@@ -195,21 +206,34 @@ def _memory() -> Path | None:
     return folder / "rulescore" / "trusted.json"
 
 
-def _write_memory(known: dict[str, str]) -> None:
+@contextmanager
+def _changed() -> Iterator[dict[str, str]]:
+    """The digests, to be changed. What another process remembers meanwhile must not be lost."""
     path = _memory()
     if path is None:
         raise InputError(_no_memory(path, "there is no home folder"))
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # Such a file may be read and written by its owner alone.
-        handle, temporary = tempfile.mkstemp(prefix=".trusted.", suffix=".partial", dir=path.parent)
+        with alone_in(path.parent):
+            known = remembered()
+            yield known
+            _write(path, known)
+    except OSError as error:
+        raise InputError(_no_memory(path, error)) from error
+
+
+def _write(path: Path, known: dict[str, str]) -> None:
+    # Such a file may be read and written by its owner alone.
+    handle, temporary = tempfile.mkstemp(prefix=".trusted.", suffix=".partial", dir=path.parent)
+    try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             json.dump(dict(sorted(known.items())), file, indent=1)
             file.flush()
             os.fsync(file.fileno())
         Path(temporary).replace(path)
-    except OSError as error:
-        raise InputError(_no_memory(path, error)) from error
+    except BaseException:
+        Path(temporary).unlink()
+        raise
 
 
 def _no_memory(path: Path | None, reason: object) -> Diagnostic:

@@ -81,6 +81,23 @@ def test_standard_input_is_for_one_source(family: Path) -> None:
     assert result.stderr.startswith("error[E327]")
 
 
+@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="needs names for open files")
+@pytest.mark.parametrize("facts", ["/dev/stdin", "-", "/dev/fd/0", "mother=/dev/fd/0"])
+def test_standard_input_has_several_names(family: Path, facts: str) -> None:
+    arguments = ("score", "--facts", facts, "--rules", "family.rules", "--predictions", "m=/dev/fd/0")
+    line = f"cat train.tsv | {shlex.join(command(*arguments))}"
+    result = subprocess.run(["bash", "-c", line], cwd=family, capture_output=True, text=True, check=False, env=ENVIRONMENT)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith("error[E327]")
+
+
+def test_a_file_that_is_also_standard_input_can_be_read_again(family: Path) -> None:
+    arguments = ("check", "--facts", "-", "--facts", "train.tsv", "--rules", "family.rules")
+    line = f"{shlex.join(command(*arguments))} < train.tsv"
+    result = subprocess.run(["bash", "-c", line], cwd=family, capture_output=True, text=True, check=False, env=ENVIRONMENT)
+    assert result.returncode == 0, result.stderr
+
+
 def opened_for_writing(pipe: str, process: subprocess.Popen[str]) -> int:
     """The pipe's other end, as soon as the process reads from it."""
     while process.poll() is None:

@@ -37,6 +37,14 @@ def is_folder(path: Path) -> bool:
     return stat.S_ISDIR(mode)
 
 
+def is_standard_input(path: Path) -> bool:
+    """Whether reading a path takes from standard input what nobody can read again: by its usual name, or as the same pipe."""
+    try:
+        return path == STANDARD_INPUT or (is_pipe(path) and os.path.samestat(os.fstat(0), path.stat()))
+    except OSError:  # there is no standard input
+        return False
+
+
 def is_pipe(path: Path) -> bool:
     """Whether what is there can be read only once: standard input, or a pipe."""
     try:

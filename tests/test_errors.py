@@ -92,12 +92,38 @@ def test_a_word_for_a_password_is_none() -> None:
         assert masked(text) == text
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "there is no file `/home/me/run:3/facts@v2.tsv`",
+        "/home/me/run:3/facts@v2.tsv",
+        "there is no file /home/me/run:3/facts@v2.tsv",
+        "`results/run:3/facts@v2.tsv` and 'a/b:c@d'",
+        "C:/data/facts@v2.tsv",
+    ],
+)
+def test_a_path_is_no_address(text: str) -> None:
+    assert masked(text) == text
+
+
+@pytest.mark.parametrize(
+    "before",
+    ["postgresql://", "postgresql:/", "xpostgresql://", "://", "//", "postgresql//", "postgresql:///", "postgresql://a/b/"],
+)
+@pytest.mark.parametrize("around", ["", "`", '"', "'"])
+@pytest.mark.parametrize("words", ["", "no server at "])
+def test_an_address_need_not_be_right_to_hide_its_password(before: str, around: str, words: str) -> None:
+    assert masked(f"{words}{around}{before}reader:{SECRET}@host/x{around}") == f"{words}{around}{before}reader:***@host/x{around}"
+
+
 def test_no_error_of_an_engine_holds_a_password() -> None:
     assert str(EngineError(f"lost: {ADDRESS}")) == "lost: postgresql://reader:***@host/x"
 
 
 @pytest.mark.timeout(20)
-@pytest.mark.parametrize("unit", ["/a:", '"/a:', '\\"/a:', "/a:\\'", "//1:1", "@ /a:", "password ", f"{ADDRESS} ", "//[:", "/"])
+@pytest.mark.parametrize(
+    "unit", ["/a:", '"/a:', '\\"/a:', "/a:\\'", "//1:1", "@ /a:", "password ", f"{ADDRESS} ", "//[:", "/", "//a", "//a/b:", "//a/b"]
+)
 def test_long_lines_and_messages_are_searched_in_reasonable_time(unit: str) -> None:
     line = (unit * 200_000)[:200_000]
     shown = render(Diagnostic("E101", line, Place("a.rules", 1, 100_000, 3, line), notes=(line,)))

@@ -141,9 +141,12 @@ _PASSWORD = "".join(f"(?:{letter}|%{ord(letter):x}|%{ord(letter.upper()):x})" fo
 _WORDS = f"{_PASSWORD} | passwd | client_secret"
 
 # Where a secret may begin: behind the user's name of an address, any `password=…` or `"password": …`, and a `;token=…` of Spark
-# Connect.
+# Connect. An address has `//` or `:/`, misspelt as it may be, and a name with slashes behind it; a path has neither.
 _BEGIN = compile(
-    rf"""(?isx) (?: (?: (?P<alone> \A ) | (?P<quote> ["'`] ) ) [\w+.-]*+ )? :? / (?P<second> /? ) (?P<user> [^\s:/@]* ) :
+    rf"""(?isx) (?:
+        (?: (?: (?P<alone> \A ) | (?P<quote> ["'`] ) ) [\w+.-]*+ )? (?: :? / (?P<second> / ) | : / )
+        | // (?: [^\s:/@]{{0,99}}+ / ){{1,20}}+
+    ) (?P<user> [^\s:/@]* ) :
     | (?: (?: {_WORDS} ) ["'`]? \s* = | (?P<around> ["'] ) (?: {_WORDS} ) (?P=around) \s* : ) \s*
         (?P<given> '[^']*' | "[^"]*" | [^\s&]* [^\s&"'`] )
     | ; token = (?P<token> [^\s;"'`]+ )"""

@@ -35,8 +35,8 @@ from rulescore.sql.build import (
     table,
     union_all,
 )
-from rulescore.sql.expressions import Compiler, sum_of_doubles
-from rulescore.sql.values import cast, constant, constant_in, converted, same
+from rulescore.sql.expressions import Compiler, sum_of_doubles, when
+from rulescore.sql.values import cast, constant, constant_in, converted, is_exact, same
 
 
 class Source(Enum):
@@ -138,8 +138,12 @@ class Scope(Compiler):
 
     def bind(self, name: str, value: exp.Expr, kind: ValueType | None) -> None:
         """Let a variable stand for a column. What is mixed in the whole rule keeps its type here: nothing is computed with it."""
-        if kind is not None and self.context.rule.types.get(name) is ValueType.MIXED:
+        wanted = self.context.rule.types.get(name)
+        if kind is not None and wanted is ValueType.MIXED:
             self.columns[name], self.kinds[name] = value, kind
+        elif kind is ValueType.INTEGER and wanted is ValueType.FLOAT:
+            # Joined with floats, an integer that no double equals is none of them.
+            self.columns[name] = when(is_exact(value), cast(value.copy(), ValueType.FLOAT))
         else:
             self.columns[name] = self.typed(name, value, kind)
 

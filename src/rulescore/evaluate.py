@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations
 from pathlib import Path
@@ -342,7 +342,15 @@ class Session:
             found, listed = self._listed(index, number, fact, limit - len(rows))
             total += found
             rows += listed
-        return Violations(total, rows)
+        return Violations(total, rows, None if total else self._says_nothing(chosen, number))
+
+    def _says_nothing(self, rules: Iterable[int], model: int | None) -> str | None:
+        """Why there are no violations, if nothing could have been one."""
+        if all(self.rules[index].unrefutable for index in rules):
+            return "unrefutable: nothing declared could refute these rules"
+        if model is None or counting.predicted(self._engine, self._loaded, model) & self._concerned.by_refutable:
+            return None
+        return f"unmeasured: no prediction of `{self._loaded.models[model]}` is of a predicate of a rule that can be refuted"
 
     def _listed(self, index: int, model: int | None, prediction: int | None, limit: int) -> tuple[int, list[Violation]]:
         if index >= len(self.program.rules):

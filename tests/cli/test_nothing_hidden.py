@@ -64,6 +64,28 @@ def test_a_misread_model_is_unmeasured_and_its_predicates_are_named(run: Run) ->
     assert row.split().count("unmeasured") == 3
 
 
+def test_a_list_of_no_violations_says_that_there_could_be_none(run: Run) -> None:
+    with Path("family.rules").open("a", encoding="utf-8") as rules:
+        rules.write("predicate all/2.\n")
+    chosen = ("--facts", "train.tsv", "--rules", "family.rules", "--predictions", "misread.tsv")
+    assert "unmeasured: no prediction of `misread`" in run("violations", *chosen).stdout
+    assert json.loads(run("violations", *chosen, "--format", "json").stdout)["says_nothing"].startswith("unmeasured: ")
+    mined = ("--facts", "train.tsv", "--rules", "mined.rules", "--predictions", "good.tsv")
+    assert json.loads(run("violations", *mined, "--format", "json", "-q").stdout)["says_nothing"].startswith("unrefutable: ")
+    measured = ("--facts", "train.tsv", "--rules", "family.rules", "--predictions", "good.tsv")
+    assert json.loads(run("violations", *measured, "--format", "json").stdout)["says_nothing"] is None
+
+
+def test_every_table_names_the_predicates_that_no_rule_mentions(run: Run) -> None:
+    with Path("family.rules").open("a", encoding="utf-8") as rules:
+        rules.write("predicate all/2.\n")
+    for form in ("table", "markdown", "latex"):
+        assert (
+            "misread: no rule mentions"
+            in run("score", "family.toml", "--predictions", "misread.tsv", "-q", "--format", form).stdout
+        )
+
+
 def test_a_model_without_predictions_is_unmeasured() -> None:
     facts = [("alice", "mother", "bob")]
     result = rulescore.score(facts, {"silent": []}, "false <- mother(X, X).")
@@ -79,3 +101,4 @@ def test_a_rule_in_sql_measures_the_predictions_that_it_reads() -> None:
     assert result.models["unmeasured"].to_pylist() == [False, True]
     assert result.models["violating"].to_pylist() == [1, 0]
     assert result.models["unconcerned"].to_pylist() == [0, 1]
+    assert result.models["unconcerned_predicates"].to_pylist() == ["", "`father` (1)"]

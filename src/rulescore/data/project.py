@@ -54,10 +54,10 @@ class Project:
     formats: tuple[OutputFormat, ...] = ()
 
 
-def load_project(path: Path, *, trusted: bool = False, does: Collection[Deed] = ALL_DEEDS) -> Project:
+def load_project(path: Path | str, *, trusted: bool = False, does: Collection[Deed] = ALL_DEEDS) -> Project:
     """Reads a project file; paths in it are relative to it. All its problems are raised together. `trusted`: it may do what it asks
     for, on the caller's word. `does`: what of that is going to be done; without code, functions are known by name alone."""
-    file = read_project(path)
+    file = read_project(Path(path))
     if not trusted:
         refuse_untrusted(file, does)
     return _Builder(file, calls=Deed.CODE in does).build()

@@ -452,6 +452,14 @@ def prediction_counts(engine: Engine, loaded: Loaded, hard: Sequence[int]) -> li
     ]
 
 
+def predicted(engine: Engine, loaded: Loaded, model: int) -> set[str]:
+    """The predicates of a model's predictions."""
+    if not loaded.candidate_arities:
+        return set()
+    rows = engine.query(result_sql.predicted_literals(sorted(loaded.candidate_arities), loaded.stride, model))
+    return {loaded.predicate_name(literal) for literal in rows["literal"].to_pylist()}
+
+
 def never_together(engine: Engine, loaded: Loaded) -> list[tuple[str, str]]:
     """Pairs of observed predicates of one arity that share no tuple."""
     together = {(left, right) for left, right, _ in together_counts(engine, loaded)}

@@ -42,8 +42,11 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class Violations:
+    """`says_nothing`: why there can be none, if that follows from the rules and the predictions alone."""
+
     total: int
     rows: list[Violation]
+    says_nothing: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

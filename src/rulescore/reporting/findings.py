@@ -127,8 +127,8 @@ def violations_listing(found: Violations) -> Listing:
         "Violations",
         columns,
         rows,
-        figures=(("total", found.total), ("shown", len(rows))),
-        notes=(f"{len(rows):,} of {found.total:,} violations shown",),
+        figures=(("total", found.total), ("shown", len(rows)), ("says_nothing", found.says_nothing)),
+        notes=(f"{len(rows):,} of {found.total:,} violations shown", *((found.says_nothing,) if found.says_nothing else ())),
         layout=Layout.BLOCKS,
     )
 

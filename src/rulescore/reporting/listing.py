@@ -56,7 +56,7 @@ class Listing:
     title: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
-    figures: tuple[tuple[str, int], ...] = ()
+    figures: tuple[tuple[str, int | str | None], ...] = ()
     notes: tuple[str, ...] = ()
     layout: Layout = Layout.ROWS
     beside: tuple[Listing, ...] = ()

@@ -115,7 +115,8 @@ def predictions_listing(models: tuple[ModelResult, ...]) -> Listing:
         )
         for model in models
     )
-    return Listing("predictions", "Predictions", columns, rows, notes=tuple(_rows_left_out(models)))
+    notes = [*_rows_left_out(models), *_of_no_rule(models)]
+    return Listing("predictions", "Predictions", columns, rows, notes=tuple(notes))
 
 
 def dataset_listing(evaluation: Evaluation) -> Listing:
@@ -242,6 +243,11 @@ def _worst_first(found: ModelRuleResult) -> tuple[bool, float, int]:
 def _rows_left_out(models: tuple[ModelResult, ...]) -> list[str]:
     counts = [(model.name, model.predictions) for model in models]
     return [f"{name}: {found.kept:,} of {found.rows:,} rows kept (top_k)" for name, found in counts if found.kept < found.rows]
+
+
+def _of_no_rule(models: tuple[ModelResult, ...]) -> list[str]:
+    findings = [(model.name, model.findings) for model in models]
+    return [f"{name}: no rule mentions {found.unconcerned_text}" for name, found in findings if found and found.unconcerned]
 
 
 def _reasons_of_measures(models: tuple[ModelResult, ...]) -> list[str]:

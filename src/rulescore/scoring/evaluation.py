@@ -175,6 +175,7 @@ def _models_table(models: Sequence[ModelResult]) -> Any:
         "already_observed": _integers([model.predictions.already_observed for model in models]),
         "without_partner": _integers([model.without_partner for model in models]),
         "unconcerned": _integers([model.unconcerned for model in models]),
+        "unconcerned_predicates": _strings(model.findings.unconcerned_text if model.findings else None for model in models),
         "hidden": _integers([model.predictions.hidden for model in models]),
         "covered": _integers([model.predictions.covered for model in models]),
         **_measure_columns("coverage", [model.coverage for model in models]),

@@ -22,6 +22,8 @@ __all__ = [
     "TableCounts",
 ]
 
+_MOST_PREDICATES = 5
+
 
 class RuleKind(StrEnum):
     HARD = "hard"
@@ -79,6 +81,13 @@ class PredictionFindings:
     violating_any: int = 0
     unconcerned: Mapping[str, int] = field(default_factory=dict)
     measured: bool = False
+
+    @property
+    def unconcerned_text(self) -> str:
+        """The predicates that stand in no rule, those with most predictions first."""
+        most = sorted(self.unconcerned.items(), key=lambda one: (-one[1], one[0]))
+        shown = ", ".join(f"`{predicate}` ({times:,})" for predicate, times in most[:_MOST_PREDICATES])
+        return shown + (f", and {len(most) - _MOST_PREDICATES:,} more" if len(most) > _MOST_PREDICATES else "")
 
 
 @dataclass(frozen=True, slots=True)

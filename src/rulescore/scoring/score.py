@@ -35,8 +35,6 @@ _UNMEASURED = f"{UNMEASURED}: none of the predictions is of a predicate that sta
 _UNREFUTABLE = f"{UNREFUTABLE}: nothing declared could refute it"
 _NONE_REFUTABLE = f"{UNREFUTABLE}: nothing declared could refute any of these hard rules"
 
-_MOST_PREDICATES = 5
-
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
@@ -103,10 +101,8 @@ def _unmeasured(model: ModelResult, findings: PredictionFindings) -> Diagnostic:
     else:
         why = f"none of its {number:,} predictions is {stands}" if number > 1 else f"its only prediction is not {stands}"
     if findings.unconcerned:
-        most = sorted(findings.unconcerned.items(), key=lambda one: (-one[1], one[0]))
-        shown = ", ".join(f"`{predicate}` ({times:,})" for predicate, times in most[:_MOST_PREDICATES])
-        more = f", and {len(most) - _MOST_PREDICATES:,} more" if len(most) > _MOST_PREDICATES else ""
-        notes.append(f"predictions of predicates that no rule mentions: {model.unconcerned:,} of {number:,}, {shown}{more}")
+        unconcerned = f"{model.unconcerned:,} of {number:,}, {findings.unconcerned_text}"
+        notes.append(f"predictions of predicates that no rule mentions: {unconcerned}")
         helps.append("check the names of its predicates, and how its predictions were read")
     return Diagnostic(
         "W502", f"model `{model.name}` is unmeasured: {why}", notes=tuple(notes), helps=tuple(helps), severity=Severity.WARNING

@@ -76,6 +76,14 @@ def prediction_counts(arities: Sequence[int], stride: int) -> Select:
     return query.group_by(column("a", "model"), column("p", "literal"))
 
 
+def predicted_literals(arities: Sequence[int], stride: int, model: int) -> Select:
+    """The literals of a model's predictions."""
+    facts = union_all([_literals(arity, stride) for arity in arities]).subquery(alias="p", copy=False)
+    query = select(column("p", "literal")).distinct().from_(table(ANSWER, "a"))
+    query = query.join(facts, on=equal(column("p", "prediction"), column("a", "prediction")))
+    return query.where(equal(column("a", "model"), number(model)))
+
+
 def _literals(arity: int, stride: int) -> Select:
     """The literal of every distinct prediction of one arity, as it was read."""
     query = select(column("l", "prediction"), column("l", "literal")).from_(table(candidate_table(arity), "l"))

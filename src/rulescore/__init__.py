@@ -4,6 +4,7 @@ import typing as _typing
 
 if _typing.TYPE_CHECKING:
     from rulescore.api import audit, score
+    from rulescore.data.request import FactFile
     from rulescore.data.rule_sources import RuleText
     from rulescore.data.setting import Function, SqlRule
     from rulescore.data.tables import Table
@@ -13,6 +14,7 @@ if _typing.TYPE_CHECKING:
 __all__ = [
     "EngineError",
     "Evaluation",
+    "FactFile",
     "Function",
     "InputError",
     "RuleText",
@@ -28,6 +30,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "EngineError": "rulescore.errors",
     "Evaluation": "rulescore.scoring.evaluation",
+    "FactFile": "rulescore.data.request",
     "Function": "rulescore.data.setting",
     "InputError": "rulescore.errors",
     "RuleText": "rulescore.data.rule_sources",

@@ -150,7 +150,8 @@ def repeated_names(number: int) -> Rules:
 
 def do_everything(rules: Rules) -> None:
     predictions = {"m": FACTS[:30:3], "n": [("e1", "old_boss", "e2")]}
-    with Session(make_setting(observed=FACTS, predictions=predictions, rules=rules.text, **rules.options)) as session:
+    options = {"allow_unrefutable": True, **rules.options}
+    with Session(make_setting(observed=FACTS, predictions=predictions, rules=rules.text, **options)) as session:
         session.audit()
         evaluation = session.evaluate()
         session.explain()

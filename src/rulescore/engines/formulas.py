@@ -138,11 +138,14 @@ class Formulas:
                 context = Context(rule, self.schema, dict(calls), self.distinct_variables, self.roles, asking=True)
                 # What a prediction changes through aggregates is judged over the data alone, too.
                 over = (True, False) if predictions and can_be_inside(context, taken_part_through(context)) else (predictions,)
-                queries = (
-                    query for one in over for query in asked_arguments(context, question, predictions=one, deferred=deferred)
+                # Each by statements of its own: Spark's planner loses a column if both are asked by one.
+                parts = (
+                    part
+                    for one in over
+                    for part in in_pieces(asked_arguments(context, question, predictions=one, deferred=deferred))
                 )
                 with named_in_errors(self.titles[number]):
-                    rows = [self.engine.query(distinct_rows(union_all(part))) for part in in_pieces(queries)]
+                    rows = [self.engine.query(distinct_rows(union_all(part))) for part in parts]
                 if rows:
                     rows += [asked[question]] if question in asked else []
                     asked[question] = pa.concat_tables(rows, promote_options="permissive")

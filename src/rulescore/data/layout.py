@@ -239,7 +239,8 @@ def choosing(part: str, name: str, request: Request) -> str:
     """How a user says which column plays a part."""
     if request.in_memory:
         return f"rename the column to `{part}`"
-    return f'`columns = {{ {part} = "{name}" }}` in a project file, `rulescore.FactFile(path, columns={{"{part}": "{name}"}})` in Python'
+    in_python = f'`rulescore.FactFile(path, columns={{"{part}": "{name}"}})` in Python'
+    return f'`columns = {{ {part} = "{name}" }}` in a project file, {in_python}'
 
 
 def _answer_parts(names: Sequence[str] | None, request: Request) -> Parts:

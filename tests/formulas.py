@@ -68,6 +68,17 @@ def value_of(expression: Expression, known: Known, world: World) -> Raw:
             raise TypeError(f"{expression} in a rule")
 
 
+def constant_of(expression: Expression, known: Known, world: World) -> Constant | None:
+    """What stands for an expression in facts. A variable stands for its own constant, whatever it is computed with as."""
+    match expression:
+        case Variable(name):
+            return known[name]
+        case Constant():
+            return expression
+        case _:
+            return typed(value_of(expression, known, world))
+
+
 def truth(condition: Condition, known: Known, world: World) -> bool | None:
     """True, false or unknown, by Kleene's tables."""
     match condition:
@@ -77,12 +88,12 @@ def truth(condition: Condition, known: Known, world: World) -> bool | None:
         case Some(atoms):
             return some_truth(atoms, known, world)
         case Comparison("=" | "!=" as operator, Variable() | Constant() as left, Variable() | Constant() as right):
-            sides = [known[one.name] if isinstance(one, Variable) else one for one in (left, right)]
+            sides = [constant_of(one, known, world) for one in (left, right)]
             return None if None in sides else (sides[0] == sides[1]) is (operator == "=")
         case Comparison(operator, left, right):
             return compare(operator, value_of(left, known, world), value_of(right, known, world))
         case Member(value, constants):
-            found = typed(value_of(value, known, world))
+            found = constant_of(value, known, world)
             return None if found is None else found in constants
         case Test():
             return truth_of_test(condition, known, world)
@@ -227,7 +238,7 @@ def equations(condition: Condition) -> list[tuple[str, Expression]]:
 def with_abbreviations(found: Outline, known: Known, world: World) -> dict[str, Constant | None]:
     extended = dict(known)
     for let in found.abbreviations:
-        extended[let.variable.name] = typed(value_of(let.value, extended, world))
+        extended[let.variable.name] = constant_of(let.value, extended, world)
     return extended
 
 
@@ -258,7 +269,7 @@ def solve(leaves: tuple[Condition, ...], found: Outline, known: Known, world: Wo
     for _ in defining:
         for name, value in defining:
             if name not in extended and names_in(value) & unknown <= extended.keys():
-                extended[name] = typed(value_of(value, extended, world))
+                extended[name] = constant_of(value, extended, world)
     return None if any(extended[name] is None for name in found.names) else extended
 
 

@@ -174,16 +174,18 @@ def predictions_of(setting: Setting, facts: Sequence[Fact] | oracle.Facts) -> An
     return tables(facts)
 
 
-def prediction_rows(table: Table, facts: Sequence[Fact] | oracle.Facts) -> pa.Table:
-    types = dict(table.columns)
-    names = [*table.key, str(table.target)]
-    columns = {
-        ("prediction" if name == table.target else name): pa.array(
-            [python_value(one[1 + place]) for one in sorted(facts, key=str)], ARROW_TYPES[types[name]]
-        )
-        for place, name in enumerate(names)
-    }
-    return pa.table(columns)
+def prediction_rows(table: Table, facts: Sequence[Fact] | oracle.Facts) -> list[pa.Table]:
+    """Those of a target of integers are integers, and floats apart from them."""
+    rows = [list(map(python_value, one[1:])) for one in sorted(facts, key=str)]
+    types = [ARROW_TYPES[dict(table.columns)[name]] for name in (*table.key, str(table.target))]
+    floats = pa.types.is_integer(types[-1])
+    parts = [(types, [row for row in rows if not (floats and isinstance(row[-1], float))])]
+    parts.append(([*types[:-1], pa.float64()], [row for row in rows if floats and isinstance(row[-1], float)]))
+    return [_columns((*table.key, "prediction"), kinds, some) for kinds, some in parts if some]
+
+
+def _columns(names: Sequence[str], types: Sequence[pa.DataType], rows: Sequence[Sequence[Any]]) -> pa.Table:
+    return pa.table({name: pa.array([row[i] for row in rows], types[i]) for i, name in enumerate(names)})
 
 
 def observed_of(setting: Setting) -> Any:

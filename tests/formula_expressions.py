@@ -151,6 +151,8 @@ class ExpressionMaker:
 
     def expression(self, kind: str, scope: Scope, depth: int, *, aggregates: bool = False) -> Expression:
         """Of the type. Integers and floats are exact; a ratio may be anything."""
+        if kind == "number":
+            return self.leaf(kind, scope)
         if aggregates and kind != "boolean" and self.chance(20):
             return self.aggregate(kind, scope)
         if depth == 0 or self.chance(35):
@@ -277,6 +279,11 @@ class ExpressionMaker:
         if kind == "mixed":
             others = [one for k in ("mixed", "mixed", "string", "integer") for one in without(scope, ANY, MEASURED)[k]]
             return Comparison(self.pick(OPERATORS[:2]), self.pick(scope["mixed"]), self.pick(others))
+        if kind == "number":
+            others = [one for k in ("number", "number", "integer", "float") for one in without(scope, ANY, MEASURED)[k]]
+            return Comparison(
+                self.pick(OPERATORS[:2]), self.pick(scope["number"]), self.pick([*others, *self.schema.constants(kind)])
+            )
         other = self.pick(NUMBERS) if kind in NUMBERS else kind
         operators = OPERATORS if kind != "boolean" else OPERATORS[:2]
         left = self.expression(kind, scope, 2, aggregates=aggregates and kind != "duration")

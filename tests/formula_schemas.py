@@ -27,6 +27,8 @@ POOLS: dict[str, tuple[Value, ...]] = {
     "ratio": (0.5, 1.0, -1.0),
     # A place of several types. Its values are compared with one another and with others, and nothing is computed with them.
     "mixed": ("a", 2, 2.25, True, DATES[0], 2**53 + 1, 2.0**53),
+    # The same of numbers. Those of a table's target are integers, and its predictions are not.
+    "number": (2, 2.25, 2**53 + 1, 2.0**53),
 }
 # Near the ends of what doubles and 64 bits hold. Sums of these doubles are exact, too, or there are none; integers are exact as
 # doubles.
@@ -41,6 +43,7 @@ VARIABLES: dict[str, tuple[Variable, ...]] = {
     "boolean": (Variable("B"),),
     "ratio": (Variable("Q"), Variable("R")),
     "mixed": (Variable("U"), Variable("K")),
+    "number": (Variable("V"), Variable("W")),
 }
 SIGNATURES: tuple[tuple[str, ...], ...] = (
     ("string",),
@@ -54,7 +57,10 @@ SIGNATURES: tuple[tuple[str, ...], ...] = (
     ("mixed",),
     ("mixed", "mixed"),
     ("string", "mixed"),
+    ("number",),
+    ("integer", "number"),
 )
+UNCOMPUTED = ("mixed", "number")
 NUMBERS = ("integer", "float", "ratio")
 PREDICATES = ("p", "q", "r", "s")
 
@@ -71,7 +77,7 @@ class Schema:
     literals: Mapping[tuple[str, int], tuple[Constant, ...]] = field(default_factory=dict)
 
     def constants(self, kind: str) -> tuple[Constant, ...]:
-        return tuple(map(given if kind == "mixed" else constant, self.pools[kind]))
+        return tuple(map(given if kind in UNCOMPUTED else constant, self.pools[kind]))
 
     @property
     def may_leave_64_bits(self) -> bool:
@@ -132,21 +138,23 @@ def schemas(draw: st.DrawFn, *, large_integers: bool = False) -> Schema:
 @st.composite
 def tables(draw: st.DrawFn, values: Mapping[str, tuple[Value, ...]]) -> tuple[Table, dict[str, str]]:
     key = draw(st.sampled_from((("id",), ("id",), ("zone", "number"))))
-    target = draw(st.sampled_from(("float", "float", "integer", "string", "date", "boolean")))
+    target = draw(st.sampled_from(("float", "float", "integer", "string", "date", "boolean", "number")))
     types = {**({"id": "integer"} if key == ("id",) else {"zone": "string", "number": "integer"})}
     types |= {"kind": "string", "surface": "integer", "price": target, "held": "boolean"}
     if chance(draw, 30):
         types["day"] = "date"
     if chance(draw, 20):
         types["sold"] = "boolean"
+    stored = types | ({"price": "integer"} if target == "number" else {})
+    pool = values | {"number": tuple(one for one in values["number"] if isinstance(one, int))}
     every_key = list(product(*(values[types[name]] for name in key)))
     keys = draw(st.lists(st.sampled_from(every_key), min_size=2, max_size=min(6, len(every_key)), unique=True))
-    rows = tuple((*one, *(draw(cells(name, values[kind])) for name, kind in types.items() if name not in key)) for one in keys)
+    rows = tuple((*one, *(draw(cells(name, pool[kind])) for name, kind in types.items() if name not in key)) for one in keys)
     # At least one row is hidden: a table that says which are hidden and has none is refused.
     place = list(types).index("held")
     rows = ((*rows[0][:place], True, *rows[0][place + 1 :]), *rows[1:])
     derived = draw(derived_attributes(target))
-    table = Table("sale", key, tuple(types.items()), rows, "price", "held", tuple((name, value) for name, _, value in derived))
+    table = Table("sale", key, tuple(stored.items()), rows, "price", "held", tuple((name, value) for name, _, value in derived))
     return table, {**types, **{name: kind for name, kind, _ in derived}}
 
 
@@ -170,6 +178,7 @@ BY_TARGET: dict[str, list[tuple[str, str, Expression]]] = {
     "string": [("small", "string", Call("lower", (PRICE,)))],
     "date": [("since", "integer", Call("year", (PRICE,)))],
     "boolean": [],
+    "number": [],
 }
 OF_OTHERS: list[tuple[str, str, Expression]] = [("size", "integer", Operation("+", SURFACE, constant(1)))]
 OF_DERIVED: list[tuple[str, str, Expression]] = [("unit_half", "ratio", Operation("/", AttributeName("unit"), constant(2)))]

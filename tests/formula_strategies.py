@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import formula_schemas
 from formula_cases import FUNCTIONS
 from formula_expressions import ANY, MEASURED, TOTAL, ExpressionMaker, Scope, abbreviation, scope_of
-from formula_schemas import VARIABLES, Schema
+from formula_schemas import UNCOMPUTED, VARIABLES, Schema
 from formula_tree import (
     And,
     Comparison,
@@ -87,7 +87,7 @@ class RuleMaker(ExpressionMaker):
                 continue
             kind = next(kind for kind, names in scope.items() if variable in names)
             if bound[kind] and self.chance(25):
-                plain = kind == "mixed" or self.chance(50)
+                plain = kind in UNCOMPUTED or self.chance(50)
                 value = self.pick(bound[kind]) if plain else self.expression(kind, bound, 1, aggregates=True)
                 found.append(Comparison("=", variable, value))
                 continue

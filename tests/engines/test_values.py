@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pyarrow as pa
 import pytest
 
@@ -116,20 +118,49 @@ def sales(*targets: int | None) -> rulescore.Table:
     return rulescore.Table(rows, key="id", target="price", hidden=f"id >= {len(targets) - 2}")
 
 
-def test_a_target_that_no_float_equals_refuses_fractions() -> None:
+def test_a_target_that_no_float_equals_is_equal_to_itself_beside_fractions() -> None:
+    table = {"sale": sales(BIG + 1, None, None)}
+    rules = f"P = {BIG + 1} <- sale(price: P). P != 2.5 <- sale(price: P)."
+    first, second = rulescore.score(None, {"m": {1: 2.5}, "n": {2: BIG}}, rules, tables=table).rule_results
+    assert (first.dataset, second.dataset) == (Counts(1, 0, 1), Counts(1, 0, 1))
+    assert [one.counts for one in first.models.values()] == [Counts(0, 1, 1), Counts(0, 1, 1)]
+    assert [one.counts for one in second.models.values()] == [Counts(0, 1, 1), Counts(1, 0, 1)]
+
+
+def test_a_target_that_no_float_equals_is_not_computed_with_beside_fractions() -> None:
     table = {"sale": sales(BIG + 1, None, None)}
     with pytest.raises(rulescore.InputError) as caught:
         rulescore.score(None, {"m": {1: 2.5}}, "P > 0 <- sale(price: P).", tables=table)
-    assert [(one.code, str(BIG + 1) in one.message) for one in caught.value.problems] == [("E351", True)]
+    (problem,) = caught.value.problems
+    assert problem.code == "E283"
+    assert str(BIG + 1) in problem.notes[0]
     found = rulescore.score(None, {"m": {1: 2}}, f"P > {BIG}.0 <- sale(price: P).", tables=table).rule_results[0]
     assert found.dataset == Counts(1, 0, 1)
 
 
-def test_a_prediction_that_no_float_equals_refuses_fractions_of_another_model() -> None:
-    predictions = {"m": {1: 2.5}, "n": {2: BIG + 1}}
+@pytest.mark.parametrize("derived", ["price - 1", "double / 3"])
+def test_what_is_derived_from_a_target_that_no_float_equals_is_not_computed_beside_fractions(derived: str) -> None:
+    rows = [{"id": number, "price": price} for number, price in enumerate((BIG + 1, None))]
+    table = rulescore.Table(rows, key="id", target="price", hidden=[1], derived={"double": "price * 2", "other": derived})
     with pytest.raises(rulescore.InputError) as caught:
-        rulescore.score(None, predictions, "P > 0 <- sale(price: P).", tables={"sale": sales(7, None, None)})
-    assert [(one.code, str(BIG + 1) in one.message) for one in caught.value.problems] == [("E351", True)]
+        rulescore.score(None, {"m": {1: 2.5}}, "P > 0 <- sale(other: P).", tables={"sale": table})
+    (problem,) = caught.value.problems
+    assert problem.code == "E351"
+    assert problem.notes == (f"`other` cannot be computed from them beside the integer {BIG + 1}, which no float equals",)
+
+
+def test_a_prediction_that_no_float_equals_stands_beside_fractions_of_another_model() -> None:
+    predictions = {"m": {1: 2.5}, "n": {2: BIG + 1}}
+    rules = f"P != {BIG} <- sale(price: P)."
+    (found,) = rulescore.score(None, predictions, rules, tables={"sale": sales(7, None, None)}).rule_results
+    assert [one.counts for one in found.models.values()] == [Counts(1, 0, 1), Counts(1, 0, 1)]
+
+
+def test_a_prediction_that_is_not_finite_is_named_beside_integers_that_no_float_equals() -> None:
+    table = {"sale": sales(BIG + 1, None, None)}
+    with pytest.raises(rulescore.InputError) as caught:
+        rulescore.score(None, {"m": {1: math.nan}}, "P = 1 <- sale(price: P).", tables=table)
+    assert [one.code for one in caught.value.problems] == ["E355"]
 
 
 def test_a_join_of_types_that_are_never_equal_is_a_warning() -> None:

@@ -13,7 +13,7 @@ from rulescore.data.relations import NEGATIVE, NUMBERS, Relation, RelationColumn
 from rulescore.data.setting import ValueType
 from rulescore.engines.base import Engine, KeepingEngine
 from rulescore.engines.loading import Loaded
-from rulescore.engines.tables import LoadedTable
+from rulescore.engines.tables import LoadedTable, TableColumn
 from rulescore.language.printer import print_term
 from rulescore.language.syntax import Constant
 from rulescore.logic.plan import LiteralName
@@ -58,7 +58,7 @@ def table_relations(tables: Mapping[str, LoadedTable]) -> dict[str, Relation]:
     return {
         name: Relation(
             name,
-            {attribute: RelationColumn(one.name, one.type) for attribute, one in table.columns.items()},
+            {attribute: _table_column(table, one) for attribute, one in table.columns.items()},
             table.observed,
             table.predicted,
             table.from_target if table.predicted is not None else frozenset(),
@@ -67,6 +67,13 @@ def table_relations(tables: Mapping[str, LoadedTable]) -> dict[str, Relation]:
         )
         for name, table in tables.items()
     }
+
+
+def _table_column(table: LoadedTable, column: TableColumn) -> RelationColumn:
+    if column.type is not ValueType.MIXED:
+        return RelationColumn(column.name, column.type)
+    examples = (f"the integer `{table.inexact}`, which no float equals, among rows or predictions", "fractions in predictions")
+    return RelationColumn(column.name, ValueType.MIXED, NUMBERS, examples)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from sqlglot import exp
 
-from rulescore.data.constants import equals_double
+from rulescore.data.constants import equals_double, key_of
 from rulescore.data.setting import ModelPredictions, RowStream, Setting, TablePredictions, ValueType
 from rulescore.data.table_rows import ARROW_TYPES
 from rulescore.engines.base import Engine
@@ -17,7 +18,6 @@ from rulescore.engines.offenders import Offenders, counted, offenders
 from rulescore.engines.table_ids import Columns, prediction_columns
 from rulescore.engines.table_rows import TableRows
 from rulescore.errors import Diagnostic, InputError, Place
-from rulescore.language.syntax import Attribute
 from rulescore.sql import table_predictions as sql
 from rulescore.sql.build import create, union_all
 from rulescore.sql.in_place import insert
@@ -34,12 +34,14 @@ CODES = {
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """The predictions of a table's target: how many each model makes and how many rows it covers, by its number, and whether
-    whole numbers are predicted by others."""
+    """The predictions of a table's target: how many each model makes and how many rows it covers, by its number, and the type that
+    holds them beside what is observed. Whole numbers beside fractions are held as floats; if no float equals one of them,
+    `inexact`, as keys of constants."""
 
     made: Mapping[int, int]
     covered: Mapping[int, int]
-    floats: bool
+    target_type: ValueType
+    inexact: int | None
 
 
 def stage_predictions(engine: Engine, setting: Setting, tables: Mapping[str, TableRows]) -> dict[str, Staged]:
@@ -79,6 +81,7 @@ class _Stage:
         self._engine, self._rows, self._models = engine, rows, models
         self.table = rows.shape.table
         self.problems: list[Diagnostic] = []
+        self._inexact: int | None = None
 
     def load(self) -> sql.Checked | None:
         """What is to be looked at, where there are predictions and they could be read."""
@@ -94,33 +97,51 @@ class _Stage:
         ]
         if not parts or self.problems:
             return None
-        floats = target is ValueType.INTEGER and not all(self._is_whole(part) for _, part in parts)
-        if floats and (whole := self._for_integers()):
-            self.problems.append(self._not_whole(whole))
-            return None
-        if floats and (inexact := self._inexact([part for _, part in parts])) is not None:
-            self.problems.append(inexact)
-            return None
         rows = self._rows
-        found = ValueType.FLOAT if floats else target
-        self._stage(parts, found)
-        return sql.Checked(rows.staged, rows.table, rows.keys, found)
+        held = self._held_as(target, [part for _, part in parts])
+        attributes = Attributes(rows.shape, rows.fields, target_type=held)
+        if uncomputed := [one for one in rows.need.kept if one in rows.shape.from_target and not attributes.can_compute(one)]:
+            self.problems.append(self._not_whole(uncomputed))
+            return None
+        self._stage(parts, held)
+        return sql.Checked(rows.staged, rows.table, rows.keys, held)
 
-    def _stage(self, parts: Sequence[tuple[int, Columns]], target: ValueType) -> None:
+    def _held_as(self, target: ValueType, parts: Sequence[Columns]) -> ValueType:
+        if target is not ValueType.INTEGER or all(self._is_whole(part) for part in parts):
+            return target
+        self._inexact = self._inexact_integer(parts) if all(self._is_finite(part) for part in parts) else None
+        return ValueType.FLOAT if self._inexact is None else ValueType.MIXED
+
+    def _stage(self, parts: Sequence[tuple[int, Columns]], held: ValueType) -> None:
         staged, width = self._rows.staged, len(self.table.key)
-        here = [_of_model(part, number, target) for number, part in parts if isinstance(part, pa.Table)]
-        there = [sql.of_model(part, width, number, target) for number, part in parts if not isinstance(part, pa.Table)]
+        here = [_of_model(part, number, held) for number, part in parts if isinstance(part, pa.Table)]
+        there = [
+            sql.of_model(part, width, number, self._type_of(part, held), held)
+            for number, part in parts
+            if not isinstance(part, pa.Table)
+        ]
         if here:
             self._engine.load(staged, pa.concat_tables(here))
         if there:
             query = union_all(there)
             self._engine.run(insert(staged, query) if here else create(staged, query))
 
+    def _type_of(self, part: exp.Query, held: ValueType) -> ValueType:
+        """The type of stored predictions."""
+        if held is not ValueType.MIXED:
+            return held
+        return ValueType.INTEGER if self._is_whole(part) else ValueType.FLOAT
+
     def _is_whole(self, part: Columns) -> bool:
         """Whether predicted numbers fit into a column of whole numbers."""
         if isinstance(part, pa.Table):
             return _is_whole(part["value"])
         return not self._engine.query(sql.not_all_whole(part.copy())).num_rows
+
+    def _is_finite(self, part: Columns) -> bool:
+        if isinstance(part, pa.Table):
+            return bool(pc.all(pc.is_finite(part["value"]), min_count=0).as_py())
+        return not self._engine.query(sql.not_all_finite(part.copy())).num_rows
 
     def check(self, checked: sql.Checked, counts: Sequence[Mapping[str, int]]) -> Staged:
         """`counts`: what was counted of each model's predictions."""
@@ -129,9 +150,8 @@ class _Stage:
         for row in counts:
             if row["several"]:
                 self._check_conflicts(checked, row)
-        assert self.table.target is not None
-        floats = checked.target_type is not self._rows.shape.attributes[self.table.target]
-        return Staged({row["model"]: row["rows"] for row in counts}, {row["model"]: row["ids"] for row in counts}, floats)
+        made, covered = ({row["model"]: row[what] for row in counts} for what in ("rows", "ids"))
+        return Staged(made, covered, checked.target_type, self._inexact)
 
     def _read(self, source: TablePredictions, model: str, target: ValueType) -> Iterator[Columns]:
         try:
@@ -143,31 +163,21 @@ class _Stage:
         self.problems += problems
         yield found
 
-    def _for_integers(self) -> list[str]:
-        """Derived attributes that cannot be computed from a target that is not a whole number."""
-        attributes = Attributes(self._rows.shape, self._rows.fields, floats=True)
-        derived = [one for one in self._rows.need.kept if one in self._rows.shape.from_target]
-        return [one for one in derived if attributes.type(Attribute(one)) is None]
-
     def _not_whole(self, derived: list[str]) -> Diagnostic:
         shown = ", ".join(f"`{one}`" for one in derived)
         message = f"`{self.table.target}` of table `{self.table.name}` is an integer, and some predictions of it are not"
-        notes = (f"{shown} cannot be computed from them",)
+        beside = "" if self._inexact is None else f" beside the integer {self._inexact}, which no float equals"
+        notes = (f"{shown} cannot be computed from them{beside}",)
         return Diagnostic("E351", message, notes=notes, helps=("round the predictions, or the target where it is used",))
 
-    def _inexact(self, parts: Sequence[Columns]) -> Diagnostic | None:
+    def _inexact_integer(self, parts: Sequence[Columns]) -> int | None:
         """An integer that would become another number as a float."""
         target = str(self.table.target)
         observed = sql.observed_values(self._rows.table, self._rows.fields[target])
-        stored = [sql.values_of(part.copy()) for part in parts if not isinstance(part, pa.Table) and self._is_whole(part)]
-        found = self._engine.query(inexact_integer([observed, *stored]))["value"][0].as_py()
+        stored = [sql.integers_of(part.copy()) for part in parts if not isinstance(part, pa.Table) and self._is_whole(part)]
+        found: int | None = self._engine.query(inexact_integer([observed, *stored]))["value"][0].as_py()
         given = [_inexact(part["value"]) for part in parts if isinstance(part, pa.Table)]
-        shown = next((one for one in (found, *given) if one is not None), None)
-        if shown is None:
-            return None
-        message = f"`{target}` of table `{self.table.name}` has the integer {shown}, which no float equals"
-        notes = ("other predictions of it are fractions, so all of it would be floats",)
-        return Diagnostic("E351", message, notes=notes, helps=("round the predictions, or declare the target as a float",))
+        return next((one for one in (found, *given) if one is not None), None)
 
     def _check_faults(self, checked: sql.Checked, row: Mapping[str, int]) -> None:
         for fault in sql.FAULTS:
@@ -231,8 +241,12 @@ def _inexact(values: pa.ChunkedArray) -> int | None:
     return next((one for one in pc.unique(values).to_pylist() if one is not None and not equals_double(one)), None)
 
 
-def _of_model(part: pa.Table, model: int, target: ValueType) -> pa.Table:
+def _of_model(part: pa.Table, model: int, held: ValueType) -> pa.Table:
     """Predictions as they are staged."""
     place = part.schema.get_field_index("value")
-    typed = part.set_column(place, "value", part["value"].cast(ARROW_TYPES[target], safe=False))
-    return typed.append_column("model", pa.repeat(pa.scalar(model, pa.int32()), part.num_rows))
+    values = part["value"]
+    if held is ValueType.MIXED:
+        typed = pa.array([None if one is None else key_of(one) for one in values.to_pylist()], pa.string())
+    else:
+        typed = values.cast(ARROW_TYPES[held], safe=False)
+    return part.set_column(place, "value", typed).append_column("model", pa.repeat(pa.scalar(model, pa.int32()), part.num_rows))

@@ -33,7 +33,8 @@ class LoadedTable:
     """A table in the database. `columns`: the attributes that were loaded, `attributes` all that it has (None: of a type that
     has no values). `observed`: its rows, targets and what is computed from them NULL where hidden. `predicted`: one row a
     prediction, numbered as it is as a fact. `from_target`: the attributes that change with the target. `made`: how many
-    predictions each model makes, by its number, `covered`: of how many hidden rows; empty where nothing predicts the target."""
+    predictions each model makes, by its number, `covered`: of how many hidden rows; empty where nothing predicts the target.
+    `inexact`: an integer of the target that no float equals, if it is mixed."""
 
     name: str
     key: tuple[str, ...]
@@ -48,17 +49,13 @@ class LoadedTable:
     predicted: str | None = None
     made: Mapping[int, int] = field(default_factory=dict)
     covered: Mapping[int, int] = field(default_factory=dict)
+    inexact: int | None = None
     warnings: tuple[Diagnostic, ...] = ()
 
     @property
     def predicate(self) -> str:
         """The predicate of its predictions."""
         return f"{self.name}.{self.target}"
-
-    @property
-    def floats(self) -> bool:
-        """Whether a target of whole numbers has got others from predictions."""
-        return self.target is not None and self.columns[self.target].type is not self.attributes[self.target]
 
 
 def load_tables(engine: Engine, setting: Setting, used: Mapping[str, Collection[str]]) -> dict[str, LoadedTable]:
@@ -73,11 +70,7 @@ def load_tables(engine: Engine, setting: Setting, used: Mapping[str, Collection[
 
 def _loaded(engine: Engine, rows: TableRows, staged: Staged | None) -> LoadedTable:
     shape = rows.shape
-    target = shape.table.target
-    floats = staged is not None and staged.floats
-    attributes = sql.Attributes(
-        shape, rows.fields, None if target is None else lambda: sql.unless_hidden(rows.fields[target]), floats=floats
-    )
+    attributes = _observed_attributes(rows, staged)
     columns = {name: TableColumn(f"c{i}", _type(attributes, name)) for i, name in enumerate(rows.need.kept)}
     observed = f"{rows.stem}_observed"
     with _named_in_errors(rows):
@@ -87,7 +80,7 @@ def _loaded(engine: Engine, rows: TableRows, staged: Staged | None) -> LoadedTab
     return LoadedTable(
         name=shape.table.name,
         key=shape.table.key,
-        target=target,
+        target=shape.table.target,
         columns=columns,
         rows=rows.rows,
         hidden=rows.hidden,
@@ -97,8 +90,18 @@ def _loaded(engine: Engine, rows: TableRows, staged: Staged | None) -> LoadedTab
         made_from=rows,
         made={} if staged is None else staged.made,
         covered={} if staged is None else staged.covered,
+        inexact=None if staged is None else staged.inexact,
         warnings=rows.warnings,
     )
+
+
+def _observed_attributes(rows: TableRows, staged: Staged | None) -> sql.Attributes:
+    target = rows.shape.table.target
+    found = rows.shape.attributes[target] if target is not None else None
+    if target is None or found is None:
+        return sql.Attributes(rows.shape, rows.fields)
+    held = found if staged is None else staged.target_type
+    return sql.Attributes(rows.shape, rows.fields, lambda: sql.observed_target(rows.fields[target], found, held), target_type=held)
 
 
 @contextmanager
@@ -155,9 +158,9 @@ def _with_predictions(engine: Engine, table: LoadedTable, literal: Callable[[Lit
     rows = table.made_from
     predicted = f"{rows.stem}_predicted" if table.covered else None
     if predicted is not None and table.target is not None:
-        attributes = sql.Attributes(rows.shape, rows.fields, sql.predicted_value, floats=table.floats)
-        keyed = list(zip(rows.keys, rows.key_types(), strict=True))
         target_type = table.columns[table.target].type
+        attributes = sql.Attributes(rows.shape, rows.fields, sql.predicted_value, target_type=target_type)
+        keyed = list(zip(rows.keys, rows.key_types(), strict=True))
         hidden = hidden_table(rows)
         number = literal(LiteralName(table.predicate, identity(len(keyed) + 1)))
         with _named_in_errors(rows):

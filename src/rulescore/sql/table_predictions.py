@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from rulescore.data.relations import NUMBERS
 from rulescore.data.setting import ValueType
 from rulescore.sql.build import (
     Select,
@@ -30,7 +31,7 @@ from rulescore.sql.build import (
 )
 from rulescore.sql.keys import key, text
 from rulescore.sql.tables import extremes, is_not_finite, is_whole, shown
-from rulescore.sql.values import cast
+from rulescore.sql.values import cast, converted
 
 FAULTS = ("no_id", "no_value", "not_finite", "unknown", "not_hidden")
 
@@ -105,8 +106,16 @@ def conflicting(staged: str, width: int, model: int, target_type: ValueType) -> 
 
 def not_all_whole(predictions: exp.Query) -> Select:
     """A row, if some predicted float is no whole number."""
-    rows = predictions.subquery(alias="p", copy=False)
-    return select(named(number(1), "n")).from_(rows).where(negation(is_whole(column("p", "value")))).limit(1)
+    return _any(predictions, negation(is_whole(column("p", "value"))))
+
+
+def not_all_finite(predictions: exp.Query) -> Select:
+    """A row, if some prediction is NaN or infinite."""
+    return _any(predictions, is_not_finite(cast(column("p", "value"), ValueType.FLOAT)))
+
+
+def _any(predictions: exp.Query, condition: exp.Expr) -> Select:
+    return select(named(number(1), "n")).from_(predictions.subquery(alias="p", copy=False)).where(condition).limit(1)
 
 
 def observed_values(rows: str, field: str) -> Select:
@@ -114,16 +123,18 @@ def observed_values(rows: str, field: str) -> Select:
     return select(named(column("r", field), "value")).from_(table(rows, "r")).where(negation(column("r", "hidden")))
 
 
-def values_of(predictions: exp.Query) -> Select:
-    return select(column("p", "value")).from_(predictions.subquery(alias="p", copy=False))
+def integers_of(predictions: exp.Query) -> Select:
+    """Predictions that are all whole."""
+    value = cast(column("p", "value"), ValueType.INTEGER)
+    return select(named(value, "value")).from_(predictions.subquery(alias="p", copy=False))
 
 
-def of_model(predictions: exp.Query, width: int, model: int, target_type: ValueType) -> Select:
-    """Predictions as they are staged."""
+def of_model(predictions: exp.Query, width: int, model: int, found: ValueType, held: ValueType) -> Select:
+    """Predictions of a type as they are staged in the one that holds them."""
     fields = [column("p", f"k{i}") for i in range(width)]
-    numbers = target_type in (ValueType.INTEGER, ValueType.FLOAT)
-    value = named(cast(column("p", "value"), target_type) if numbers else column("p", "value"), "value")
-    return select(*fields, value, named(integer(number(model)), "model")).from_(predictions.subquery(alias="p", copy=False))
+    value = cast(column("p", "value"), found) if found in NUMBERS else column("p", "value")
+    rows = predictions.subquery(alias="p", copy=False)
+    return select(*fields, named(converted(value, found, held), "value"), named(integer(number(model)), "model")).from_(rows)
 
 
 def facts(staged: str, predicate: str, types: Sequence[ValueType]) -> Select:

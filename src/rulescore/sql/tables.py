@@ -11,9 +11,11 @@ from sqlglot import exp
 from rulescore.data.constants import MARKER
 from rulescore.data.setting import HiddenColumn, HiddenIds, HiddenWhere, Only, Reached, ValueType
 from rulescore.data.table_rows import value_type
+from rulescore.errors import Diagnostic
 from rulescore.language.syntax import Attribute, Test, Variable
-from rulescore.logic.tables import TableShape
+from rulescore.logic.tables import TableShape, attributes_in
 from rulescore.logic.tolerances import as_comparison
+from rulescore.logic.types import Typing
 from rulescore.sql.build import (
     Select,
     all_of,
@@ -44,7 +46,7 @@ from rulescore.sql.expressions import Compiler, finite, when
 from rulescore.sql.in_place import kept
 from rulescore.sql.keys import text
 from rulescore.sql.loading import CONSTANT
-from rulescore.sql.values import call, cast, constant, try_cast
+from rulescore.sql.values import call, cast, constant, converted, try_cast
 
 # Offending ids that are shown.
 MOST_SHOWN = 5
@@ -180,12 +182,18 @@ class RowFields:
 
 
 class Attributes(Compiler):
-    """Attributes of the row `r` as SQL: columns by their fields, derived ones by their definitions."""
+    """Attributes of the row `r` as SQL: columns by their fields, derived ones by their definitions. `target_type`: what the target
+    is held as, if not in its own type."""
 
     def __init__(
-        self, shape: TableShape, fields: Mapping[str, str], target: Callable[[], exp.Expr] | None = None, *, floats: bool = False
+        self,
+        shape: TableShape,
+        fields: Mapping[str, str],
+        target: Callable[[], exp.Expr] | None = None,
+        *,
+        target_type: ValueType | None = None,
     ) -> None:
-        self._shape, self._fields, self._target, self._floats = shape, fields, target, floats
+        self._shape, self._fields, self._target, self._target_type = shape, fields, target, target_type
 
     def column(self, variable: Variable | Attribute) -> exp.Expr:
         name = variable.name
@@ -193,16 +201,24 @@ class Attributes(Compiler):
             return exp.Paren(this=self.value(definition))
         if name != self._shape.table.target:
             return column("r", self._fields[name])
-        found = column("r", self._fields[name]) if self._target is None else self._target()
-        return cast(found, ValueType.FLOAT) if self._floats else found
+        return column("r", self._fields[name]) if self._target is None else self._target()
 
     def type(self, variable: Variable | Attribute) -> ValueType | None:
         name = variable.name
         if (definition := self._shape.derived.get(name)) is not None:
             return self.type_of(definition)
-        if name == self._shape.table.target and self._floats:
-            return ValueType.FLOAT
+        if name == self._shape.table.target and self._target_type is not None:
+            return self._target_type
         return self._shape.attributes[name]
+
+    def can_compute(self, name: str) -> bool:
+        """Whether what an attribute is computed from has types that this can be computed with."""
+        definition = self._shape.derived.get(name)
+        if definition is None:
+            return True
+        problems: list[Diagnostic] = []
+        found = Typing(self.type, problems).expression(definition)
+        return found is not None and not problems and all(self.can_compute(one.name) for one in attributes_in(definition))
 
     def registered(self, test: Test) -> exp.Expr:
         """`within` alone is a test of rows that is not built in."""
@@ -344,8 +360,8 @@ def create_observed(target: str, rows: str, kept: Mapping[str, str], attributes:
     return create(target, query.from_(table(rows, "r")))
 
 
-def unless_hidden(field_name: str) -> exp.Expr:
-    return when(negation(column("r", "hidden")), column("r", field_name))
+def observed_target(field_name: str, found: ValueType, held: ValueType) -> exp.Expr:
+    return converted(when(negation(column("r", "hidden")), column("r", field_name)), found, held)
 
 
 def create_hidden(target: str, rows: str, fields: Sequence[str]) -> exp.Create:
@@ -388,5 +404,7 @@ def _decoded(key: exp.Expr, kind: ValueType) -> exp.Expr:
             return exp.Case(ifs=[exp.If(this=marked, true=rest)], default=key)
         case ValueType.BOOLEAN:
             return equal(rest, exp.Literal.string("true"))
+        case ValueType.MIXED:
+            return key
         case _:
             return cast(rest, kind)

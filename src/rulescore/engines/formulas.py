@@ -16,7 +16,7 @@ from rulescore.engines.proximity import PairCounts, Values, dataset_pairs, obser
 from rulescore.engines.tolerances import TooLarge, at_limit, taken_from
 from rulescore.logic.formula import FormulaRule
 from rulescore.logic.proximity import Proximity, proximity
-from rulescore.logic.questions import Question, questions
+from rulescore.logic.questions import Question, questions, rounds_before, test_places
 from rulescore.logic.tolerances import DataTolerance
 from rulescore.sql.build import Select, drop, name, select, table, union_all
 from rulescore.sql.formula import Context
@@ -129,20 +129,18 @@ class Formulas:
         return Context(rule, self.schema, self._calls[key], self.distinct_variables, self.roles)
 
     def _ask(self, number: int, *, predictions: bool) -> dict[Question, str]:
-        """Ask registered predicates; last what depends on answers itself."""
+        """Ask registered predicates; what depends on answers itself after these."""
         rule = self.rules[number]
         calls: dict[Question, str] = {}
         asked: dict[Question, pa.Table] = {}
-        for deferred in (False, True):
+        for rounds in range(1 + max((rounds_before(rule, place) for place in test_places(rule)), default=0)):
             for question in questions(rule):
                 context = Context(rule, self.schema, dict(calls), self.distinct_variables, self.roles, asking=True)
                 # What a prediction changes through aggregates is judged over the data alone, too.
                 over = (True, False) if predictions and can_be_inside(context, taken_part_through(context)) else (predictions,)
                 # Each by statements of its own: Spark's planner loses a column if both are asked by one.
                 parts = (
-                    part
-                    for one in over
-                    for part in in_pieces(asked_arguments(context, question, predictions=one, deferred=deferred))
+                    part for one in over for part in in_pieces(asked_arguments(context, question, predictions=one, rounds=rounds))
                 )
                 with named_in_errors(self.titles[number]):
                     rows = [self.engine.query(distinct_rows(union_all(part))) for part in parts]

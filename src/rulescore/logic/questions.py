@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rulescore.data.setting import ValueType
 from rulescore.language.syntax import Condition, Expression, Test, Variable
 from rulescore.language.trees import nodes_in, variables_in
-from rulescore.logic.formula import All, Any, Disjunct, Exists, FormulaRule, Judgement, Leaf, Measure, Opposite
+from rulescore.logic.formula import All, Any, Disjunct, Exists, FormulaRule, Judgement, Leaf, Opposite
 from rulescore.logic.types import TESTS, Typing
 
 
@@ -34,9 +34,39 @@ class Place:
     inner: tuple[Disjunct, ...]
 
 
-def is_deferred(rule: FormulaRule, test: Test) -> bool:
-    measures = [rule.measures[node.name] for node in variables_in(test) if node.name in rule.measures]
-    return any(_measure_asks(measure, rule) for measure in measures)
+def rounds_before(rule: FormulaRule, place: Place) -> int:
+    """How many rounds of answers have to be known before all is known that a test is asked about: 0, unless aggregates that ask
+    themselves take part."""
+    disjuncts = (place.disjunct,) if place.disjunct is not None else rule.disjuncts
+    return max(
+        (_rounds(rule, (place.test, *_parts_of(place.inner)), _values_of((one, *place.inner))) for one in disjuncts), default=0
+    )
+
+
+def _rounds(rule: FormulaRule, parts: Iterable[Condition | Expression], values: Mapping[str, Expression]) -> int:
+    names = {variable.name for part in parts for variable in variables_in(part)}
+    return max((_rounds_of(rule, name, values) for name in names), default=0)
+
+
+def _rounds_of(rule: FormulaRule, name: str, values: Mapping[str, Expression]) -> int:
+    if name in values:
+        return _rounds(rule, (values[name],), values)
+    if name not in rule.measures:
+        return 0
+    found = 0
+    for inner in rule.measures[name].disjuncts:
+        asked = any(isinstance(node, Test) and node.predicate not in TESTS for one in _asked_in(inner) for node in nodes_in(one))
+        found = max(found, asked + _rounds(rule, _parts_of((inner,)), {**values, **_values_of((inner,))}))
+    return found
+
+
+def _parts_of(disjuncts: Iterable[Disjunct]) -> tuple[Condition | Expression, ...]:
+    return tuple(part for one in disjuncts for part in (*one.atoms, *_asked_in(one)))
+
+
+def _values_of(disjuncts: Iterable[Disjunct]) -> dict[str, Expression]:
+    """What variables are bound to by equations."""
+    return {name: value for one in disjuncts for name, value in one.values}
 
 
 def questions(rule: FormulaRule) -> tuple[Question, ...]:
@@ -44,18 +74,11 @@ def questions(rule: FormulaRule) -> tuple[Question, ...]:
     return tuple(dict.fromkeys(question(rule, place.test) for place in test_places(rule) if place.test.predicate not in TESTS))
 
 
-def asks(condition: Condition | Expression, rule: FormulaRule) -> bool:
-    """Whether a condition holds a registered test, itself or in an aggregate."""
-    for node in nodes_in(condition):
-        if isinstance(node, Test) and node.predicate not in TESTS:
-            return True
-        if isinstance(node, Variable) and node.name in rule.measures and _measure_asks(rule.measures[node.name], rule):
-            return True
-    return False
-
-
-def _measure_asks(measure: Measure, rule: FormulaRule) -> bool:
-    return any(asks(one, rule) for inner in measure.disjuncts for one in _asked_in(inner))
+def asks(condition: Condition, rule: FormulaRule, disjunct: Disjunct) -> bool:
+    """Whether a condition of a disjunct holds a registered test, itself or in an aggregate."""
+    if any(isinstance(node, Test) and node.predicate not in TESTS for node in nodes_in(condition)):
+        return True
+    return _rounds(rule, (condition,), _values_of((disjunct,))) > 0
 
 
 def test_places(rule: FormulaRule) -> Iterator[Place]:

@@ -50,7 +50,7 @@ class Source(Enum):
 @dataclass(frozen=True, slots=True)
 class Context:
     """What all statements of a rule share. `calls`: the tables that hold the answers of registered predicates. While these are
-    being asked, no test that needs an answer counts."""
+    being asked, no test that needs an answer counts, and what is computed from answers may be missing."""
 
     rule: FormulaRule
     schema: Schema
@@ -69,7 +69,7 @@ class Context:
         return relation.predicted is not None and any(name in relation.from_prediction for name, _ in atom.arguments)
 
     def tests(self, disjunct: Disjunct) -> list[Condition]:
-        return [test for test in disjunct.tests if not self.asking or not asks(test, self.rule)]
+        return [test for test in disjunct.tests if not self.asking or not asks(test, self.rule, disjunct)]
 
     def possible(self, disjuncts: Sequence[Disjunct]) -> list[Disjunct]:
         """Disjuncts that can hold: a relation without any rows has no types, and nothing that is computed from it has one."""
@@ -198,9 +198,11 @@ class Scope(Compiler):
         return self._some((atom,), Source.PREDICTED)
 
     def registered(self, test: Test) -> exp.Expr:
-        alias = self.context.alias()
-        answers = table(self.context.calls[question(self.context.rule, test)], alias)
         asked = question(self.context.rule, test)
+        if self.context.asking and asked not in self.context.calls:
+            return exp.cast(exp.null(), "BOOLEAN", copy=False)
+        alias = self.context.alias()
+        answers = table(self.context.calls[asked], alias)
         given = [
             same(column(alias, f"a{i}"), kind, self.value(one), self.type_of(one) or kind, self.inexact) if kind else exp.false()
             for i, (one, kind) in enumerate(zip(test.arguments, asked.types, strict=True))

@@ -129,7 +129,8 @@ def _branch_rows(context: Context, branch: Branch, *, predictions: bool, without
     fields += [named(scope.projected(name), variable(i)) for i, name in enumerate(context.rule.variables)]
     tests = [test for test in context.tests(branch.disjunct) if test not in without]
     query = branch.joins.query(*(fields or [named(number(1), "one")]), tests=tests)
-    if context.distinct_variables:
+    # While predicates are asked, a value may still be missing.
+    if context.distinct_variables and not context.asking:
         pairs = combinations(map(Variable, context.rule.variables), 2)
         query = query.where(*(scope.condition(Comparison(Operator.DIFFERENT, *pair)) for pair in pairs))
     return query

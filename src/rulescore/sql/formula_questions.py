@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from rulescore.data.setting import ValueType
 from rulescore.language.syntax import Expression
-from rulescore.logic.questions import Question, is_deferred, question, test_places
+from rulescore.logic.questions import Question, question, rounds_before, test_places
 from rulescore.sql.build import Select, named, select
 from rulescore.sql.formula import Context, Joins, Scope
 from rulescore.sql.formula_branches import MOST_NESTED
@@ -16,12 +16,12 @@ from rulescore.sql.formula_counts import grounding, groundings
 from rulescore.sql.values import converted
 
 
-def asked_arguments(context: Context, asked: Question, *, predictions: bool, deferred: bool) -> Iterator[Select]:
-    """Queries for the argument tuples that a registered predicate is asked about. `deferred`: those that are known only when
-    other answers are, because an aggregate among the arguments asks too."""
+def asked_arguments(context: Context, asked: Question, *, predictions: bool, rounds: int) -> Iterator[Select]:
+    """Queries for the argument tuples that a registered predicate is asked about: those that are known after so many rounds of
+    answers."""
     rule = context.rule
     for place in test_places(rule):
-        if question(rule, place.test) != asked or is_deferred(rule, place.test) is not deferred:
+        if question(rule, place.test) != asked or rounds_before(rule, place) != rounds:
             continue
         rows = groundings(context, predictions=predictions, only=place.disjunct)
         if rows is None:

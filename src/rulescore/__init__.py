@@ -4,42 +4,51 @@ import typing as _typing
 
 if _typing.TYPE_CHECKING:
     from rulescore.api import audit, score
+    from rulescore.api import open_session as open
     from rulescore.data.request import FactFile
     from rulescore.data.rule_sources import RuleText
     from rulescore.data.setting import Function, SqlRule
     from rulescore.data.tables import Table
-    from rulescore.errors import EngineError, InputError, RulescoreError
-    from rulescore.scoring.evaluation import Evaluation
+    from rulescore.errors import EngineError, InputError, RulescoreError, RulescoreWarning
+    from rulescore.result import OpenSession, Result
 
 __all__ = [
     "EngineError",
-    "Evaluation",
     "FactFile",
     "Function",
     "InputError",
+    "OpenSession",
+    "Result",
     "RuleText",
     "RulescoreError",
+    "RulescoreWarning",
     "SqlRule",
     "Table",
     "__version__",
     "audit",
+    "open",
     "score",
 ]
 __version__ = "0.1.0"
 
 _HOMES = {
     "EngineError": "rulescore.errors",
-    "Evaluation": "rulescore.scoring.evaluation",
     "FactFile": "rulescore.data.request",
     "Function": "rulescore.data.setting",
     "InputError": "rulescore.errors",
+    "OpenSession": "rulescore.result",
+    "Result": "rulescore.result",
     "RuleText": "rulescore.data.rule_sources",
     "RulescoreError": "rulescore.errors",
+    "RulescoreWarning": "rulescore.errors",
     "SqlRule": "rulescore.data.setting",
     "Table": "rulescore.data.tables",
     "audit": "rulescore.api",
+    "open": "rulescore.api",
     "score": "rulescore.api",
 }
+# Within the module that defines it, a function called `open` would hide the built-in one.
+_NAMES = {"open": "open_session"}
 
 
 def __dir__() -> list[str]:
@@ -52,4 +61,4 @@ def __getattr__(name: str) -> _typing.Any:
         raise AttributeError(f"module 'rulescore' has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(_HOMES[name]), name)
+    return getattr(import_module(_HOMES[name]), _NAMES.get(name, name))

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from rulescore.data.api import make_setting
+from rulescore.data.project import load_project
 from rulescore.data.rule_sources import RulesLike
 from rulescore.data.setting import Function, SqlRule
 from rulescore.data.sources import FactsLike
 from rulescore.data.tables import Table
-from rulescore.evaluate import Session
-from rulescore.scoring.evaluation import Evaluation
+from rulescore.errors import Diagnostic, InputError
+from rulescore.result import OpenSession, Result
+
+CODES = {"E542": "a project file is opened with further arguments"}
 
 
 def score(
@@ -38,7 +42,7 @@ def score(
     header: bool | None = None,
     contributions: bool | str | Path | None = None,
     allow_unrefutable: bool = False,
-) -> Evaluation:
+) -> Result:
     """Score models' predictions against rules.
 
     `observed`: facts as a path, a list of paths, a frame, an iterable of (head, relation, tail), or a mapping from predicate to
@@ -69,12 +73,8 @@ def score(
         header=header,
         allow_unrefutable=allow_unrefutable,
     )
-    with Session(setting) as session:
-        path = None if contributions is None or isinstance(contributions, bool) else Path(contributions)
-        evaluation = session.evaluate(contributions=contributions if isinstance(contributions, bool) else None)
-        if path is not None:
-            session.write_contributions(path)
-        return evaluation
+    with OpenSession(setting) as session:
+        return session.score(contributions=contributions)
 
 
 def audit(
@@ -98,7 +98,7 @@ def audit(
     timeout: float | None = None,
     delimiter: str | None = None,
     header: bool | None = None,
-) -> Evaluation:
+) -> Result:
     """Rates of rules in the data alone; the options of `score`."""
     setting = make_setting(
         observed,
@@ -122,5 +122,26 @@ def audit(
         delimiter=delimiter,
         header=header,
     )
-    with Session(setting) as session:
+    with OpenSession(setting) as session:
         return session.audit()
+
+
+def open_session(
+    observed: FactsLike | None,
+    predictions: Mapping[str, FactsLike] | FactsLike | None = None,
+    rules: RulesLike = (),
+    *,
+    trusted: bool = False,
+    **options: Any,
+) -> OpenSession:
+    """A session that stays open: a project file's, or one of the arguments of `score`.
+
+    `with rulescore.open("rulescore.toml") as session` reads and loads everything once; `session.score()`, `session.audit()`,
+    `session.violations()` and `session.explain()` then ask as often as you like. `trusted`: the project file may run code, SQL and
+    whatever else it asks for."""
+    if isinstance(observed, str | Path) and Path(observed).suffix == ".toml":
+        if predictions is not None or rules or options:
+            helps = ("write them into the project file, or give facts, predictions and rules instead of it",)
+            raise InputError(Diagnostic("E542", "a project file is given with further arguments", helps=helps))
+        return OpenSession(load_project(observed, trusted=trusted).setting)
+    return OpenSession(make_setting(observed, predictions, rules, **options))

@@ -223,6 +223,10 @@ class RulescoreError(Exception):
     """The root of all errors this package raises on purpose."""
 
 
+class RulescoreWarning(UserWarning):
+    """What deserves a look in the rules, the data or a result; its text is that of the problem. `result.warnings` has them, too."""
+
+
 def are_errors(problems: Iterable[Diagnostic]) -> bool:
     return any(problem.severity is Severity.ERROR for problem in problems)
 

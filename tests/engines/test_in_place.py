@@ -52,7 +52,7 @@ def insert(database: Database, table: str, rows: list[tuple[object, ...]]) -> No
         cursor.executemany(f"INSERT INTO {table} VALUES ({marks})".encode(), rows)
 
 
-def project(folder: Path, database: str, text: str) -> rulescore.Evaluation:
+def project(folder: Path, database: str, text: str) -> rulescore.Result:
     """The evaluation of a project file whose engine is a database."""
     (folder / "family.rules").write_text(RULES)
     path = folder / "rulescore.toml"
@@ -61,11 +61,11 @@ def project(folder: Path, database: str, text: str) -> rulescore.Evaluation:
         return session.evaluate()
 
 
-def expected() -> rulescore.Evaluation:
+def expected() -> rulescore.Result:
     return rulescore.score(FACTS, PREDICTIONS, RULES)
 
 
-def assert_same(found: rulescore.Evaluation, wanted: rulescore.Evaluation) -> None:
+def assert_same(found: rulescore.Result, wanted: rulescore.Result) -> None:
     counts = [(result.info.name, result.dataset, {m: r.counts for m, r in result.models.items()}) for result in found.rule_results]
     assert counts == [
         (result.info.name, result.dataset, {m: r.counts for m, r in result.models.items()}) for result in wanted.rule_results
@@ -607,7 +607,7 @@ url = "{database.reader}"
     assert found.models["m"].counts.refuted == 1
 
 
-def sales(folder: Path, database: Database, hidden: str, predictions: str, model: str) -> rulescore.Evaluation:
+def sales(folder: Path, database: Database, hidden: str, predictions: str, model: str) -> rulescore.Result:
     """The evaluation of a model whose predictions of sales are a table."""
     (folder / "sales.rules").write_text(SALES)
     text = f"""

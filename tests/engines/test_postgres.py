@@ -298,7 +298,7 @@ def test_names_that_the_server_cuts_to_the_same_are_refused(postgres: Server):
     )
     facts = {names[0]: [("a", "b")], names[1]: [("a", "b"), ("b", "c")]}
 
-    def audit(engine: str) -> rulescore.Evaluation:
+    def audit(engine: str) -> rulescore.Result:
         return rulescore.audit(facts, "", sql_rules=[rulescore.SqlRule("given", reads)], engine=engine)
 
     assert audit("duckdb").rule_results[0].dataset.confirmed == 3

@@ -66,7 +66,7 @@ def addresses(database: Database, path: str) -> list[str]:
     return [database.address + given, database.reader + given]
 
 
-def results(found: rulescore.Evaluation) -> list[object]:
+def results(found: rulescore.Result) -> list[object]:
     return [*found.rule_results, *found.model_results]
 
 

@@ -33,7 +33,7 @@ def engine(spark: SparkSession) -> Iterator[SparkEngine]:
     found.close()
 
 
-def results(evaluation: rulescore.Evaluation) -> list[dict[str, object]]:
+def results(evaluation: rulescore.Result) -> list[dict[str, object]]:
     return [*evaluation.rules.to_pylist(), *evaluation.models.to_pylist()]
 
 
@@ -55,7 +55,7 @@ def test_a_table_with_keys_may_be_a_frame(spark: SparkSession) -> None:
     sales = pa.table({"id": [1, 2, 3], "price": [1.5, 2.5, 9.0], "held": [False, False, True]})
     rule = "P < 5 <- sale(id: A, price: P)."
 
-    def scored(sale_rows: object, engine: object) -> rulescore.Evaluation:
+    def scored(sale_rows: object, engine: object) -> rulescore.Result:
         table = rulescore.Table(sale_rows, key="id", target="price", hidden="held = true")
         return rulescore.score(None, {"m": {3: 7.0}}, rule, tables={"sale": table}, engine=engine)
 

@@ -42,7 +42,7 @@ SOURCES = {
 }
 
 
-def evaluated(engine: object, sources: Mapping[str, object], contributions: Path | bool) -> rulescore.Evaluation:
+def evaluated(engine: object, sources: Mapping[str, object], contributions: Path | bool) -> rulescore.Result:
     house = rulescore.Table(sources["houses"], key="id", target="price", hidden=sources["hidden"])
     models = {"places": sources["answers"], "prices": {"house": sources["prices"]}}
     tables = {"house": house}
@@ -129,7 +129,7 @@ def test_values_of_every_type_are_the_constants_that_they_are_elsewhere(spark: S
     ]
     rules = "".join(f'{one}: is_{one}(X, "x") <- {one}(X, "x").\n' for one in names.values())
 
-    def scored(engine: object) -> rulescore.Evaluation:
+    def scored(engine: object) -> rulescore.Result:
         return rulescore.score(files, {"m": answers}, rules, engine=engine, contributions=True, allow_unrefutable=True)
 
     found, wanted = scored(spark), scored("duckdb")
@@ -182,7 +182,7 @@ def test_targets_of_every_type_are_predicted_there(spark: SparkSession, tmp_path
     rules = "".join(f"{kind}: V = W <- {kind}(a: A, v: V), {kind}(a: B, v: W), A != B.\n" for kind in TARGETS)
     hidden = {"where": 'a = 2 and b = "y" or a = 3'}
 
-    def scored(engine: object, rows: Mapping[str, object], predictions: Mapping[str, object]) -> rulescore.Evaluation:
+    def scored(engine: object, rows: Mapping[str, object], predictions: Mapping[str, object]) -> rulescore.Result:
         tables = {kind: rulescore.Table(rows[kind], key=["a", "b"], target="v", hidden=hidden) for kind in TARGETS}
         return rulescore.score(None, {"m": predictions}, rules, tables=tables, engine=engine, contributions=True)
 
@@ -235,7 +235,7 @@ def test_files_that_spark_cannot_read_as_we_do_are_read_here(spark: SparkSession
     rows = written(pa.table({"id": [datetime.date(2024, 5, 31)], "v": [0.5], "made": moments}), tmp_path / "rows.parquet")
     table = rulescore.Table(rows, key="id", target="v", hidden="v = 0.5")
 
-    def scored() -> rulescore.Evaluation:
+    def scored() -> rulescore.Result:
         return rulescore.score(None, {"m": {"thing": path}}, "V > 0.0 <- thing(v: V).", tables={"thing": table}, engine=spark)
 
     assert scored().rule_results[0].models["m"].counts.confirmed == 1

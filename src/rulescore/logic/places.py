@@ -64,7 +64,7 @@ class Places:
         typed = [place.column.type for place in places if place.column.type not in (None, ValueType.MIXED)]
         if not typed:
             return next(iter(kinds), None)
-        return ValueType.FLOAT if kinds <= NUMBERS and len(kinds) > 1 else typed[0]
+        return ValueType.FLOAT if set(typed) == NUMBERS else typed[0]
 
     @property
     def types(self) -> dict[str, ValueType | None]:

@@ -30,8 +30,8 @@ from rulescore.sql.build import (
     union_all,
 )
 from rulescore.sql.keys import key, text
-from rulescore.sql.tables import extremes, is_not_finite, is_whole, shown
-from rulescore.sql.values import cast, converted
+from rulescore.sql.tables import extremes, is_not_finite, shown
+from rulescore.sql.values import cast, converted, is_whole
 
 FAULTS = ("no_id", "no_value", "not_finite", "unknown", "not_hidden")
 

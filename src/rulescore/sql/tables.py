@@ -46,7 +46,7 @@ from rulescore.sql.expressions import Compiler, finite, when
 from rulescore.sql.in_place import kept
 from rulescore.sql.keys import text
 from rulescore.sql.loading import CONSTANT
-from rulescore.sql.values import call, cast, constant, converted, try_cast
+from rulescore.sql.values import call, cast, constant, converted, is_whole, try_cast
 
 # Offending ids that are shown.
 MOST_SHOWN = 5
@@ -143,12 +143,6 @@ def not_whole(stored: StoredTable, name: str) -> Select:
     return shown(
         select(named(cast(value.copy(), ValueType.STRING), "k0")).from_(stored.source("s")).where(all_of([known, lost])), 1
     )
-
-
-def is_whole(value: exp.Expr) -> exp.Expr:
-    """Whether a float is a whole number of 64 bits. NaN and infinite values are none."""
-    fits = exp.LT(this=exp.Abs(this=value.copy()), expression=constant(2.0**63))
-    return all_of([equal(value.copy(), exp.Floor(this=value)), fits])
 
 
 def extremes(value: exp.Expr, kind: ValueType | None) -> tuple[exp.Expr, exp.Expr]:

@@ -171,7 +171,11 @@ def converted(value: exp.Expr, found: ValueType, wanted: ValueType, inexact: Col
         return cast(exp.null(), wanted)
     if wanted is ValueType.MIXED:
         return key(value, found)
-    return decoded(value, wanted, inexact) if found is ValueType.MIXED else cast(value, wanted)
+    if found is ValueType.MIXED:
+        return decoded(value, wanted, inexact)
+    if wanted is ValueType.INTEGER:
+        return exp.Case(ifs=[exp.If(this=is_whole(value), true=cast(value.copy(), wanted))])
+    return cast(value, wanted)
 
 
 TURNED: dict[Comparing, Comparing] = {
@@ -195,6 +199,12 @@ def _exactly(kind: Comparing, whole: exp.Expr, double: exp.Expr) -> exp.Expr:
     )
     is_tied = equal(near.copy(), double.copy())
     return exp.Case(ifs=[exp.If(this=is_tied, true=tied)], default=kind(this=near, expression=double))
+
+
+def is_whole(double: exp.Expr) -> exp.Expr:
+    """Whether a double is a whole number of 64 bits. NaN and infinite values are none."""
+    fits = exp.LT(this=exp.Abs(this=double.copy()), expression=constant(_BEYOND))
+    return all_of([equal(double.copy(), exp.Floor(this=double)), fits])
 
 
 def inexact_integer(values: Sequence[Select]) -> Select:

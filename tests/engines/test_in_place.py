@@ -183,6 +183,17 @@ def test_usual_names_of_columns_are_those_of_triples(database: Database, names: 
     assert [one.dataset for one in found.rule_results] == [one.dataset for one in rulescore.audit(FACTS, RULES).rule_results]
 
 
+def test_a_header_that_became_a_row_is_a_warning(database: Database) -> None:
+    database.run("CREATE TABLE kin (head text, relation text, tail text)")
+    insert(database, "kin", [*triples(FACTS), ("subject", "predicate", "object")])
+    found = rulescore.audit(table_facts("kin"), RULES, engine=database.reader)
+    assert [one.message for one in found.warnings if one.code == "W325"] == [
+        "a row may be a header: nothing else speaks of `predicate`"
+    ]
+    declared = rulescore.audit(table_facts("kin"), f"{RULES}\npredicate predicate/2.", engine=database.reader)
+    assert not [one for one in declared.warnings if one.code == "W325"]
+
+
 def test_predictions_of_what_nothing_knows_are_refused_with_a_row(database: Database) -> None:
     make_ids(database)
     database.run("CREATE TABLE kg.turned (head text, relation text, tail text)")

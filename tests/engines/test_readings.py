@@ -94,6 +94,14 @@ def facts() -> Callable[[object], list[tuple[str, ...]]]:
     return read
 
 
+def arrow_of(rows):
+    return pa.table(dict(zip(("head", "relation", "tail"), zip(*rows, strict=True), strict=True)))
+
+
+def frame_of(rows):
+    return pd.DataFrame(rows, columns=["head", "relation", "tail"])
+
+
 def test_any_other_first_line_about_what_nothing_else_mentions_is_a_warning(tmp_path):
     found = audit(written(tmp_path / "kin.csv", "person,kind,other"), RULE)
     (warning,) = [one for one in found.warnings if one.code == "W325"]
@@ -118,7 +126,19 @@ def test_a_first_line_of_which_something_else_speaks_is_none(tmp_path):
     assert "W325" not in codes(audit(twice, RULE))
     other = written(tmp_path / "f.csv", None, [*KIN, ("b", "cousin", "a")])
     assert "W325" not in codes(audit([written(tmp_path / "g.csv", "a,cousin,b"), other], RULE))
-    assert "W325" not in codes(audit([("a", "cousin", "b"), *KIN], RULE))
+    assert "W325" not in codes(audit([("a", "cousin", "b"), *KIN, ("b", "cousin", "c")], RULE))
+    assert "W325" not in codes(audit([*KIN, ("a", "cousin", "b")], RULE))
+
+
+@pytest.mark.parametrize("make", [list, frame_of, arrow_of])
+def test_the_first_row_of_a_table_may_be_a_header_too(make):
+    found = audit(make([("person", "kind", "other"), *KIN]), RULE)
+    (warning,) = [one for one in found.warnings if one.code == "W325"]
+    assert warning.message == "the first row may be a header: nothing else speaks of `kind`"
+    assert warning.notes == ("the first row was read as `kind(person, other)`",)
+    assert warning.helps == ("leave it out; or, if it is a fact, declare the predicate: `predicate kind/2.`",)
+    assert "W325" not in codes(audit(make(KIN), RULE))
+    assert "W325" not in codes(audit({"kind": [("person", "other")], "aunt": [("a", "b")]}, RULE))
 
 
 def test_what_the_user_says_of_the_first_line_is_believed(tmp_path):

@@ -20,7 +20,7 @@ from rulescore.data.constants import has_lone_surrogate, key_of
 from rulescore.data.keys import decimal_value
 from rulescore.data.layout import column_problem, resolve
 from rulescore.data.request import Request
-from rulescore.data.setting import FactBatch
+from rulescore.data.setting import FactBatch, FirstRow
 from rulescore.errors import Diagnostic, InputError, Place
 
 # Small enough that the strings of one batch stay far below the 2 GiB that a string column can address.
@@ -38,7 +38,7 @@ def read_batches(schema: pa.Schema, batches: Iterable[pa.RecordBatch], request: 
         for start in range(0, batch.num_rows, _BATCH_ROWS):
             rows = batch.slice(start, _BATCH_ROWS)
             facts = table_batch(rows, layout, request, first_row)
-            yield facts if first_row else replace(facts, guess=layout.guess)
+            yield facts if first_row else replace(facts, guess=layout.guess or _first_row(facts))
             first_row += rows.num_rows
 
 
@@ -97,8 +97,15 @@ def _is_pandas(what: object, kind: str = "DataFrame") -> bool:
 def read_rows(rows: Iterable[object], request: Request) -> Iterator[FactBatch]:
     """The facts of Python rows: `(head, relation, tail[, score[, rank]])`, or the arguments of one predicate's facts."""
     numbered = enumerate(rows)
+    begun = False
     while chunk := list(islice(numbered, _BATCH_ROWS)):
-        yield from _row_batches(chunk, request)
+        for facts in _row_batches(chunk, request):
+            yield facts if begun else replace(facts, guess=_first_row(facts))
+            begun = True
+
+
+def _first_row(facts: FactBatch) -> FirstRow | None:
+    return FirstRow() if facts.predicate is None else None
 
 
 def _row_batches(chunk: Sequence[tuple[int, object]], request: Request) -> Iterator[FactBatch]:

@@ -53,6 +53,11 @@ _NUMBERED = re.compile(r"a(?:rg)?([0-9]+)")
 _PAIRS = (("subject", "object"), ("head", "tail"))
 
 
+def names_relations(word: str) -> bool:
+    """Whether columns that hold relations are often called so."""
+    return _plain(word) in _NAMES["relation"]
+
+
 Parts = dict[str, tuple[int, ...]]
 """The columns of each part, counted from 0."""
 

@@ -42,7 +42,15 @@ class OnePredicate:
     in_folder: bool
 
 
-Guess = FirstLine | OnePredicate
+@dataclass(frozen=True, slots=True)
+class FirstRow:
+    """The first row of a table, or of Python rows, was taken for a fact, as it should be. But a program that had read a file
+    without knowing of its header would hand it over so."""
+
+    names: tuple[str, ...] = ()
+
+
+Guess = FirstLine | FirstRow | OnePredicate
 """What a reader took for granted. Only the other data and the rules can tell whether it is so."""
 
 

@@ -10,8 +10,8 @@ import pyarrow.compute as pc
 from sqlglot import exp
 
 from rulescore.data.constants import value_of
-from rulescore.data.layout import chosen_columns
-from rulescore.data.setting import FactBatch, FactStream, FactTable, FirstLine, Guess, OnePredicate
+from rulescore.data.layout import chosen_columns, names_relations
+from rulescore.data.setting import FactBatch, FactStream, FactTable, FirstLine, FirstRow, Guess, OnePredicate
 from rulescore.engines.base import Engine
 from rulescore.engines.in_place import InPlace
 from rulescore.errors import Diagnostic, Place, Severity, suggestion
@@ -23,7 +23,7 @@ from rulescore.sql.in_place import different_predicates, first_row
 CODES = {
     "E328": "neither a fact nor a rule is about what a source of predictions predicts",
     "E329": "nothing says that the columns of a file or table are the arguments of one predicate",
-    "W325": "the first line of a file is a fact about a predicate that nothing else mentions: it may be a header",
+    "W325": "the first line of a file, or the first row of a table, is a fact about a predicate that nothing else mentions",
     "W326": "a file of a folder has three columns or more, and its predicate is one that nothing else mentions",
     "W327": "names of predicates begin or end with a blank",
 }
@@ -88,6 +88,7 @@ def reading_problems(engine: Engine, readings: Sequence[Reading], found: Occurre
     """Sources that were probably read wrongly."""
     yield from _unknown_predictions(engine, readings, found)
     yield from _guessed_predicates(engine, readings, found)
+    yield from _rows_of_names(engine, readings, found)
     yield from reading_warnings(readings, found)
 
 
@@ -143,22 +144,37 @@ def _guessed_predicates(engine: Engine, readings: Sequence[Reading], found: Occu
 
 def _first_lines(readings: Sequence[Reading], found: Occurrences) -> Iterator[Diagnostic]:
     """First lines about a predicate that occurs in first lines alone: files of one origin often have one header."""
-    suspects = [(one.first, one) for one in readings if isinstance(one.guess, FirstLine) and one.first is not None]
+    suspects = [(one.first, one) for one in readings if isinstance(one.guess, FirstLine | FirstRow) and one.first is not None]
     times = Counter(atom.predicate for atom, _ in suspects)
     for atom, one in suspects:
         if found.rows.get(atom.predicate, 0) > times[atom.predicate] or found.mentioned(atom.predicate):
             continue
+        in_text = isinstance(one.guess, FirstLine)
         yield Diagnostic(
             "W325",
-            f"the first line may be a header: nothing else speaks of `{atom.predicate}`",
-            Place(one.origin, 1),
+            f"the first {'line' if in_text else 'row'} may be a header: nothing else speaks of `{atom.predicate}`",
+            Place(one.origin, 1 if in_text else None),
             notes=_read_as(atom, None),
-            helps=(
-                *_columns_help(one.guess),
-                "if it is a fact, say so: `--no-header`, or `header = false`",
-            ),
+            helps=(*_columns_help(one.guess), "if it is a fact, say so: `--no-header`, or `header = false`")
+            if in_text
+            else (_leave_out(atom.predicate, atom.arity),),
             severity=Severity.WARNING,
         )
+
+
+def _rows_of_names(engine: Engine, readings: Sequence[Reading], found: Occurrences) -> Iterator[Diagnostic]:
+    """Rows of stored tables, which have no first one, about what columns of relations are usually called."""
+    alone = [name for name, rows in found.rows.items() if rows == 1 and names_relations(name) and not found.mentioned(name)]
+    for one in readings if alone else ():
+        if one.query is not None and one.guess is None:
+            for name in sorted(_predicates(engine, one).intersection(alone)):
+                message = f"a row may be a header: nothing else speaks of `{name}`"
+                helps = (_leave_out(name, one.arity),)
+                yield Diagnostic("W325", message, Place(one.origin), helps=helps, severity=Severity.WARNING)
+
+
+def _leave_out(predicate: str, arity: int) -> str:
+    return f"leave it out; or, if it is a fact, declare the predicate: `predicate {predicate}/{arity}.`"
 
 
 def _blanks(found: Occurrences) -> Iterator[Diagnostic]:

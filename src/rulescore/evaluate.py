@@ -42,6 +42,7 @@ from rulescore.logic.plan import Judge, LiteralName, Plan
 from rulescore.logic.planner import plan
 from rulescore.logic.refutable import WHAT_TO_DECLARE, Concerned, concerned, refuters, unrefutable_rules, what_is_exempt
 from rulescore.logic.refutation import identity, opposed_both_ways, orders_in_use, refutations
+from rulescore.logic.tautologies import tautologies
 from rulescore.logic.tolerances import is_relative, log_distance, with_tolerance
 from rulescore.logic.usage import constant_keys, mentioned_by
 from rulescore.scoring.contributions import brought_contributions, write_contributions
@@ -148,6 +149,7 @@ class Session:
         problems += self._option_problems()
         problems += self_refuting(self._horn, [names[i] for i in sorted(self._fast)], self.ways)
         named = list(zip(names, self.program.rules, strict=True))
+        problems += tautologies(named)
         problems += conventions.unsuitable(self.setting.scoring, named, self.ways, self._fast)
         _raise_errors(problems)
         self.rules = self._marked(known, extracted)

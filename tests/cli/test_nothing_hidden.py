@@ -50,7 +50,7 @@ def test_commands_that_score_nothing_only_warn(run: Run, command: str) -> None:
 
 def test_an_audit_flags_what_nothing_refutes(run: Run) -> None:
     (row,) = json.loads(run("audit", *MINED, "--format", "json").stdout)["rows"]
-    assert row["flags"] == ["unrefutable", "vacuous"]
+    assert row["flagged"] == ["unrefutable", "vacuous"]
 
 
 def test_a_misread_model_is_unmeasured_and_its_predicates_are_named(run: Run) -> None:

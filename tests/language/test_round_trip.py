@@ -164,6 +164,8 @@ rules = st.builds(
     weight=st.floats(min_value=0, allow_nan=False, allow_infinity=False),
     description=st.none() | texts,
     tags=st.lists(texts, max_size=3).map(tuple),
+    confidence=st.none() | st.floats(0, 1),
+    support=st.none() | st.integers(0),
 )
 
 

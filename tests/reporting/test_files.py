@@ -9,8 +9,8 @@ import pyarrow.parquet
 import pytest
 
 from rulescore.errors import InputError
+from rulescore.reporting.audit import audit_listing
 from rulescore.reporting.files import write_files, write_listing, write_outputs
-from rulescore.reporting.findings import audit_listing
 from rulescore.reporting.format import FileFormat
 from rulescore.scoring.evaluation import Evaluation
 

@@ -16,8 +16,8 @@ import pytest
 
 from rulescore.errors import InputError
 from rulescore.reporting import folder as under_test
+from rulescore.reporting.audit import audit_listing
 from rulescore.reporting.files import write_listing, write_outputs
-from rulescore.reporting.findings import audit_listing
 from rulescore.reporting.folder import EVALUATION_FILES, OUR_FILES, new_folder, refuse_unswappable
 from rulescore.reporting.format import FileFormat
 from rulescore.scoring.evaluation import Evaluation

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from rulescore.reporting import latex, markdown
-from rulescore.reporting.findings import audit_listing, check_listing, rules_listing
+from rulescore.reporting.audit import audit_listing
+from rulescore.reporting.findings import check_listing, rules_listing
 from rulescore.reporting.format import FileFormat, Format
 from rulescore.reporting.json import listing_schema, schema
 from rulescore.reporting.listing import CellKind, Column, Listing

@@ -11,7 +11,8 @@ import pytest
 from rich.cells import cell_len
 
 from rulescore.evaluate import GridRow, Tolerance
-from rulescore.reporting.findings import audit_listing, check_listing, rules_listing, tolerances_listing
+from rulescore.reporting.audit import audit_listing
+from rulescore.reporting.findings import check_listing, rules_listing, tolerances_listing
 from rulescore.reporting.format import Format
 from rulescore.reporting.json import listing_schema, schema
 from rulescore.reporting.render import render

@@ -43,6 +43,8 @@ def test_rules_have_one_row_per_rule_and_model() -> None:
         "kind_reason": "the data contradict it (1 of 4)",
         "unrefutable": False,
         "weight": 1.0,
+        "confidence": None,
+        "support": None,
         "dataset_confirmed": 3,
         "dataset_refuted": 1,
         "dataset_evaluable": 4,

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from rulescore.cli.options import (
     ALL,
@@ -21,15 +22,49 @@ from rulescore.cli.options import (
 from rulescore.cli.output import show, show_explanations, show_warnings, show_written
 from rulescore.cli.tolerances import WrittenTolerance, problems_of, read_tolerances
 from rulescore.errors import Diagnostic, InputError
+from rulescore.reporting.audit_filter import UNFLAGGED, AuditFilter, Flag, Order, RateRange, read_rate
+from rulescore.reporting.cells import counted
 
 if TYPE_CHECKING:
     # Loading these takes longer than `--help` may.
     from rulescore.evaluate import Session
+    from rulescore.language.syntax import Program
     from rulescore.reporting.listing import Listing
+    from rulescore.scoring.results import RuleResult
+
+_FLAGS = [one.value for one in Flag]
+_CHOOSING = ("flag", "no_flag", "min_evaluable", "rate", "sort", "reverse", "limit", "keep", "force")
+
+
+def _read_rate(context: click.Context, parameter: click.Parameter, value: str | None) -> RateRange | None:
+    found = None if value is None else read_rate(value)
+    if value is not None and found is None:
+        message = f'`{value}` is no range of rates: write 0..0.1, ..10%, "<=0.05" or ">0"'
+        raise click.BadParameter(message, context, parameter)
+    return found
 
 
 @click.command()
 @setting_options(ALL)
+@click.option(
+    "--flag", multiple=True, type=click.Choice([*_FLAGS, UNFLAGGED]), help="Rules with this flag, or with none; repeatable."
+)
+@click.option("--no-flag", multiple=True, type=click.Choice(_FLAGS), help="Rules without this flag; repeatable.")
+@click.option(
+    "--min-evaluable", type=click.IntRange(min=0), default=0, metavar="N", help="Rules with as many evaluable groundings."
+)
+@click.option("--rate", callback=_read_rate, metavar="RANGE", help='Rules with such a rate: 0..0.1, ..10%, "<=0.05", ">0".')
+@click.option(
+    "--sort",
+    type=click.Choice([one.value for one in Order]),
+    default=Order.RATE.value,
+    show_default=True,
+    help="By what rules are sorted.",
+)
+@click.option("--reverse", is_flag=True, help="Sort the other way round.")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="How many rules are listed.")
+@click.option("--keep", type=click.Path(path_type=Path), metavar="FILE", help="Write the rules that pass as a rule file.")
+@click.option("--force", is_flag=True, help="Overwrite the file that `--keep` names.")
 @click.option(
     "--tolerances", callback=read_tolerances, metavar="VALUE,…", help="Rates of rules that limit a distance, for these: 100,500,5%."
 )
@@ -39,6 +74,15 @@ if TYPE_CHECKING:
 @quiet_option
 def audit(
     choice: SettingChoice,
+    flag: tuple[str, ...],
+    no_flag: tuple[str, ...],
+    min_evaluable: int,
+    rate: RateRange | None,
+    sort: str,
+    reverse: bool,
+    limit: int | None,
+    keep: Path | None,
+    force: bool,
     tolerances: tuple[WrittenTolerance, ...] | None,
     explain: bool,
     form: str,
@@ -47,36 +91,63 @@ def audit(
 ) -> None:
     """Rank rules by how often the data contradict them.
 
-    Flags rules that are unrefutable, vacuous, near 1, near 0.5, or rest on fewer than 5 groundings.
+    Flags rules that are unrefutable, tautologies, vacuous, near 1, near 0.5, or rest on fewer than 5 groundings.
     """
     from rulescore.cli.setting import COUNTING, load
     from rulescore.evaluate import Session
-    from rulescore.reporting.files import write_listing
+    from rulescore.reporting.audit import audit_listing
+    from rulescore.reporting.files import require_absent, write_listing
     from rulescore.reporting.folder import refuse_unswappable
 
-    if explain and tolerances:
-        raise click.UsageError("`--explain` counts nothing: it cannot be combined with `--tolerances`")
-    if explain:
-        refuse_output_choices("--explain")
+    _refuse_combinations(explain=explain, grid=tolerances is not None)
     chosen = load(choice, COUNTING)
     if output is not None:
         refuse_unswappable(output)
+    if keep is not None and not force:
+        require_absent(keep)
+    wanted = AuditFilter(frozenset(flag), frozenset(no_flag), min_evaluable, rate)
     with Session(chosen.setting, grid=tolerances is not None) as session:
         if explain:
             show_explanations(session.explain())
             return
-        listing, warnings = _audited(session) if tolerances is None else _over_grid(session, tolerances)
+        if tolerances is not None:
+            listing, warnings = _over_grid(session, tolerances)
+        else:
+            evaluation = session.audit()
+            listing = audit_listing(evaluation.rule_results, wanted, Order(sort), reverse=reverse, limit=limit)
+            warnings = evaluation.warnings
     show_warnings(warnings, quiet=quiet)
     show(listing, form)
     if output is not None:
         show_written(write_listing(listing, output, chosen.formats), quiet=quiet)
+    if keep is not None:
+        _keep(session.program, evaluation.rule_results, wanted, keep, quiet=quiet)
 
 
-def _audited(session: Session) -> tuple[Listing, Sequence[Diagnostic]]:
-    from rulescore.reporting.findings import audit_listing
+def _refuse_combinations(*, explain: bool, grid: bool) -> None:
+    if explain and grid:
+        raise click.UsageError("`--explain` counts nothing: it cannot be combined with `--tolerances`")
+    if explain:
+        refuse_output_choices("--explain")
+    other = "--explain" if explain else "--tolerances"
+    context = click.get_current_context()
+    for name in _CHOOSING if explain or grid else ():
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"`{other}` lists no audit: it cannot be combined with `--{name.replace('_', '-')}`")
 
-    evaluation = session.audit()
-    return audit_listing(evaluation.rule_results), evaluation.warnings
+
+def _keep(program: Program, results: Sequence[RuleResult], wanted: AuditFilter, path: Path, *, quiet: bool) -> None:
+    from rulescore.reporting.audit import kept_text
+    from rulescore.reporting.files import write_files
+
+    write_files(path.parent, {path.name: kept_text(program, results, wanted)})
+    if quiet:
+        return
+    rules = len(program.rules)
+    kept = sum(1 for rule in results[:rules] if wanted.passes(rule))
+    in_sql = sum(1 for rule in results[rules:] if wanted.passes(rule))
+    left_out = f"; {counted(in_sql, 'rule')} in SQL left out" if in_sql else ""
+    click.echo(f"wrote {kept:,} of {counted(rules, 'rule')} to {path}{left_out}", err=True)
 
 
 def _over_grid(session: Session, tolerances: Sequence[WrittenTolerance]) -> tuple[Listing, Sequence[Diagnostic]]:

@@ -1,4 +1,4 @@
-"""What stands before a rule: `@hard @weight(2) @description("…") @tags(a, b)`."""
+"""What stands before a rule: `@hard @weight(2) @description("…") @tags(a, b) @confidence(0.8) @support(924)`."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ _FORMS = {
     "weight": "`@weight(2)`, with a finite number that is not negative",
     "description": '`@description("one text")`',
     "tags": "`@tags(one, two)`, with at least one name",
+    "confidence": "`@confidence(0.8)`, with a number from 0 to 1",
+    "support": "`@support(924)`, with a whole number that is not negative",
 }
 
 
@@ -26,6 +28,8 @@ class Annotations:
     weight: float = 1.0
     description: str | None = None
     tags: tuple[str, ...] = ()
+    confidence: float | None = None
+    support: int | None = None
     span: Span | None = None
 
 
@@ -90,6 +94,10 @@ def _annotate(cursor: Cursor, annotations: Annotations, name: str, terms: tuple[
             return replace(annotations, description=text)
         case "tags", (_, *_) if tags := _names(terms):
             return replace(annotations, tags=tags)
+        case "confidence", (Constant(value=int() | float() as value),) if _is_weight(value) and value <= 1:
+            return replace(annotations, confidence=float(value))
+        case "support", (Constant(value=int() as count),) if _is_weight(count):
+            return replace(annotations, support=count)
         case _:
             cursor.report("E113", f"the arguments of `@{name}` do not fit", span, help=f"write {_FORMS[name]}")
             return annotations

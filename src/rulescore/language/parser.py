@@ -166,7 +166,18 @@ def _read_rule(cursor: Cursor, annotations: Annotations) -> Rule:
     body = read_body(cursor)
     cursor.finish("`,` or `.`")
     span = cursor.span_from(start)
-    return Rule(head, body, name, annotations.kind, annotations.weight, annotations.description, annotations.tags, span)
+    return Rule(
+        head,
+        body,
+        name,
+        annotations.kind,
+        annotations.weight,
+        annotations.description,
+        annotations.tags,
+        annotations.confidence,
+        annotations.support,
+        span,
+    )
 
 
 def _read_rule_name(cursor: Cursor) -> str | None:

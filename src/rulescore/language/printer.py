@@ -73,6 +73,10 @@ def _print_annotations(rule: Rule) -> str:
         annotations.append("@description(" + quote(rule.description, '"') + ")")
     if rule.tags:
         annotations.append(f"@tags({', '.join(map(write_value, rule.tags))})")
+    if rule.confidence is not None:
+        annotations.append(f"@confidence({write_value(rule.confidence)})")
+    if rule.support is not None:
+        annotations.append(f"@support({rule.support})")
     return f"{' '.join(annotations)}\n" if annotations else ""
 
 

@@ -210,6 +210,8 @@ Head = Atom | RowAtom | Test | Comparison | Membership | Not | And | Or | Falsit
 
 @dataclass(frozen=True, slots=True)
 class Rule:
+    """`confidence` and `support` are what the program that found the rule says of it."""
+
     head: Head
     body: And
     name: str | None = None
@@ -217,6 +219,8 @@ class Rule:
     weight: float = 1.0
     description: str | None = None
     tags: tuple[str, ...] = ()
+    confidence: float | None = None
+    support: int | None = None
     span: Span | None = field(default=None, compare=False, repr=False)
 
 

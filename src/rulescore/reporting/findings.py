@@ -7,75 +7,18 @@ from typing import TYPE_CHECKING
 
 from rulescore.reporting.cells import counted, shown
 from rulescore.reporting.listing import Audience, Cell, CellKind, Column, Layout, Listing
-from rulescore.reporting.tables import group_listings, shortly_titled, titled
-from rulescore.scoring.results import DataSummary, PredictionCounts, RuleInfo, RuleResult, TableCounts
-from rulescore.scoring.score import UNREFUTABLE
+from rulescore.reporting.tables import titled
+from rulescore.scoring.results import DataSummary, PredictionCounts, RuleInfo, TableCounts
 
 if TYPE_CHECKING:
-    # Listing rules or an audit does not need the engine that these come from.
+    # Listing rules does not need the engine that these come from.
     from rulescore.evaluate import GridRow, PairCount, Tolerance, Violations
 
-_FEW_GROUNDINGS = 5
-
-_TITLE_COLUMNS = (
+TITLE_COLUMNS = (
     Column("title", "rule", audience=Audience.PEOPLE),
     Column("rule", "rule", audience=Audience.PROGRAMS),
     Column("text", "text", audience=Audience.PROGRAMS),
 )
-
-
-def flags(rule: RuleResult) -> tuple[str, ...]:
-    """What makes a rule's dataset rate a poor yardstick. A denial constraint that the data never break is a good one."""
-    counts = rule.dataset
-    rate = counts.rate
-    found = {
-        UNREFUTABLE: rule.info.unrefutable,
-        "vacuous": rate is None and not rule.info.denial,
-        "near 1": rate is not None and rate >= 0.95,
-        "near 0.5": rate is not None and 0.45 <= rate <= 0.55,
-        f"fewer than {_FEW_GROUNDINGS} groundings": 0 < counts.evaluable < _FEW_GROUNDINGS,
-    }
-    return tuple(flag for flag, holds in found.items() if holds)
-
-
-def audit_listing(rules: Sequence[RuleResult]) -> Listing:
-    """Rules by dataset rate, the highest first and undefined ones last; beside them tolerances from the data and largest groups."""
-    columns = (
-        *_TITLE_COLUMNS,
-        Column("kind", "kind", audience=Audience.PROGRAMS),
-        Column("kind_reason", "why", audience=Audience.PROGRAMS),
-        Column("confirmed", "confirmed", CellKind.COUNT),
-        Column("refuted", "refuted", CellKind.COUNT),
-        Column("evaluable", "evaluable", CellKind.COUNT),
-        Column("rate", "rate", CellKind.RATE),
-        Column("flags", "flags", CellKind.TEXTS),
-        Column("tolerance", "tolerance", CellKind.VALUE, Audience.PROGRAMS),
-        Column("largest_group", "largest group", CellKind.COUNT, Audience.PROGRAMS),
-        Column("largest_group_share", "its share", CellKind.RATE, Audience.PROGRAMS),
-        Column("largest_group_share_reason", "why", audience=Audience.PROGRAMS),
-    )
-    ordered = sorted(rules, key=lambda rule: 1.0 if rule.dataset.rate is None else -rule.dataset.rate)
-    rows = tuple(
-        (
-            *_title_cells(rule.info, shortly_titled),
-            rule.kind.value,
-            rule.kind_reason,
-            rule.dataset.confirmed,
-            rule.dataset.refuted,
-            rule.dataset.evaluable,
-            rule.dataset.rate,
-            flags(rule),
-            rule.tolerance,
-            rule.largest_group,
-            rule.largest_group_share.value,
-            rule.largest_group_share.reason,
-        )
-        for rule in ordered
-    )
-    flagged = sum(1 for rule in rules if flags(rule))
-    note = f"{flagged:,} of {counted(len(rules), 'rule')} flagged"
-    title = "Audit of the rules over the observed facts"
-    return Listing("audit", title, columns, rows, notes=(note,), beside=group_listings(ordered))
 
 
 def tolerances_listing(rows: Sequence[GridRow]) -> Listing:
@@ -147,14 +90,28 @@ def incompatibilities_listing(pairs: Iterable[PairCount]) -> Listing:
 
 def rules_listing(rules: Iterable[RuleInfo]) -> Listing:
     columns = (
-        *_TITLE_COLUMNS,
+        *TITLE_COLUMNS,
         Column("declared_kind", "declared"),
         Column("weight", "weight", CellKind.WEIGHT),
         Column("description", "description", audience=Audience.PROGRAMS),
         Column("tags", "tags", CellKind.TEXTS),
+        Column("confidence", "confidence", CellKind.RATE, Audience.PROGRAMS),
+        Column("support", "support", CellKind.COUNT, Audience.PROGRAMS),
         Column("place", "place", audience=Audience.PROGRAMS),
     )
-    rows = tuple((*_title_cells(rule), rule.declared_kind, rule.weight, rule.description, rule.tags, rule.place) for rule in rules)
+    rows = tuple(
+        (
+            *title_cells(rule),
+            rule.declared_kind,
+            rule.weight,
+            rule.description,
+            rule.tags,
+            rule.confidence,
+            rule.support,
+            rule.place,
+        )
+        for rule in rules
+    )
     return Listing("rules", "Rules", columns, rows, notes=(counted(len(rows), "rule"),))
 
 
@@ -194,5 +151,5 @@ def _written(tolerance: Tolerance) -> Cell:
     return f"{shown(tolerance.value, CellKind.VALUE)}%" if tolerance.relative else tolerance.value
 
 
-def _title_cells(rule: RuleInfo, title: Callable[[RuleInfo], str] = titled) -> tuple[str, str, str]:
+def title_cells(rule: RuleInfo, title: Callable[[RuleInfo], str] = titled) -> tuple[str, str, str]:
     return title(rule), rule.name, rule.text

@@ -77,6 +77,8 @@ def _rule(result: RuleResult) -> dict[str, Any]:
         "weight": info.weight,
         "description": info.description,
         "tags": list(info.tags),
+        "confidence": info.confidence,
+        "support": info.support,
         "tolerance": result.tolerance,
         "dataset": {
             **_counts(result.dataset),

@@ -8,6 +8,7 @@ from rulescore.data.setting import ScoringOptions, SqlRule
 from rulescore.language.names import rule_names
 from rulescore.language.printer import print_rule
 from rulescore.language.syntax import Falsity, Program, Rule
+from rulescore.logic.tautologies import is_tautology
 from rulescore.scoring.results import RuleInfo
 
 
@@ -41,4 +42,7 @@ def _described(rule: Rule, name: str, options: ScoringOptions) -> RuleInfo:
         description=rule.description,
         tags=rule.tags,
         place=str(rule.span.place()) if rule.span else None,
+        tautology=is_tautology(rule),
+        confidence=rule.confidence,
+        support=rule.support,
     )

@@ -145,6 +145,8 @@ def _rules_table(results: Sequence[RuleResult]) -> Any:
         "kind_reason": _strings(rule.kind_reason for rule in rules),
         "unrefutable": _booleans(rule.info.unrefutable for rule in rules),
         "weight": _floats(rule.info.weight for rule in rules),
+        "confidence": _floats(rule.info.confidence for rule in rules),
+        "support": _integers([rule.info.support for rule in rules]),
         **_count_columns("dataset_", [rule.dataset for rule in rules]),
         "largest_group": _integers([rule.largest_group for rule in rules]),
         **_measure_columns("largest_group_share", [rule.largest_group_share for rule in rules]),

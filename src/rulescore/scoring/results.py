@@ -47,7 +47,7 @@ class Counts:
 @dataclass(frozen=True, slots=True)
 class RuleInfo:
     """A rule as scoring sees it: its name and text, and what its author declared. `unrefutable`: nothing declared could ever refute
-    its head."""
+    its head. `tautology`: it stands in the body. `confidence`, `support`: what the program that found the rule says of it."""
 
     name: str
     text: str
@@ -58,6 +58,9 @@ class RuleInfo:
     tags: tuple[str, ...] = ()
     place: str | None = None
     unrefutable: bool = False
+    tautology: bool = False
+    confidence: float | None = None
+    support: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

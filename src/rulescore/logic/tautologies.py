@@ -1,0 +1,44 @@
+"""Rules that say nothing: what they conclude is what they assume."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from rulescore.errors import Diagnostic, Severity
+from rulescore.language.formulas import print_condition
+from rulescore.language.syntax import And, Condition, Falsity, Head, Not, Or, Rule
+
+CODES = {"W212": "a rule's head stands in its own body"}
+
+
+def is_tautology(rule: Rule) -> bool:
+    """Whether the body has the head among its conditions, so that every grounding is confirmed."""
+    return _stands_in(rule.head, rule.body.conditions)
+
+
+def _stands_in(head: Head | Condition, body: tuple[Condition, ...]) -> bool:
+    match head:
+        case Falsity() | Not():
+            # `not p(X)` is confirmed by what refutes p(X), and holds in a body if p(X) is only absent.
+            return False
+        case And(conditions=parts):
+            return all(_stands_in(part, body) for part in parts)
+        case Or(conditions=parts):
+            return any(_stands_in(part, body) for part in parts)
+        case _:
+            # Python takes the constants 1 and true for equal; their texts differ.
+            return any(one == head and print_condition(one) == print_condition(head) for one in body)
+
+
+def tautologies(rules: Iterable[tuple[str, Rule]]) -> Iterator[Diagnostic]:
+    """A warning for each rule that says nothing."""
+    for name, rule in rules:
+        if is_tautology(rule):
+            yield Diagnostic(
+                "W212",
+                f"rule `{name}` says nothing: its head stands in its own body",
+                rule.span.place() if rule.span else None,
+                notes=("every grounding of it confirms it, whatever the data",),
+                helps=("remove the rule; `rulescore audit --no-flag tautology --keep FILE` writes the others",),
+                severity=Severity.WARNING,
+            )

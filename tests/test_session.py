@@ -259,23 +259,26 @@ def test_e262_a_prediction_is_a_fact_of_a_model(model: str | None, atom: str):
 # Extracted pairs
 
 
-def test_w322_extracted_pairs_are_shown():
+def test_w322_extracted_pairs_are_told_by_an_audit_and_not_by_a_score():
     facts = {"p": [("a", "b")], "q": [("a", "b"), ("c", "d")], "r": [("c", "d")], "t": [("a",)], "u": [("b",)]}
     rules = "p(X, Y) <- q(X, Y). p(X, Y) <- late(X, Y). extract incompatible."
     with Session(make_setting(facts, {"model": {"late": [("a", "b")]}}, rules)) as session:
-        (warning,) = session.warnings
+        assert session.warnings == ()
+        (warning,) = session.told_pairs
         assert (warning.code, warning.notes) == ("W322", ("`p` and `r`, `t` and `u`",))
         assert warning.message.startswith("2 pairs")
+        assert [one.code for one in session.audit().warnings] == ["W322"]
+        assert session.evaluate().warnings == ()
         assert session.ways.groups == (("p", "r"), ("t", "u"))
 
 
-def test_w322_shows_ten_pairs_and_the_number_of_the_others():
+def test_w322_shows_five_pairs_and_the_number_of_the_others():
     facts = {f"p{i}": [(str(i), str(i))] for i in range(6)}
     with Session(make_setting(facts, None, "p0(X, Y) <- p1(Y, X). extract incompatible.")) as session:
-        (warning,) = [one for one in session.warnings if one.code == "W322"]
+        (warning,) = session.told_pairs
         assert warning.message.startswith("15 pairs")
-        assert warning.notes[0].count(" and ") == 11
-        assert warning.notes[0].endswith(", and 5 more")
+        assert warning.notes[0].count(" and ") == 6
+        assert warning.notes[0].endswith(", and 10 more")
 
 
 def test_incompatibilities_count_every_pair_of_one_arity():
@@ -283,6 +286,21 @@ def test_incompatibilities_count_every_pair_of_one_arity():
     with Session(make_setting(facts, None, "p(X, Y) <- q(X, Y).")) as session:
         found = [(one.left, one.right, one.together, one.left_facts, one.right_facts) for one in session.incompatibilities()]
     assert found == [("p", "q", 1, 2, 1), ("p", "r", 0, 2, 1), ("q", "r", 0, 1, 1)]
+
+
+def test_what_could_carry_a_fact_is_counted_by_arity():
+    facts = {
+        "p": [("a", "b"), ("b", "c")],
+        "q": [("a", "b"), ("c", "b"), ("d", "d")],  # with p: ab, ba, bc, cb, dd
+        "s": [("a", "b", "c")],
+        "t": [("a", "b", "c"), ("c", "b", "a")],
+        "u": [("a",)],
+        "v": [("e",), ("f",)],  # constants a to f
+    }
+    predictions = {"model": {"p": [("x", "y")], "u": [("z",)]}}
+    with Session(make_setting(facts, predictions, "p(X, Y) <- q(X, Y). s(X, Y, Z) <- t(Z, Y, X).")) as session:
+        found = {(one.left, one.right): one.tuples for one in session.incompatibilities()}
+    assert found == {("p", "q"): 5, ("s", "t"): 2, ("u", "v"): 6}
 
 
 # Order of asking

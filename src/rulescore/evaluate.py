@@ -49,6 +49,7 @@ from rulescore.scoring.contributions import brought_contributions, write_contrib
 from rulescore.scoring.described import described_rules
 from rulescore.scoring.evaluation import CONTRIBUTIONS_SCHEMA, Evaluation
 from rulescore.scoring.findings import prediction_findings
+from rulescore.scoring.pairs import PairCount
 from rulescore.scoring.results import Counts, PredictionFindings, RuleInfo, RuleKind, RuleResult
 from rulescore.scoring.score import kind_of, score, unmeasured_models, violated_denials
 from rulescore.sql.build import Select, drop, text
@@ -70,17 +71,6 @@ CODES = {
 }
 
 _MOST_SUGGESTIONS = 10
-
-
-@dataclass(frozen=True, slots=True)
-class PairCount:
-    """Two predicates, the number of tuples that both hold of, and the number of facts of each."""
-
-    left: str
-    right: str
-    together: int
-    left_facts: int
-    right_facts: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +135,8 @@ class Session:
         problems += self._sql_rules.prepare(self._formulas.schema, self._loaded.vocabulary.predicates)
         _raise_errors(problems)
         self.ways = refutations(self._horn, self._loaded.vocabulary, extracted)
-        problems += shown_pairs(extracted)
+        # Who writes `extract incompatible` knows of the pairs: only what judges the rules themselves tells them.
+        self.told_pairs = tuple(shown_pairs(extracted))
         problems += self._option_problems()
         problems += self_refuting(self._horn, [names[i] for i in sorted(self._fast)], self.ways)
         named = list(zip(names, self.program.rules, strict=True))
@@ -324,7 +315,8 @@ class Session:
 
     def audit(self) -> Evaluation:
         """Dataset rates only."""
-        return self._evaluation(self._dataset(), {}, CONTRIBUTIONS_SCHEMA.empty_table(), {})
+        found = self._evaluation(self._dataset(), {}, CONTRIBUTIONS_SCHEMA.empty_table(), {})
+        return replace(found, warnings=(*found.warnings, *self.told_pairs))
 
     def violations(self, *, rule: str | None, model: str | None, prediction: Atom | None, limit: int) -> Violations:
         """Groundings whose head is refuted: of a model or, where it is None, of the data; of all rules or one."""
@@ -437,12 +429,17 @@ class Session:
         return found[0] if found else None
 
     def incompatibilities(self) -> list[PairCount]:
-        """Every pair of observed predicates of one arity, with the number of tuples both hold of."""
+        """Every pair of observed predicates of one arity, with the number of tuples both hold of. What could carry a fact: of one
+        argument, every constant of the facts; of two, every pair that some fact joins, this way round or the other; of more, every
+        tuple that carries one."""
         self._number_evidence()
         together = {(left, right): n for left, right, n in counting.together_counts(self._engine, self._loaded)}
+        tuples = counting.tuples_with_facts(self._engine, self._loaded)
         observed = sorted((p for p in self._loaded.vocabulary.predicates.values() if p.observed), key=lambda p: p.name)
         return [
-            PairCount(left.name, right.name, together.get((left.name, right.name), 0), left.observed, right.observed)
+            PairCount(
+                left.name, right.name, together.get((left.name, right.name), 0), left.observed, right.observed, tuples[left.arity]
+            )
             for left, right in combinations(observed, 2)
             if left.arity == right.arity
         ]

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Callable
+from math import comb
 from pathlib import Path
 
 import jsonschema
@@ -182,7 +183,26 @@ def test_pairs_that_meet_are_comments_when_asked_for(run: Run) -> None:
     lines = run("incompatibilities", "--facts", "train.tsv", "--all").stdout.splitlines()
     (line,) = [line for line in lines if line.startswith("# incompatible") and "mother" in line]
     assert "parent" in line
-    assert "together 1 time;" in line
+    assert "together 1 time, expected 0.200, probability 1; 2 and 1 fact" in line
+
+
+def test_pairs_that_hardly_ever_meet_are_found_and_rare_ones_left_out(run: Run) -> None:
+    """10 facts of p and 10 of q, of which 1 meets p. With both orders, and 1 fact of r, 40 pairs could carry a fact: 2.5 should meet."""
+    rows = [*((f"a{i}", "p", f"b{i}") for i in range(10)), *((f"a{i}", "q", f"b{i}") for i in range(9, 19)), ("a0", "r", "z")]
+    Path("many.tsv").write_text("".join("\t".join(row) + "\n" for row in rows))
+    noisy = ("incompatibilities", "--facts", "many.tsv", "--at-most", "1")
+    assert [(row["left"], row["right"], row["together"]) for row in document(run(*noisy, "--format", "json"))["rows"]] == [
+        ("p", "q", 1),
+        ("p", "r", 0),
+        ("q", "r", 0),
+    ]
+    (row,) = document(run(*noisy, "--min-expected", "1", "--format", "json"))["rows"]
+    assert (row["expected"], row["tuples"]) == (2.5, 40)
+    assert row["probability"] == pytest.approx((comb(30, 10) + 10 * comb(30, 9)) / comb(40, 10))
+    text = run(*noisy, "--min-expected", "1", "--all").stdout
+    assert "\nincompatible p, q.  # together 1 time, expected 2.50, probability 0.2; 10 and 10 facts\n" in text
+    assert "\n# incompatible p, r.  # together 0 times" in text
+    assert "2 of them would be expected to meet less than once: `--min-expected 1`" in run(*noisy).stdout
 
 
 def test_incompatibilities_can_be_written_and_used(run: Run) -> None:

@@ -21,5 +21,5 @@ def check(choice: SettingChoice, form: str, quiet: bool) -> None:
     setting = load(choice, LOOKING).setting
     with Session(setting) as session:
         listing = check_listing(session.summary, len(session.rules), session.predictions)
-        show_warnings(session.warnings, quiet=quiet)
+        show_warnings([*session.warnings, *session.told_pairs], quiet=quiet)
     show(listing, form)

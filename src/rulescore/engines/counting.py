@@ -475,3 +475,11 @@ def together_counts(engine: Engine, loaded: Loaded) -> Iterable[tuple[str, str, 
         rows = engine.query(signature_sql.cooccurrences(arity, loaded.stride, len(loaded.predicate_ids)))
         for left, right, n in zip(*(rows[c].to_pylist() for c in ("left", "right", "n")), strict=True):
             yield names[left // loaded.stride], names[right // loaded.stride], int(n)
+
+
+def tuples_with_facts(engine: Engine, loaded: Loaded) -> dict[int, int]:
+    """How many tuples of each arity could carry a fact, since their constants stand together in one."""
+    predicates = len(loaded.predicate_ids)
+    arities = sorted(loaded.fact_arities)
+    statements = {arity: signature_sql.tuples_with_facts(arity, arities, loaded.stride, predicates) for arity in arities}
+    return {arity: int(engine.query(one)["n"].to_pylist()[0]) for arity, one in statements.items()}

@@ -24,6 +24,8 @@ CODES = {
     "W324": "one model's predictions come from several sources",
 }
 
+_MOST_PAIRS = 5
+
 _TypesAt = dict[tuple[str, int], frozenset[ConstantType]]
 
 
@@ -109,12 +111,12 @@ def _types_text(types: Iterable[ConstantType]) -> str:
 def shown_pairs(pairs: Sequence[tuple[str, str]]) -> Iterator[Diagnostic]:
     """An extracted pair is a heuristic, so users are told which there are."""
     if pairs:
-        shown = ", ".join(f"`{left}` and `{right}`" for left, right in pairs[:10])
-        more = f", and {len(pairs) - 10:,} more" if len(pairs) > 10 else ""
+        shown = ", ".join(f"`{left}` and `{right}`" for left, right in pairs[:_MOST_PAIRS])
+        more = f", and {len(pairs) - _MOST_PAIRS:,} more" if len(pairs) > _MOST_PAIRS else ""
         yield Diagnostic(
             "W322",
-            f"{len(pairs):,} pairs of predicates count as incompatible because no tuple of the data has both",
+            f"{len(pairs):,} pairs of predicates count as incompatible, as the data never have both",
             notes=(shown + more,),
-            helps=("`rulescore incompatibilities` writes all of them as a rule file to edit",),
+            helps=("`rulescore incompatibilities` lists them, with how surprising each is",),
             severity=Severity.WARNING,
         )

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 from rulescore.reporting.cells import counted, shown
 from rulescore.reporting.listing import Audience, Cell, CellKind, Column, Layout, Listing
+from rulescore.reporting.rulefile import shown_probability
 from rulescore.reporting.tables import titled
 from rulescore.scoring.results import DataSummary, PredictionCounts, RuleInfo, TableCounts
 
 if TYPE_CHECKING:
     # Listing rules does not need the engine that these come from.
-    from rulescore.evaluate import GridRow, PairCount, Tolerance, Violations
+    from rulescore.evaluate import GridRow, Tolerance, Violations
+    from rulescore.scoring.pairs import PairCount
 
 TITLE_COLUMNS = (
     Column("title", "rule", audience=Audience.PEOPLE),
@@ -81,10 +83,29 @@ def incompatibilities_listing(pairs: Iterable[PairCount]) -> Listing:
         Column("left", "predicate"),
         Column("right", "predicate"),
         Column("together", "together", CellKind.COUNT),
+        Column("expected", "expected", CellKind.SCORE),
+        Column("chance", "probability of so few", audience=Audience.PEOPLE),
+        Column("probability", "probability", CellKind.SCORE, Audience.PROGRAMS),
+        Column("surprise", "surprise", CellKind.SCORE, Audience.PROGRAMS),
         Column("left_facts", "facts of the first", CellKind.COUNT),
         Column("right_facts", "facts of the second", CellKind.COUNT),
+        Column("tuples", "tuples", CellKind.COUNT, Audience.PROGRAMS),
     )
-    rows = tuple((pair.left, pair.right, pair.together, pair.left_facts, pair.right_facts) for pair in pairs)
+    rows = tuple(
+        (
+            pair.left,
+            pair.right,
+            pair.together,
+            pair.expected,
+            shown_probability(pair),
+            pair.probability,
+            pair.surprise,
+            pair.left_facts,
+            pair.right_facts,
+            pair.tuples,
+        )
+        for pair in pairs
+    )
     return Listing("incompatibilities", "Pairs of predicates", columns, rows)
 
 

@@ -3,36 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from rulescore.language.printer import print_statement
 from rulescore.language.syntax import IncompatibleGroup
-from rulescore.reporting.cells import counted
+from rulescore.reporting.cells import counted, shown
+from rulescore.reporting.listing import CellKind
+from rulescore.scoring.pairs import PairCount
 
-if TYPE_CHECKING:
-    from rulescore.evaluate import PairCount
+_EXPLAINED = (
+    "# `expected`: how often the two would meet if neither cared about the other, among tuples whose constants stand in one fact.",
+    "# `probability`: how likely it is that they would then meet so seldom. The most surprising pairs come first.",
+)
 
 
-def incompatibilities_text(pairs: Sequence[PairCount], *, with_meeting: bool) -> str:
-    """A rule file that declares the pairs that never meet; `with_meeting` adds the others as comments, to be uncommented."""
-    never = [pair for pair in pairs if not pair.together]
-    meeting = [pair for pair in pairs if pair.together]
+def incompatibilities_text(pairs: Sequence[PairCount], others: Sequence[PairCount], *, at_most: int) -> str:
+    """A rule file that declares the pairs; the others are comments, to be uncommented."""
+    meet = "never meet" if at_most == 0 else f"meet at most {counted(at_most, 'time')}"
+    rare = sum(1 for pair in pairs if pair.expected < 1)
     lines = [
-        "# Pairs of predicates that no tuple of the observed facts has in common.",
+        f"# {counted(len(pairs), 'pair')} of predicates that {meet}: so many tuples of the observed facts have both.",
         "# That is a heuristic: remove the pairs that could well meet.",
-        f"# Pairs that never meet: {len(never):,}; pairs that do: {len(meeting):,}.",
+        *_EXPLAINED,
+        *([f"# {rare:,} of them would be expected to meet less than once: `--min-expected 1` leaves those out."] if rare else []),
         "",
-        *(f"{_statement(pair)}  # together 0 times; {_facts(pair)}" for pair in never),
+        *(_statement(pair) for pair in pairs),
     ]
-    if with_meeting and meeting:
-        lines += ["", "# Pairs that do meet:"]
-        lines += [f"# {_statement(pair)}  # together {counted(pair.together, 'time')}; {_facts(pair)}" for pair in meeting]
+    if others:
+        lines += ["", "# Other pairs:", *(f"# {_statement(pair)}" for pair in others)]
     return "\n".join(lines) + "\n"
 
 
+def shown_probability(pair: PairCount) -> str:
+    """Two digits, or the power of ten that a float no longer holds."""
+    return f"{pair.probability:.2g}" if pair.surprise < 300 else f"1e-{pair.surprise:.0f}"
+
+
 def _statement(pair: PairCount) -> str:
-    return print_statement(IncompatibleGroup((pair.left, pair.right)))
-
-
-def _facts(pair: PairCount) -> str:
-    return f"{pair.left_facts:,} and {counted(pair.right_facts, 'fact')}"
+    expected = shown(pair.expected, CellKind.SCORE)
+    facts = f"{pair.left_facts:,} and {counted(pair.right_facts, 'fact')}"
+    how_often = f"together {counted(pair.together, 'time')}, expected {expected}, probability {shown_probability(pair)}"
+    return f"{print_statement(IncompatibleGroup((pair.left, pair.right)))}  # {how_often}; {facts}"

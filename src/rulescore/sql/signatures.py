@@ -180,14 +180,7 @@ def cooccurrences(arity: int, stride: int, predicates: int) -> Select:
     """Pairs of literals of observed facts, arguments in the order written, and the number of tuples they share."""
     weights = select(column("t", "signature"), named(count_rows(), "n")).from_(table(tuple_table(arity), "t"))
     weights = weights.group_by(column("t", "signature"))
-    as_written = [
-        condition
-        for alias in ("x", "y")
-        for condition in (
-            equal(exp.Mod(this=column(alias, "literal"), expression=number(stride)), number(0)),
-            exp.Between(this=column(alias, "literal"), low=number(0), high=number(stride * predicates - 1)),
-        )
-    ]
+    as_written = [condition for alias in ("x", "y") for condition in _as_written(alias, stride, predicates)]
     return (
         select(named(column("x", "literal"), "left"), named(column("y", "literal"), "right"), named(total(column("w", "n")), "n"))
         .from_(weights.subquery(alias="w", copy=False))
@@ -204,3 +197,28 @@ def cooccurrences(arity: int, stride: int, predicates: int) -> Select:
         .where(*as_written)
         .group_by(column("x", "literal"), column("y", "literal"))
     )
+
+
+def _as_written(alias: str, stride: int, predicates: int) -> tuple[exp.Expr, exp.Expr]:
+    """A literal of an observed fact, arguments in the order written."""
+    return (
+        equal(exp.Mod(this=column(alias, "literal"), expression=number(stride)), number(0)),
+        _observed(alias, stride, predicates),
+    )
+
+
+def _observed(alias: str, stride: int, predicates: int) -> exp.Expr:
+    return exp.Between(this=column(alias, "literal"), low=number(0), high=number(stride * predicates - 1))
+
+
+def tuples_with_facts(arity: int, arities: Sequence[int], stride: int, predicates: int) -> Select:
+    """The number of constants in observed facts of any arity, of pairs that have a fact in either order, of longer tuples that have
+    one as written."""
+    places = [(one, [position]) for one in arities for position in range(one)] if arity == 1 else [(arity, list(range(arity)))]
+    parts: list[exp.Query] = []
+    for one, positions in places:
+        found = select(*(named(column("f", argument(position)), argument(place)) for place, position in enumerate(positions)))
+        wanted = [_observed("f", stride, predicates)] if arity == 2 else _as_written("f", stride, predicates)
+        parts.append(found.from_(table(fact_table(one), "f")).where(*wanted))
+    distinct = select(*(column("u", one) for one in arguments(arity))).from_(union_all(parts).subquery(alias="u", copy=False))
+    return select(named(count_rows(), "n")).from_(distinct.distinct(copy=False).subquery(alias="d", copy=False))

@@ -187,7 +187,7 @@ def test_pairs_that_meet_are_comments_when_asked_for(run: Run) -> None:
 
 
 def test_pairs_that_hardly_ever_meet_are_found_and_rare_ones_left_out(run: Run) -> None:
-    """10 facts of p and 10 of q, of which 1 meets p. With both orders, and 1 fact of r, 40 pairs could carry a fact: 2.5 should meet."""
+    """10 facts of p and 10 of q, of which 1 meets p. With both orders and r, 40 pairs could carry a fact: 2.5 should meet."""
     rows = [*((f"a{i}", "p", f"b{i}") for i in range(10)), *((f"a{i}", "q", f"b{i}") for i in range(9, 19)), ("a0", "r", "z")]
     Path("many.tsv").write_text("".join("\t".join(row) + "\n" for row in rows))
     noisy = ("incompatibilities", "--facts", "many.tsv", "--at-most", "1")

@@ -15,6 +15,7 @@ from rulescore.cli.audit import audit
 from rulescore.cli.check import check
 from rulescore.cli.demo import demo
 from rulescore.cli.incompatibilities import incompatibilities
+from rulescore.cli.init import init
 from rulescore.cli.load import load
 from rulescore.cli.options import is_quiet
 from rulescore.cli.output import harmless
@@ -75,7 +76,7 @@ def program() -> None:
     """
 
 
-for command in (demo, score, audit, check, sql, load, incompatibilities, rules, violations, trust):
+for command in (demo, init, score, audit, check, sql, load, incompatibilities, rules, violations, trust):
     program.add_command(command)
 
 

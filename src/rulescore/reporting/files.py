@@ -75,10 +75,9 @@ def file_formats(names: Iterable[str]) -> tuple[FileFormat, ...]:
     return tuple(FileFormat(name) for name in names)
 
 
-def require_absent(path: Path) -> None:
-    if path.exists():
-        helps = ("choose another name, or give `--force` to overwrite it",)
-        raise InputError(Diagnostic("E603", f"`{path}` exists already", helps=helps))
+def require_absent(*paths: Path, help: str = "choose another name, or give `--force` to overwrite it") -> None:
+    if problems := [Diagnostic("E603", f"`{path}` exists already", helps=(help,)) for path in paths if path.exists()]:
+        raise InputError(problems)
 
 
 def write_files(folder: Path, contents: Mapping[str, str | Any]) -> tuple[Path, ...]:

@@ -18,10 +18,10 @@ _EXPLAINED = (
 
 def incompatibilities_text(pairs: Sequence[PairCount], others: Sequence[PairCount], *, at_most: int) -> str:
     """A rule file that declares the pairs; the others are comments, to be uncommented."""
-    meet = "never meet" if at_most == 0 else f"meet at most {counted(at_most, 'time')}"
+    often = "never meet" if at_most == 0 else f"meet at most {counted(at_most, 'time')}"
     rare = sum(1 for pair in pairs if pair.expected < 1)
     lines = [
-        f"# {counted(len(pairs), 'pair')} of predicates that {meet}: so many tuples of the observed facts have both.",
+        f"# {counted(len(pairs), 'pair')} of predicates that {often}: two meet at a tuple if there is a fact of each.",
         "# That is a heuristic: remove the pairs that could well meet.",
         *_EXPLAINED,
         *([f"# {rare:,} of them would be expected to meet less than once: `--min-expected 1` leaves those out."] if rare else []),

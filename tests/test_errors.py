@@ -181,3 +181,21 @@ def test_errors_of_other_processes_arrive_as_they_were_raised(pool: str) -> None
                 executor.submit(task).result() if pool == "executor" else workers.apply(task)
             assert str(there.value) == str(here.value)
             assert vars(there.value).get("problems") == vars(here.value).get("problems")
+
+
+def test_many_problems_of_one_code_are_counted_and_other_codes_are_told() -> None:
+    problems = [*(Diagnostic("E206", f"number {n}") for n in range(3_000)), PROBLEM]
+    error = InputError(problems)
+    text = str(error)
+    assert text.count("error[E206]") == 20
+    assert "error[E201]" in text
+    assert text.endswith("\n\n… and 2,980 more of E206")
+    assert len(error.problems) == 3_001
+
+
+def test_a_missing_extra_has_a_code_and_a_cure() -> None:
+    (problem,) = MissingExtraError("`to_pandas`", "pandas").problems
+    assert (problem.code, problem.helps) == (
+        "E938",
+        ("`pip install 'rulescore[pandas]'`; in a checkout of rulescore, `pip install '.[pandas]'`",),
+    )

@@ -7,6 +7,7 @@ one `InputError`, so that a user sees all of them at once.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -16,6 +17,10 @@ from functools import lru_cache
 from pathlib import Path
 from re import compile, escape
 from typing import Self
+
+CODES = {"E938": "an optional dependency is not installed"}
+
+_MOST_OF_ONE_CODE = 20
 
 
 class Severity(StrEnum):
@@ -129,6 +134,18 @@ def render(problem: Diagnostic) -> str:
     return "\n".join(lines)
 
 
+def render_all(problems: Iterable[Diagnostic]) -> str:
+    """The first problems of each code, in their order; then the numbers of the others."""
+    times: Counter[str] = Counter()
+    texts = []
+    for problem in problems:
+        times[problem.code] += 1
+        if times[problem.code] <= _MOST_OF_ONE_CODE:
+            texts.append(render(problem))
+    more = [f"… and {n - _MOST_OF_ONE_CODE:,} more of {code}" for code, n in times.items() if n > _MOST_OF_ONE_CODE]
+    return "\n\n".join([*texts, *more])
+
+
 def _window(text: str, column: int, width: int = 120) -> tuple[str, int]:
     """The part of a long line around a column, and the column within it."""
     if len(text) <= width:
@@ -232,11 +249,11 @@ def are_errors(problems: Iterable[Diagnostic]) -> bool:
 
 
 class InputError(RulescoreError):
-    """Rules, data or options that cannot be used as they are; carries every problem found."""
+    """Rules, data or options that cannot be used as they are; carries every problem found, and tells the first of each code."""
 
     def __init__(self, problems: Iterable[Diagnostic] | Diagnostic) -> None:
         self.problems: tuple[Diagnostic, ...] = (problems,) if isinstance(problems, Diagnostic) else tuple(problems)
-        super().__init__("\n\n".join(render(problem) for problem in self.problems))
+        super().__init__(render_all(self.problems))
 
     def __reduce__(self) -> tuple[type[Self], tuple[tuple[Diagnostic, ...]]]:
         """How processes hand it to each other: by what it was made of."""
@@ -263,12 +280,13 @@ class UncertainError(EngineError):
     """The database went away while it was writing: it may have done so, or not."""
 
 
-class MissingExtraError(RulescoreError):
-    """An optional dependency is not installed; the message names the extra that brings it."""
+class MissingExtraError(InputError):
+    """An optional dependency is not installed; the help names the extra that brings it."""
 
     def __init__(self, what: str, extra: str) -> None:
         self._made_of = what, extra
-        super().__init__(f"{what} needs an optional dependency: install `rulescore[{extra}]`")
+        helps = (f"`pip install 'rulescore[{extra}]'`; in a checkout of rulescore, `pip install '.[{extra}]'`",)
+        super().__init__(Diagnostic("E938", f"{what} needs an optional dependency that is not installed", helps=helps))
 
-    def __reduce__(self) -> tuple[type[Self], tuple[str, str]]:
+    def __reduce__(self) -> tuple[type[Self], tuple[str, str]]:  # type: ignore[override]
         return type(self), self._made_of

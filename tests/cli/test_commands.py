@@ -351,3 +351,10 @@ def test_a_rule_file_cannot_steer_the_terminal(run: Run) -> None:
     assert result.exit_code == 2
     assert "\x1b" not in result.stderr
     assert "\N{REPLACEMENT CHARACTER}[2Jfather" in result.stderr
+
+
+def test_a_table_of_a_database_is_no_path(run: Run) -> None:
+    result = run("check", "--facts", "kg_triples", "--rules", "family.rules", "--engine", "postgresql://localhost/none")
+    assert result.exit_code == 2
+    assert 'in a project file: `[[facts]]` with `database_table = "schema.table"`' in result.stderr
+    assert "database_table" not in run("check", "--facts", "kg_triples", "--rules", "family.rules").stderr

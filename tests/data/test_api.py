@@ -63,6 +63,15 @@ def test_a_rule_file_that_is_not_utf8_is_an_error_with_its_line(write, problems_
     assert (problem.code, problem.place.line) == ("E406", 2)
 
 
+def test_a_rule_file_may_be_compressed(write, problems_of):
+    path = write("family.rules.gz", RULE)
+    assert [source.text for source in make_setting(FACTS, rules=path).rules] == [RULE]
+    path.write_bytes(path.read_bytes()[:-4])
+    (problem,) = problems_of(lambda: make_setting(FACTS, rules=path))
+    assert problem.code == "E406"
+    assert "cannot be read" in problem.message
+
+
 def test_each_model_has_its_predictions(write, answers_of):
     frame = pd.DataFrame({"head": ["a"], "relation": ["p"], "tail": ["b"], "rank": [1]})
     path = write("transe.tsv", "a\tp\tc\t0.5\t1\n")

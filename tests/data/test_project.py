@@ -194,6 +194,20 @@ def test_a_problem_is_told_with_its_line_and_a_suggestion(project, problems_of, 
 
 
 @pytest.mark.parametrize(
+    ("text", "what", "column", "earlier"),
+    [
+        ('facts = "train.tsv"\nrules = "x"\n  facts = "y" # facts', "facts", 3, 1),
+        ('[scoring]\nconvention = "appendix"\n[engine]\nthreads = 1\n[scoring]\n', "[scoring]", 1, 1),
+        ("[scoring]\nweights = { a = 1 }\nweights = { b = 1 }", "weights", 1, 2),
+    ],
+)
+def test_what_is_given_twice_is_shown_with_its_first_line(project, problems_of, text, what, column, earlier):
+    (problem,) = problems_of(lambda: project(text))
+    assert (problem.code, problem.message, problem.place.column) == ("E403", f"`{what}` is given twice", column)
+    assert (problem.place.length, problem.notes) == (len(what), (f"line {earlier} has it already",))
+
+
+@pytest.mark.parametrize(
     "line",
     [
         "[scoring]\nweights = { a = -1 }",

@@ -125,7 +125,7 @@ def test_a_field_that_is_not_of_its_type_is_told_with_its_line(write, problems_o
         ("", "E304"),
         ("id,price\n", "E304"),
         ("id,price\n1\n", "E310"),
-        ("id,price\n1,2\n\n", "E311"),
+        ("id,price\n1,2\n\n3,4\n", "E311"),
         ('id,price\n"1,2\n', "E315"),
         ("id,price\n99999999999999999999,2\n", "E305"),
     ],

@@ -7,10 +7,12 @@ import datetime
 import io
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from rulescore.data.line_ends import TrimmedStream
 from rulescore.data.request import ColumnType, FactFile
 from rulescore.data.sources import observed_streams, prediction_streams
 
@@ -30,6 +32,33 @@ def test_delimiter_line_end_and_header_are_found_out(write, facts_of, delimiter,
 def test_the_last_line_needs_no_end_and_a_byte_order_mark_is_skipped(write, facts_of, name):
     path = write(name, b"\xef\xbb\xbfalice\tmother\tbob\nalice\tsister\tdaniel")
     assert facts_of(observed_streams(path)) == KIN
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("blank", [1, 2, 300])
+@pytest.mark.parametrize("name", ["facts.tsv", "facts.csv", "facts.csv.gz"])
+def test_empty_lines_at_the_end_are_passed_over(write, facts_of, name, blank, end):
+    mark = "\t" if name == "facts.tsv" else ","
+    lines = [mark.join(("alice", "mother", "bob")), mark.join(("alice", "sister", "daniel"))]
+    assert facts_of(observed_streams(write(name, end.join(lines) + end * (1 + blank)))) == KIN
+
+
+@given(st.binary(max_size=12).map(lambda text: text.replace(b"\x00", b"\n").replace(b"\x01", b"\r")), st.integers(1, 4))
+def test_a_stream_is_trimmed_whatever_its_blocks(text: bytes, size: int) -> None:
+    stream = TrimmedStream(pa.BufferReader(text))
+    found = b"".join(iter(lambda: stream.read(size), b""))
+    body = text.rstrip(b"\r\n")
+    assert found == body + (b"\n" if text != body else b"")
+
+
+@pytest.mark.parametrize(
+    ("header", "missing"),
+    [("head,relation", "tail"), ("subject,object", "relation"), ("relation,tail", "head"), ("head;relation", "tail")],
+)
+def test_a_header_of_two_columns_lacks_a_third_that_is_named(write, facts_of, problems_of, header, missing):
+    path = write("facts.csv", f"{header}\n{header.replace('head', 'a')}\n")
+    (problem,) = problems_of(lambda: facts_of(observed_streams(path)))
+    assert (problem.code, problem.message) == ("E310", f"there is no column for the {missing}")
 
 
 def test_values_are_not_interpreted(write, facts_of):
@@ -155,8 +184,7 @@ def test_a_type_for_no_column_is_an_error(write, facts_of, problems_of):
         ("a\tp\n", "E310", 1, 3),
         ("a\tp\tb\n\na\tp\tc\n", "E311", 2, 1),
         ("\na\tp\tb\n", "E311", 1, 1),
-        ("a\tp\tb\n\n", "E311", 2, 1),
-        ("a\tp\tb\r\n\r\n", "E311", 2, 1),
+        ("a\tp\tb\r\n\r\na\tp\tc\r\n\r\n", "E311", 2, 1),
         ("a\tp\tb\n\tp\tc\n", "E312", 2, 1),
         ("a\tp\tb\na\t\tc\n", "E312", 2, 3),
         ("a\tp\tb\na\tp\t\n", "E312", 2, 5),

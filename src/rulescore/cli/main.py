@@ -26,7 +26,7 @@ from rulescore.cli.stopping import Terminated, stop_on_signals
 from rulescore.cli.streams import abandon_stdout, prepare_stdout
 from rulescore.cli.trust import trust
 from rulescore.cli.violations import violations
-from rulescore.errors import EngineError, InputError, RulescoreError, Severity, render
+from rulescore.errors import EngineError, InputError, RulescoreError, Severity, render_all
 
 
 class Failure(click.ClickException):
@@ -95,4 +95,4 @@ def main() -> None:
 
 
 def _told(error: InputError, *, quiet: bool) -> str:
-    return "\n\n".join(render(problem) for problem in error.problems if not quiet or problem.severity is Severity.ERROR)
+    return render_all(problem for problem in error.problems if not quiet or problem.severity is Severity.ERROR)

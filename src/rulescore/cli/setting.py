@@ -140,7 +140,10 @@ def _replaced_deeds(choice: SettingChoice) -> Iterator[Deed]:
 
 def _replaced(setting: Setting, choice: SettingChoice) -> Setting:
     table = None if choice.facts or setting.observed else the_target_table(setting.tables)
-    made = _made(choice if table is None else replace(choice, predictions=()))
+    try:
+        made = _made(choice if table is None else replace(choice, predictions=()))
+    except InputError as error:
+        raise InputError(_or_a_table(one, choice.engine or setting.engine.url) for one in error.problems) from error
     if table is not None:
         made = replace(made, predictions=_of_table(table, choice))
     return Setting(
@@ -154,6 +157,14 @@ def _replaced(setting: Setting, choice: SettingChoice) -> Setting:
         functions=setting.functions,
         sql_rules=setting.sql_rules,
     )
+
+
+def _or_a_table(problem: Diagnostic, engine: str) -> Diagnostic:
+    """A path that is not there, beside a database: perhaps one of its tables was meant."""
+    if problem.code != "E301" or engine == "duckdb":
+        return problem
+    helps = ('a table of the database is named in a project file: `[[facts]]` with `database_table = "schema.table"`',)
+    return replace(problem, helps=(*problem.helps, *helps))
 
 
 def _of_table(table: KeyedTable, choice: SettingChoice) -> tuple[ModelPredictions, ...]:

@@ -39,6 +39,7 @@ def _tiers(part: str) -> tuple[frozenset[str], ...]:
 
 ALIASES = {part: _tiers(part) for part in _WORDS}
 _NAMES = {part: frozenset().union(*tiers) for part, tiers in ALIASES.items()}
+_TRIPLE_NAMES = frozenset[str]().union(*(_NAMES[part] for part in TRIPLE))
 ANSWER = ("score", "rank", "query")
 MODEL = "model"
 _QUERY_PARTS = ("query_direction", "test_row")
@@ -96,17 +97,26 @@ def half_header(names: Sequence[str], request: Request) -> tuple[str, list[str]]
     """The part of a triple that a first row fails to name while it names the other two, with the words that may be meant.
 
     Two single letters are as likely constants of a small example."""
+    if len(names) < 3 or (missing := _missing_part(names, request)) is None:
+        return None
+    known = _TRIPLE_NAMES.union(*_NAMES.values(), _QUERY_PARTS)
+    unknown = [name for name in names if _plain(name) not in known]
+    return (missing, unknown) if unknown else None
+
+
+def narrow_header(names: Sequence[str], request: Request) -> str | None:
+    """The part of a triple for which a first row of two names has no column."""
+    return _missing_part(names, request) if len(names) == 2 else None
+
+
+def _missing_part(names: Sequence[str], request: Request) -> str | None:
     file = request.file
-    if len(names) < 3 or file.predicate is not None or file.columns or file.layout is Arrangement.PREDICATE:
+    if file.predicate is not None or file.columns or file.layout is Arrangement.PREDICATE:
         return None
     plain = [_plain(name) for name in names]
     missing = [part for part in TRIPLE if not _NAMES[part].intersection(plain)]
-    words = frozenset[str]().union(*(_NAMES[part] for part in TRIPLE))
-    if len(missing) != 1 or all(len(name) == 1 for name in plain if name in words):
-        return None
-    known = words.union(*_NAMES.values(), _QUERY_PARTS)
-    unknown = [name for name, word in zip(names, plain, strict=True) if word not in known]
-    return (missing[0], unknown) if unknown else None
+    single = all(len(name) == 1 for name in plain if name in _TRIPLE_NAMES)
+    return missing[0] if len(missing) == 1 and not single else None
 
 
 def headerless_widths(request: Request) -> tuple[int, ...]:

@@ -67,9 +67,17 @@ def damaged(origin: str, reason: str) -> InputError:
 
 
 def _lines(handle: io.TextIOWrapper) -> Iterator[str]:
+    """The lines, without empty ones at the end of the file: editors and scripts leave them there."""
+    empty = 0
     for number, line in enumerate(handle):
         body = line[:-2] if line.endswith("\r\n") else line[:-1] if line.endswith(("\n", "\r")) else line
-        yield body.removeprefix("\ufeff") if number == 0 else body
+        body = body.removeprefix("\ufeff") if number == 0 else body
+        if body:
+            yield from [""] * empty
+            empty = 0
+            yield body
+        else:
+            empty += 1
 
 
 def records(lines: Iterator[str], delimiter: str, quoted: bool) -> Iterator[Record]:

@@ -67,6 +67,28 @@ def _parse(path: Path, text: str) -> dict[str, object]:
         lines = text.rstrip().split("\n")
         # What is not said to be on a line is at the end of the document.
         line, column = (int(found[1]), int(found[2])) if found else (len(lines), len(lines[-1]))
-        place = Place(str(path), line, column, text=text.split("\n")[line - 1].rstrip("\r"))
+        shown = text.split("\n")[line - 1].rstrip("\r")
+        if (repeated := _repeated(text.split("\n")[:line])) and reason.startswith(("Cannot overwrite", "Cannot declare")):
+            what, earlier = repeated
+            place = Place(str(path), line, shown.index(what) + 1, len(what), shown)
+            helps = ("keep one of them; a list takes several values",)
+            raise InputError(
+                Diagnostic("E403", f"`{what}` is given twice", place, notes=(f"line {earlier} has it already",), helps=helps)
+            ) from None
         notes = (reason[:1].lower() + reason[1:],)
+        place = Place(str(path), line, column, text=shown)
         raise InputError(Diagnostic("E403", "the project file is not TOML", place, notes=notes)) from None
+
+
+def _repeated(lines: list[str]) -> tuple[str, int] | None:
+    """The key or section of the last line, and the line of the same section, or of the file, that has it already."""
+    *others, last = (line.partition("#")[0].strip() for line in lines)
+    section = last.startswith("[")
+    what = last if section else last.partition("=")[0].strip()
+    for number in range(len(others), 0, -1):
+        found = others[number - 1]
+        if what and (found == what if section else found.partition("=")[0].strip() == what):
+            return what, number
+        if found.startswith("[") and not section:
+            return None
+    return None

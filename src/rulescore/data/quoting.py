@@ -9,15 +9,13 @@ from __future__ import annotations
 import io
 import re
 
-import pyarrow as pa
-
 from rulescore.data.lines import LONGEST_FIELD
 
 
 class QuoteCheckedStream(io.RawIOBase):
     """Passes bytes on while quotes are in order; after the first that is not, the stream ends and `malformed` is true."""
 
-    def __init__(self, stream: pa.NativeFile, delimiter: str) -> None:
+    def __init__(self, stream: io.RawIOBase, delimiter: str) -> None:
         self._stream = stream
         self._delimiter = delimiter.encode()
         mark = re.escape(self._delimiter)
@@ -32,7 +30,7 @@ class QuoteCheckedStream(io.RawIOBase):
         return True
 
     def read(self, size: int = -1) -> bytes:
-        data: bytes = b"" if self.malformed else self._stream.read(size)
+        data: bytes = b"" if self.malformed else self._stream.read(size) or b""
         self.malformed = self.malformed or not self._in_order(data)
         return b"" if self.malformed else data
 

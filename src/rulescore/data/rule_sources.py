@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import io
+import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +29,7 @@ class RuleText:
 RulesLike = str | Path | RuleText | Program | Statement | Iterable["RulesLike"]
 """A rule file, rule text, syntax trees, or several of these."""
 
+_GZIP = b"\x1f\x8b"
 _ARROWS = ("<-", ":-", "←")
 
 
@@ -49,11 +52,12 @@ def _surrogate_problem(source: Source) -> Diagnostic | None:
 
 
 def _read(path: Path) -> Source:
-    """A rule file's text under the name the user gave it."""
+    """A rule file's text under the name the user gave it; compressed by gzip or not."""
     try:
         piped = path == STANDARD_INPUT
         found = standard_input().read() if piped else path.read_bytes()
-        text = io.TextIOWrapper(io.BytesIO(found), encoding="utf-8-sig").read()
+        raw = gzip.decompress(found) if found.startswith(_GZIP) else found
+        text = io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8-sig").read()
         return Source(str(path), text, None if piped else path.parent)
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
@@ -61,8 +65,8 @@ def _read(path: Path) -> Source:
         raise InputError(Diagnostic("E406", "the rule file is not UTF-8", Place(str(path), line), helps=helps)) from None
     except FileNotFoundError:
         raise InputError(_missing(path)) from None
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
+    except (OSError, EOFError, zlib.error) as error:
+        reason = (getattr(error, "strerror", None) or str(error)).lower()
         raise InputError(Diagnostic("E406", f"the rule file `{path}` cannot be read: {reason}")) from None
 
 

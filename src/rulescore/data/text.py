@@ -14,7 +14,8 @@ from pyarrow import csv
 from rulescore.data.batches import no_facts, text_batch
 from rulescore.data.files import InputFile, Opening
 from rulescore.data.keys import CellError
-from rulescore.data.layout import Layout, choosing, half_header, headerless_widths, is_header, resolve
+from rulescore.data.layout import Layout, choosing, half_header, headerless_widths, is_header, narrow_header, resolve
+from rulescore.data.line_ends import TrimmedStream
 from rulescore.data.lines import Record, damaged, open_lines, records
 from rulescore.data.quoting import QuoteCheckedStream
 from rulescore.data.request import Request
@@ -93,6 +94,8 @@ def find_dialect(file: Opening, request: Request) -> Dialect:
     has_header = request.file.header if request.file.header is not None else guessed or _columns_by_name(request)
     if request.file.header is None and not has_header and (problem := _half_header_problem(rows[0], request)):
         raise InputError(problem)
+    if not has_header and (part := narrow_header(first, request)):
+        raise InputError(_narrow_header_problem(rows[0], part, request))
     if not has_header:
         return Dialect(delimiter, None, False, _usual_width(rows, request))
     if problem := form_problem(rows[0], request):
@@ -135,6 +138,14 @@ def _half_header_problem(row: Record, request: Request) -> Diagnostic | None:
     return Diagnostic("E319", message, place, f"no name of a {part} column", helps=helps)
 
 
+def _narrow_header_problem(row: Record, part: str, request: Request) -> Diagnostic:
+    place = Place(request.origin, row.line, 1, len(row.text), printable(row.text))
+    helps = (f"for a file of one predicate give its name: `NAME={request.origin}`",) if part == "relation" else ()
+    return Diagnostic(
+        "E310", f"there is no column for the {part}", place, notes=("a triple has head, relation and tail",), helps=helps
+    )
+
+
 def _sample_records(sample: list[str], delimiter: str) -> list[Record]:
     return list(records(iter(sample), delimiter, delimiter in _QUOTING_DELIMITERS))
 
@@ -150,13 +161,18 @@ def _guess_delimiter(sample: list[str], request: Request) -> str:
     ending = request.path.with_suffix("").suffix if request.path.suffix == ".gz" else request.path.suffix
     candidates = _BY_ENDING.get(ending, _DELIMITERS)
     fewest = min(headerless_widths(request), default=2)
-    best, best_share = "\t", 0.0
-    for delimiter in candidates if any(mark in line for mark in candidates for line in sample) else _DELIMITERS:
-        widths = Counter(len(record.fields) for record in _sample_records(sample, delimiter) if record.text)
-        share = max((count / widths.total() for width, count in widths.items() if width >= fewest), default=0.0)
-        if share > best_share:
-            best, best_share = delimiter, share
-    return best
+    usual = candidates if any(mark in line for mark in candidates for line in sample) else _DELIMITERS
+    widths = {one: Counter(len(record.fields) for record in _sample_records(sample, one) if record.text) for one in usual}
+    # If none gives enough columns, a column is missing, and the delimiter is the one that gives most.
+    for enough in (fewest, 2):
+        shares = {
+            one: max((n / found.total() for width, n in found.items() if width >= enough), default=0.0)
+            for one, found in widths.items()
+        }
+        best = max(usual, key=lambda one: shares[one])
+        if shares[best]:
+            return best
+    return "\t"
 
 
 def _usual_width(rows: list[Record], request: Request) -> int:
@@ -175,9 +191,10 @@ def stream(file: Opening, dialect: Dialect, columns: Sequence[int] | None = None
     """Rows of a text file as strings: all of its columns, or those of these numbers."""
     names = [f"c{i}" for i in range(dialect.width)]
     with pa.input_stream(file.reader(), compression="gzip" if file.compressed else None) as raw:
-        checked = QuoteCheckedStream(raw, dialect.delimiter) if dialect.quoted else None
+        trimmed = TrimmedStream(raw)
+        checked = QuoteCheckedStream(trimmed, dialect.delimiter) if dialect.quoted else None
         reader = csv.open_csv(
-            raw if checked is None else pa.PythonFile(checked, mode="r"),
+            pa.PythonFile(checked or trimmed, mode="r"),
             read_options=csv.ReadOptions(
                 column_names=names, skip_rows_after_names=0 if dialect.header is None else 1, block_size=_BLOCK_BYTES
             ),

@@ -180,6 +180,13 @@ _A = {
     ValueType.DATE: "a date like 2024-05-31",
 }
 
+_TO = {
+    ValueType.INTEGER: 'whole numbers: in pandas `.astype("Int64")`',
+    ValueType.FLOAT: 'numbers: in pandas `.astype("Float64")`',
+    ValueType.BOOLEAN: 'true and false: in pandas `.astype("boolean")`',
+    ValueType.DATE: "dates: in pandas `pandas.to_datetime(…).dt.date`",
+}
+
 
 def _fits(kind: pa.DataType, wanted: ValueType, given: Given) -> bool:
     """Whether values can be of the wanted type. A column without values has none that are not."""
@@ -190,7 +197,7 @@ def _fits(kind: pa.DataType, wanted: ValueType, given: Given) -> bool:
 def _type_problem(given: Given, column: str, found: ValueType | None, wanted: ValueType) -> Diagnostic:
     message = f"`{column}` is {named_type(found)}, and the table's column {named_type(wanted)}"
     helps = (
-        "convert it"
+        f"convert it to {_TO[wanted]}"
         if wanted is not ValueType.STRING
         else "convert it to text, or declare the type of the table's column if that comes from a text file",
     )

@@ -50,6 +50,7 @@ CODES: dict[str, str] = {
 _Read = TypeVar("_Read")
 # Behind these `false` is a constant, not a head.
 _AFTER_CONSTANTS = frozenset({"=", "!=", "<", "<=", ">", ">=", "==", "+", "-", "*", "/", "in", "not", "("})
+_TURNED_ARROWS = frozenset({"->", "=>"})
 # Behind these a word is no part of a head.
 _AFTER_KEYWORDS = frozenset({"word", "quoted", "dotted", "variable", "."})
 
@@ -194,6 +195,7 @@ def _read_head(cursor: Cursor) -> Head:
     token = cursor.token
     if token.kind in {".", "end"}:
         raise cursor.unexpected("a rule or a declaration")
+    _refuse_turned_arrow(cursor)
     if token.kind in {"false", "⊥"} and cursor.following.kind not in _AFTER_CONSTANTS and cursor.following.text != "mod":
         cursor.advance()
         return Falsity(cursor.token_span(token))
@@ -208,6 +210,23 @@ def _read_head(cursor: Cursor) -> Head:
     cursor.in_head = False
     assert not isinstance(head, Let)
     return head
+
+
+def _refuse_turned_arrow(cursor: Cursor) -> None:
+    """Raises where the body stands first, as in `a, b -> c.`, with the rule as it should be."""
+    kinds = [token.kind for token in cursor.tokens[cursor.index :]]
+    if "<-" in kinds or not (arrows := [number for number, kind in enumerate(kinds, cursor.index) if kind in _TURNED_ARROWS]):
+        return
+    first, arrow, end = cursor.tokens[cursor.index].start, cursor.tokens[arrows[0]], cursor.tokens[-1].start
+    body, head = (" ".join(cursor.source.text[slice(*part)].split()) for part in ((first, arrow.start), (arrow.end, end)))
+    turned = f": `{head} <- {body}.`" if body and head and len(arrows) == 1 else ""
+    raise cursor.failure(
+        "E101",
+        f"expected `<-`, found `{arrow.text}`",
+        cursor.token_span(arrow),
+        label="expected `<-`",
+        help=f"write the head first, then `<-` and the body{turned}",
+    )
 
 
 def _check_keyword(cursor: Cursor) -> None:
@@ -239,6 +258,4 @@ def _read_arrow(cursor: Cursor) -> None:
             help="facts belong into the data, not among the rules",
             resume=cursor.index if cursor.at_statement() else None,
         )
-    if token.kind in {"=>", "->"}:
-        raise cursor.unexpected("`<-`", help="the arrow between head and body is `<-`, with the head on its left")
     raise cursor.unexpected("`<-`")

@@ -286,7 +286,7 @@ def test_w204_a_head_that_its_own_body_refutes(problems, body: str, declaration:
     ],
 )
 def test_w204_is_not_said_of_other_arguments(problems, body: str, declaration: str):
-    assert problems(f"mother(X, Y) <- {body}.\n{declaration}", FACTS) == {}
+    assert "W204" not in problems(f"mother(X, Y) <- {body}.\n{declaration}", FACTS)
 
 
 def test_w204_counts_extracted_pairs(problems):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from typing import cast
 
 import pyarrow as pa
 
@@ -11,24 +10,36 @@ _ENDS = b"\r\n"
 
 
 class TrimmedStream(io.RawIOBase):
-    """Passes bytes on, but holds line ends back until something follows them; the last row keeps its own."""
+    """Passes bytes on, but holds all line ends behind the first of several back until something follows them."""
 
     def __init__(self, stream: pa.NativeFile) -> None:
         self._stream = stream
         self._held = b""
+        self._ready = b""
 
     def readable(self) -> bool:
         return True
 
     def read(self, size: int = -1) -> bytes:
-        while data := cast(bytes, self._stream.read(size)):
+        if size < 0:
+            return self.readall()
+        # What was held makes a block longer than what was asked for, and Arrow has no room for more than that.
+        found = self._ready or self._next(size)
+        self._ready = found[size:]
+        return found[:size]
+
+    def _next(self, size: int) -> bytes:
+        data: bytes = self._stream.read(size)
+        while data:
             body = data.rstrip(_ENDS)
             if body:
-                held, self._held = self._held, data[len(body) :]
-                return held + body if held else body
+                ends = data[len(body) :]
+                first = _ENDS if ends.startswith(_ENDS) else ends[:1]
+                held, self._held = self._held, ends[len(first) :]
+                return held + body + first if held or self._held else data
             self._held += data
-        last, self._held = self._held, b""
-        return b"\n" if last else b""
+            data = self._stream.read(size)
+        return b""
 
     def close(self) -> None:
         self._stream.close()

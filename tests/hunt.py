@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import warnings
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,6 +24,7 @@ import proximity_strategies
 import strategies
 from formula_writing import write_expression
 from postgres_server import running_server
+from rulescore.errors import RulescoreWarning
 from together import Member, expected, is_refusal_to_compute, run_together
 
 BATCH = 50
@@ -122,6 +124,7 @@ def _running(engine: str) -> Iterator[Any]:
 
 
 def main() -> int:
+    warnings.simplefilter("ignore", RulescoreWarning)
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("kind", choices=sorted(KINDS))
     parser.add_argument("--settings", type=int, default=500)

@@ -10,7 +10,7 @@ if _typing.TYPE_CHECKING:
     from rulescore.data.setting import Function, SqlRule
     from rulescore.data.tables import Table
     from rulescore.errors import EngineError, InputError, RulescoreError, RulescoreWarning
-    from rulescore.result import OpenSession, Result
+    from rulescore.result import OpenSession, Result, load_result
 
 __all__ = [
     "EngineError",
@@ -26,6 +26,7 @@ __all__ = [
     "Table",
     "__version__",
     "audit",
+    "load_result",
     "open",
     "score",
 ]
@@ -44,6 +45,7 @@ _HOMES = {
     "SqlRule": "rulescore.data.setting",
     "Table": "rulescore.data.tables",
     "audit": "rulescore.api",
+    "load_result": "rulescore.result",
     "open": "rulescore.api",
     "score": "rulescore.api",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations
@@ -12,6 +13,7 @@ from typing import Self
 import pyarrow as pa
 
 from rulescore.data.constants import key_of
+from rulescore.data.inputs import Inputs
 from rulescore.data.setting import Convention, Role, Setting
 from rulescore.data.summary import DataSummary, PredictionCounts, TableCounts
 from rulescore.engines import counting
@@ -51,11 +53,12 @@ from rulescore.scoring.evaluation import CONTRIBUTIONS_SCHEMA, Evaluation
 from rulescore.scoring.findings import prediction_findings
 from rulescore.scoring.pairs import PairCount
 from rulescore.scoring.results import Counts, PredictionFindings, RuleInfo, RuleKind, RuleResult
+from rulescore.scoring.run import Run, run_of
 from rulescore.scoring.score import kind_of, score, unmeasured_models, violated_denials
 from rulescore.sql.build import Select, drop, text
 from rulescore.sql.listing import WANTED as KEYS
 from rulescore.sql.listing import prediction_number
-from rulescore.sql.loading import constants_by_key
+from rulescore.sql.loading import constants_by_key, engine_version
 from rulescore.sql.published import DIALECT as PUBLISHED_DIALECT
 from rulescore.sql.published import PublishedQuery, predicate_tables, published_queries
 
@@ -97,7 +100,8 @@ class Session:
     an engine that cannot give them says so before anything is read."""
 
     def __init__(self, setting: Setting, *, sorted_plans: bool = True, horn: bool = True, grid: bool = False) -> None:
-        self.setting = setting
+        self._inputs = Inputs(setting)
+        self.setting = self._inputs.setting
         self._sorted_plans = sorted_plans
         self._fast_family = horn
         self._grid = grid
@@ -464,7 +468,13 @@ class Session:
             summary=self.summary,
             warnings=(*self.warnings, *violated_denials(rule_results), *unmeasured_models(model_results)),
             contributions_table=contributions,
+            run=self._run(),
         )
+
+    def _run(self) -> Run:
+        rules = Counter(rule.span.source.name for rule in self.program.rules if rule.span)
+        version = self._engine.query(engine_version())["version"][0].as_py()
+        return run_of(self.setting, self._engine.dialect, version, self._inputs.read(lambda source: rules[source.name]))
 
     def _with_groups(self, number: int, result: RuleResult) -> RuleResult:
         formulas = self._formulas

@@ -14,6 +14,7 @@ from typing import Self
 from rulescore.data.setting import Setting
 from rulescore.errors import Diagnostic, InputError, RulescoreWarning
 from rulescore.evaluate import Session
+from rulescore.reporting.saved import load, save
 from rulescore.scoring.evaluation import Evaluation
 
 CODES = {
@@ -35,6 +36,11 @@ class Result(Evaluation):
         found = {one.name: getattr(evaluation, one.name) for one in fields(evaluation)}
         return cls(**found, setting=setting, opened=opened)
 
+    def save(self, path: str | Path) -> tuple[Path, ...]:
+        """Writes the result to a JSON file, and its contributions as Parquet beside it; `rulescore.load_result` reads both. Files that
+        were read are read once more for their digests."""
+        return save(self, Path(path))
+
     @contextmanager
     def session(self) -> Iterator[Session]:
         """The setting, loaded."""
@@ -46,6 +52,11 @@ class Result(Evaluation):
         else:
             helps = ("score again, or open the project: `rulescore.open`",)
             raise InputError(Diagnostic("E540", "this result was read from a file and does not know its data", helps=helps))
+
+
+def load_result(path: str | Path) -> Result:
+    """A result that was saved, by its file or by the folder that `rulescore score --output` wrote. It does not know its data."""
+    return Result.of(load(Path(path)), None)
 
 
 class OpenSession:

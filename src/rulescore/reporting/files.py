@@ -27,9 +27,11 @@ from rulescore.reporting.folder import (
     umask,
 )
 from rulescore.reporting.format import DEFAULT_FILE_FORMATS, FileFormat, Format
+from rulescore.reporting.json import ContributionsFile, contributions_file, render_saved
 from rulescore.reporting.listing import Listing
 from rulescore.reporting.render import render
 from rulescore.scoring.evaluation import Evaluation
+from rulescore.scoring.run import Run
 
 CODES: dict[str, str] = {
     "E602": "results cannot be written in that format",
@@ -45,14 +47,20 @@ def write_outputs(
 ) -> tuple[Path, ...]:
     """The files written: `rules` and `models` as CSV, `evaluation` as JSON and texts, every table as Parquet. `contributions`
     writes those that are not here to a path."""
-    contents: dict[str, str | Any] = {}
     chosen = file_formats(formats)
-    for form in chosen:
-        contents |= _evaluation_files(evaluation, form)
+    run = evaluation.run.digested() if evaluation.run is not None and FileFormat.JSON in chosen else None
+    table = evaluation.contributions_table
+    write = contributions if table is None else lambda path: _write(path, table)
     with new_folder(folder, EVALUATION_FILES) as draft:
-        if contributions is not None and evaluation.contributions_table is None and FileFormat.PARQUET in chosen:
-            contributions(draft / CONTRIBUTIONS)
-        return _write_all(draft, folder, contents)
+        beside = None
+        if write is not None and FileFormat.PARQUET in chosen:
+            write(draft / CONTRIBUTIONS)
+            beside = contributions_file(draft / CONTRIBUTIONS)
+        contents: dict[str, str | Any] = {}
+        for form in chosen:
+            contents |= _evaluation_files(evaluation, form, run, beside)
+        written = _write_all(draft, folder, contents)
+        return written if beside is None else (*written, folder / CONTRIBUTIONS)
 
 
 def write_listing(listing: Listing, folder: Path, formats: Iterable[str] = DEFAULT_FILE_FORMATS) -> tuple[Path, ...]:
@@ -103,12 +111,14 @@ def write_files(folder: Path, contents: Mapping[str, str | Any]) -> tuple[Path, 
     return tuple(final for _, final in finished)
 
 
-def _evaluation_files(evaluation: Evaluation, form: FileFormat) -> dict[str, str | Any]:
+def _evaluation_files(
+    evaluation: Evaluation, form: FileFormat, run: Run | None, contributions: ContributionsFile | None
+) -> dict[str, str | Any]:
     match form:
+        case FileFormat.JSON:
+            return {"evaluation.json": render_saved(evaluation, run, contributions)}
         case FileFormat.PARQUET:
-            tables = {"rules.parquet": evaluation.rules, "models.parquet": evaluation.models}
-            kept = evaluation.contributions_table is None
-            return tables if kept else {**tables, CONTRIBUTIONS: evaluation.contributions}
+            return {"rules.parquet": evaluation.rules, "models.parquet": evaluation.models}
         case FileFormat.CSV:
             return {"rules.csv": render_table_csv(evaluation.rules), "models.csv": render_table_csv(evaluation.models)}
         case _:

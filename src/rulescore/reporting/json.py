@@ -2,23 +2,53 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
+from rulescore.data.inputs import Input
 from rulescore.errors import Diagnostic
 from rulescore.reporting.listing import Cell, Listing
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.results import Counts, DataSummary, Measure, ModelResult, ModelRuleResult, RuleResult
+from rulescore.scoring.run import Run
 
+PROGRAM = "rulescore"
 VERSION = 1
 
 
+@dataclass(frozen=True, slots=True)
+class ContributionsFile:
+    """The file of contributions that lies beside a saved result. `sha256` is None of a folder, as an engine that keeps rows writes."""
+
+    file: str
+    sha256: str | None
+
+
+def contributions_file(path: Path) -> ContributionsFile:
+    """A file that has been written, or a folder."""
+    if path.is_dir():
+        return ContributionsFile(path.name, None)
+    with path.open("rb") as file:
+        return ContributionsFile(path.name, hashlib.file_digest(file, "sha256").hexdigest())
+
+
 def render_json(evaluation: Evaluation) -> str:
+    return render_saved(evaluation, None, None)
+
+
+def render_saved(evaluation: Evaluation, run: Run | None, contributions: ContributionsFile | None) -> str:
+    """What a file says beside the numbers: how they came about, and which contributions are theirs."""
     return _text(
         {
+            "program": PROGRAM,
             "version": VERSION,
+            "run": None if run is None else _run(run),
+            "contributions": None if contributions is None else asdict(contributions),
             "convention": evaluation.convention,
             "data": _summary(evaluation.summary),
             "rules": [_rule(result) for result in evaluation.rule_results],
@@ -54,6 +84,28 @@ def _text(document: dict[str, Any]) -> str:
     return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
 
 
+def _run(run: Run) -> dict[str, Any]:
+    return {
+        "rulescore": run.rulescore,
+        "date": run.date,
+        "engine": {"name": run.engine, "version": run.engine_version},
+        "options": dict(run.options),
+        "inputs": [_input(one) for one in run.inputs],
+    }
+
+
+def _input(one: Input) -> dict[str, Any]:
+    return {
+        "kind": one.kind.value,
+        "name": one.name,
+        "of": one.of,
+        "size": one.size,
+        "rows": one.rows,
+        "sha256": one.sha256,
+        "sha256_reason": one.reason,
+    }
+
+
 def _summary(summary: DataSummary) -> dict[str, Any]:
     return {
         "facts": summary.facts,
@@ -73,12 +125,15 @@ def _rule(result: RuleResult) -> dict[str, Any]:
         "text": info.text,
         "kind": result.kind.value,
         "kind_reason": result.kind_reason,
+        "declared_kind": info.declared_kind,
+        "denial": info.denial,
         "unrefutable": info.unrefutable,
         "weight": info.weight,
         "description": info.description,
         "tags": list(info.tags),
         "confidence": info.confidence,
         "support": info.support,
+        "place": info.place,
         "tolerance": result.tolerance,
         "dataset": {
             **_counts(result.dataset),

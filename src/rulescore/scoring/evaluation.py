@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from rulescore.errors import Diagnostic, InputError, MissingExtraError, RulescoreError, suggestion
 from rulescore.scoring.results import Counts, DataSummary, Measure, ModelResult, ModelRuleResult, RuleResult
+from rulescore.scoring.run import Run
 
 _LARGEST_INT64 = 2**63 - 1
 _LARGEST_DECIMAL = 10**38 - 1
@@ -26,7 +27,7 @@ class Which(StrEnum):
 
 CODES: dict[str, str] = {
     "E501": "an evaluation has no table of that name",
-    "E502": "contributions are asked for that the engine has kept",
+    "E502": "contributions are asked for that the engine has kept, or that were not saved with a result",
 }
 
 # Names repeat in every row, and a rule's may be its whole text.
@@ -50,7 +51,8 @@ CONTRIBUTIONS_SCHEMA = pa.schema(
 @dataclass(frozen=True, slots=True)
 class Evaluation:
     """What was found. `contributions` has one row per model, rule and prediction that takes part in an evaluable grounding; the
-    other tables are arithmetic on it. Undefined is null in every table."""
+    other tables are arithmetic on it. Undefined is null in every table. `run`: how it came about; None if it was put together by
+    hand."""
 
     convention: str
     rule_results: tuple[RuleResult, ...]
@@ -58,13 +60,18 @@ class Evaluation:
     summary: DataSummary
     warnings: tuple[Diagnostic, ...] = ()
     contributions_table: Any = field(default_factory=CONTRIBUTIONS_SCHEMA.empty_table, repr=False)
+    run: Run | None = field(default=None, repr=False, compare=False)
 
     @property
     def contributions(self) -> Any:
         """One row per model, rule and prediction. An engine that keeps rows has brought none unless they were asked for."""
         if self.contributions_table is None:
-            helps = ("ask for them: `contributions=True` brings them here, a path has the engine write them to files",)
-            raise InputError(Diagnostic("E502", "the engine has kept the contributions", helps=helps))
+            notes = ("an engine that keeps rows has kept them, or a saved result lies without its file of them",)
+            helps = (
+                "ask for them: `contributions=True` brings them here, a path has the engine write them to files",
+                "put the file of contributions that was saved with the result beside it again",
+            )
+            raise InputError(Diagnostic("E502", "the contributions are not here", notes=notes, helps=helps))
         return self.contributions_table
 
     @property

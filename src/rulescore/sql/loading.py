@@ -206,3 +206,8 @@ def constants_by_key(keys: str) -> Select:
 
 def row_count(source: str) -> Select:
     return select(named(count_rows(), "n")).from_(table(source, "t"))
+
+
+def engine_version() -> Select:
+    """What the engine calls itself; every engine has such a function."""
+    return select(named(exp.Anonymous(this="version"), "version"))

@@ -1,0 +1,212 @@
+"""What was read: every source of a setting with its rows, its size and, if anybody asks, its digest."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from pathlib import Path
+
+import pyarrow as pa
+from pyarrow import parquet
+
+from rulescore.data.files import is_pipe
+from rulescore.data.setting import (
+    DatabaseTable,
+    FactBatch,
+    FactSource,
+    FactStream,
+    HiddenIds,
+    ModelPredictions,
+    RowStream,
+    Setting,
+    SqlRule,
+)
+from rulescore.errors import Source, masked
+
+_PIPE = "a pipe can be read only once"
+_MEMORY = "rows of this program's memory are counted and not digested"
+_DATABASE = "a table of a database is read where it is"
+_CHANGED = "the file has been changed since it was read"
+
+
+class InputKind(StrEnum):
+    RULES = "rules"
+    SQL_RULE = "sql rule"
+    FACTS = "facts"
+    NEGATIVES = "negatives"
+    TABLE = "table"
+    HIDDEN = "hidden rows"
+    PREDICTIONS = "predictions"
+
+
+@dataclass(frozen=True, slots=True)
+class FileVersion:
+    """A file as it was when it was read. Two readings with one version are of the same bytes."""
+
+    path: Path
+    version: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        return self.version[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One source. `model` or table: whose it is. `size` is in bytes, `rows` are those read, of rules the statements that are rules.
+    `sha256` is of the bytes of the file or of the text; where it is None, `reason` says why. `file`: what a digest is still to
+    be made of."""
+
+    kind: InputKind
+    name: str
+    of: str | None = None
+    size: int | None = None
+    rows: int | None = None
+    sha256: str | None = None
+    reason: str | None = None
+    file: FileVersion | None = field(default=None, repr=False, compare=False)
+
+    def digested(self) -> Input:
+        """The same with its digest. A file is read for that only now: most results are never saved."""
+        if self.file is None:
+            return self
+        try:
+            with self.file.path.open("rb") as opened:
+                if _version(os.fstat(opened.fileno())) != self.file.version:
+                    return replace(self, reason=_CHANGED, file=None)
+                found = hashlib.file_digest(opened, "sha256").hexdigest()
+        except OSError as error:
+            reason = f"the file could not be read again: {(error.strerror or str(error)).lower()}"
+            return replace(self, reason=reason, file=None)
+        return replace(self, sha256=found, file=None)
+
+
+class Inputs:
+    """The sources of a setting, which count their rows while they are read: `setting` is the one to read."""
+
+    def __init__(self, setting: Setting) -> None:
+        self._counted: list[tuple[Input, _Rows | None]] = []
+        self._rules: list[tuple[Source, Input]] = [(one, _of_rules(one)) for one in setting.rules]
+        self._sql_rules = [_of_sql_rule(one) for one in setting.sql_rules]
+        self.setting = replace(
+            setting,
+            observed=self._facts(InputKind.FACTS, setting.observed),
+            negatives=self._facts(InputKind.NEGATIVES, setting.negatives),
+            tables=tuple(
+                replace(
+                    table,
+                    rows=self._rows(InputKind.TABLE, table.name, table.rows),
+                    hidden=HiddenIds(self._rows(InputKind.HIDDEN, table.name, table.hidden.ids))
+                    if isinstance(table.hidden, HiddenIds)
+                    else table.hidden,
+                )
+                for table in setting.tables
+            ),
+            predictions=tuple(map(self._predictions, setting.predictions)),
+        )
+
+    def read(self, rules: Callable[[Source], int]) -> tuple[Input, ...]:
+        """What was read, once it is. `rules`: how many rules a source has."""
+        return (
+            *(replace(one, rows=rules(source)) for source, one in self._rules),
+            *self._sql_rules,
+            *(one if rows is None or rows.number is None else replace(one, rows=rows.number) for one, rows in self._counted),
+        )
+
+    def _predictions(self, model: ModelPredictions) -> ModelPredictions:
+        tables = tuple(replace(one, rows=self._rows(InputKind.PREDICTIONS, model.model, one.rows)) for one in model.tables)
+        return replace(model, streams=self._facts(InputKind.PREDICTIONS, model.streams, model.model), tables=tables)
+
+    def _facts(self, kind: InputKind, sources: Sequence[FactSource], of: str | None = None) -> tuple[FactSource, ...]:
+        return tuple(self._fact_source(kind, source, of) for source in sources)
+
+    def _fact_source(self, kind: InputKind, source: FactSource, of: str | None) -> FactSource:
+        if not isinstance(source, FactStream):
+            self._counted.append((Input(kind, masked(source.origin), of, reason=_DATABASE), None))
+            return source
+        rows = _Rows()
+        self._counted.append((_of_stream(kind, source, of), rows))
+        return replace(source, open=lambda: rows.facts(source.open()))
+
+    def _rows(self, kind: InputKind, of: str, rows: RowStream | DatabaseTable) -> RowStream | DatabaseTable:
+        if isinstance(rows, DatabaseTable):
+            self._counted.append((Input(kind, masked(rows.origin), of, reason=_DATABASE), None))
+            return rows
+        counted = _Rows()
+        self._counted.append((_of_stream(kind, rows, of), counted))
+        return replace(rows, open=lambda columns: counted.batches(rows.open(columns)))
+
+
+class _Rows:
+    """The rows of a source, counted while they pass. None: nobody has read them here."""
+
+    number: int | None = None
+
+    def facts(self, batches: Iterator[FactBatch]) -> Iterator[FactBatch]:
+        self.number = 0
+        for batch in batches:
+            self.number += batch.rows.num_rows
+            yield batch
+
+    def batches(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        self.number = 0
+        for batch in batches:
+            self.number += batch.num_rows
+            yield batch
+
+
+def _of_stream(kind: InputKind, source: FactStream | RowStream, of: str | None) -> Input:
+    if source.origin.startswith("<"):
+        return Input(kind, source.origin, of, reason=_MEMORY)
+    path = Path(source.origin)
+    if is_pipe(path):
+        return Input(kind, source.origin, of, reason=_PIPE)
+    file = _file(path)
+    rows = None if source.adoptable is None else _parquet_rows(path)
+    return Input(kind, source.origin, of, None if file is None else file.size, rows, file=file)
+
+
+def _parquet_rows(path: Path) -> int | None:
+    """The rows of a file that an engine may read by itself; None if it is damaged, which its reader tells."""
+    try:
+        with path.open("rb") as handle, parquet.ParquetFile(handle) as file:
+            rows: int = file.metadata.num_rows
+            return rows
+    except (pa.ArrowInvalid, OSError):
+        return None
+
+
+def _of_rules(source: Source) -> Input:
+    """A rule file by its bytes, so that any program finds the same digest; any other text by its own."""
+    found = _rule_bytes(source)
+    return Input(InputKind.RULES, source.name, None, len(found), sha256=hashlib.sha256(found).hexdigest())
+
+
+def _rule_bytes(source: Source) -> bytes:
+    path = Path(source.name)
+    try:
+        if path.is_file() and (found := path.read_bytes()).decode("utf-8-sig").splitlines() == source.text.splitlines():
+            return found
+    except (OSError, ValueError):
+        pass
+    return source.text.encode()
+
+
+def _of_sql_rule(rule: SqlRule) -> Input:
+    text = rule.statement.encode()
+    return Input(InputKind.SQL_RULE, rule.name, None, len(text), 1, hashlib.sha256(text).hexdigest())
+
+
+def _file(path: Path) -> FileVersion | None:
+    """A file by its absolute name, since a program may go to another folder; None if it is gone, which its reader tells."""
+    try:
+        return FileVersion(path.absolute(), _version(path.stat()))
+    except OSError:
+        return None
+
+
+def _version(found: os.stat_result) -> tuple[int, ...]:
+    return found.st_size, found.st_mtime_ns, found.st_dev, found.st_ino

@@ -1,0 +1,201 @@
+"""Results that last: an evaluation as a JSON file with its contributions as Parquet beside it, and back again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import parquet
+
+from rulescore.data.inputs import Input, InputKind
+from rulescore.errors import Diagnostic, InputError, Place, Severity
+from rulescore.reporting.files import write_files
+from rulescore.reporting.folder import CONTRIBUTIONS
+from rulescore.reporting.json import PROGRAM, VERSION, contributions_file, render_saved
+from rulescore.scoring.evaluation import CONTRIBUTIONS_SCHEMA, Evaluation
+from rulescore.scoring.results import (
+    Counts,
+    DataSummary,
+    Measure,
+    ModelResult,
+    ModelRuleResult,
+    PredictionCounts,
+    PredictionFindings,
+    RuleInfo,
+    RuleKind,
+    RuleResult,
+    TableCounts,
+)
+from rulescore.scoring.run import Run
+from rulescore.scoring.score import UNMEASURED, UNREFUTABLE
+
+CODES: dict[str, str] = {
+    "E504": "a file is no saved result",
+    "E505": "a result was saved by a later version of the program",
+    "E506": "the contributions beside a saved result are not its own",
+}
+
+EVALUATION = "evaluation.json"
+
+
+def save(evaluation: Evaluation, path: Path) -> tuple[Path, ...]:
+    """Writes the result to a file, and its contributions beside it if they are here."""
+    run = None if evaluation.run is None else evaluation.run.digested()
+    beside = None
+    written: tuple[Path, ...] = ()
+    if evaluation.contributions_table is not None:
+        name = f"{path.name.removesuffix('.json')}.{CONTRIBUTIONS}"
+        written = write_files(path.parent, {name: evaluation.contributions_table})
+        beside = contributions_file(written[0])
+    return (*write_files(path.parent, {path.name: render_saved(evaluation, run, beside)}), *written)
+
+
+def load(path: Path) -> Evaluation:
+    """A saved result: of its file, or of the folder that it was written into. Contributions that are not there are left out, and
+    what needs them says so."""
+    file = path / EVALUATION if path.is_dir() else path
+    document = _document(file)
+    try:
+        evaluation = _evaluation(document)
+        beside = None if document["contributions"] is None else _contributions(file, **document["contributions"])
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InputError(_no_result(file, f"it is damaged: {type(error).__name__} at {error}")) from None
+    return replace(evaluation, contributions_table=beside)
+
+
+def _document(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_bytes().decode())
+    except OSError as error:
+        raise InputError(_no_result(path, (error.strerror or str(error)).lower())) from None
+    except ValueError:
+        raise InputError(_no_result(path, "it is not JSON")) from None
+    if not isinstance(found, dict) or found.get("program") != PROGRAM:
+        raise InputError(_no_result(path, "it is JSON of another program"))
+    if "listing" in found or not isinstance(found.get("version"), int):
+        raise InputError(_no_result(path, "it is a listing"))
+    if found["version"] > VERSION:
+        helps = ("read it with that version of the program, or a later one",)
+        by = (found.get("run") or {}).get("rulescore")
+        notes = () if by is None else (f"rulescore {by} has written it",)
+        message = f"the result is of version {found['version']}, and this program reads versions up to {VERSION}"
+        raise InputError(Diagnostic("E505", message, Place(str(path)), notes=notes, helps=helps))
+    return found
+
+
+def _no_result(path: Path, why: str) -> Diagnostic:
+    notes = ("a result is what `result.save(…)` writes, or `evaluation.json` of a folder that `rulescore score --output` writes",)
+    return Diagnostic("E504", f"`{path}` is no saved result: {why}", notes=notes)
+
+
+def _contributions(result: Path, file: str, sha256: str | None) -> pa.Table | None:
+    if Path(file).name != file:
+        raise ValueError("contributions.file")
+    path = result.with_name(file)
+    if not path.exists():
+        return None
+    if contributions_file(path).sha256 != sha256:
+        helps = ("save the result again, or remove this file to read the result without it",)
+        raise InputError(Diagnostic("E506", f"these contributions are not those of `{result}`", Place(str(path)), helps=helps))
+    found = parquet.read_table(path)
+    # A column that was not known when the file was written is empty.
+    columns = [
+        found[field.name].cast(field.type) if field.name in found.column_names else pa.nulls(found.num_rows, field.type)
+        for field in CONTRIBUTIONS_SCHEMA
+    ]
+    return pa.table(columns, schema=CONTRIBUTIONS_SCHEMA)
+
+
+def _evaluation(document: Mapping[str, Any]) -> Evaluation:
+    return Evaluation(
+        convention=document["convention"],
+        rule_results=tuple(_rule(one) for one in document["rules"]),
+        model_results=tuple(_model(name, one) for name, one in document["models"].items()),
+        summary=_summary(document["data"]),
+        warnings=tuple(_warning(one) for one in document["warnings"]),
+        run=None if document["run"] is None else _run(document["run"]),
+    )
+
+
+def _run(run: Mapping[str, Any]) -> Run:
+    inputs = tuple(
+        Input(InputKind(one["kind"]), one["name"], one["of"], one["size"], one["rows"], one["sha256"], one["sha256_reason"])
+        for one in run["inputs"]
+    )
+    return Run(run["rulescore"], run["date"], run["engine"]["name"], run["engine"]["version"], run["options"], inputs)
+
+
+def _summary(data: Mapping[str, Any]) -> DataSummary:
+    tables = tuple(TableCounts(name, one["rows"], one["hidden"]) for name, one in data["tables"].items())
+    return DataSummary(**{**data, "tables": tables})
+
+
+def _rule(rule: Mapping[str, Any]) -> RuleResult:
+    info = RuleInfo(
+        name=rule["name"],
+        text=rule["text"],
+        declared_kind=rule["declared_kind"],
+        weight=rule["weight"],
+        denial=rule["denial"],
+        description=rule["description"],
+        tags=tuple(rule["tags"]),
+        place=rule["place"],
+        unrefutable=rule["unrefutable"],
+    )
+    models = {
+        name: ModelRuleResult(_counts(one), _measure(one, "score"), _measure(one, "share")) for name, one in rule["models"].items()
+    }
+    return RuleResult(
+        info,
+        RuleKind(rule["kind"]),
+        rule["kind_reason"],
+        _counts(rule["dataset"]),
+        models,
+        rule["dataset"]["largest_group"],
+        rule["tolerance"],
+    )
+
+
+def _model(name: str, model: Mapping[str, Any]) -> ModelResult:
+    counts = ("rows", "kept", "predictions", "duplicates", "already_observed", "hidden", "covered")
+    predictions = PredictionCounts(*(model[one] for one in counts))
+    return ModelResult(
+        name,
+        predictions,
+        hard_score=_measure(model, "hard_score"),
+        soft_score=_measure(model, "soft_score"),
+        hard_mean=_measure(model, "hard_mean"),
+        soft_mean=_measure(model, "soft_mean"),
+        evaluable=model["evaluable"],
+        findings=None if model["violating"] is None else _findings(model),
+    )
+
+
+def _findings(model: Mapping[str, Any]) -> PredictionFindings:
+    return PredictionFindings(
+        with_partner=model["predictions"] - model["without_partner"],
+        violating=model["violating"],
+        violating_any=model["violating_any"],
+        unconcerned=model["unconcerned_predicates"],
+        measured=not model["unmeasured"],
+    )
+
+
+def _counts(found: Mapping[str, Any]) -> Counts:
+    return Counts(found["confirmed"], found["refuted"], found["evaluable"])
+
+
+def _measure(found: Mapping[str, Any], name: str) -> Measure:
+    value, reason = found[name], found[f"{name}_reason"]
+    word = None if value is None or reason is None else reason.partition(":")[0]
+    return Measure(value, reason, word if word in {UNMEASURED, UNREFUTABLE} else None)
+
+
+def _warning(problem: Mapping[str, Any]) -> Diagnostic:
+    place = None if problem["place"] is None else Place(problem["place"])
+    notes, helps = tuple(problem["notes"]), tuple(problem["helps"])
+    return Diagnostic(problem["code"], problem["message"], place, "", notes, helps, Severity.WARNING)

@@ -1,0 +1,49 @@
+"""How an evaluation came about: which program and engine, when, with which options, from which inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import Any, Self
+
+from rulescore.data.inputs import Input
+from rulescore.data.setting import Setting
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """`date` is in UTC, by ISO 8601. `options` are plain values, as JSON has them."""
+
+    rulescore: str
+    date: str
+    engine: str
+    engine_version: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    inputs: tuple[Input, ...] = ()
+
+    def digested(self) -> Self:
+        """The same with the digests of its inputs."""
+        return replace(self, inputs=tuple(one.digested() for one in self.inputs))
+
+
+def run_of(setting: Setting, engine: str, engine_version: str, inputs: tuple[Input, ...]) -> Run:
+    """A run that ends now."""
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    return Run(version("rulescore"), now, engine, engine_version, _options(setting), inputs)
+
+
+def _options(setting: Setting) -> dict[str, Any]:
+    """What decides about counts. How the engine runs does not."""
+    scoring = setting.scoring
+    return {
+        "convention": scoring.convention.value,
+        "distinct_variables": scoring.distinct_variables,
+        "roles": None if scoring.roles is None else sorted(scoring.roles),
+        "weights": dict(scoring.weights),
+        "kinds": {rule: kind.value for rule, kind in scoring.kinds.items()},
+        "allow_unrefutable": scoring.allow_unrefutable,
+        "top_k": {model.model: model.top_k for model in setting.predictions},
+        "functions": [function.name for function in setting.functions],
+    }

@@ -37,8 +37,8 @@ class Result(Evaluation):
         return cls(**found, setting=setting, opened=opened)
 
     def save(self, path: str | Path) -> tuple[Path, ...]:
-        """Writes the result to a JSON file, and its contributions as Parquet beside it; `rulescore.load_result` reads both. Files that
-        were read are read once more for their digests."""
+        """Writes the result to a JSON file, and its contributions as Parquet beside it; `rulescore.load_result` reads both. Files
+        that were read are read once more for their digests."""
         return save(self, Path(path))
 
     @contextmanager

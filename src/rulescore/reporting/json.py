@@ -23,7 +23,7 @@ VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class ContributionsFile:
-    """The file of contributions that lies beside a saved result. `sha256` is None of a folder, as an engine that keeps rows writes."""
+    """The file of contributions that lies beside a saved result. `sha256` is None of a folder of files."""
 
     file: str
     sha256: str | None

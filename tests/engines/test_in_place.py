@@ -296,6 +296,7 @@ def test_predictions_are_the_best_of_each_query(database: Database) -> None:
         )
         (model,) = found.model_results
         assert (model.predictions.rows, model.predictions.kept) == (4 if table == "answer" else 3, kept)
+        assert model.predictions.queries == (2 if table == "answer" else kept)
 
 
 def test_a_model_that_a_table_does_not_have_is_refused_with_those_it_has(database: Database, tmp_path: Path) -> None:

@@ -209,3 +209,11 @@ def test_a_small_memory_limit_spills_and_gives_the_same_counts(tmp_path: Path):
         assert spilled["n"][0].as_py() > 0
     assert little.rule_results == plenty.rule_results
     assert sum(rule.dataset.evaluable for rule in plenty.rule_results) > 0
+
+
+def test_contributions_tell_the_query() -> None:
+    """The first of several that one prediction answers; the queries of a model are counted."""
+    rows = {"head": ["b", "b", "b"], "relation": ["q"] * 3, "tail": ["c", "c", "d"], "query": ["2", "1", None], "rank": [1, 1, 1]}
+    evaluation = rulescore.score(FACTS, {"m": pa.table(rows)}, RULES)
+    assert {(tuple(row["arguments"]), row["query"]) for row in evaluation.contributions.to_pylist()} == {(("b", "c"), "1")}
+    assert evaluation.model_results[0].predictions.queries == 2

@@ -25,6 +25,7 @@ from rulescore.reporting.saved import load, save
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.run import run_of
 
+KEPT = Path(__file__).parent / "kept" / "result.json"
 FACTS = "alice\twife\tchristopher\nchristopher\tfather\tbob\nalice\tmother\tbob\nalice\tsister\tdaniel\ndaniel\tfather\temma\n"
 RULES = """mother_by_wife: mother(X, Z) <- wife(X, Y), father(Y, Z).
 no_sibling_marriage: false <- sister(X, Y), wife(X, Y).
@@ -59,6 +60,24 @@ def test_what_is_saved_is_loaded(evaluation: Evaluation, tmp_path: Path) -> None
     assert replace(found, warnings=()) == replace(evaluation, warnings=())
     assert [str(one.place) for one in found.warnings] == [str(one.place) for one in evaluation.warnings]
     jsonschema.validate(json.loads(path.read_text(encoding="utf-8")), schema())
+
+
+def test_a_kept_result_of_version_1_is_read() -> None:
+    """The session of README, saved once and for all: every later program has to read it."""
+    result = rulescore.load_result(KEPT)
+    assert result.run is not None
+    assert [(one.name, one.rows) for one in result.run.inputs] == [
+        ("family.rules", 3),
+        ("facts.csv", 9),
+        ("careful.csv", 3),
+        ("careless.csv", 2),
+    ]
+    found = {model.name: (model.violating, model.hard_score.value, model.soft_score.value) for model in result.model_results}
+    assert found == {"careful": (0, 0.0, 2 / 3), "careless": (2, 1.0, 2 / 3)}
+    assert [rule.info.name for rule in result.rule_results] == ["aunt_by_father", "mother_by_wife", "no_sibling_marriage"]
+    refuted = [row["arguments"] for row in result.contributions.to_pylist() if row["refuted"]]
+    assert sorted(refuted) == [["alice", "daniel"], ["alice", "daniel"], ["fiona", "daniel"], ["ina", "christopher"]]
+    jsonschema.validate(json.loads(KEPT.read_text(encoding="utf-8")), schema())
 
 
 def test_an_audit_is_loaded_too(audit: Evaluation, tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 class PredictionCounts:
     """How many predictions a model brought: rows read, rows within top_k, distinct facts among them, repeated rows, and those
     of the distinct facts that are observed already. `hidden` and `covered` are None where it predicts no table's target: how many
-    targets are hidden in the tables it predicts, and how many of those it predicts."""
+    targets are hidden in the tables it predicts, and how many of those it predicts. `queries`: how many queries the distinct facts
+    answer; a fact of no known query is one by itself."""
 
     rows: int
     kept: int
@@ -18,6 +19,7 @@ class PredictionCounts:
     already_observed: int
     hidden: int | None = None
     covered: int | None = None
+    queries: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

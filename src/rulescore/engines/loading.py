@@ -191,7 +191,9 @@ def load(
     models = tuple(one.model for one in setting.predictions)
     totals = {row["model"]: row for row in engine.query(sql.model_counts()).to_pylist()} if predicted.arities else {}
     predictions = {
-        model: _prediction_counts(read[i], kept[i], totals.get(i, {"distinct": 0, "already_observed": 0}), _coverage(i, tables))
+        model: _prediction_counts(
+            read[i], kept[i], totals.get(i, {"distinct": 0, "already_observed": 0, "queries": 0}), _coverage(i, tables)
+        )
         for i, model in enumerate(models)
     }
     facts = sum(loaded.counts["observed"].values())
@@ -224,7 +226,9 @@ def load(
 
 
 def _prediction_counts(read: int, kept: int, row: Mapping[str, int], coverage: tuple[int | None, int | None]) -> PredictionCounts:
-    return PredictionCounts(read, kept, row["distinct"], kept - row["distinct"], row["already_observed"], *coverage)
+    return PredictionCounts(
+        read, kept, row["distinct"], kept - row["distinct"], row["already_observed"], *coverage, queries=row["queries"]
+    )
 
 
 def _coverage(model: int, tables: Mapping[str, LoadedTable]) -> tuple[int | None, int | None]:
@@ -270,7 +274,7 @@ def stage(engine: Engine, kind: str, sources: Iterable[FactSource]) -> Staging:
 
 def stage_predictions(engine: Engine, setting: Setting, tables: Mapping[str, LoadedTable]) -> tuple[Staging, list[int], list[int]]:
     """The predictions of all models, with how many rows of each were read, and kept."""
-    staging = Staging(engine, "predicted", ("model", "score", "rank"))
+    staging = Staging(engine, "predicted", ("model", "score", "rank", "query"))
     read: list[int] = []
     kept: list[int] = []
     for number, one in enumerate(setting.predictions):

@@ -176,6 +176,7 @@ def _model(result: ModelResult) -> dict[str, Any]:
         "kept": predictions.kept,
         "predictions": predictions.distinct,
         "duplicates": predictions.duplicates,
+        "queries": predictions.queries,
         "already_observed": predictions.already_observed,
         "without_partner": result.without_partner,
         "unconcerned": result.unconcerned,

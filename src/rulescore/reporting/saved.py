@@ -161,7 +161,7 @@ def _rule(rule: Mapping[str, Any]) -> RuleResult:
 
 
 def _model(name: str, model: Mapping[str, Any]) -> ModelResult:
-    counts = ("rows", "kept", "predictions", "duplicates", "already_observed", "hidden", "covered")
+    counts = ("rows", "kept", "predictions", "duplicates", "already_observed", "hidden", "covered", "queries")
     predictions = PredictionCounts(*(model[one] for one in counts))
     return ModelResult(
         name,

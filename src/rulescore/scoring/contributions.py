@@ -29,7 +29,7 @@ def brought_contributions(engine: Engine, loaded: Loaded, rules: Sequence[str]) 
             _dictionary(rows["rule"], pa.array(rules, pa.string())),
             predicates.take(rows["prediction"]),
             words.take(rows["prediction"]),
-            *(rows[field] for field in ("score", "rank", "confirmed", "refuted", "evaluable")),
+            *(rows[field] for field in ("score", "rank", "query", "confirmed", "refuted", "evaluable")),
         ],
         schema=CONTRIBUTIONS_SCHEMA,
     )

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import reduce
 
 import sqlglot
 from sqlglot import exp
@@ -175,6 +176,7 @@ def predicted_rows(facts: StoredFacts, model: int, *, best_rank: int | None, bes
         named(integer(number(model)), "model"),
         named(exp.cast(score, "DOUBLE", copy=False), "score"),
         named(exp.cast(rank, "BIGINT", copy=False), "rank"),
+        named(_query(facts), "query"),
     )
     if best_rank is not None:
         return facts.rows(query).where(exp.LTE(this=column("s", str(facts.rank)), expression=number(best_rank)))
@@ -184,9 +186,21 @@ def predicted_rows(facts: StoredFacts, model: int, *, best_rank: int | None, bes
     order = [exp.Ordered(this=column("s", str(facts.score)), desc=True), *(exp.Ordered(this=facts.key(a)) for a in facts.arguments)]
     place = exp.Window(this=exp.RowNumber(), partition_by=parts, order=exp.Order(expressions=order))
     placed = facts.rows(query.select(named(place, "place"))).subquery(alias="b", copy=False)
-    fields = ["predicate", *(argument(i) for i in range(len(facts.arguments))), "model", "score", "rank"]
+    fields = ["predicate", *(argument(i) for i in range(len(facts.arguments))), "model", "score", "rank", "query"]
     best = exp.LTE(this=column("b", "place"), expression=number(best_of_query))
     return select(*(column("b", one) for one in fields)).from_(placed).where(best)
+
+
+def _query(facts: StoredFacts) -> exp.Expr:
+    """The query that a prediction answers, as one text: null unless all its columns are known."""
+    parts = [text(column("s", one)) for one in facts.query]
+    if not parts:
+        return exp.cast(exp.null(), "TEXT", copy=False)
+    return reduce(lambda left, right: exp.DPipe(this=exp.DPipe(this=left, expression=_blank()), expression=right), parts)
+
+
+def _blank() -> exp.Expr:
+    return exp.Literal.string(" ")
 
 
 def different_values(path: tuple[str, ...], *names: str) -> Select:

@@ -143,8 +143,10 @@ def create_candidates(arity: int, base: str, orders: Sequence[Order], stride: in
 
 
 def answers(raw: str, arity: int, base: str) -> Select:
-    """Which model predicted what, with the best score and rank."""
-    rows = encoded(raw, arity, (column("r", "model"), column("r", "score"), column("r", "rank"))).subquery(alias="e", copy=False)
+    """Which model predicted what, with the best score and rank. Of several queries that one prediction answers, the first by their
+    texts stands for all."""
+    further = [column("r", field) for field in ("model", "score", "rank", "query")]
+    rows = encoded(raw, arity, further).subquery(alias="e", copy=False)
     fields = ["predicate", *arguments(arity)]
     return (
         select(
@@ -153,6 +155,7 @@ def answers(raw: str, arity: int, base: str) -> Select:
             column("b", "observed"),
             named(exp.Max(this=column("e", "score")), "score"),
             named(exp.Min(this=column("e", "rank")), "rank"),
+            named(exp.Min(this=column("e", "query")), "query"),
         )
         .from_(rows)
         .join(table(base, "b"), on=all_of(equal(column("b", c), column("e", c)) for c in fields))
@@ -165,11 +168,16 @@ def create_answers(parts: Sequence[exp.Query]) -> exp.Create:
 
 
 def model_counts() -> Select:
+    """By model: its distinct predictions, those observed already, and the queries they answer; one that answers none that is known
+    stands for itself."""
+    alone = one_if(exp.Is(this=column("x", "query"), expression=exp.null()))
+    different = exp.Count(this=exp.Distinct(expressions=[column("x", "query")]))
     return (
         select(
             column("x", "model"),
             named(count_rows(), "distinct"),
             named(big(exp.Sum(this=column("x", "observed"))), "already_observed"),
+            named(big(exp.Add(this=exp.Sum(this=alone), expression=different)), "queries"),
         )
         .from_(table(ANSWER, "x"))
         .group_by(column("x", "model"))

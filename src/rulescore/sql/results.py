@@ -123,14 +123,18 @@ def _described(arity: int, stride: int) -> Select:
         query = query.select(named(column(field, "name"), field))
     for i in range(arity):
         query = query.join(table(CONSTANT, f"c{i}"), on=equal(column(f"c{i}", "id"), column("p", argument(i))))
-    query = query.select(named(exp.Array(expressions=words), "arguments"), column("a", "score"), column("a", "rank"), *counts)
+    query = query.select(named(exp.Array(expressions=words), "arguments"), *_answer(), *counts)
     return query.where(equal(exp.Mod(this=column("p", "literal"), expression=number(stride)), number(0)))
+
+
+def _answer() -> list[exp.Expr]:
+    return [column("a", field) for field in ("score", "rank", "query")]
 
 
 def contributions() -> Select:
     """The contributions of every model."""
     keys = [column("a", "model"), column("c", "rule"), column("c", "prediction")]
-    fields = [column("a", "score"), column("a", "rank"), *(column("c", alias) for alias in COUNTS)]
+    fields = [*_answer(), *(column("c", alias) for alias in COUNTS)]
     return _by_answer(select(*keys, *fields)).order_by(*(key.copy() for key in keys))
 
 

@@ -147,4 +147,5 @@ def facts(staged: str, predicate: str, types: Sequence[ValueType]) -> Select:
         column("p", "model"),
         named(exp.cast(exp.null(), "DOUBLE", copy=False), "score"),
         named(exp.cast(exp.null(), "BIGINT", copy=False), "rank"),
+        named(exp.cast(exp.null(), "TEXT", copy=False), "query"),
     ).from_(table(staged, "p"))

@@ -31,6 +31,7 @@ CODES = {"E324": "a predicate occurs with two different numbers of arguments in 
 _STAGED_ROWS = 1_000_000
 
 _KEYS = name("key")
+_NO_PREDICTIONS = {"distinct": 0, "already_observed": 0, "queries": 0}
 
 
 @dataclass

@@ -1,0 +1,368 @@
+"""Is the difference real: models side by side with intervals, the difference of two, and what changed from one run to the next.
+
+Everything comes from results and their contributions alone; nothing is counted again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import combinations, product
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rulescore.errors import Diagnostic, InputError, Severity, suggestion
+from rulescore.scoring.estimates import MEASURES, Estimated, data_rates, estimate
+from rulescore.scoring.evaluation import Evaluation
+from rulescore.scoring.intervals import Estimate, Floats, percentiles
+from rulescore.scoring.results import ModelResult
+from rulescore.scoring.samples import Sample, draw, samples_of, violations_only
+
+CODES: dict[str, str] = {
+    "E507": "results that were counted in different ways are to be compared",
+    "E508": "a model is to be compared that is not there, or there are no two models",
+    "E509": "the level, or the number of draws, of a comparison is out of range",
+    "W506": "rules of one name differ between two results",
+}
+
+RUNS = ("A", "B")
+FEWEST_DRAWS = 100
+_MOST_NAMED = 3
+
+
+class Change(StrEnum):
+    """What became of the violations of a rule, or of a prediction under a rule, from the first run to the second."""
+
+    NEW = "new"
+    FIXED = "fixed"
+    WORSE = "worse"
+    BETTER = "better"
+    SAME = "same"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Tidy Arrow tables. `models`: a row for each model and measure; `rules`: for each model and rule; `differences` and
+    `rule_differences`: for each pair of models, the first less the second; `changes`: for two results, each prediction under a rule
+    whose violations changed. Every number has `low` and `high`, null with a reason if it has no interval."""
+
+    method: str
+    level: float
+    draws: int
+    seed: int
+    two_runs: bool
+    models: Any
+    rules: Any
+    differences: Any
+    rule_differences: Any
+    changes: Any
+    warnings: tuple[Diagnostic, ...] = ()
+
+
+def compare(
+    first: Evaluation,
+    second: Evaluation | None = None,
+    *,
+    models: Sequence[str] = (),
+    level: float = 0.95,
+    draws: int = 1000,
+    seed: int = 0,
+) -> Comparison:
+    """Compares the models of one result with each other or, of two results, each model of the first with that of the same name of
+    the second. `models`: only these."""
+    _refuse(first, second, level, draws)
+    results = [first] if second is None else [first, second]
+    chosen = [_chosen(one, models) for one in results]
+    names = list(dict.fromkeys(rule.info.name for one in results for rule in one.rule_results))
+    runs = ("",) if second is None else RUNS
+    samples = [s for one, run, some in zip(results, runs, chosen, strict=True) for s in samples_of(one, run, names, some)]
+    random = np.random.default_rng(seed)
+    drawn = draw(samples, names, draws, random)
+    data = data_rates(samples, draws, random)
+    found = [estimate(sample, one, data, level, random) for sample, one in zip(samples, drawn, strict=True)]
+    pairs = list(_pairs([[model.name for model in some] for some in chosen]))
+    return Comparison(
+        method=_method(level, draws, seed),
+        level=level,
+        draws=draws,
+        seed=seed,
+        two_runs=second is not None,
+        models=_models_table(samples, found),
+        rules=_rules_table(samples, found, names),
+        differences=_differences_table(samples, found, pairs, level),
+        rule_differences=_rule_differences(samples, found, pairs, names, level),
+        changes=_changes_table(samples, pairs if second is not None else []),
+        warnings=() if second is None else _different_rules(first, second),
+    )
+
+
+def _method(level: float, draws: int, seed: int) -> str:
+    return (
+        f"{level:.0%} intervals: bootstrap over queries, percentiles of {draws:,} draws (of sums, corrected for skewness), seed {seed}; "
+        "Clopper and Pearson's exact bound if no violation is seen, or nothing else; the data's rates drawn by their counts (Jeffreys)"
+    )
+
+
+def _refuse(first: Evaluation, second: Evaluation | None, level: float, draws: int) -> None:
+    if not 0 < level < 1 or draws < FEWEST_DRAWS:
+        wrong = f"{draws} draws are too few" if 0 < level < 1 else f"the level is {level:g}"
+        notes = (f"a level lies between 0 and 1, and there are at least {FEWEST_DRAWS} draws",)
+        raise InputError(Diagnostic("E509", wrong, notes=notes))
+    if second is None and len(first.model_results) < 2:
+        raise InputError(Diagnostic("E508", "there are no two models to compare", helps=("compare with another result",)))
+    if second is not None and first.convention != second.convention:
+        message = f"one result counts by `{first.convention}`, the other by `{second.convention}`"
+        raise InputError(Diagnostic("E507", message, helps=("score both with the same `--convention`",)))
+
+
+def _chosen(evaluation: Evaluation, names: Sequence[str]) -> list[ModelResult]:
+    known = {model.name: model for model in evaluation.model_results}
+    problems = []
+    for name in names:
+        if name not in known:
+            close = suggestion(name, known)
+            helps = () if close is None else (f"did you mean `{close}`?",)
+            notes = (f"the models are {', '.join(f'`{one}`' for one in known) or 'none'}",)
+            problems.append(Diagnostic("E508", f"no model is named `{name}`", notes=notes, helps=helps))
+    if problems:
+        raise InputError(problems)
+    return [known[name] for name in names] if names else list(known.values())
+
+
+def _pairs(models: Sequence[Sequence[str]]) -> Iterator[tuple[int, int]]:
+    """The numbers of samples that are compared: of two results those of one name or, if there are none, all with all."""
+    if len(models) == 1:
+        yield from combinations(range(len(models[0])), 2)
+        return
+    first, second = models
+    same = [(i, len(first) + second.index(name)) for i, name in enumerate(first) if name in second]
+    yield from same or product(range(len(first)), range(len(first), len(first) + len(second)))
+
+
+def _different_rules(first: Evaluation, second: Evaluation) -> tuple[Diagnostic, ...]:
+    texts = {rule.info.name: rule.info.text for rule in first.rule_results}
+    other = [rule.info.name for rule in second.rule_results if texts.get(rule.info.name, rule.info.text) != rule.info.text]
+    if not other:
+        return ()
+    shown = ", ".join(f"`{name}`" for name in other[:_MOST_NAMED]) + (
+        f" and {len(other) - _MOST_NAMED:,} more" if other[_MOST_NAMED:] else ""
+    )
+    helps = ("give rules names of their own, so that a changed rule is not taken for the same",)
+    message = f"rules of one name have different texts in the two results: {shown}"
+    return (Diagnostic("W506", message, helps=helps, severity=Severity.WARNING),)
+
+
+def _models_table(samples: Sequence[Sample], found: Sequence[Estimated]) -> Any:
+    rows = [
+        {
+            "run": sample.run or None,
+            "model": sample.model.name,
+            "measure": measure,
+            "violating": sample.model.violating,
+            "predictions": sample.model.predictions.distinct,
+            "queries": sample.queries,
+            **_columns("", one),
+        }
+        for sample, estimated in zip(samples, found, strict=True)
+        for measure, one in zip(MEASURES, estimated.measures, strict=True)
+    ]
+    texts = ("run", "model", "measure")
+    return _table(
+        rows,
+        {
+            **dict.fromkeys(texts, pa.string()),
+            "violating": pa.int64(),
+            "predictions": pa.int64(),
+            "queries": pa.int64(),
+            **_types(""),
+        },
+    )
+
+
+def _rules_table(samples: Sequence[Sample], found: Sequence[Estimated], names: Sequence[str]) -> Any:
+    rows = []
+    for sample, estimated in zip(samples, found, strict=True):
+        for place, rule in enumerate(sample.rules):
+            if rule is None:
+                continue
+            counts = rule.models[sample.model.name].counts
+            rows.append(
+                {
+                    "run": sample.run or None,
+                    "model": sample.model.name,
+                    "rule": names[place],
+                    "kind": rule.kind.value,
+                    "refuted": counts.refuted,
+                    "evaluable": counts.evaluable,
+                    **_columns("rate", estimated.rates[place]),
+                    **_columns("score", estimated.scores[place]),
+                }
+            )
+    types = dict.fromkeys(("run", "model", "rule", "kind"), pa.string())
+    return _table(rows, {**types, "refuted": pa.int64(), "evaluable": pa.int64(), **_types("rate"), **_types("score")})
+
+
+def _differences_table(
+    samples: Sequence[Sample], found: Sequence[Estimated], pairs: Iterable[tuple[int, int]], level: float
+) -> Any:
+    rows = []
+    for one, two in pairs:
+        made = _differences(found[one].measures, found[two].measures, found[one].measure_draws - found[two].measure_draws, level)
+        rows += [
+            {
+                "first": samples[one].name,
+                "second": samples[two].name,
+                "measure": measure,
+                **_columns("difference", difference),
+                **_verdict(difference),
+            }
+            for measure, difference in zip(MEASURES, made, strict=True)
+        ]
+    types = dict.fromkeys(("first", "second", "measure"), pa.string())
+    return _table(rows, {**types, **_types("difference"), "better": pa.string()})
+
+
+def _rule_differences(
+    samples: Sequence[Sample], found: Sequence[Estimated], pairs: Iterable[tuple[int, int]], names: Sequence[str], level: float
+) -> Any:
+    """The rules that separate two models most come first: those whose interval lies on one side of 0, then by what is refuted."""
+    rows = []
+    for one, two in pairs:
+        first, second = samples[one], samples[two]
+        made = _differences(found[one].scores, found[two].scores, found[one].score_draws - found[two].score_draws, level)
+        only = violations_only(first, second, names)
+        of_pair = []
+        for place, name in enumerate(names):
+            rules = first.rules[place], second.rules[place]
+            if rules[0] is None and rules[1] is None:
+                continue
+            refuted = [
+                None if rule is None else rule.models[sample.model.name].counts.refuted
+                for rule, sample in zip(rules, (first, second), strict=True)
+            ]
+            kinds = [rule.kind.value for rule in rules if rule is not None]
+            difference = made[place]
+            if len(set(kinds)) > 1:
+                difference = Estimate(None, reason=f"the rule is {kinds[0]} in one result and {kinds[1]} in the other")
+            of_pair.append(
+                {
+                    "first": first.name,
+                    "second": second.name,
+                    "rule": name,
+                    "kind": kinds[0],
+                    "first_refuted": refuted[0],
+                    "second_refuted": refuted[1],
+                    "only_first": int(only[0][place]),
+                    "only_second": int(only[1][place]),
+                    "change": None if None in refuted else _change(refuted[0] or 0, refuted[1] or 0).value,
+                    **_columns("difference", difference),
+                    **_verdict(difference),
+                }
+            )
+        of_pair.sort(key=lambda row: (row["better"] is None, -abs((row["first_refuted"] or 0) - (row["second_refuted"] or 0))))
+        rows += of_pair
+    types = dict.fromkeys(("first", "second", "rule", "kind"), pa.string())
+    counts = dict.fromkeys(("first_refuted", "second_refuted", "only_first", "only_second"), pa.int64())
+    return _table(rows, {**types, **counts, "change": pa.string(), **_types("difference"), "better": pa.string()})
+
+
+def _differences(first: Sequence[Estimate], second: Sequence[Estimate], draws: Floats, level: float) -> list[Estimate]:
+    low, high = percentiles(draws, level)
+    return [_difference(*one) for one in zip(first, second, low.tolist(), high.tolist(), strict=True)]
+
+
+def _difference(first: Estimate, second: Estimate, low: float, high: float) -> Estimate:
+    reason = next(
+        (f"{place}: {one.reason}" for place, one in (("first", first), ("second", second)) if one.reason is not None), None
+    )
+    if first.value is None or second.value is None:
+        return Estimate(None, reason=reason)
+    value = first.value - second.value
+    if reason is not None:
+        return Estimate(value, reason=reason)
+    # Draws of what was never seen lie on one side of it: the number itself always belongs to the interval.
+    return Estimate(value, min(low, value), max(high, value))
+
+
+def _verdict(difference: Estimate) -> dict[str, str | None]:
+    """Which of two is better: less is. None if the interval holds 0, or if there is none."""
+    if difference.low is None or difference.high is None or difference.low <= 0 <= difference.high:
+        return {"better": None}
+    return {"better": "second" if difference.low > 0 else "first"}
+
+
+def _violations(sample: Sample) -> list[dict[str, Any]]:
+    table = sample.contributions
+    rows: list[dict[str, Any]] = (
+        table.filter(pc.greater(table["refuted"], 0)).select(["rule", "predicate", "arguments", "refuted"]).to_pylist()
+    )
+    return rows
+
+
+def _changes_table(samples: Sequence[Sample], pairs: Iterable[tuple[int, int]]) -> Any:
+    rows = []
+    for one, two in pairs:
+        before, after = (
+            {(row["rule"], row["predicate"], tuple(row["arguments"])): row["refuted"] for row in _violations(samples[i])}
+            for i in (one, two)
+        )
+        for key in sorted(before.keys() | after.keys()):
+            was, is_now = before.get(key, 0), after.get(key, 0)
+            if was != is_now:
+                rule, predicate, arguments = key
+                rows.append(
+                    {
+                        "first": samples[one].name,
+                        "second": samples[two].name,
+                        "rule": rule,
+                        "predicate": predicate,
+                        "arguments": list(arguments),
+                        "change": _change(was, is_now).value,
+                        "first_refuted": was,
+                        "second_refuted": is_now,
+                    }
+                )
+    types = dict.fromkeys(("first", "second", "rule", "predicate"), pa.string())
+    return _table(
+        rows,
+        {
+            **types,
+            "arguments": pa.list_(pa.string()),
+            "change": pa.string(),
+            "first_refuted": pa.int64(),
+            "second_refuted": pa.int64(),
+        },
+    )
+
+
+def _change(before: int, after: int) -> Change:
+    if before == after:
+        return Change.SAME
+    if not before:
+        return Change.NEW
+    if not after:
+        return Change.FIXED
+    return Change.WORSE if after > before else Change.BETTER
+
+
+def _columns(name: str, one: Estimate) -> dict[str, Any]:
+    prefix = f"{name}_" if name else ""
+    return {name or "value": one.value, f"{prefix}low": one.low, f"{prefix}high": one.high, f"{prefix}reason": one.reason}
+
+
+def _types(name: str) -> dict[str, Any]:
+    prefix = f"{name}_" if name else ""
+    return {
+        name or "value": pa.float64(),
+        f"{prefix}low": pa.float64(),
+        f"{prefix}high": pa.float64(),
+        f"{prefix}reason": pa.string(),
+    }
+
+
+def _table(rows: Sequence[dict[str, Any]], types: dict[str, Any]) -> Any:
+    return pa.Table.from_pylist(list(rows), schema=pa.schema(list(types.items())))

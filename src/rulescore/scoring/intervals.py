@@ -1,0 +1,153 @@
+"""Intervals: how far a number could have been otherwise with other queries of the same kind and other data of the same kind.
+
+Drawing: every query has a weight in each draw, how often it was drawn; all that belongs to a query is drawn with it. Weights are
+independent with mean and variance 1, and sums are put in proportion to all that was drawn: the bootstrap of queries, without a list
+of those that take part in nothing. What was never seen, or always, has no spread to draw from: there the bound of Clopper and
+Pearson stands, which is exact for independent queries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Integers = np.ndarray[Any, np.dtype[np.int64]]
+
+FEWEST_QUERIES = 5
+"""Fewer than these give draws that are too much alike."""
+
+# Weights are looked up by random numbers of 16 bits, which is several times quicker than asking for Poisson numbers.
+_BITS = 16
+_DRAWS_AT_ONCE = 128
+_COLUMNS_AT_ONCE = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number with its interval. `reason`: why there is no number, or no interval."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """What queries give to columns: entry by entry the number of the query, the number of the column, and how much."""
+
+    query: Integers
+    column: Integers
+    amount: Floats
+
+
+def drawn_sums(entries: Entries, queries: int, columns: int, draws: int, random: np.random.Generator) -> Floats:
+    """The sum of every column in every draw: one row a draw."""
+    found = np.empty((draws, columns), np.float64)
+    weights_of = _poisson_table()
+    blocks = _blocks(entries, columns)
+    for start in range(0, draws, _DRAWS_AT_ONCE):
+        end = min(start + _DRAWS_AT_ONCE, draws)
+        # One row a query: the weights of a few queries are then gathered in whole rows.
+        weights = weights_of[random.integers(0, 1 << _BITS, size=(queries, end - start), dtype=np.uint16)]
+        for block in blocks:
+            found[start:end, block.first : block.last] = weights[block.queries].T @ block.amounts
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """Some neighbouring columns as a matrix whose rows are the queries that give anything to them."""
+
+    first: int
+    last: int
+    queries: Integers
+    amounts: np.ndarray[Any, np.dtype[np.float32]]
+
+
+def _blocks(entries: Entries, columns: int) -> list[_Block]:
+    order = np.argsort(entries.column, kind="stable")
+    column, query, amount = entries.column[order], entries.query[order], entries.amount[order]
+    blocks = []
+    for first in range(0, columns, _COLUMNS_AT_ONCE):
+        last = min(first + _COLUMNS_AT_ONCE, columns)
+        start, end = np.searchsorted(column, [first, last])
+        queries, row = np.unique(query[start:end], return_inverse=True)
+        amounts = np.zeros((len(queries), last - first), np.float32)
+        np.add.at(amounts, (row, column[start:end] - first), amount[start:end])
+        blocks.append(_Block(first, last, queries, amounts))
+    return blocks
+
+
+def _poisson_table() -> np.ndarray[Any, np.dtype[np.float32]]:
+    """Weights by random number: as often each as Poisson's law with mean 1 has it."""
+    shares = np.exp(-1.0) / np.cumprod([1.0, *range(1, 9)])
+    times = np.round(np.cumsum(shares) * (1 << _BITS)).astype(np.int64)
+    weights: np.ndarray[Any, np.dtype[np.float32]] = np.searchsorted(times, np.arange(1 << _BITS), side="right").astype(np.float32)
+    return weights
+
+
+def drawn_others(others: int, normal: Floats) -> Floats:
+    """How often queries are drawn that take part in nothing. The same normal numbers serve every model, since models are asked the
+    same queries."""
+    found: Floats = np.maximum(0.0, others + np.sqrt(others) * normal)
+    return found
+
+
+def percentiles(draws: Floats, level: float, *, sums: Sequence[bool] | None = None) -> tuple[Floats, Floats]:
+    """Low and high of every column; of draws in which it is undefined (NaN) nothing is taken, and of a column without any, NaN.
+    `sums`: columns that are sums. These lean to one side if a few large parts decide about them, and plain percentiles lie too low
+    then: they are moved by the skewness of the draws (Efron's acceleration)."""
+    ordered = np.sort(draws, axis=0)
+    known = np.count_nonzero(~np.isnan(ordered), axis=0)
+    lean = np.zeros(draws.shape[1])
+    if sums is not None:
+        lean[list(sums)] = _skewness(draws[:, list(sums)]) / 6
+    low, high = (_at(ordered, known, _moved(lean, share)) for share in ((1 - level) / 2, (1 + level) / 2))
+    return low, high
+
+
+def _skewness(draws: Floats) -> Floats:
+    away = draws - np.nanmean(draws, axis=0) if draws.size else draws
+    spread = np.nanmean(away**2, axis=0) if draws.size else np.zeros(draws.shape[1])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found: Floats = np.nan_to_num(np.nanmean(away**3, axis=0) / spread**1.5) if draws.size else spread
+    return found
+
+
+def _moved(lean: Floats, share: float) -> Floats:
+    normal = NormalDist()
+    far = normal.inv_cdf(share)
+    # Few have a lean, and those of no lean keep their share exactly.
+    return np.array([share if not one else normal.cdf(far / max(1 - one * far, 0.1)) for one in lean.tolist()])
+
+
+def _at(ordered: Floats, known: Integers, share: Floats) -> Floats:
+    """Between two neighbours in proportion, as numpy's quantiles."""
+    place = np.maximum(known - 1, 0) * share
+    below = np.floor(place).astype(np.int64)
+    above = np.minimum(below + 1, np.maximum(known - 1, 0))
+    columns = np.arange(ordered.shape[1])
+    lower, upper = ordered[below, columns], ordered[above, columns]
+    found: Floats = np.where(known > 0, lower + (upper - lower) * (place - below), np.nan)
+    return found
+
+
+def never_seen(queries: int, level: float) -> float:
+    """The largest share that a thing may have which none of so many queries shows (Clopper and Pearson)."""
+    return float(1 - ((1 - level) / 2) ** (1 / queries))
+
+
+def drawn_never(queries: Integers, draws: int, random: np.random.Generator) -> Floats:
+    """Shares whose upper percentile is `never_seen`."""
+    return 1 - random.random((draws, len(queries))) ** (1 / np.maximum(queries, 1))
+
+
+def drawn_rates(refuted: Floats, evaluable: Floats, draws: int, random: np.random.Generator) -> Floats:
+    """Rates that the data's counts leave possible, by Jeffreys' prior: never 0, so that one can divide by them."""
+    return random.beta(refuted + 0.5, evaluable - refuted + 0.5, size=(draws, len(refuted)))

@@ -5,7 +5,7 @@ VENV := .venv
 RUN := $(VENV)/bin
 INSTALL := $(RUN)/python -m pip install --quiet --constraint constraints.txt
 
-.PHONY: demo examples test test-quick bench bench-aggregates bench-engines bench-proximity bench-spark clean
+.PHONY: demo examples test test-quick bench bench-aggregates bench-compare bench-engines bench-proximity bench-spark clean
 
 demo: $(VENV)/installed
 	$(RUN)/rulescore demo
@@ -34,6 +34,9 @@ bench: $(VENV)/installed-bench
 
 bench-aggregates: $(VENV)/installed
 	$(RUN)/python benchmarks/aggregates.py
+
+bench-compare: $(VENV)/installed
+	$(RUN)/python benchmarks/compare.py
 
 bench-engines: $(VENV)/installed-test
 	$(RUN)/python benchmarks/engines.py

@@ -1,16 +1,17 @@
-"""How long intervals take: 1,000 draws over 20,000 predictions of two models and 500 rules.
-
-Run it with the tests' folder on the path: `PYTHONPATH=src:tests python benchmarks/compare.py`.
-"""
+"""How long intervals take: 1,000 draws over 20,000 predictions and 500 rules. Prints wall time and processor time."""
 
 from __future__ import annotations
 
 import argparse
-from time import perf_counter
+import sys
+from pathlib import Path
+from time import perf_counter, process_time
 
 import numpy as np
-from made_results import Rows, made_result
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+
+from made_results import Rows, made_result
 from rulescore.scoring.comparison import compare
 from rulescore.scoring.results import Counts
 
@@ -44,11 +45,12 @@ def main() -> None:
             result = made_result(dataset, some, chosen.predictions, chosen.predictions)
             # One model is compared with itself, so that everything is drawn and nothing is paired.
             other = result if len(names) == 1 else None
-            start = perf_counter()
+            start, busy = perf_counter(), process_time()
             compare(result, other, draws=chosen.draws)
-            seconds = perf_counter() - start
+            seconds, busy = perf_counter() - start, process_time() - busy
             what = "one model with itself" if other is not None else "two models"
-            print(f"{what}, {chosen.predictions:,} predictions in {rules_each} of {chosen.rules} rules each: {seconds:.2f} s")
+            size = f"{chosen.predictions:,} predictions in {rules_each} of {chosen.rules} rules each"
+            print(f"{what}, {size}: {seconds:.2f} s ({busy:.2f} s busy)")
 
 
 if __name__ == "__main__":

@@ -15,8 +15,8 @@ from rulescore.scoring.score import kind_of, score
 SUMMARY = DataSummary(facts=0, fact_duplicates=0, negatives=0, negatives_observed=0, constants=0, predicates=0)
 
 Rows = Mapping[str, np.ndarray[Any, Any]]
-"""Contributions of a model as columns of equal length: `rule`, `prediction`, `refuted`, `evaluable` and, if it is known, `query`; all
-are numbers."""
+"""Contributions of a model as columns of equal length: `rule`, `prediction`, `refuted`, `evaluable` and, if it is known, `query`;
+all are numbers."""
 
 
 def made_result(

@@ -11,8 +11,10 @@ if _typing.TYPE_CHECKING:
     from rulescore.data.tables import Table
     from rulescore.errors import EngineError, InputError, RulescoreError, RulescoreWarning
     from rulescore.result import OpenSession, Result, load_result
+    from rulescore.scoring.comparison import Comparison
 
 __all__ = [
+    "Comparison",
     "EngineError",
     "FactFile",
     "Function",
@@ -33,6 +35,7 @@ __all__ = [
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Comparison": "rulescore.scoring.comparison",
     "EngineError": "rulescore.errors",
     "FactFile": "rulescore.data.request",
     "Function": "rulescore.data.setting",

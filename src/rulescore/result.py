@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -15,6 +15,7 @@ from rulescore.data.setting import Setting
 from rulescore.errors import Diagnostic, InputError, RulescoreWarning
 from rulescore.evaluate import Session
 from rulescore.reporting.saved import load, save
+from rulescore.scoring.comparison import Comparison, compare
 from rulescore.scoring.evaluation import Evaluation
 
 CODES = {
@@ -40,6 +41,20 @@ class Result(Evaluation):
         """Writes the result to a JSON file, and its contributions as Parquet beside it; `rulescore.load_result` reads both. Files
         that were read are read once more for their digests."""
         return save(self, Path(path))
+
+    def compare(
+        self,
+        other: Evaluation | str | Path | None = None,
+        *,
+        models: Sequence[str] = (),
+        level: float = 0.95,
+        draws: int = 1000,
+        seed: int = 0,
+    ) -> Comparison:
+        """The models of this result with each other or, of this result and another one (or the path of a saved one), those of one
+        name: scores with intervals, differences, and what changed. `models`: only these."""
+        second = load(Path(other)) if isinstance(other, str | Path) else other
+        return compare(self, second, models=models, level=level, draws=draws, seed=seed)
 
     @contextmanager
     def session(self) -> Iterator[Session]:

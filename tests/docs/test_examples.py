@@ -31,6 +31,7 @@ DOCUMENTS = (
     "docs/numbers.md",
     "docs/conventions.md",
     "docs/python-api.md",
+    "docs/comparing.md",
     "docs/rule-language.md",
     "docs/tables.md",
     "docs/databases.md",

@@ -55,11 +55,20 @@ class World:
         predictions = self.queries * self.each
         hard, soft = (rate * factor for rate in self.rates)
         return {
+            "violating": self._violating(hard),
             "hard_score": hard * 2 * predictions,
             "soft_score": soft / self.data_rate / 2,
             "rate": soft,
             "score": soft / self.data_rate,
         }
+
+    def _violating(self, rate: float) -> float:
+        """That a prediction with one to three groundings has a refuted one."""
+        never = [(1 - rate) ** number for number in (1, 2, 3)]
+        if self.together:
+            spared = 2 * (1 - rate)
+            never = [float(np.prod([(spared + i) / (2 + i) for i in range(number)])) for number in (1, 2, 3)]
+        return 1 - sum(never) / 3
 
     def expected_violations(self) -> float:
         return min(self.rates) * 2 * self.queries * self.each
@@ -86,7 +95,7 @@ def test_nominal_intervals_cover(name: str) -> None:
         predictions = world.queries * world.each
         found = compare(made_result(world.dataset(random), models, predictions, world.queries, RULES), draws=300, seed=seed)
         measures = {(row["model"], row["measure"]): row for row in found.models.to_pylist()}
-        for measure in ("hard_score", "soft_score"):
+        for measure in ("violating", "hard_score", "soft_score"):
             row = measures["a", measure]
             covered[measure] += row["low"] <= truth[measure] <= row["high"]
         soft = next(row for row in found.rules.to_pylist() if (row["model"], row["rule"]) == ("a", "r1"))

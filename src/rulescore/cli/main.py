@@ -13,6 +13,7 @@ import click
 
 from rulescore.cli.audit import audit
 from rulescore.cli.check import check
+from rulescore.cli.compare import compare
 from rulescore.cli.demo import demo
 from rulescore.cli.incompatibilities import incompatibilities
 from rulescore.cli.init import init
@@ -76,7 +77,7 @@ def program() -> None:
     """
 
 
-for command in (demo, init, score, audit, check, sql, load, incompatibilities, rules, violations, trust):
+for command in (demo, init, score, audit, compare, check, sql, load, incompatibilities, rules, violations, trust):
     program.add_command(command)
 
 

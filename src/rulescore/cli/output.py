@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     # Loading these takes longer than `--help` may.
     from rulescore.evaluate import ShapeExplanation
     from rulescore.reporting.listing import Listing
+    from rulescore.reporting.terminal import Appearance
     from rulescore.scoring.evaluation import Evaluation
 
 _MOST_OF_ONE_CODE = 10
@@ -28,11 +29,17 @@ _MOST_OF_ONE_CODE = 10
 
 def show(result: Evaluation | Listing, form: str) -> None:
     from rulescore.reporting.render import render as render_result
+
+    look = appearance()
+    click.echo(render_result(result, Format(form), appearance=look), nl=False, color=look.colour)
+
+
+def appearance() -> Appearance:
+    """How wide stdout is, and whether it takes colours."""
     from rulescore.reporting.terminal import Appearance
 
     colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    appearance = Appearance(width=shutil.get_terminal_size().columns, colour=colour)
-    click.echo(render_result(result, Format(form), appearance=appearance), nl=False, color=colour)
+    return Appearance(width=shutil.get_terminal_size().columns, colour=colour)
 
 
 def show_warnings(warnings: Iterable[Diagnostic], *, quiet: bool) -> None:

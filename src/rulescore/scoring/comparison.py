@@ -74,9 +74,9 @@ def compare(
 ) -> Comparison:
     """Compares the models of one result with each other or, of two results, each model of the first with that of the same name of
     the second. `models`: only these."""
-    _refuse(first, second, level, draws)
     results = [first] if second is None else [first, second]
     chosen = [_chosen(one, models) for one in results]
+    _refuse(results, chosen, level, draws)
     names = list(dict.fromkeys(rule.info.name for one in results for rule in one.rule_results))
     runs = ("",) if second is None else RUNS
     samples = [s for one, run, some in zip(results, runs, chosen, strict=True) for s in samples_of(one, run, names, some)]
@@ -102,20 +102,21 @@ def compare(
 
 def _method(level: float, draws: int, seed: int) -> str:
     return (
-        f"{level:.0%} intervals: bootstrap over queries, percentiles of {draws:,} draws (of sums, corrected for skewness), seed {seed}; "
-        "Clopper and Pearson's exact bound if no violation is seen, or nothing else; the data's rates drawn by their counts (Jeffreys)"
+        f"{level:.0%} intervals: bootstrap over queries, percentiles of {draws:,} draws (of sums, corrected for skewness), seed "
+        f"{seed}; Clopper and Pearson's exact bound if no violation is seen, or nothing else; the data's rates drawn by their "
+        "counts (Jeffreys)"
     )
 
 
-def _refuse(first: Evaluation, second: Evaluation | None, level: float, draws: int) -> None:
+def _refuse(results: Sequence[Evaluation], chosen: Sequence[Sequence[ModelResult]], level: float, draws: int) -> None:
     if not 0 < level < 1 or draws < FEWEST_DRAWS:
         wrong = f"{draws} draws are too few" if 0 < level < 1 else f"the level is {level:g}"
         notes = (f"a level lies between 0 and 1, and there are at least {FEWEST_DRAWS} draws",)
         raise InputError(Diagnostic("E509", wrong, notes=notes))
-    if second is None and len(first.model_results) < 2:
+    if sum(map(len, chosen)) < 2:
         raise InputError(Diagnostic("E508", "there are no two models to compare", helps=("compare with another result",)))
-    if second is not None and first.convention != second.convention:
-        message = f"one result counts by `{first.convention}`, the other by `{second.convention}`"
+    if len({one.convention for one in results}) > 1:
+        message = f"one result counts by `{results[0].convention}`, the other by `{results[1].convention}`"
         raise InputError(Diagnostic("E507", message, helps=("score both with the same `--convention`",)))
 
 
@@ -130,7 +131,7 @@ def _chosen(evaluation: Evaluation, names: Sequence[str]) -> list[ModelResult]:
             problems.append(Diagnostic("E508", f"no model is named `{name}`", notes=notes, helps=helps))
     if problems:
         raise InputError(problems)
-    return [known[name] for name in names] if names else list(known.values())
+    return [known[name] for name in dict.fromkeys(names)] if names else list(known.values())
 
 
 def _pairs(models: Sequence[Sequence[str]]) -> Iterator[tuple[int, int]]:

@@ -1,0 +1,78 @@
+"""`rulescore compare`: saved results, models of one, models of a project."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from click.testing import Result
+
+Run = Callable[..., Result]
+
+
+def saved(run: Run, folder: str) -> None:
+    assert run("score", "family.toml", "--output", folder, "--quiet").exit_code == 0
+
+
+def rows(result: Result) -> list[dict[str, str]]:
+    assert result.exit_code == 0, result.stderr
+    return list(csv.DictReader(io.StringIO(result.stdout)))
+
+
+def test_the_models_of_a_saved_result(run: Run) -> None:
+    saved(run, "out")
+    result = run("compare", "out")
+    assert result.exit_code == 0
+    assert "bootstrap over queries" in " ".join(result.stdout.split())
+    found = json.loads(run("compare", "out", "--format", "json").stdout)
+    assert (found["program"], found["listing"], found["seed"]) == ("rulescore", "comparison", 0)
+    assert [(row["model"], row["measure"]) for row in found["models"]][:2] == [("good", "violating"), ("good", "hard_score")]
+    assert {row["value"] for row in found["models"] if (row["model"], row["measure"]) == ("bad", "violating")} == {0.5}
+
+
+def test_models_by_name(run: Run) -> None:
+    saved(run, "out")
+    by_name = run("compare", "bad", "good", "--result", "out", "--format", "csv")
+    assert [(row["first"], row["second"]) for row in rows(by_name)] == [("bad", "good")] * 3
+    of_project = run("compare", "bad", "good", "--project", "family.toml", "--format", "csv")
+    assert of_project.stdout == by_name.stdout
+    unknown = run("compare", "goood", "bad", "--result", "out")
+    assert (unknown.exit_code, "did you mean `good`" in unknown.stderr) == (2, True)
+
+
+def test_two_runs(run: Run, family: Path) -> None:
+    saved(run, "before")
+    (family / "good.tsv").write_text("alice\twife\tdaniel\n")
+    saved(run, "after")
+    (change,) = rows(run("compare", "before", "after", "--format", "csv", "--table", "changes"))
+    assert (change["first"], change["change"], change["rule"]) == ("A: good", "new", "no_incest")
+    assert change["arguments"] == "alice; daniel"
+    shown = run("compare", "before", "after", "--format", "markdown").stdout
+    assert "violations of predictions: 1 new" in shown
+    assert "violations of predictions: none has changed" in shown
+
+
+def test_what_is_no_result_is_refused(run: Run, family: Path) -> None:
+    for names in (("train.tsv",), ("family.toml", "train.tsv")):
+        result = run("compare", *names)
+        assert (result.exit_code, "E504" in result.stderr) == (2, True)
+    assert run("compare").exit_code == 2
+    saved(run, "out")
+    assert "E509" in run("compare", "out", "--draws", "1").stderr
+    assert run("compare", "out", "out", "out").exit_code == 2
+    (family / "out" / "contributions.parquet").unlink()
+    assert "E502" in run("compare", "out").stderr
+
+
+def test_a_process_prints_the_same_twice(run: Run, family: Path) -> None:
+    saved(run, "out")
+    program = "from rulescore.cli.main import main; main()"
+    command = [sys.executable, "-c", program, "compare", "out", "--format", "json"]
+    first, second = (subprocess.run(command, cwd=family, capture_output=True, text=True, check=True).stdout for _ in range(2))
+    assert first == second
+    assert json.loads(first)["version"] == 1

@@ -128,6 +128,7 @@ def _rule(result: RuleResult) -> dict[str, Any]:
         "declared_kind": info.declared_kind,
         "denial": info.denial,
         "unrefutable": info.unrefutable,
+        "tautology": info.tautology,
         "weight": info.weight,
         "description": info.description,
         "tags": list(info.tags),

@@ -145,6 +145,9 @@ def _rule(rule: Mapping[str, Any]) -> RuleResult:
         tags=tuple(rule["tags"]),
         place=rule["place"],
         unrefutable=rule["unrefutable"],
+        tautology=rule["tautology"],
+        confidence=rule["confidence"],
+        support=rule["support"],
     )
     models = {
         name: ModelRuleResult(_counts(one), _measure(one, "score"), _measure(one, "share")) for name, one in rule["models"].items()

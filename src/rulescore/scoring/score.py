@@ -31,9 +31,9 @@ CODES: dict[str, str] = {
 
 UNMEASURED = "unmeasured"
 UNREFUTABLE = "unrefutable"
-_UNMEASURED = f"{UNMEASURED}: none of the predictions is of a predicate that stands in a rule which can be refuted"
-_UNREFUTABLE = f"{UNREFUTABLE}: nothing declared could refute it"
-_NONE_REFUTABLE = f"{UNREFUTABLE}: nothing declared could refute any of these hard rules"
+WHY_UNMEASURED = f"{UNMEASURED}: none of the predictions is of a predicate that stands in a rule which can be refuted"
+WHY_UNREFUTABLE = f"{UNREFUTABLE}: nothing declared could refute it"
+WHY_NONE_REFUTABLE = f"{UNREFUTABLE}: nothing declared could refute any of these hard rules"
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ def _model_rules(rules: Sequence[_Judged], counts: Sequence[Counts], *, unmeasur
 def _rule_score(rule: _Judged, counts: Counts, *, unmeasured: bool) -> Measure:
     match rule.kind:
         case RuleKind.HARD if rule.info.unrefutable:
-            return Measure(float(counts.refuted), _UNREFUTABLE, UNREFUTABLE)
+            return Measure(float(counts.refuted), WHY_UNREFUTABLE, UNREFUTABLE)
         case RuleKind.HARD:
             return _marked(Measure(float(counts.refuted)), unmeasured=unmeasured)
         case RuleKind.UNDETERMINED:
@@ -148,7 +148,7 @@ def _marked(measure: Measure, *, unmeasured: bool) -> Measure:
     """The number is 0 by arithmetic if the model is unmeasured, and does not go without saying so."""
     if measure.value is None or not unmeasured:
         return measure
-    return Measure(measure.value, _UNMEASURED, UNMEASURED)
+    return Measure(measure.value, WHY_UNMEASURED, UNMEASURED)
 
 
 def _soft_rule_score(dataset: Counts, counts: Counts) -> Measure:
@@ -209,7 +209,7 @@ def _weighted_mean(hard: Sequence[tuple[_Judged, ModelRuleResult]], reason_if_no
         return Measure(None, "the weights of these hard rules sum to 0")
     mean = float(sum(Fraction(weight) * times for weight, times in refuted.items()) / weights)
     if all(rule.info.unrefutable for rule, _ in hard):
-        return Measure(mean, _NONE_REFUTABLE, UNREFUTABLE)
+        return Measure(mean, WHY_NONE_REFUTABLE, UNREFUTABLE)
     return Measure(mean)
 
 

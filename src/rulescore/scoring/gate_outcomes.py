@@ -1,0 +1,245 @@
+"""Gates held against a result: what was read, what it was compared with, and whether the gate is met. Pure arithmetic.
+
+A number that says nothing meets no gate: of an unmeasured model, of a rule that nothing could refute, or an undefined one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from rulescore.data.gates import GateSeverity
+from rulescore.scoring.evaluation import Evaluation
+from rulescore.scoring.gates import (
+    Bound,
+    Gate,
+    Limit,
+    Measured,
+    OfModel,
+    OfRule,
+    Operator,
+    Quantity,
+    RuleQuantity,
+    Worse,
+)
+from rulescore.scoring.results import Measure, ModelResult, RuleKind, RuleResult
+from rulescore.scoring.score import WHY_NONE_REFUTABLE, WHY_UNMEASURED, WHY_UNREFUTABLE
+
+_COMPARED = (OfModel(Quantity.HARD), OfModel(Quantity.SOFT), OfModel(Quantity.VIOLATING))
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One number that a gate looked at. `share`: it is one, and people see it in percent. `bound`: what it was compared with, None
+    if nothing could be. `saved`: what the saved result has. `reason`: why there is nothing to compare; then the gate is not met."""
+
+    measure: str
+    value: int | float | None
+    met: bool
+    share: bool = False
+    bound: int | float | None = None
+    saved: int | float | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A gate held against one model; `model` is None if there is none. `notes`: what a gate that is met does not vouch for."""
+
+    gate: Gate
+    model: str | None
+    readings: tuple[Reading, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def met(self) -> bool:
+        return all(reading.met for reading in self.readings)
+
+    @property
+    def fails(self) -> bool:
+        """Whether a build has to fail for it."""
+        return not self.met and self.gate.severity is GateSeverity.ERROR
+
+
+def judge(gates: Iterable[Gate], evaluation: Evaluation, baselines: Mapping[str, Evaluation] | None = None) -> tuple[Outcome, ...]:
+    """One outcome for each gate and model, gate by gate. `baselines`: saved results by the names that gates give them."""
+    return tuple(outcome for gate in gates for outcome in _outcomes(gate, evaluation, baselines or {}))
+
+
+def worst_rules(evaluation: Evaluation, outcome: Outcome, most: int = 3) -> tuple[RuleResult, ...]:
+    """The rules behind an outcome that have most violations more than the data's rate would give; of hard rules all of them count.
+    Only those of the kind that the gate looked at, or the one rule that it names."""
+    if outcome.model is None:
+        return ()
+    named = {one.rule for one in _looked_at(outcome.gate) if isinstance(one, OfRule)}
+    kinds = {kind for one in _looked_at(outcome.gate) for kind in _kinds(one)}
+    found = [
+        (_excess(result, outcome.model), -number, result)
+        for number, result in enumerate(evaluation.rule_results)
+        if result.info.name in named or (not named and result.kind in kinds)
+    ]
+    worst = sorted((one for one in found if one[0] > 0 or one[2].info.name in named), key=lambda one: one[:2], reverse=True)
+    return tuple(result for _, _, result in worst[:most])
+
+
+def _looked_at(gate: Gate) -> Sequence[Measured]:
+    return _COMPARED if gate.condition.what is None else (gate.condition.what,)
+
+
+def _kinds(what: Measured) -> tuple[RuleKind, ...]:
+    match what.quantity:
+        case Quantity.HARD | Quantity.HARD_MEAN | Quantity.VIOLATING:
+            return (RuleKind.HARD,)
+        case Quantity.SOFT | Quantity.SOFT_MEAN:
+            return (RuleKind.SOFT,)
+        case Quantity.VIOLATING_ANY:
+            return (RuleKind.HARD, RuleKind.SOFT, RuleKind.UNDETERMINED)
+        case _:
+            return ()
+
+
+def _excess(result: RuleResult, model: str) -> float:
+    counts = result.models[model].counts
+    if result.kind is not RuleKind.SOFT or result.dataset.rate is None:
+        return counts.refuted
+    return counts.refuted - counts.evaluable * result.dataset.rate if counts.refuted else 0
+
+
+def _outcomes(gate: Gate, evaluation: Evaluation, baselines: Mapping[str, Evaluation]) -> Iterator[Outcome]:
+    chosen = [model for model in evaluation.model_results if gate.models is None or model.name in gate.models]
+    if not chosen:
+        label = "any number" if gate.condition.what is None else str(gate.condition.what)
+        yield Outcome(gate, None, (Reading(label, None, met=False, reason="there is no model"),))
+    for model in chosen:
+        match gate.condition:
+            case Limit() as limit:
+                readings: tuple[Reading, ...] = (_limited(limit, evaluation, model),)
+            case Worse() as worse:
+                readings = tuple(_compared(worse, evaluation, model, baselines[worse.baseline]))
+        yield Outcome(gate, model.name, readings, tuple(_notes(gate, evaluation)))
+
+
+def _notes(gate: Gate, evaluation: Evaluation) -> Iterator[str]:
+    kinds = {kind for one in _looked_at(gate) if isinstance(one, OfModel) for kind in _kinds(one)}
+    rules = [rule for rule in evaluation.rule_results if rule.kind in kinds]
+    exempt = sum(rule.info.unrefutable for rule in rules)
+    if exempt:
+        yield f"{exempt:,} of {len(rules):,} rules looked at cannot be refuted"
+
+
+def _limited(limit: Limit, evaluation: Evaluation, model: ModelResult) -> Reading:
+    bound, share = limit.bound.value, limit.bound.percent
+    measure = _measure(limit.what, evaluation, model, share=share)
+    if measure.value is None or measure.reason is not None:
+        return Reading(str(limit.what), measure.value, False, share, bound, reason=measure.reason)
+    return Reading(str(limit.what), measure.value, not _holds(measure.value, limit.operator, bound), share, bound)
+
+
+def _holds(value: float, operator: Operator, bound: float) -> bool:
+    match operator:
+        case Operator.ABOVE:
+            return value > bound
+        case Operator.AT_LEAST:
+            return value >= bound
+        case Operator.BELOW:
+            return value < bound
+        case Operator.AT_MOST:
+            return value <= bound
+
+
+def _compared(worse: Worse, evaluation: Evaluation, model: ModelResult, baseline: Evaluation) -> Iterator[Reading]:
+    """What both results have. A number that only one of them has was lost or is new, and is not taken for as good as before."""
+    label = "any number" if worse.what is None else str(worse.what)
+    before = next((one for one in baseline.model_results if one.name == model.name), None)
+    if evaluation.convention != baseline.convention:
+        reason = f"`{worse.baseline}` was counted by the convention `{baseline.convention}`, this by `{evaluation.convention}`"
+        yield Reading(label, None, met=False, reason=reason)
+    elif before is None:
+        yield Reading(label, None, met=False, reason=f"`{worse.baseline}` has no model `{model.name}`")
+    else:
+        compared = [_COMPARED, (worse.what,)][worse.what is not None]
+        readings = [_against(worse, one, evaluation, model, baseline, before) for one in compared if one is not None]
+        known = [reading for reading in readings if reading is not None]
+        yield from known or [Reading(label, None, met=False, reason="neither result has a number to compare")]
+
+
+def _against(
+    worse: Worse, what: Measured, evaluation: Evaluation, model: ModelResult, baseline: Evaluation, before: ModelResult
+) -> Reading | None:
+    """None if neither result has such a number."""
+    share = what.quantity in {Quantity.VIOLATING, Quantity.VIOLATING_ANY} and worse.by.percent
+    now = _measure(what, evaluation, model, share=share)
+    then = _measure(what, baseline, before, share=share)
+    if now.value is None and then.value is None and worse.what is None:
+        return None
+    reason = now.reason or (None if then.reason is None else f"in `{worse.baseline}`: {then.reason}")
+    if now.value is None or then.value is None or reason is not None:
+        return Reading(str(what), now.value, False, share, saved=then.value, reason=reason)
+    bound = _allowed(then.value, worse.by)
+    return Reading(str(what), now.value, now.value <= bound, share, bound, then.value)
+
+
+def _allowed(before: float, by: Bound) -> int | float:
+    """The most that is not worse. Computed exactly and rounded once, so that 1.05 is 5% more than 1."""
+    exact = Fraction(before) * (1 + by.number / 100) if by.percent else Fraction(before) + by.number
+    return exact.numerator if exact.denominator == 1 else float(exact)
+
+
+def _measure(what: Measured, evaluation: Evaluation, model: ModelResult, *, share: bool) -> Measure:
+    """A number, with a reason if it is undefined or says nothing. `share`: of the predictions, instead of their number."""
+    if isinstance(what, OfRule):
+        measure = _of_rule(what, evaluation, model)
+    elif what.quantity in {Quantity.VIOLATING, Quantity.VIOLATING_ANY}:
+        measure = _violating(what.quantity, evaluation, model, share=share)
+    else:
+        measure = _of_model(what.quantity, model)
+    return Measure(measure.value, WHY_UNMEASURED) if model.unmeasured else measure
+
+
+def _of_model(quantity: Quantity, model: ModelResult) -> Measure:
+    match quantity:
+        case Quantity.HARD:
+            return model.hard_score
+        case Quantity.SOFT:
+            return model.soft_score
+        case Quantity.HARD_MEAN:
+            return model.hard_mean
+        case Quantity.SOFT_MEAN:
+            return model.soft_mean
+        case _:
+            return Measure(model.evaluable)
+
+
+def _violating(quantity: Quantity, evaluation: Evaluation, model: ModelResult, *, share: bool) -> Measure:
+    number = model.violating if quantity is Quantity.VIOLATING else model.violating_any
+    if number is None:
+        return Measure(None, "predictions were not looked at one by one")
+    value = number / model.predictions.distinct if share and model.predictions.distinct else number
+    hard = [rule for rule in evaluation.rule_results if rule.kind is RuleKind.HARD]
+    if quantity is Quantity.VIOLATING and not hard:
+        return Measure(value, "there is no hard rule")
+    if quantity is Quantity.VIOLATING and all(rule.info.unrefutable for rule in hard):
+        return Measure(value, WHY_NONE_REFUTABLE)
+    return Measure(value)
+
+
+def _of_rule(what: OfRule, evaluation: Evaluation, model: ModelResult) -> Measure:
+    rule = next((one for one in evaluation.rule_results if one.info.name == what.rule), None)
+    if rule is None:
+        return Measure(None, f"there is no rule `{what.rule}`")
+    found = rule.models[model.name]
+    match what.quantity:
+        case RuleQuantity.SCORE:
+            measure = found.score
+        case RuleQuantity.RATE if found.counts.rate is None:
+            measure = Measure(None, "no prediction takes part in an evaluable grounding")
+        case RuleQuantity.RATE:
+            measure = Measure(found.counts.rate)
+        case RuleQuantity.REFUTED:
+            measure = Measure(found.counts.refuted)
+        case RuleQuantity.EVALUABLE:
+            measure = Measure(found.counts.evaluable)
+        case RuleQuantity.SHARE:
+            measure = found.share
+    return Measure(measure.value, WHY_UNREFUTABLE) if rule.info.unrefutable else measure

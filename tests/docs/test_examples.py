@@ -38,12 +38,13 @@ DOCUMENTS = (
     "docs/registered-predicates.md",
     "docs/sql-rules.md",
     "docs/security.md",
+    "docs/continuous-integration.md",
     "docs/architecture.md",
     "docs/examples/real-estate.md",
     "docs/examples/flights.md",
     "docs/examples/classification.md",
 )
-FENCES = {"console", "python", "text", "sh", "rules", "toml"}
+FENCES = {"console", "python", "text", "sh", "rules", "toml", "yaml"}
 
 CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PYTHON = re.compile(r"^```python\n(?P<code>.*?)^```$(?:\n\n^```text\n(?P<printed>.*?)^```$)?", re.MULTILINE | re.DOTALL)

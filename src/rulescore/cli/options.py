@@ -155,8 +155,9 @@ quiet_option = click.option("-q", "--quiet", is_flag=True, callback=_remember_qu
 
 
 def refuse_output_choices(option: str) -> None:
-    """Refuses `--format` and `--output` beside an option that prints something else than results."""
+    """Refuses options for results beside one that prints something else."""
     context = click.get_current_context()
-    for name, other in (("form", "--format"), ("output", "--output")):
+    others = {"form": "--format", "output": "--output", "fail_if": "--fail-if", "junit": "--junit", "summary": "--summary"}
+    for name, other in others.items():
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             raise click.UsageError(f"`{option}` prints no results: it cannot be combined with `{other}`")

@@ -23,15 +23,16 @@ if TYPE_CHECKING:
     from rulescore.reporting.listing import Listing
     from rulescore.reporting.terminal import Appearance
     from rulescore.scoring.evaluation import Evaluation
+    from rulescore.scoring.gate_outcomes import Outcome
 
 _MOST_OF_ONE_CODE = 10
 
 
-def show(result: Evaluation | Listing, form: str) -> None:
+def show(result: Evaluation | Listing, form: str, gates: Sequence[Outcome] = ()) -> None:
     from rulescore.reporting.render import render as render_result
 
     look = appearance()
-    click.echo(render_result(result, Format(form), appearance=look), nl=False, color=look.colour)
+    click.echo(render_result(result, Format(form), appearance=look, gates=gates), nl=False, color=look.colour)
 
 
 def appearance() -> Appearance:

@@ -6,6 +6,16 @@ from pathlib import Path
 
 import click
 
+from rulescore.cli.gates import (
+    end_by,
+    fail_if_option,
+    given_gates,
+    junit_option,
+    refuse_unknown,
+    show_gates,
+    summary_option,
+    write_reports,
+)
 from rulescore.cli.options import (
     ALL,
     ALLOWANCE,
@@ -25,18 +35,36 @@ from rulescore.cli.output import show, show_explanations, show_warnings, show_wr
 @explain_option
 @format_option
 @output_option
+@fail_if_option
+@junit_option
+@summary_option
 @quiet_option
-def score(choice: SettingChoice, explain: bool, form: str, output: Path | None, quiet: bool) -> None:
+def score(
+    choice: SettingChoice,
+    explain: bool,
+    form: str,
+    output: Path | None,
+    fail_if: tuple[str, ...],
+    junit: Path | None,
+    summary: Path | None,
+    quiet: bool,
+) -> None:
     """Score models: rates, kinds, scores and aggregates of every rule."""
     from rulescore.cli.setting import COUNTING, WRITING, load, require_predictions
     from rulescore.evaluate import Session
     from rulescore.reporting.files import write_outputs
     from rulescore.reporting.folder import refuse_unswappable
+    from rulescore.reporting.gates import saved_results
+    from rulescore.scoring.gate_outcomes import judge
 
     if explain:
         refuse_output_choices("--explain")
     chosen = load(choice, COUNTING if explain or output is not None else WRITING)
     require_predictions(chosen.setting)
+    gates = given_gates(chosen.gates, fail_if)
+    if junit is not None and not gates:
+        raise click.UsageError("`--junit` writes the outcomes of gates, and there are none: give `--fail-if`")
+    baselines = saved_results(gates)
     folder = output or chosen.output_folder
     if folder is not None and not explain:
         refuse_unswappable(folder)
@@ -44,8 +72,13 @@ def score(choice: SettingChoice, explain: bool, form: str, output: Path | None, 
         if explain:
             show_explanations(session.explain())
             return
+        refuse_unknown(gates, session)
         evaluation = session.evaluate()
+        outcomes = judge(gates, evaluation, baselines)
         show_warnings(evaluation.warnings, quiet=quiet)
-        show(evaluation, form)
+        show(evaluation, form, outcomes)
         if folder is not None:
             show_written(write_outputs(evaluation, folder, chosen.formats, session.write_contributions), quiet=quiet)
+        write_reports(outcomes, evaluation, session, junit, summary)
+    show_gates(outcomes, quiet=quiet)
+    end_by(outcomes)

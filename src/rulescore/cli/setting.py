@@ -10,6 +10,7 @@ from typing import TypeVar
 from rulescore.cli.options import SettingChoice
 from rulescore.data.api import make_setting
 from rulescore.data.files import asked_twice, is_standard_input
+from rulescore.data.gates import GateText
 from rulescore.data.project import load_project
 from rulescore.data.setting import (
     Convention,
@@ -46,6 +47,7 @@ class Chosen:
     setting: Setting
     output_folder: Path | None = None
     formats: tuple[str, ...] = DEFAULT_FILE_FORMATS
+    gates: tuple[GateText, ...] = ()
 
 
 LOOKING = frozenset({Deed.SQL, Deed.ENGINE, Deed.DATABASE, Deed.SPILL})
@@ -127,7 +129,8 @@ def _load(choice: SettingChoice, does: frozenset[Deed]) -> Chosen:
     if path is None:
         return Chosen(_replaced(Setting((), ()), choice))
     project = load_project(path, trusted=choice.trust, does=does.difference(_replaced_deeds(choice)))
-    return Chosen(_replaced(project.setting, choice), project.output_folder, project.formats or DEFAULT_FILE_FORMATS)
+    formats = project.formats or DEFAULT_FILE_FORMATS
+    return Chosen(_replaced(project.setting, choice), project.output_folder, formats, project.gates)
 
 
 def _replaced_deeds(choice: SettingChoice) -> Iterator[Deed]:

@@ -13,6 +13,7 @@ from typing import Annotated, Any, TypeVar, get_args
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
+from rulescore.data.gates import GateSeverity
 from rulescore.data.request import DELIMITERS_ARE, Arrangement, ColumnType, FactFile, FileFormat, is_delimiter
 from rulescore.data.setting import Convention, EngineOptions, PublishedFacts, Role, ScoringOptions, SqlRule
 from rulescore.data.tables import Table
@@ -77,6 +78,11 @@ def _as_call(value: object) -> object:
     return {"call": value} if isinstance(value, str) else value
 
 
+def _as_gate(value: object) -> object:
+    """`"hard > 0"` is short for a table with nothing but `fail_if`."""
+    return {"fail_if": value} if isinstance(value, str) else value
+
+
 def _constant(value: object) -> object:
     if isinstance(value, datetime.datetime) or not isinstance(value, str | int | float | datetime.date):
         raise ValueError("expected a text, a number, true or false, or a date")
@@ -106,6 +112,7 @@ KindWord = Annotated[Kind, _Word]
 FormatWord = Annotated[FileFormat, _Word]
 LayoutWord = Annotated[Arrangement, _Word]
 TypeWord = Annotated[ColumnType, _Word]
+GateSeverityWord = Annotated[GateSeverity, _Word]
 OutputWord = Annotated[OutputFormat, _Word]
 
 
@@ -278,6 +285,14 @@ class EngineSection(Section):
         return EngineOptions(self.url, self.memory_limit, self.threads, spill, self.timeout)
 
 
+class GateSection(Section):
+    """What a model must not do: the text of a gate, how much that matters, and the models it is for."""
+
+    fail_if: Name
+    severity: GateSeverityWord = GateSeverity.ERROR
+    models: Annotated[list[Name], BeforeValidator(_listed), Field(min_length=1)] | None = None
+
+
 class OutputSection(Section):
     folder: str | None = None
     formats: list[OutputWord] = []
@@ -298,6 +313,7 @@ class ProjectSections(Section):
     scoring: ScoringSection = ScoringSection()
     engine: EngineSection = EngineSection()
     output: OutputSection = OutputSection()
+    gates: dict[str, Annotated[GateSection, BeforeValidator(_as_gate)]] = {}
 
 
 class CallOptions(Section):

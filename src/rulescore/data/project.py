@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import TypeVar
 
 from rulescore.data.functions import imported, only_named
+from rulescore.data.gates import GateText
 from rulescore.data.in_place import table_answers, table_facts
 from rulescore.data.options import (
     FunctionSection,
+    GateSection,
     Location,
     OutputFormat,
     PredictionsSection,
@@ -36,7 +38,7 @@ from rulescore.data.sources import observed_streams, prediction_streams
 from rulescore.data.table_rows import file_rows
 from rulescore.data.tables import keyed_tables, predicts_values, target_table, the_target_table, unnamed_target
 from rulescore.data.trust import ALL_DEEDS, Deed, refuse_untrusted
-from rulescore.errors import Diagnostic, InputError, Place, Source
+from rulescore.errors import Diagnostic, InputError, Place, Source, Span
 from rulescore.language.printer import print_statement
 from rulescore.language.syntax import Closed, ExtractIncompatible, IncompatibleGroup
 
@@ -47,11 +49,12 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """What a project file describes: a setting, and where and how results are to be written."""
+    """What a project file describes: a setting, where and how results are to be written, and the gates that they have to meet."""
 
     setting: Setting
     output_folder: Path | None = None
     formats: tuple[OutputFormat, ...] = ()
+    gates: tuple[GateText, ...] = ()
 
 
 def load_project(path: Path | str, *, trusted: bool = False, does: Collection[Deed] = ALL_DEEDS) -> Project:
@@ -63,10 +66,27 @@ def load_project(path: Path | str, *, trusted: bool = False, does: Collection[De
     return _Builder(file, calls=Deed.CODE in does).build()
 
 
+def project_gates(file: ProjectFile) -> tuple[GateText, ...]:
+    return tuple(_gate(file, name, section) for name, section in file.sections.gates.items())
+
+
+def _gate(file: ProjectFile, name: str, section: GateSection) -> GateText:
+    text, place = section.fail_if, file.place(("gates", name, "fail_if"))
+    span = Span(Source(f"{file.path} (gates.{name})", text), 0, len(text))
+    if place is not None and place.line is not None and place.text is not None:
+        # A text that stands behind its key as it is, is pointed at there.
+        column = place.text.find(text, (place.column or 0) + place.length)
+        start = sum(len(line) + 1 for line in file.text.split("\n")[: place.line - 1]) + column
+        span = Span(Source(str(file.path), file.text), start, start + len(text)) if column >= 0 else span
+    models = None if section.models is None else tuple(section.models)
+    return GateText(text, span, name, section.severity, models, file.place(("gates", name, "models")), file.folder)
+
+
 class _Builder:
     """Turns checked sections into a project, gathering the problems of all of them."""
 
     def __init__(self, file: ProjectFile, *, calls: bool) -> None:
+        self._file = file
         self._path, self._text, self._sections, self._place = file.path, file.text, file.sections, file.place
         self._folder = file.folder
         self._calls = calls
@@ -92,7 +112,9 @@ class _Builder:
         if self._problems:
             raise InputError(self._problems)
         folder = sections.output.folder
-        return Project(setting, None if folder is None else self._folder / folder, tuple(sections.output.formats))
+        return Project(
+            setting, None if folder is None else self._folder / folder, tuple(sections.output.formats), project_gates(self._file)
+        )
 
     def _streams(self, key: str, sections: list[SourceSection]) -> tuple[FactSource, ...]:
         files = [file for number, section in enumerate(sections) for file in self._files((key, number), section)]

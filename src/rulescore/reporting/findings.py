@@ -136,8 +136,14 @@ def rules_listing(rules: Iterable[RuleInfo]) -> Listing:
     return Listing("rules", "Rules", columns, rows, notes=(counted(len(rows), "rule"),))
 
 
+_CHECKED = (Column("what", "what"), Column("number", "number", CellKind.COUNT))
+
+
+def rule_files_listing(files: int, rules: int) -> Listing:
+    return Listing("check", "Checked", _CHECKED, (("rule files", files), ("rules", rules)))
+
+
 def check_listing(summary: DataSummary, rules: int, models: Mapping[str, PredictionCounts]) -> Listing:
-    columns = (Column("what", "what"), Column("number", "number", CellKind.COUNT))
     rows = (
         ("rules", rules),
         ("models", len(models)),
@@ -150,7 +156,7 @@ def check_listing(summary: DataSummary, rules: int, models: Mapping[str, Predict
         *(row for table in summary.tables for row in _table_rows(table)),
         *(row for model, counts in models.items() for row in _prediction_rows(model, counts)),
     )
-    return Listing("check", "Checked", columns, rows)
+    return Listing("check", "Checked", _CHECKED, rows)
 
 
 def _table_rows(table: TableCounts) -> tuple[tuple[str, int], ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib import resources
 from pathlib import Path
@@ -14,6 +14,7 @@ from rulescore.data.inputs import Input
 from rulescore.errors import Diagnostic
 from rulescore.reporting.listing import Cell, Listing
 from rulescore.scoring.evaluation import Evaluation
+from rulescore.scoring.gate_outcomes import Outcome
 from rulescore.scoring.results import Counts, DataSummary, Measure, ModelResult, ModelRuleResult, RuleResult
 from rulescore.scoring.run import Run
 
@@ -37,25 +38,28 @@ def contributions_file(path: Path) -> ContributionsFile:
         return ContributionsFile(path.name, hashlib.file_digest(file, "sha256").hexdigest())
 
 
-def render_json(evaluation: Evaluation) -> str:
-    return render_saved(evaluation, None, None)
+def render_json(evaluation: Evaluation, gates: Sequence[Outcome] = ()) -> str:
+    document = _document(evaluation, None, None)
+    return _text({**document, "gates": [_outcome(one) for one in gates]} if gates else document)
 
 
 def render_saved(evaluation: Evaluation, run: Run | None, contributions: ContributionsFile | None) -> str:
     """What a file says beside the numbers: how they came about, and which contributions are theirs."""
-    return _text(
-        {
-            "program": PROGRAM,
-            "version": VERSION,
-            "run": None if run is None else _run(run),
-            "contributions": None if contributions is None else asdict(contributions),
-            "convention": evaluation.convention,
-            "data": _summary(evaluation.summary),
-            "rules": [_rule(result) for result in evaluation.rule_results],
-            "models": {result.name: _model(result) for result in evaluation.model_results},
-            "warnings": [_warning(problem) for problem in evaluation.warnings],
-        }
-    )
+    return _text(_document(evaluation, run, contributions))
+
+
+def _document(evaluation: Evaluation, run: Run | None, contributions: ContributionsFile | None) -> dict[str, Any]:
+    return {
+        "program": PROGRAM,
+        "version": VERSION,
+        "run": None if run is None else _run(run),
+        "contributions": None if contributions is None else asdict(contributions),
+        "convention": evaluation.convention,
+        "data": _summary(evaluation.summary),
+        "rules": [_rule(result) for result in evaluation.rule_results],
+        "models": {result.name: _model(result) for result in evaluation.model_results},
+        "warnings": [_warning(problem) for problem in evaluation.warnings],
+    }
 
 
 def render_listing_json(listing: Listing) -> str:
@@ -195,6 +199,19 @@ def _warning(problem: Diagnostic) -> dict[str, Any]:
         "place": None if problem.place is None else str(problem.place),
         "notes": list(problem.notes),
         "helps": list(problem.helps),
+    }
+
+
+def _outcome(outcome: Outcome) -> dict[str, Any]:
+    gate = outcome.gate
+    return {
+        "gate": gate.text,
+        "name": gate.name,
+        "severity": gate.severity.value,
+        "model": outcome.model,
+        "met": outcome.met,
+        "readings": [asdict(reading) for reading in outcome.readings],
+        "notes": list(outcome.notes),
     }
 
 

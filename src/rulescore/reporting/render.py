@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from rulescore.reporting.csv import render_csv, render_table_csv
@@ -13,12 +14,14 @@ from rulescore.reporting.markdown import render_markdown
 from rulescore.reporting.tables import listings
 from rulescore.reporting.terminal import Appearance, render_terminal
 from rulescore.scoring.evaluation import Evaluation
+from rulescore.scoring.gate_outcomes import Outcome
 
 _PLAIN = Appearance()
 
 
-def render(result: Evaluation | Listing, form: Format, *, appearance: Appearance = _PLAIN) -> str:
-    """The text of a result, ending with a line end. CSV of an evaluation is its `rules` table: one row per rule and model."""
+def render(result: Evaluation | Listing, form: Format, *, appearance: Appearance = _PLAIN, gates: Sequence[Outcome] = ()) -> str:
+    """The text of a result, ending with a line end. CSV of an evaluation is its `rules` table: one row per rule and model.
+    `gates`: outcomes that JSON has beside it."""
     match form:
         case Format.TABLE:
             return render_terminal(_for_people(result), appearance)
@@ -27,7 +30,7 @@ def render(result: Evaluation | Listing, form: Format, *, appearance: Appearance
         case Format.LATEX:
             return "\n".join(render_latex(listing) for listing in _for_people(result))
         case Format.JSON:
-            return render_listing_json(_for_programs(result)) if isinstance(result, Listing) else render_json(result)
+            return render_listing_json(_for_programs(result)) if isinstance(result, Listing) else render_json(result, gates)
         case Format.CSV:
             return render_csv(_for_programs(result)) if isinstance(result, Listing) else render_table_csv(result.rules)
 

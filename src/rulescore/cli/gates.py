@@ -1,0 +1,80 @@
+"""Gates on the command line: options, what they say, and where it goes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from rulescore.cli.output import harmless
+
+if TYPE_CHECKING:
+    # Loading these takes longer than `--help` may.
+    from rulescore.data.gates import GateText
+    from rulescore.evaluate import Session
+    from rulescore.scoring.evaluation import Evaluation
+    from rulescore.scoring.gate_outcomes import Outcome
+    from rulescore.scoring.gates import Gate
+
+fail_if_option = click.option(
+    "--fail-if",
+    multiple=True,
+    metavar="GATE",
+    help='End with exit code 1 if this holds of a model: "hard > 0", "violating > 1%", "worse than result.json by 5%".',
+)
+_FILE = click.Path(dir_okay=False, path_type=Path)
+junit_option = click.option("--junit", type=_FILE, metavar="FILE", help="Write the outcomes of the gates as JUnit XML.")
+summary_option = click.option("--summary", type=_FILE, metavar="FILE", help="Write a short summary as Markdown, for a build page.")
+
+
+def given_gates(project: Sequence[GateText], options: Sequence[str] = ()) -> tuple[Gate, ...]:
+    """The gates of the project file, and further ones: an option takes none of them away."""
+    from rulescore.data.gates import GateText
+    from rulescore.errors import Source, Span
+    from rulescore.scoring.gates import read_gates
+
+    further = (GateText(text, Span(Source("--fail-if", text), 0, len(text))) for text in options)
+    return read_gates([*project, *further])
+
+
+def refuse_unknown(gates: Sequence[Gate], session: Session) -> None:
+    """Before anything is counted."""
+    from rulescore.errors import InputError
+    from rulescore.scoring.gates import gate_problems
+
+    if problems := gate_problems(gates, [rule.name for rule in session.rules], list(session.predictions)):
+        raise InputError(problems)
+
+
+def write_reports(
+    outcomes: Sequence[Outcome], evaluation: Evaluation, session: Session, junit: Path | None, summary: Path | None
+) -> None:
+    if junit is None and summary is None:
+        return
+    from rulescore.reporting.files import write_files
+    from rulescore.reporting.gates import verdicts
+    from rulescore.reporting.junit import render_junit
+    from rulescore.reporting.summary import render_summary
+
+    found = verdicts(outcomes, evaluation, session)
+    if junit is not None:
+        write_files(junit.parent, {junit.name: render_junit(found)})
+    if summary is not None:
+        write_files(summary.parent, {summary.name: render_summary(evaluation, found)})
+
+
+def show_gates(outcomes: Sequence[Outcome], *, quiet: bool) -> None:
+    """One line for each gate and model. Quietly, only what fails."""
+    from rulescore.reporting.gates import told
+
+    for outcome in outcomes:
+        if outcome.fails or not quiet:
+            click.echo(harmless(told(outcome)), err=True)
+
+
+def end_by(outcomes: Sequence[Outcome]) -> None:
+    """Ends the program with exit code 1 if a gate is not met that is not only a warning."""
+    if any(outcome.fails for outcome in outcomes):
+        raise click.exceptions.Exit(1)

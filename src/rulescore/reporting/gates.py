@@ -1,0 +1,118 @@
+"""Outcomes of gates in words, and what is behind those that are not met: the worst rules, with a row of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rulescore.data.gates import GateSeverity
+from rulescore.errors import Diagnostic, InputError, located
+from rulescore.reporting.cells import of_all, shown, visible
+from rulescore.reporting.listing import CellKind
+from rulescore.reporting.saved import load
+from rulescore.scoring.gate_outcomes import Outcome, Reading, worst_rules
+from rulescore.scoring.gates import Gate, Worse
+from rulescore.scoring.results import RuleKind, RuleResult
+
+if TYPE_CHECKING:
+    # Words need no engine.
+    from rulescore.evaluate import Session
+    from rulescore.scoring.evaluation import Evaluation
+
+
+@dataclass(frozen=True, slots=True)
+class WorstRule:
+    """A rule behind a gate that is not met, and a violation of it; None if there is none, or the data are not at hand."""
+
+    rule: RuleResult
+    row: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """An outcome and, if the gate is not met, the rules behind it."""
+
+    outcome: Outcome
+    worst: tuple[WorstRule, ...] = ()
+
+
+def saved_results(gates: Iterable[Gate]) -> dict[str, Evaluation]:
+    """The saved results that gates compare with. All that cannot be read are told together, each where it is named."""
+    found: dict[str, Evaluation] = {}
+    problems: list[Diagnostic] = []
+    for gate in gates:
+        match gate.condition:
+            case Worse(baseline, span=span) if baseline not in found:
+                try:
+                    with located(None if span is None else span.place()):
+                        found[baseline] = load(Path(baseline))
+                except InputError as error:
+                    problems.extend(error.problems)
+    if problems:
+        raise InputError(problems)
+    return found
+
+
+def verdicts(outcomes: Iterable[Outcome], evaluation: Evaluation, session: Session | None) -> tuple[Verdict, ...]:
+    """`session`: what rows are asked of; without one there are none."""
+    rows: dict[tuple[str, str], str | None] = {}
+    return tuple(_verdict(outcome, evaluation, session, rows) for outcome in outcomes)
+
+
+def _verdict(outcome: Outcome, evaluation: Evaluation, session: Session | None, rows: dict[tuple[str, str], str | None]) -> Verdict:
+    if outcome.met or outcome.model is None:
+        return Verdict(outcome)
+    worst = []
+    for rule in worst_rules(evaluation, outcome):
+        key = outcome.model, rule.info.name
+        if key not in rows:
+            refuted = rule.models[outcome.model].counts.refuted
+            rows[key] = None if session is None or not refuted else _row(session, *key)
+        worst.append(WorstRule(rule, rows[key]))
+    return Verdict(outcome, tuple(worst))
+
+
+def _row(session: Session, model: str, rule: str) -> str | None:
+    """A violation of a rule that a model's prediction takes part in, on one line."""
+    for row in session.violations(rule=rule, model=model, prediction=None, limit=1).rows:
+        by = f", refuted by {', '.join(row.refuted_by)}" if row.refuted_by else ""
+        return visible(f"prediction {row.prediction}: {', '.join(row.body)} → {row.head}{by}")
+    return None
+
+
+def told(outcome: Outcome) -> str:
+    """An outcome on one line: the gate, whether it is met and by which model, what was found."""
+    model = "any model" if outcome.model is None else f"`{visible(outcome.model)}`"
+    warning = " (a warning)" if not outcome.met and outcome.gate.severity is GateSeverity.WARN else ""
+    verb = "is met" if outcome.met else "is not met"
+    return f"gate `{visible(outcome.gate.title)}` {verb} by {model}{warning}: {found(outcome)}"
+
+
+def found(outcome: Outcome) -> str:
+    """What was found: of a gate that is not met, only what does not meet it."""
+    readings = [reading for reading in outcome.readings if outcome.met or not reading.met]
+    return visible("; ".join([*map(_read, readings), *outcome.notes]))
+
+
+def _read(reading: Reading) -> str:
+    if reading.value is None:
+        return f"{reading.measure} is undefined: {reading.reason}"
+    if reading.reason is not None:
+        return f"{reading.measure} says nothing: {reading.reason}"
+    value = _number(reading.value, reading)
+    if reading.saved is None or reading.bound is None:
+        return f"{reading.measure} is {value}"
+    return f"{reading.measure} is {value}, was {_number(reading.saved, reading)}, may be {_number(reading.bound, reading)}"
+
+
+def _number(value: int | float, reading: Reading) -> str:
+    return f"{shown(100 * value, CellKind.VALUE)}%" if reading.share else shown(value, CellKind.VALUE)
+
+
+def counts_of(rule: RuleResult, model: str) -> str:
+    """How often predictions of a model refute a rule, and how often the data do."""
+    counts = rule.models[model].counts
+    data = "" if rule.kind is RuleKind.HARD else f", in the data {of_all(rule.dataset.refuted, rule.dataset.evaluable)}"
+    return f"{rule.kind} rule, refuted in {of_all(counts.refuted, counts.evaluable)}{data}"

@@ -1,0 +1,83 @@
+"""Reports of gates: their words, their numbers, and names that try to break them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import pytest
+from markdown_it import MarkdownIt
+
+from rulescore.data.gates import GateSeverity
+from rulescore.reporting.gates import Verdict, WorstRule, told, verdicts
+from rulescore.reporting.junit import render_junit
+from rulescore.reporting.summary import render_summary
+from rulescore.scoring.evaluation import Evaluation
+from rulescore.scoring.gate_outcomes import judge
+from rulescore.scoring.gates import Gate, parse_gate
+
+
+def lines(evaluation: Evaluation, *gates: Gate) -> list[str]:
+    return [told(outcome) for outcome in judge(gates, evaluation, {"b.json": evaluation})]
+
+
+def test_a_line_has_the_gate_the_model_the_number_and_the_reason(table_evaluation: Evaluation) -> None:
+    one = ("ridge_regression",)
+    assert lines(
+        table_evaluation,
+        parse_gate("rule(near).rate > 40%", models=one),
+        parse_gate("rule(near).rate > 0.6", models=one, name="loose"),
+        parse_gate("violating_any > 0%", models=one, severity=GateSeverity.WARN),
+        parse_gate("rule(wide).score > 2", models=one),
+        parse_gate("soft worse than b.json by 10%", models=one),
+        parse_gate("hard > 0", models=one),
+    ) == [
+        "gate `rule(near).rate > 40%` is not met by `ridge_regression`: rule(near).rate is 50%",
+        "gate `loose: rule(near).rate > 0.6` is met by `ridge_regression`: rule(near).rate is 0.5",
+        "gate `violating_any > 0%` is not met by `ridge_regression` (a warning): violating_any is 0.666667%",
+        "gate `rule(wide).score > 2` is not met by `ridge_regression`: rule(wide).score is undefined: the rule is neither hard nor "
+        "soft: it has no evaluable grounding in the data",
+        "gate `soft worse than b.json by 10%` is met by `ridge_regression`: soft is 1.81818, was 1.81818, may be 2",
+        "gate `hard > 0` is not met by `ridge_regression`: hard is undefined: there is no hard rule",
+    ]
+
+
+def test_without_data_the_worst_rules_have_no_rows(evaluation: Evaluation) -> None:
+    (found,) = verdicts(judge([parse_gate("hard > 0", models=("compgcn",))], evaluation), evaluation, None)
+    assert [(worst.rule.info.name, worst.row) for worst in found.worst] == [("false <- s(X), w(X)", None)]
+    (met,) = verdicts(judge([parse_gate("hard > 9999", models=("compgcn",))], evaluation), evaluation, None)
+    assert met.worst == ()
+
+
+EVIL = (
+    "</failure><script>alert(1)</script>",
+    "a]]>b&amp;\"'",
+    "\x00\x1b[31m\ud800\uffff",
+    "|a|`b``c`",
+    "` ",
+    "[x](http://evil.example) @someone ![i](http://e) **b** <img src=x>",
+    "line\nbreak\u2028\r| x |",
+    "",
+)
+
+
+@pytest.mark.parametrize("evil", EVIL)
+def test_names_stay_names(evaluation: Evaluation, evil: str) -> None:
+    named = _renamed(evaluation, evil)
+    outcomes = judge([parse_gate("hard > 0", name=evil)], named)
+    worst = tuple(WorstRule(replace(rule, info=replace(rule.info, name=evil, text=evil)), evil) for rule in named.rule_results[:1])
+    found = [Verdict(outcome, () if outcome.met else worst) for outcome in outcomes]
+    suite = ElementTree.fromstring(render_junit(found).encode())[0]
+    assert [child.tag for case in suite for child in case] == ["failure"] * len(found)
+    html = MarkdownIt("commonmark").enable("table").render(render_summary(named, found)).replace("\uffff", "")
+    tags = ElementTree.fromstring(f"<r>{html}</r>")
+    allowed = {"r", "h3", "table", "thead", "tbody", "tr", "th", "td", "code", "strong", "p", "ul", "li"}
+    assert {tag.tag for tag in tags.iter()} <= allowed
+    assert {len(list(row)) for row in tags.iter("tr")} == {4, 5}
+    assert {strong.text for strong in tags.iter("strong")} <= {"not met"}
+
+
+def _renamed(evaluation: Evaluation, name: str) -> Evaluation:
+    (model, *_) = evaluation.model_results
+    rules = tuple(replace(rule, models={name: rule.models[model.name]}) for rule in evaluation.rule_results)
+    return replace(evaluation, model_results=(replace(model, name=name),), rule_results=rules)

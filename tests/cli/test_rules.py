@@ -61,3 +61,21 @@ def test_a_rule_file_with_a_mistake_exits_with_two(run: Run) -> None:
     result = run("rules", "--rules", "family.rules")
     assert (result.exit_code, result.stdout) == (2, "")
     assert "family.rules:" in result.stderr
+
+
+def test_rule_files_are_checked_by_themselves(run: Run, family: Path) -> None:
+    (family / "same.rules").write_text("mothers: mother(X, Y) <- wife(X, Z), father(Z, Y).\n", encoding="utf-8")
+    result = run("check", "--rules-only", "family.rules", "same.rules", "--format", "csv")
+    assert (result.exit_code, result.stdout) == (0, "what,number\nrule files,2\nrules,4\n")
+    (family / "one.rules").write_text("p(X, Y) <- q(X).\n", encoding="utf-8")
+    (family / "two.rules").write_text("p(X) <- q(X.\n", encoding="utf-8")
+    result = run("check", "--rules-only", "one.rules", "family.rules", "--rules", "two.rules")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "error[E201]" in result.stderr
+    assert " --> two.rules:1:12\n" in result.stderr
+
+
+def test_rule_files_by_themselves_need_no_data_and_take_none(run: Run) -> None:
+    assert run("check", "--rules-only").exit_code == 2
+    assert run("check", "--rules-only", "family.rules", "--facts", "train.tsv").exit_code == 2
+    assert run("check", "family.toml", "family.rules").exit_code == 2

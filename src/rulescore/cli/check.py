@@ -2,24 +2,52 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import click
 
+from rulescore.cli.gates import given_gates, refuse_unknown
 from rulescore.cli.options import ALL, SettingChoice, format_option, quiet_option, setting_options
 from rulescore.cli.output import show, show_warnings
 
 
 @click.command()
 @setting_options(ALL)
+@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--rules-only", is_flag=True, help="Check rule files by themselves, without data: all files named are such.")
 @format_option
 @quiet_option
-def check(choice: SettingChoice, form: str, quiet: bool) -> None:
+def check(choice: SettingChoice, files: tuple[Path, ...], rules_only: bool, form: str, quiet: bool) -> None:
     """Check rules and data without scoring, and say what was read."""
+    if rules_only:
+        first = () if choice.project is None else (choice.project,)
+        if replace(choice, project=None, rules=()) != SettingChoice():
+            raise click.UsageError("`--rules-only` reads rule files and nothing else")
+        _check_rule_files((*first, *files, *choice.rules), form, quiet=quiet)
+        return
+    if files:
+        raise click.UsageError(f"`{files[0]}` is one file too many: rule files are checked by themselves with `--rules-only`")
     from rulescore.cli.setting import LOOKING, load
     from rulescore.evaluate import Session
     from rulescore.reporting.findings import check_listing
 
-    setting = load(choice, LOOKING).setting
-    with Session(setting) as session:
+    chosen = load(choice, LOOKING)
+    gates = given_gates(chosen.gates)
+    with Session(chosen.setting) as session:
+        refuse_unknown(gates, session)
         listing = check_listing(session.summary, len(session.rules), session.predictions)
         show_warnings([*session.warnings, *session.told_pairs], quiet=quiet)
     show(listing, form)
+
+
+def _check_rule_files(files: tuple[Path, ...], form: str, *, quiet: bool) -> None:
+    if not files:
+        raise click.UsageError("`--rules-only` checks the rule files that are named, and there are none")
+    from rulescore.data.rule_sources import rule_sources
+    from rulescore.logic.rule_files import check_rule_files
+    from rulescore.reporting.findings import rule_files_listing
+
+    rules, warnings = check_rule_files(rule_sources(files))
+    show_warnings(warnings, quiet=quiet)
+    show(rule_files_listing(len(files), rules), form)

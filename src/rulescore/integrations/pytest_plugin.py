@@ -1,0 +1,16 @@
+"""A pytest plugin. Every run of pytest loads it: what it needs is imported when a test asks for the fixture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+
+@pytest.fixture
+def rulescore_complies() -> Callable[..., None]:
+    """`rulescore_complies(result, "hard > 0", …)` fails the test with a summary if a model does not meet a gate: see
+    `rulescore.testing.assert_complies`."""
+    from rulescore.testing import assert_complies
+
+    return assert_complies

@@ -1,0 +1,68 @@
+"""For tests of models: an assertion whose message is the summary of what went wrong."""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import nullcontext
+from pathlib import Path
+
+from rulescore.data.gates import GateSeverity
+from rulescore.data.project import project_gates
+from rulescore.data.project_file import read_project
+from rulescore.errors import Diagnostic, InputError, RulescoreWarning
+from rulescore.reporting.gates import saved_results, told, verdicts
+from rulescore.reporting.summary import render_summary
+from rulescore.result import Result
+from rulescore.scoring.gate_outcomes import judge
+from rulescore.scoring.gates import Gate, gate_problems, parse_gate, read_gates
+
+__all__ = ["assert_complies"]
+
+CODES: dict[str, str] = {
+    "E523": "a result is to comply, and no gate says with what",
+}
+
+
+def assert_complies(
+    result: Result,
+    *gates: str,
+    warn_if: str | tuple[str, ...] = (),
+    project: str | Path | None = None,
+    models: str | tuple[str, ...] | None = None,
+) -> None:
+    """Raises AssertionError if a model of the result does not meet a gate, such as `"hard > 0"`; the message is a summary with the
+    worst rules and a row of each. Rows are read from the data again; a result that was loaded from a file has none.
+
+    `warn_if`: gates that only warn. `project`: a project file whose gates count as well. `models`: those that `gates` and `warn_if`
+    are for, all unless given."""
+    __tracebackhide__ = True
+    given = _gates(gates, warn_if, project, models)
+    if problems := gate_problems(
+        given, [rule.info.name for rule in result.rule_results], [one.name for one in result.model_results]
+    ):
+        raise InputError(problems)
+    outcomes = judge(given, result, saved_results(given))
+    for outcome in outcomes:
+        if not outcome.met and not outcome.fails:
+            warnings.warn(told(outcome), RulescoreWarning, stacklevel=2)
+    if any(outcome.fails for outcome in outcomes):
+        knows_data = result.setting is not None or (result.opened is not None and result.opened.is_open)
+        with result.session() if knows_data else nullcontext() as session:
+            summary = render_summary(result, verdicts(outcomes, result, session))
+        raise AssertionError(summary)
+
+
+def _gates(
+    gates: tuple[str, ...], warn_if: str | tuple[str, ...], project: str | Path | None, models: str | tuple[str, ...] | None
+) -> tuple[Gate, ...]:
+    chosen = (models,) if isinstance(models, str) else models
+    warned = (warn_if,) if isinstance(warn_if, str) else warn_if
+    found = (
+        *(() if project is None else read_gates(project_gates(read_project(Path(project))))),
+        *(parse_gate(text, models=chosen) for text in gates),
+        *(parse_gate(text, severity=GateSeverity.WARN, models=chosen) for text in warned),
+    )
+    if not found:
+        helps = ('say what fails: `assert_complies(result, "hard > 0")`, or name a project file that has `gates`',)
+        raise InputError(Diagnostic("E523", "there is no gate to comply with", helps=helps))
+    return found

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rulescore.cli.output import harmless
-
 if TYPE_CHECKING:
     # Loading these takes longer than `--help` may.
     from rulescore.data.gates import GateText
@@ -71,7 +69,7 @@ def show_gates(outcomes: Sequence[Outcome], *, quiet: bool) -> None:
 
     for outcome in outcomes:
         if outcome.fails or not quiet:
-            click.echo(harmless(told(outcome)), err=True)
+            click.echo(told(outcome), err=True)
 
 
 def end_by(outcomes: Sequence[Outcome]) -> None:

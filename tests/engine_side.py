@@ -217,8 +217,8 @@ def evaluation(observed: Any, predictions: Any, text: str, *, horn: bool, **opti
 
 
 def counts_as_formulas(setting: Setting) -> bool:
-    """Whether Horn rules can be counted as formulas, too: by the definition, and not with predictions as refuters."""
-    return setting.convention == oracle.DEFINITION and oracle.REFUTER not in (setting.roles or ())
+    """Whether Horn rules can be counted as formulas, too: by the definition."""
+    return setting.convention == oracle.DEFINITION
 
 
 def declarations(setting: Setting, text: str, prefix: str = "") -> str:
@@ -310,13 +310,7 @@ def violations(
                     listed = session.violations(rule=rule.name, model=model, prediction=atom, limit=10_000)
                     rows = {(shown_binding(row.binding), frozenset(row.roles)) for row in listed.rows}
                     found[rule.name, one] = (listed.total, rows)
-    # The evaluator of formulas does not look for refuting instances.
-    return without_refuters(found) if isinstance(setting, FormulaSetting) else found
-
-
-def without_refuters(found: dict[tuple[str, Fact], tuple[int, Violations]]) -> dict[tuple[str, Fact], tuple[int, Violations]]:
-    """Violations with the roles in body and head alone."""
-    return {key: (n, {(binding, roles - {oracle.REFUTER}) for binding, roles in rows}) for key, (n, rows) in found.items()}
+    return found
 
 
 def shown_binding(binding: Mapping[str, str]) -> frozenset[str]:

@@ -168,6 +168,10 @@ class RuleMaker(ExpressionMaker):
         return Incompatible(Atom(left, terms), Atom(right, swapped))
 
 
+_ROLE_SETS = (("body", "head", "refuter"), ("refuter",), ("body",), ("head",), ("body", "refuter"), ("head", "refuter"))
+ROLES = tuple(map(frozenset, _ROLE_SETS))
+
+
 def conjoined(parts: Sequence[Condition]) -> Condition:
     return parts[0] if len(parts) == 1 else And(tuple(parts))
 
@@ -194,7 +198,7 @@ def settings(draw: st.DrawFn, *, most_rules: int = 4, models: int = 2, large_int
         functions=FUNCTIONS,
         extract=chance(draw, 10),
         distinct_variables=True if chance(draw, 8) else None,
-        roles=draw(st.sampled_from((frozenset({"body"}), frozenset({"head"})))) if chance(draw, 8) else None,
+        roles=draw(st.sampled_from(ROLES)) if chance(draw, 25) else None,
         **draw(refutations(schema)),
     )
     arities = {name: len(kinds) for name, kinds in schema.signatures().items()}

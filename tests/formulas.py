@@ -37,7 +37,7 @@ from formula_tree import (
     names_in,
 )
 from formula_values import Double, Raw, aggregate, built_in_test, call, compare, finite, operate, raw, typed, within_share
-from oracle import BODY, HEAD, Atom, Constant, Counts, Fact, Variable
+from oracle import BODY, HEAD, REFUTER, Atom, Constant, Counts, Fact, Variable
 
 Known = Mapping[str, Constant | None]
 """Values of variables. One that abbreviates an expression may be missing."""
@@ -339,6 +339,51 @@ def refutes(auxiliary: object, head: Fact, world: World) -> bool:
     return any(True for _ in solutions(body, bound, world))
 
 
+def refuting_facts(head: Condition | None, known: Known, world: World) -> set[Fact]:
+    """The facts of all instances that refute the head; none if it is not refuted."""
+    if head is None or not answers(head, known, world)[1]:
+        return set()
+    match head:
+        case Atom():
+            return atom_refuting_facts(ground(head, known), world)
+        case Not(inner):
+            return confirming_facts(inner, known, world)
+        case And(parts) | Or(parts):
+            return set().union(*(refuting_facts(part, known, world) for part in parts))
+        case _:
+            return set()
+
+
+def confirming_facts(head: Condition, known: Known, world: World) -> set[Fact]:
+    """The facts by which the head is confirmed; none if it is not."""
+    if not answers(head, known, world)[0]:
+        return set()
+    match head:
+        case Atom():
+            return {ground(head, known)}
+        case Not(inner):
+            return refuting_facts(inner, known, world)
+        case And(parts) | Or(parts):
+            return set().union(*(confirming_facts(part, known, world) for part in parts))
+        case _:
+            return set()
+
+
+def atom_refuting_facts(head: Fact, world: World) -> set[Fact]:
+    setting = world.setting
+    found = set(oracle.incompatible_facts(setting, head) & world.facts)
+    found |= {one for one in world.facts if any(oracle.breaks(key, head, one) for key in setting.functional)}
+    for auxiliary in setting.auxiliary:
+        bound = oracle.matching(auxiliary.head, head, {})
+        if bound is not None:
+            body = normal_body(setting, auxiliary.body)
+            for _, extended in solutions(body, bound, world):
+                for leaves in disjuncts(body):
+                    if all(truth(leaf, extended, world) is True for leaf in leaves):
+                        found |= {ground(leaf, extended) for leaf in leaves if isinstance(leaf, Atom)}
+    return found
+
+
 # Participation
 
 
@@ -389,7 +434,11 @@ def is_among(atoms: tuple[Atom, ...], given: Given) -> bool:
 def stands_for(atom: Atom, given: Given) -> bool:
     """The ground atom is the prediction; or it is an attribute derived from the predicted one, of that row and with its value:
     an instance of the definition that holds has the prediction in it."""
-    one, prediction = ground(atom, given.known_after), given.prediction
+    return is_predicted(ground(atom, given.known_after), given)
+
+
+def is_predicted(one: Fact, given: Given) -> bool:
+    prediction = given.prediction
     for table in given.after.setting.tables:
         if table.target is not None and prediction[0] == table.predicate(table.target):
             derived = map(table.predicate, table.from_target() - {table.target})
@@ -471,6 +520,8 @@ def outcomes(setting: FormulaSetting, rule: FormulaRule, prediction: Fact) -> It
         given = Given(prediction, after, before, known, with_abbreviations(found, grounding, before), changed)
         places = ((BODY, found.condition), (HEAD, head))
         roles = frozenset(role for role, condition in places if participates(condition, given))
+        if any(is_predicted(one, given) for one in refuting_facts(head, known, after)):
+            roles |= {REFUTER}
         if roles & oracle.allowed_roles(setting):
             yield Outcome(frozenset(grounding.items()), roles, *answers(head, known, after))
 

@@ -13,7 +13,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
@@ -33,12 +33,8 @@ KINDS: dict[str, Any] = {
     "proximity": proximity_strategies.settings,
     "plain": strategies.settings,
     "appendix": lambda: strategies.settings(appendix=True),
-    "as_formulas": lambda: strategies.settings().map(_without_refuters),
+    "as_formulas": strategies.settings,
 }
-
-
-def _without_refuters(generated: strategies.Generated) -> strategies.Generated:
-    return replace(generated, setting=strategies.without_refuters(generated.setting))
 
 
 def difference(generated: Any, engine: Any, *, horn: bool) -> str | None:

@@ -101,8 +101,29 @@ def concerns(setting: Setting, rule: Any, predicate: str) -> bool:
     """The predicate stands in the rule. Where predictions count as refuters, what refutes its head belongs to the rule."""
     if predicate in standing_in(setting, rule):
         return True
-    refuting = REFUTER in oracle.allowed_roles(setting) and rule.head is not None
-    return refuting and predicate in set(refuting_predicates(setting, rule.head.predicate))
+    if REFUTER not in oracle.allowed_roles(setting) or unrefutable(setting, rule):
+        return False
+    found = {one for head in head_predicates(setting, rule) for one in refuting_predicates(setting, head)}
+    return predicate in with_targets(setting, found)
+
+
+def head_predicates(setting: Setting, rule: Any) -> set[str]:
+    """The predicates of the atoms of a head, those of aggregates in it left out."""
+    waiting = [] if rule.head is None else [normal_head(setting, rule.head) if isinstance(setting, FormulaSetting) else rule.head]
+    found = set()
+    while waiting:
+        head = waiting.pop()
+        found |= {head.predicate} if isinstance(head, Atom) else set()
+        waiting += [] if isinstance(head, Atom) else conditions_of(head)
+    return found
+
+
+def with_targets(setting: Setting, found: set[str]) -> set[str]:
+    """Attributes that change with the target of their table speak of the target."""
+    for table in setting.tables if isinstance(setting, FormulaSetting) else ():
+        if table.target is not None and found & set(map(table.predicate, table.from_target())):
+            found = found | {table.predicate(table.target)}
+    return found
 
 
 def standing_in(setting: Setting, rule: Any) -> set[str]:
@@ -110,10 +131,7 @@ def standing_in(setting: Setting, rule: Any) -> set[str]:
         return {*atoms_of(rule.body), *([] if rule.head is None else [rule.head.predicate])}
     conditions = [normal_body(setting, rule.body), *([] if rule.head is None else [normal_head(setting, rule.head)])]
     found = {atom.predicate for condition in conditions if condition is not None for atom in every_atom(condition)}
-    for table in setting.tables:
-        if table.target is not None and found & set(map(table.predicate, table.from_target())):
-            found.add(table.predicate(table.target))
-    return found
+    return with_targets(setting, found)
 
 
 def every_atom(condition: Condition) -> Iterator[Atom]:
@@ -135,7 +153,9 @@ def refuting_predicates(setting: Setting, head: str) -> Iterator[str]:
         if head in (pair.left.predicate, pair.right.predicate):
             yield from (pair.left.predicate, pair.right.predicate)
     for auxiliary in setting.auxiliary:
-        if auxiliary.head.predicate == head:
+        if auxiliary.head.predicate == head and isinstance(setting, FormulaSetting):
+            yield from (atom.predicate for atom in every_atom(normal_body(setting, auxiliary.body)))
+        elif auxiliary.head.predicate == head:
             yield from atoms_of(auxiliary.body)
 
 

@@ -303,11 +303,6 @@ def settings(draw: st.DrawFn, *, appendix: bool = False, most_rules: int = 5, mo
     return Generated(setting, vocabulary.arities, group_list)
 
 
-def without_refuters(setting: Setting) -> Setting:
-    """The same with predictions in no role of refuters, which formulas do not know."""
-    return replace(setting, roles=None if setting.roles is None else (setting.roles - {oracle.REFUTER}) or None)
-
-
 def role_sets() -> st.SearchStrategy[frozenset[str]]:
     return st.frozensets(st.sampled_from((oracle.BODY, oracle.HEAD, oracle.REFUTER)), min_size=1)
 

@@ -11,7 +11,6 @@ from rulescore.logic.refutation import Refutations
 
 CODES = {
     "E251": "rules or refutations that the appendix convention cannot count",
-    "E252": "rules that cannot be counted with predictions in the role of refuters",
 }
 
 _ROLES = {
@@ -35,7 +34,7 @@ def distinct_variables(options: ScoringOptions) -> bool:
 def unsuitable(
     options: ScoringOptions, rules: Sequence[tuple[str, Rule]], ways: Refutations, fast: Collection[int]
 ) -> Iterator[Diagnostic]:
-    """Problems that list every rule which the convention or the roles in use cannot count. `fast`: the rules of Horn form."""
+    """Problems that list every rule which the convention in use cannot count. `fast`: the rules of Horn form."""
     if options.convention is Convention.APPENDIX:
         negative = {one.head for one in ways.oppositions if one.negative}
         reasons = {
@@ -46,10 +45,6 @@ def unsuitable(
             'use convention "definition" for the others',
         )
         yield from _listed("E251", "the appendix convention", reasons, helps)
-    elif Role.REFUTER in roles(options):
-        reasons = {name: "its refutations are not of Horn form" for i, (name, _) in enumerate(rules) if i not in fast}
-        helps = ("leave `refuter` out of the roles, or score these rules apart",)
-        yield from _listed("E252", "the role `refuter`", reasons, helps)
 
 
 def _listed(code: str, what: str, reasons: Mapping[str, str], helps: tuple[str, ...]) -> Iterator[Diagnostic]:

@@ -188,10 +188,9 @@ def concerned(
         every |= names
         if not exempt:
             of_refutable |= names
-            if isinstance(rule.head, Atom):
-                heads.add(rule.head.predicate)
+            heads |= set(_in_the_head(rule.head))
     if refuting:
-        found = set(_refuting(heads, declarations, extracted))
+        found = {targets.get(name, name) for name in _refuting(heads, declarations, extracted)}
         every |= found
         of_refutable |= found
     return Concerned(frozenset(every), frozenset(of_refutable))
@@ -205,13 +204,31 @@ def _refuting(heads: set[str], declarations: Iterable[Declaration], extracted: I
     for declaration in declarations:
         match declaration:
             case Refute(head):
-                refuted = {head.predicate}
+                if head.predicate in heads:
+                    yield from named_in_rule(declaration)
+                continue
             case IncompatibleGroup() | IncompatiblePair() | Functional():
                 refuted = set(named_predicates(declaration))
             case Closed() | ExtractIncompatible() | PredicateDeclaration():
                 continue
         if heads & refuted:
             yield from named_predicates(declaration)
+
+
+def _in_the_head(head: Head) -> Iterator[str]:
+    """The predicates of the atoms of a head, those of aggregates in it left out."""
+    match head:
+        case Atom(predicate) | Test(predicate):
+            yield predicate
+        case RowAtom(table, arguments):
+            yield from (f"{table}.{attribute}" for attribute, _ in arguments)
+        case Not(inner):
+            yield from _in_the_head(inner)
+        case And(conditions) | Or(conditions):
+            for one in conditions:
+                yield from _in_the_head(one)
+        case Comparison() | Membership() | Let() | Falsity():
+            return
 
 
 def unrefutable_rules(exempt: Sequence[tuple[str, Rule]], rules: int) -> Diagnostic:

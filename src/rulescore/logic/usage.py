@@ -92,9 +92,9 @@ def mentioned_by(program: Program, sql_rules: Collection[SqlRule] = ()) -> Calla
     return lambda predicate: predicate in named or any(predicate in rule.statement for rule in sql_rules)
 
 
-def named_in_rule(rule: Rule) -> Iterator[str]:
-    """The predicates of a rule's atoms, those of the attributes of rows too. What is written as a test or a row may turn out to be
-    a predicate."""
+def named_in_rule(rule: Rule | Refute) -> Iterator[str]:
+    """The predicates of the atoms of a rule or a refutation, those of the attributes of rows too. What is written as a test or a row
+    may turn out to be a predicate."""
     for condition in conditions_of(rule):
         for node in nodes_in(condition):
             match node:

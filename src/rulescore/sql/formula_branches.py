@@ -1,5 +1,5 @@
-"""Every way to come by the groundings of a formula. A prediction stands at an atom that binds, at one that binds nothing, or
-within an aggregate; the atoms read before its place are observed facts, those behind it either."""
+"""Every way to come by the groundings of a formula. A prediction stands at an atom that binds, at one that binds nothing, in what
+refutes the head, or within an aggregate; the atoms read before its place are observed facts, those behind it either."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from sqlglot import exp
 from rulescore.data.setting import Role
 from rulescore.language.syntax import RowAtom
 from rulescore.language.trees import nodes_in
-from rulescore.logic.formula import Disjunct
-from rulescore.sql.build import all_of, any_of
+from rulescore.logic.formula import All, Any, Disjunct, Exists, Judgement, Leaf, Opposite
+from rulescore.sql.build import all_of, any_of, exists, number
 from rulescore.sql.formula import Context, Joins, Scope, Source
 
 # Planners take time that grows out of proportion with queries nested in one statement: hours for several hundred.
@@ -52,6 +52,9 @@ def _prediction_branches(context: Context, disjunct: Disjunct) -> Iterator[Branc
     if Role.HEAD in context.roles:
         for atom in dict.fromkeys(filter(context.predictable, rule.head_atoms)):
             yield Branch(disjunct, _beside(context, disjunct, atom), "prediction in the head")
+    if Role.REFUTER in context.roles:
+        for joins in _refuting(context, rule.refuted, lambda: _observed(context, disjunct)):
+            yield Branch(disjunct, joins, "prediction refutes the head", repeats=True)
     if context.asking:
         yield from _measure_branches(context, disjunct)
 
@@ -90,6 +93,46 @@ def _beside(context: Context, disjunct: Disjunct, atom: RowAtom) -> Joins:
     return joins
 
 
+def _refuting(context: Context, judgement: Judgement, around: Callable[[], Joins]) -> Iterator[Joins]:
+    """Ways for a prediction to be a fact of what makes a judgement hold of a grounding, which `around` reads."""
+    match judgement:
+        case Leaf(RowAtom() as atom) if context.predictable(atom):
+            joins = around()
+            joins.read(atom, Source.PREDICTED)
+            yield joins
+        case Exists(disjuncts):
+            for inner in context.possible(disjuncts):
+                for index, atom in enumerate(inner.atoms):
+                    if context.predictable(atom):
+                        yield _within(around(), inner, index)
+        case Any(parts):
+            for part in parts:
+                yield from _refuting(context, part, around)
+        case All(parts):
+            for index, part in enumerate(parts):
+                for joins in _refuting(context, part, around):
+                    # Before registered predicates are asked their answers are unknown; what is found in excess is asked in vain.
+                    for other in () if context.asking else (*parts[:index], *parts[index + 1 :]):
+                        joins.condition(joins.scope.judgement(other))
+                    yield joins
+        case Leaf() | Opposite():
+            return
+
+
+def refutes(scope: Scope, judgement: Judgement) -> list[exp.Expr]:
+    """Ways in which the prediction is a fact of what makes a judgement hold of the grounding at hand."""
+    match judgement:
+        case Leaf() | Exists():
+            return [exists(joins.query(number(1))) for joins in _refuting(scope.context, judgement, lambda: Joins(scope))]
+        case Any(parts):
+            return [way for part in parts for way in refutes(scope, part)]
+        case All(parts):
+            ways = [way for part in parts for way in refutes(scope, part)]
+            return [exp.Paren(this=all_of([any_of(ways), *map(scope.judgement, parts)]))] if ways else []
+        case Opposite():
+            return []
+
+
 def _measure_branches(context: Context, disjunct: Disjunct) -> Iterator[Branch]:
     for joins, alone in in_measures(context, taken_part_through(context), lambda: _observed(context, disjunct)):
         yield Branch(disjunct, joins, "prediction in an aggregate", repeats=not alone)
@@ -108,12 +151,13 @@ def in_measures(context: Context, names: Sequence[str], around: Callable[[], Joi
         for inner in context.possible(measure.disjuncts):
             for index, atom in enumerate(inner.atoms):
                 if context.predictable(atom):
-                    yield _in_measure(around(), inner, index), len(inner.atoms) == 1
+                    yield _within(around(), inner, index), len(inner.atoms) == 1
             for atom in _other_atoms(context, measure.disjuncts, inner):
                 yield _beside_measure(around(), inner, atom), False
 
 
-def _in_measure(joins: Joins, inner: Disjunct, index: int) -> Joins:
+def _within(joins: Joins, inner: Disjunct, index: int) -> Joins:
+    """The prediction at an atom of a condition with variables of its own."""
     context = joins.scope.context
     joins.read(inner.atoms[index], Source.PREDICTED)
     for other, atom in enumerate(inner.atoms):

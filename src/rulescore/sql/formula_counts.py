@@ -32,7 +32,7 @@ from rulescore.sql.build import (
     union_all,
 )
 from rulescore.sql.formula import Context, Joins, Scope
-from rulescore.sql.formula_branches import MOST_NESTED, Branch, branches, in_measures, taken_part_through
+from rulescore.sql.formula_branches import MOST_NESTED, Branch, branches, in_measures, refutes, taken_part_through
 from rulescore.sql.formula_changes import can_be_inside, held_over_data, judged_otherwise, measured, turned, values
 
 
@@ -151,8 +151,15 @@ def judged(context: Context, *, predictions: bool) -> Select | None:
     source, scope = with_measures(context, rows, context.rule.head_measures, predictions=predictions)
     query = select(*_answered(scope, predictions=predictions)).from_(source)
     if predictions and Role.BODY not in context.roles:
-        query = query.where(any_of(head_atoms(scope)))
+        query = query.where(any_of(_outside_the_body(scope)))
     return query
+
+
+def _outside_the_body(scope: Scope) -> list[exp.Expr]:
+    """Ways in which the prediction takes part in a grounding at the head or against it."""
+    roles = scope.context.roles
+    ways = head_atoms(scope) if Role.HEAD in roles else []
+    return [*ways, *(refutes(scope, scope.context.rule.refuted) if Role.REFUTER in roles else [])]
 
 
 def _answered(scope: Scope, *, predictions: bool) -> list[exp.Expr]:
@@ -207,7 +214,7 @@ def _disjunct_by_changes(
         inside = exp.Paren(this=any_of(measure_places(scope, context.rule.head_measures)))
         before = known.before(after)
         changed = all_of([inside, judged_otherwise(after, before, (held or held_over_data)(before))])
-        query = query.where(any_of([*head_atoms(scope), exp.Paren(this=changed)]))
+        query = query.where(any_of([*_outside_the_body(after), exp.Paren(this=changed)]))
     return query
 
 

@@ -11,7 +11,8 @@ from rulescore.language.syntax import RowAtom
 from rulescore.language.trees import nodes_in
 from rulescore.logic.formula import All, Any, Exists, Judgement, Leaf, Opposite
 from rulescore.sql.build import Select, all_of, any_of, column, equal, named, number, one_if, select, table
-from rulescore.sql.formula import Context, Joins, Scope, Source
+from rulescore.sql.formula import Context, Scope
+from rulescore.sql.formula_branches import refutes
 from rulescore.sql.formula_changes import can_be_inside, held_over_data, judged_otherwise
 from rulescore.sql.formula_counts import fields_of, grounding, head_atoms, judged, measure_places
 
@@ -47,7 +48,7 @@ def explained(context: Context, listed: str, *, predictions: bool) -> Select:
     found = list(reasons(rule.refuted))
     fields = [named(one_if(scope.judgement(reason)), f"r{i}") for i, reason in enumerate(found)]
     if predictions:
-        fields += [named(one_if(condition), role) for role, condition in _roles(scope, found)]
+        fields += [named(one_if(condition), role) for role, condition in _roles(scope)]
     aggregated = predictions and can_be_inside(context, (*rule.body_measures, *rule.head_measures))
     rows = _with_changes(scope, listed) if aggregated else table(listed, "g")
     query = select(*(column("g", c) for c in names), *fields).from_(rows)
@@ -62,7 +63,7 @@ def _with_changes(scope: Scope, listed: str) -> exp.Expr:
     return select(*fields, named(one_if(changed), "changed")).from_(table(listed, "g")).subquery(alias="g", copy=False)
 
 
-def _roles(scope: Scope, found: Sequence[Judgement]) -> Iterator[tuple[str, exp.Expr]]:
+def _roles(scope: Scope) -> Iterator[tuple[str, exp.Expr]]:
     rule, context = scope.context.rule, scope.context
     tests = [test for disjunct in rule.disjuncts for test in disjunct.tests]
     body = [atom for disjunct in rule.disjuncts for atom in disjunct.atoms]
@@ -70,31 +71,10 @@ def _roles(scope: Scope, found: Sequence[Judgement]) -> Iterator[tuple[str, exp.
     places = dict.fromkeys(place for atom in body for place in context.participating(atom))
     yield "body", any_of([*map(scope.is_prediction, places), *_in_changed(scope, rule.body_measures)])
     yield "head", any_of([*head_atoms(scope), *_in_changed(scope, rule.head_measures)])
-    yield "refuter", any_of([way for reason in found for way in _refutes(scope, reason)])
+    yield "refuter", any_of(refutes(scope, rule.refuted))
 
 
 def _in_changed(scope: Scope, measures: Sequence[str]) -> Iterator[exp.Expr]:
     """Ways in which the prediction takes part through aggregates."""
     for way in measure_places(scope, measures):
         yield exp.Paren(this=all_of([equal(column("g", "changed"), number(1)), way]))
-
-
-def _refutes(scope: Scope, reason: Judgement) -> Iterator[exp.Expr]:
-    """Ways in which the prediction is a fact of a refuting instance."""
-    context = scope.context
-    match reason:
-        case Leaf(RowAtom() as atom) if context.predictable(atom):
-            yield scope.is_prediction(atom)
-        case Exists(disjuncts):
-            for disjunct in context.possible(disjuncts):
-                for index, atom in enumerate(disjunct.atoms):
-                    if context.predictable(atom):
-                        joins = Joins(scope)
-                        joins.read(atom, Source.PREDICTED)
-                        for other, one in enumerate(disjunct.atoms):
-                            if other != index:
-                                joins.read(one, Source.EITHER if context.predictable(one) else Source.OBSERVED)
-                        joins.compute(disjunct)
-                        yield exp.Exists(this=joins.query(number(1), tests=disjunct.tests))
-        case _:
-            return

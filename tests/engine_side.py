@@ -313,5 +313,7 @@ def violations(
     return found
 
 
-def shown_binding(binding: Mapping[str, str]) -> frozenset[str]:
-    return frozenset(f"{name}={value}" for name, value in binding.items() if not name.startswith("_"))
+def shown_binding(binding: Mapping[str, Any]) -> frozenset[str]:
+    from rulescore.data.constants import key_of, text_of
+
+    return frozenset(f"{name}={text_of(key_of(value))}" for name, value in binding.items() if not name.startswith("_"))

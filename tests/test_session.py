@@ -201,7 +201,7 @@ def test_listed_violations_of_one_prediction_are_its_own():
     predictions = {"model": {"q": [("a", "b"), ("c", "d")]}}
     with Session(make_setting({"p": [("x", "x")]}, predictions, "one: p(X, Y) <- q(X, Y). closed p.")) as session:
         found = session.violations(rule=None, model="model", prediction=parse_atom("q(c, d)"), limit=10)
-        assert [(row.prediction, row.binding) for row in found.rows] == [("q(c, d)", {"X": "c", "Y": "d"})]
+        assert [(str(row.prediction), row.binding) for row in found.rows] == [("q(c, d)", {"X": "c", "Y": "d"})]
         for text in ("q(a, c)", "q(a)", "nobody(a, b)", "q(a, elsewhere)", "p(x, x)"):
             with pytest.raises(InputError, match="E263"):
                 session.violations(rule=None, model="model", prediction=parse_atom(text), limit=10)

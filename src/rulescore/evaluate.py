@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, combinations
 from pathlib import Path
 from types import TracebackType
@@ -16,20 +18,23 @@ from rulescore.data.constants import key_of
 from rulescore.data.inputs import Inputs
 from rulescore.data.setting import Convention, Role, Setting
 from rulescore.data.summary import DataSummary, PredictionCounts, TableCounts
+from rulescore.data.violation import CountedBy, CountedViolations, Violation, Violations, other_writings
 from rulescore.engines import counting
 from rulescore.engines.adopting import adopted
 from rulescore.engines.base import KeepingEngine, for_a_while
 from rulescore.engines.connect import connect
 from rulescore.engines.data_problems import data_problems, literal_types, shown_pairs
 from rulescore.engines.explaining import ShapeExplanation, explain, explain_formulas, formula_statement, rule_statement
+from rulescore.engines.asking import Asked, Finder, RuleListing
 from rulescore.engines.formula_listing import FormulaListing
 from rulescore.engines.in_place import expanded
-from rulescore.engines.listing import RuleListing, Violation, Violations
+from rulescore.engines.listing import HornListing, predicted_facts
 from rulescore.engines.loading import load
 from rulescore.engines.refusals import refuse_grid, refuse_unable
 from rulescore.engines.resolution import Resolution, attributes_in_use
 from rulescore.engines.sql_rules import SqlRules, refuse_clashes, refuse_other_statements
 from rulescore.engines.tables import load_tables, predicted_tables
+from rulescore.engines.violation_counts import ViolationCounter
 from rulescore.errors import Diagnostic, InputError, Severity, are_errors, suggestion
 from rulescore.language.names import rule_names
 from rulescore.language.parser import parse_all
@@ -57,7 +62,7 @@ from rulescore.scoring.run import Run, run_of
 from rulescore.scoring.score import kind_of, score, unmeasured_models, violated_denials
 from rulescore.sql.build import Select, drop, text
 from rulescore.sql.listing import WANTED as KEYS
-from rulescore.sql.listing import prediction_number
+from rulescore.sql.listing import prediction_number, refuted_counts
 from rulescore.sql.loading import constants_by_key, engine_version
 from rulescore.sql.published import DIALECT as PUBLISHED_DIALECT
 from rulescore.sql.published import PublishedQuery, predicate_tables, published_queries
@@ -153,6 +158,7 @@ class Session:
         self.warnings = tuple(problems)
         self.plan: Plan = plan(((i, normal_rule(self.program.rules[i])) for i in sorted(self._fast)), self.ways)
         self._prepared: counting.Counter | None = None
+        self._counted = False
 
     def _families(self, known: Names) -> tuple[Program, frozenset[int]]:
         """The statements of the fast family, and the numbers of its rules."""
@@ -277,10 +283,8 @@ class Session:
         """Dataset rates and every model's scores. Contributions are brought here unless the engine keeps rows, or as asked for."""
         self._refuse_unrefutable()
         dataset = self._dataset()
-        counting.count_contributions(self.counter, self._further_statements())
+        self._count_contributions()
         predicted = bool(self._loaded.candidate_arities)
-        if self.setting.sql_rules and predicted:
-            self._sql_rules.refuse_unknown_predictions()
         totals = counting.model_totals(self.counter) if predicted else {}
         models = {model: _in_order(totals.get(number, {}), len(self.rules)) for number, model in enumerate(self._loaded.models)}
         hard = [number for number, one in enumerate(zip(self.rules, dataset, strict=True)) if kind_of(*one)[0] is RuleKind.HARD]
@@ -322,50 +326,111 @@ class Session:
         found = self._evaluation(self._dataset(), {}, CONTRIBUTIONS_SCHEMA.empty_table(), {})
         return replace(found, warnings=(*found.warnings, *self.told_pairs))
 
-    def violations(self, *, rule: str | None, model: str | None, prediction: Atom | None, limit: int) -> Violations:
-        """Groundings whose head is refuted: of a model or, where it is None, of the data; of all rules or one."""
-        chosen = range(len(self.rules)) if rule is None else [self._rule_number(rule)]
-        number = None if model is None else self._model_number(model)
-        fact = None
-        if prediction is not None:
-            if model is None or not all(isinstance(term, Constant) for term in prediction.terms):
-                raise InputError(_no_prediction(prediction))
-            fact = self._prediction_number(prediction)
-            if fact is None:
-                helps = ("write it as violations show it, a number with all its digits",)
-                raise InputError(Diagnostic("E263", f"no model predicts `{print_atom(prediction)}`", helps=helps))
-        total = 0
-        rows: list[Violation] = []
-        for index in chosen:
-            found, listed = self._listed(index, number, fact, limit - len(rows))
-            total += found
-            rows += listed
-        return Violations(total, rows, None if total else self._says_nothing(chosen, number))
+    def violations(
+        self,
+        *,
+        rule: str | None = None,
+        model: str | Sequence[str] | None = None,
+        prediction: Atom | None = None,
+        limit: int | None = 20,
+        sample: int | None = None,
+        seed: int = 0,
+    ) -> Violations:
+        """Groundings whose head is refuted: of a model, of several or, where it is None, of the data; of all rules or one; the first
+        of them or a sample. However many are listed, all are counted."""
+        asked = self._asked(model, prediction)
+        rules = range(len(self.rules)) if rule is None else [self._rule_number(rule)]
+        counts = self._violations_of(rules, asked, every=rule is None)
+        totals = _by_rule(counts)
+        finder = self._finder
+        if sample is not None:
+            rows = finder.sample(totals, asked, sample, seed)
+        else:
+            rows = finder.first(totals, asked, limit) if limit is None or limit > 0 else []
+        total = sum(totals.values())
+        named = {(self.rules[of].name, None if by is None else self._loaded.models[by]): n for (of, by), n in counts.items()}
+        return Violations(total, rows, None if total else self._says_nothing(rules, asked), named)
 
-    def _says_nothing(self, rules: Iterable[int], model: int | None) -> str | None:
-        """Why there are no violations, if nothing could have been one."""
-        if all(self.rules[index].unrefutable for index in rules):
-            return "unrefutable: nothing declared could refute these rules"
-        if model is None or counting.predicted(self._engine, self._loaded, model) & self._concerned.by_refutable:
-            return None
-        return f"unmeasured: no prediction of `{self._loaded.models[model]}` is of a predicate of a rule that can be refuted"
+    def violation_counts(
+        self, by: str, *, rule: str | None = None, model: str | Sequence[str] | None = None
+    ) -> list[CountedViolations]:
+        """How many violations there are of each rule, predicate, refuter, entity or prediction, the most first."""
+        asked = self._asked(model, None)
+        rules = range(len(self.rules)) if rule is None else [self._rule_number(rule)]
+        counts = self._violations_of(rules, asked, every=True)
+        counter = ViolationCounter(self._finder, [one.name for one in self.rules], counts, self._target_predicates)
+        return counter.by(CountedBy(by), rules, asked)
 
-    def _listed(self, index: int, model: int | None, prediction: int | None, limit: int) -> tuple[int, list[Violation]]:
+    def _asked(self, model: str | Sequence[str] | None, prediction: Atom | None) -> Asked:
+        models = None if model is None else [model] if isinstance(model, str) else model
+        numbers = None if models is None else tuple(self._model_number(one) for one in models)
+        if prediction is None:
+            return Asked(numbers)
+        if numbers is None or not all(isinstance(term, Constant) for term in prediction.terms):
+            raise InputError(_no_prediction(prediction))
+        return Asked(numbers, self._known_prediction(prediction))
+
+    def _violations_of(self, rules: Sequence[int], asked: Asked, *, every: bool) -> dict[tuple[int, int | None], int]:
+        """How many violations each rule and model has: by the counts of all rules, or by a query for the rule that is asked for."""
+        if not every:
+            return {(one, model): n for one in rules for model, n in self._finder.count(one, asked).items()}
+        if asked.models is None:
+            dataset = self._dataset()
+            return {(one, None): dataset[one].refuted for one in rules if dataset[one].refuted}
+        if not self._loaded.candidate_arities:
+            return {}
+        self._count_contributions()
+        rows = self._engine.query(refuted_counts(asked.prediction)).to_pylist()
+        found = {(row["rule"], row["model"]): int(row["n"]) for row in rows if row["n"]}
+        return {key: found[key] for one in rules for model in asked.models if (key := (one, model)) in found}
+
+    def _count_contributions(self) -> None:
+        if not self._counted:
+            counting.count_contributions(self.counter, self._further_statements())
+            if self.setting.sql_rules and self._loaded.candidate_arities:
+                self._sql_rules.refuse_unknown_predictions()
+            self._counted = True
+
+    @property
+    def _finder(self) -> Finder:
+        return Finder(self._engine, self._loaded.models, self._listing, partial(predicted_facts, self._engine, self._loaded))
+
+    @contextmanager
+    def _listing(self, index: int) -> Iterator[RuleListing]:
         if index >= len(self.program.rules):
-            return self._sql_rules.violations(index, self._loaded, model=model, prediction=prediction, limit=limit)
+            yield self._sql_rules.listing(index)
+            return
         name, rule = self.rules[index].name, self.program.rules[index]
         if index not in self._fast:
             if index in self._formulas.tolerances:
                 rule = with_tolerance(rule, self._formulas.tolerances[index])
-            formula = FormulaListing(self._formulas, self._loaded, index, name, rule)
-            return formula.find(model=model, prediction=prediction, limit=limit)
+            yield FormulaListing(self._formulas, index, name, rule)
+            return
         counter = self.counter
         with for_a_while(self._engine):
-            listing = RuleListing(counter, self.ways, name, normal_rule(rule))
+            listing = HornListing(counter, self.ways, name, normal_rule(rule))
             try:
-                return listing.find(model=model, prediction=prediction, limit=limit)
+                yield listing
             finally:
                 listing.close()
+
+    @property
+    def _target_predicates(self) -> frozenset[str]:
+        return frozenset(table.predicate for table in self._tables.values() if table.target is not None)
+
+    def _says_nothing(self, rules: Iterable[int], asked: Asked) -> str | None:
+        """Why there are no violations, if nothing could have been one."""
+        if all(self.rules[index].unrefutable for index in rules):
+            return "unrefutable: nothing declared could refute these rules"
+        unmeasured = [
+            self._loaded.models[model]
+            for model in asked.models or ()
+            if not counting.predicted(self._engine, self._loaded, model) & self._concerned.by_refutable
+        ]
+        if not unmeasured or len(unmeasured) < len(asked.models or ()):
+            return None
+        names = " and ".join(f"`{one}`" for one in unmeasured)
+        return f"unmeasured: no prediction of {names} is of a predicate of a rule that can be refuted"
 
     def explain(self) -> list[ShapeExplanation]:
         """Shapes, statements and estimated groundings; nothing is counted."""
@@ -414,6 +479,16 @@ class Session:
         if name not in self._loaded.models:
             raise InputError(_unknown("model", name, self._loaded.models))
         return self._loaded.models.index(name)
+
+    def _known_prediction(self, atom: Atom) -> int:
+        """The number of a predicted fact. Constants that are written as others than they are, `5` for the string "5", are told."""
+        found = self._prediction_number(atom)
+        if found is None:
+            meant = next((one for one in other_writings(atom) if self._prediction_number(one) is not None), None)
+            helps = ("write it as violations show it, a number with all its digits",)
+            helps = helps if meant is None else (f"write `{print_atom(meant)}`, which is predicted",)
+            raise InputError(Diagnostic("E263", f"no model predicts `{print_atom(atom)}`", helps=helps))
+        return found
 
     def _prediction_number(self, atom: Atom) -> int | None:
         """The number of a predicted fact, None where no model predicts it."""
@@ -535,6 +610,13 @@ def _no_rules() -> Diagnostic:
 def _raise_errors(problems: Sequence[Diagnostic]) -> None:
     if are_errors(problems):
         raise InputError(sorted(problems, key=lambda problem: problem.severity is not Severity.ERROR))
+
+
+def _by_rule(counts: Mapping[tuple[int, int | None], int]) -> dict[int, int]:
+    found: dict[int, int] = {}
+    for (rule, _), n in counts.items():
+        found[rule] = found.get(rule, 0) + n
+    return found
 
 
 def _in_order(rows: counting.CountRows, rules: int) -> list[Counts]:

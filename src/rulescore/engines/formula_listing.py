@@ -1,17 +1,20 @@
-"""The groundings behind a formula's counts, as people read them."""
+"""The groundings behind a formula's counts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
-from rulescore.data.constants import MARKER, key_of, text_of
-from rulescore.data.setting import Role
+import pyarrow as pa
+
+from rulescore.data.constants import value_of
+from rulescore.data.relations import NEGATIVE
+from rulescore.data.setting import Role, ValueType
+from rulescore.data.violation import Aggregated, Compared, Fact, Refuter, Violation
+from rulescore.engines.asking import Answer
 from rulescore.engines.base import for_a_while
 from rulescore.engines.formulas import Formulas
-from rulescore.engines.listing import Violation, predictions_in_words
-from rulescore.engines.loading import Loaded
 from rulescore.errors import Span
-from rulescore.language.formulas import print_condition
+from rulescore.language.formulas import print_condition, print_expression
 from rulescore.language.syntax import (
     And,
     Atom,
@@ -29,65 +32,95 @@ from rulescore.language.syntax import (
 )
 from rulescore.language.trees import replace_variables
 from rulescore.logic.disjuncts import is_fresh
-from rulescore.logic.formula import Exists, FormulaRule, Judgement, Leaf, Opposite
+from rulescore.logic.formula import Exists, FormulaRule, Leaf, Opposite
 from rulescore.sql import formula_listing as sql
-from rulescore.sql.build import Select, create, drop, name
+from rulescore.sql.build import Select, drop, name
 from rulescore.sql.formula import Context
 from rulescore.sql.formula_counts import fields_of, variable
-from rulescore.sql.listing import counted, limited, restricted
 
 _LISTED = name("listed_groundings")
 _ROLES = (Role.BODY, Role.HEAD, Role.REFUTER)
+_MOST_INSTANCES = 10
+"""Of what refutes one head by one declaration, so many are shown."""
+
+Ground = Mapping[Variable, Expression]
+Row = Mapping[str, Value]
 
 
 class FormulaListing:
     """Lists violations of one formula rule."""
 
-    def __init__(self, formulas: Formulas, loaded: Loaded, number: int, rule_name: str, rule: Rule) -> None:
-        self._formulas, self._loaded, self._number = formulas, loaded, number
+    def __init__(self, formulas: Formulas, number: int, rule_name: str, rule: Rule) -> None:
+        self._formulas, self._number = formulas, number
         self._name, self._rule = rule_name, rule
 
-    def find(self, *, model: int | None, prediction: int | None, limit: int) -> tuple[int, list[Violation]]:
-        """How many violations there are, and the first of them. Model None: those of the data alone."""
-        predictions = model is not None
-        context = self._formulas.context(self._number, predictions=predictions)
+    def _context(self, *, predictions: bool) -> Context:
+        return self._formulas.context(self._number, predictions=predictions)
+
+    def columns(self, *, predictions: bool) -> Sequence[str]:
+        return fields_of(self._context(predictions=predictions), predictions=predictions)
+
+    def rows(self, *, predictions: bool) -> Select | None:
+        return sql.violations(self._context(predictions=predictions), predictions=predictions)
+
+    def described(self, found: pa.Table, answers: Sequence[Answer]) -> list[Violation]:
         engine = self._formulas.engine
-        rows, again = (self._rows(context, model, prediction) for _ in range(2))
-        if rows is None or again is None:
-            return 0, []
-        total = int(engine.query(counted(rows))["n"][0].as_py())
-        if not total or not limit:
-            return total, []
-        columns = fields_of(context, predictions=predictions)
-        if not columns:  # a rule without variables
-            return total, [self._violation(context.rule, {}, None, None)]
+        predictions = "prediction" in found.column_names
+        context = self._context(predictions=predictions)
+        columns = [one for one in self.columns(predictions=predictions) if one in found.column_names]
+        numbered = found.select(columns).append_column("row", pa.array(range(found.num_rows), pa.int32()))
         with for_a_while(engine):
-            engine.run(create(_LISTED, limited(again, columns, limit)))
+            engine.load(_LISTED, numbered)
             try:
-                found = engine.query(sql.explained(context, _LISTED, predictions=predictions)).to_pylist()
+                known = engine.query(sql.explained(context, _LISTED, predictions=predictions)).to_pylist()
+                instances = self._instances(context, predictions=predictions)
             finally:
                 engine.run(drop(_LISTED))
-        words = predictions_in_words(engine, self._loaded, {row["prediction"] for row in found if "prediction" in row})
-        model_name = self._loaded.models[model] if model is not None else None
-        return total, [self._violation(context.rule, row, model_name, words.get(row.get("prediction", -1))) for row in found]
+        rows = [{**one, **more} for one, more in zip(found.to_pylist(), known, strict=True)]
+        return [self._violation(context, row, answer, instances) for row, answer in zip(rows, answers, strict=True)]
 
-    def _rows(self, context: Context, model: int | None, prediction: int | None) -> Select | None:
-        rows = sql.violations(context, predictions=model is not None)
-        return rows if rows is None or model is None else restricted(rows, model=model, prediction=prediction)
+    def _instances(self, context: Context, *, predictions: bool) -> dict[tuple[int, int], list[Refuter]]:
+        """By the number of a reason and of a row: the facts that refute by a condition with variables of its own."""
+        found: dict[tuple[int, int], list[Refuter]] = {}
+        for index, reason in enumerate(sql.reasons(context.rule)):
+            for disjunct in context.possible(reason.judgement.disjuncts) if isinstance(reason.judgement, Exists) else ():
+                if disjunct.atoms:
+                    query = sql.instances(context, disjunct, _LISTED, predictions=predictions, most=_MOST_INSTANCES)
+                    for row in self._formulas.engine.query(query).to_pylist():
+                        values = iter([row[f"f{i}"] for i in range(len(row) - 1)])
+                        facts = tuple(self._filled(context, atom, values) for atom in disjunct.atoms)
+                        found.setdefault((index, row["row"]), []).append(Refuter(facts))
+        return found
 
-    def _violation(self, rule: FormulaRule, row: Mapping[str, Value], model: str | None, prediction: str | None) -> Violation:
-        values = {one: row[variable(i)] for i, one in enumerate(rule.variables)}
+    def _filled(self, context: Context, atom: RowAtom, values: Iterator[Value]) -> Fact:
+        relation = context.relation(atom)
+        terms = [
+            (attribute, None if isinstance(term, Wildcard) else _typed(next(values), relation.columns[attribute].type))
+            for attribute, term in atom.arguments
+        ]
+        return self._fact(atom.table, terms)
+
+    def _violation(
+        self, context: Context, row: Row, answer: Answer, instances: Mapping[tuple[int, int], list[Refuter]]
+    ) -> Violation:
+        rule = context.rule
+        values = {one: _typed(row[variable(i)], rule.types.get(one)) for i, one in enumerate(rule.variables)}
         ground: dict[Variable, Expression] = {Variable(one): Constant(value) for one, value in values.items()}
         head = self._rule.head
         return Violation(
             rule=self._name,
-            binding={_variable(one, i): _shown(value) for i, (one, value) in enumerate(values.items(), 1)},
-            model=model,
-            prediction=prediction,
-            roles=() if prediction is None else tuple(role.value for role in _ROLES if row[role.value]),
+            binding={_variable(one, i): value for i, (one, value) in enumerate(values.items(), 1)},
             body=tuple(print_condition(replace_variables(one, ground)) for one in self._body(rule).conditions),
             head="false" if isinstance(head, Falsity) else print_condition(replace_variables(head, ground)),
-            refuted_by=tuple(dict.fromkeys(self._reasons(rule, row, ground))),
+            facts=tuple(self._body_facts(rule, ground)),
+            refuters=tuple(dict.fromkeys(self._refuters(context, row, ground, instances))),
+            compared=tuple(_compared(context, row, ground)),
+            aggregated=tuple(_aggregated(context, row, ground)),
+            model=answer.model,
+            prediction=answer.fact,
+            score=answer.score,
+            rank=answer.rank,
+            roles=() if answer.fact is None else tuple(role.value for role in _ROLES if row[role.value]),
         )
 
     def _body(self, rule: FormulaRule) -> And:
@@ -95,27 +128,63 @@ class FormulaListing:
         resolved = {atom.span: atom for disjunct in rule.disjuncts for atom in disjunct.atoms if atom.span is not None}
         return And(tuple(_filled(one, resolved) for one in self._rule.body.conditions))
 
-    def _reasons(self, rule: FormulaRule, row: Mapping[str, Value], ground: Mapping[Variable, Expression]) -> Iterator[str]:
-        for index, reason in enumerate(sql.reasons(rule.refuted)):
-            if row.get(f"r{index}"):
-                yield self._reason(reason, ground)
+    def _body_facts(self, rule: FormulaRule, ground: Ground) -> Iterator[Fact]:
+        """The atoms that bind, if the body is no disjunction: then it is not known which part holds."""
+        for atom in rule.disjuncts[0].atoms if len(rule.disjuncts) == 1 else ():
+            yield self._ground_fact(replace_variables(atom, ground))
 
-    def _reason(self, reason: Judgement, ground: Mapping[Variable, Expression]) -> str:
-        match reason:
-            case Leaf(RowAtom() as atom):
-                return self._fact(replace_variables(atom, ground))
-            case Opposite(Leaf(RowAtom() as atom)):
-                return f"not {self._fact(replace_variables(atom, ground))}"
-            case Exists(title=title):
-                return title
-            case _:
-                raise AssertionError("not a reason")
+    def _refuters(
+        self, context: Context, row: Row, ground: Ground, instances: Mapping[tuple[int, int], list[Refuter]]
+    ) -> Iterator[Refuter]:
+        """What refutes the head. That an atom is absent, which `closed` says, only if no fact refutes it."""
+        holding = [(i, one) for i, one in enumerate(sql.reasons(context.rule)) if row[f"r{i}"]]
+        by_facts = {one.group for _, one in holding if not isinstance(one.judgement, Opposite)}
+        for index, reason in holding:
+            match reason.judgement:
+                case Leaf(RowAtom() as atom):
+                    yield Refuter((self._ground_fact(replace_variables(atom, ground)),))
+                case Opposite(Leaf(RowAtom() as atom)):
+                    if reason.group not in by_facts:
+                        yield Refuter((), (self._ground_fact(replace_variables(atom, ground)),), "closed")
+                case Exists(title=title):
+                    yield from instances.get((index, int(row["row"])), [Refuter(declared=title)])  # type: ignore[arg-type]
+                case Leaf(test):
+                    yield Refuter(declared=f"{print_condition(replace_variables(test, ground))} is true")
+                case Opposite(Leaf(test)):
+                    yield Refuter(declared=f"{print_condition(replace_variables(test, ground))} is false")
+                case _:
+                    raise AssertionError("not a reason")
 
-    def _fact(self, atom: RowAtom) -> str:
-        relation = self._formulas.schema.relations[atom.table]
-        if relation.is_table:
-            return print_condition(atom)
-        return print_condition(Atom(atom.table, tuple(term for _, term in atom.arguments)))
+    def _ground_fact(self, atom: RowAtom) -> Fact:
+        return self._fact(atom.table, [(one, term.value if isinstance(term, Constant) else None) for one, term in atom.arguments])
+
+    def _fact(self, relation: str, terms: Sequence[tuple[str, Value | None]]) -> Fact:
+        values = tuple(value for _, value in terms)
+        if self._formulas.schema.relations[relation].is_table:
+            return Fact(relation, values, tuple(name for name, _ in terms))
+        return Fact(relation.removeprefix(NEGATIVE), values, negative=relation.startswith(NEGATIVE))
+
+
+def _compared(context: Context, row: Row, ground: Ground) -> Iterator[Compared]:
+    """The comparisons by which the head is refuted, with what both sides come to."""
+    known = {**ground, **_measured(context, row)}
+    for index, (compared, holds) in enumerate(sql.comparisons(context)):
+        left, right = row[f"l{index}"], row[f"s{index}"]
+        if row[f"c{index}"] and left is not None and right is not None:
+            yield Compared(print_condition(replace_variables(compared, known)), left, right, holds)
+
+
+def _measured(context: Context, row: Row) -> dict[Variable, Expression]:
+    """The values of aggregates, for the variables that stand for them."""
+    names = sql.measures(context)
+    return {Variable(one): Constant(row[f"m{i}"]) for i, one in enumerate(names) if row[f"m{i}"] is not None}
+
+
+def _aggregated(context: Context, row: Row, ground: Ground) -> Iterator[Aggregated]:
+    for index, one in enumerate(sql.measures(context)):
+        written = context.rule.measures[one].written
+        assert written is not None
+        yield Aggregated(print_expression(replace_variables(written, ground)), row[f"m{index}"], row[f"b{index}"])
 
 
 def _filled(condition: Condition, resolved: Mapping[Span, RowAtom]) -> Condition:
@@ -143,8 +212,6 @@ def _variable(name: str, number: int) -> str:
     return f"_{number}" if is_fresh(name) else name
 
 
-def _shown(value: Value) -> str:
-    """A value as people read it. Where a position has constants of several types, their keys stand for them."""
-    if isinstance(value, str) and value.startswith(MARKER):
-        return text_of(value)
-    return text_of(key_of(value))
+def _typed(value: Value, kind: ValueType | None) -> Value:
+    """A value. Where a position has constants of several types, their keys stand for them."""
+    return value_of(value) if kind is ValueType.MIXED and isinstance(value, str) else value

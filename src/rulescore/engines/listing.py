@@ -1,19 +1,20 @@
-"""The groundings behind a count, as people read them."""
+"""The groundings behind the counts of a rule of Horn form."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
 
-from rulescore.data.constants import text_of, value_of
+from rulescore.data.constants import value_of
 from rulescore.data.setting import Role
+from rulescore.data.violation import Fact, Refuter, Violation
+from rulescore.engines.asking import Answer
 from rulescore.engines.base import Engine, for_a_while
 from rulescore.engines.counting import Counter, condition_sources, load_group
 from rulescore.engines.loading import Loaded
-from rulescore.language.printer import print_atom
-from rulescore.language.syntax import Atom, Constant, Term, Wildcard
+from rulescore.language.syntax import Value
 from rulescore.logic.normal import Bound, Fixed, Free, NormalRule, PatternAtom, Slot
 from rulescore.logic.plan import ConditionShape, Group, Judge, Parameter, ShapeSlot
 from rulescore.logic.planner import plan, variable_numbers
@@ -24,29 +25,6 @@ from rulescore.sql import evidence as evidence_sql
 from rulescore.sql import listing as sql
 from rulescore.sql.build import Select, argument, drop
 from rulescore.sql.claims import Entry
-
-
-@dataclass(frozen=True, slots=True)
-class Violation:
-    """One grounding whose head is refuted. `model` and `prediction` are None for violations in the data alone."""
-
-    rule: str
-    binding: dict[str, str]
-    model: str | None
-    prediction: str | None
-    roles: tuple[str, ...]
-    body: tuple[str, ...]
-    head: str
-    refuted_by: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Violations:
-    """`says_nothing`: why there can be none, if that follows from the rules and the predictions alone."""
-
-    total: int
-    rows: list[Violation]
-    says_nothing: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +44,8 @@ class _Refuter:
     absent: tuple[_Fact, ...] = ()
 
 
-class RuleListing:
-    """Lists violations of one rule, which gets a group of its own for the purpose."""
+class HornListing:
+    """Lists violations of one rule of Horn form, which gets a group of its own for the purpose."""
 
     def __init__(self, counter: Counter, ways: Refutations, name: str, rule: NormalRule) -> None:
         self._counter = counter
@@ -81,30 +59,11 @@ class RuleListing:
         for table in self._tables:
             self._counter.engine.run(drop(table))
 
-    def find(self, *, model: int | None, prediction: int | None, limit: int) -> tuple[int, list[Violation]]:
-        """How many violations there are, and the first of them. Model None: those of the data alone."""
-        predictions = model is not None
-        rows = self._rows(predictions=predictions)
-        if rows is None:
-            return 0, []
-        engine = self._counter.engine
-        if predictions:
-            rows = sql.restricted(rows, model=model, prediction=prediction)
-        total = int(engine.query(sql.counted(rows))["n"][0].as_py())
-        if not total or not limit:
-            return total, []
-        rows = self._rows(predictions=predictions)
-        assert rows is not None
-        if predictions:
-            rows = sql.restricted(rows, model=model, prediction=prediction)
+    def columns(self, *, predictions: bool) -> Sequence[str]:
         columns = sql.row_columns(self._group, predictions=predictions)
-        if self._counter.context.appendix:
-            columns = [*columns, "opponent"]
-        found = engine.query(sql.limited(rows, columns, limit))
-        name = self._counter.loaded.models[model] if model is not None else None
-        return total, list(self._violations(found, name))
+        return [*columns, "opponent"] if self._counter.context.appendix else columns
 
-    def _rows(self, *, predictions: bool) -> Select | None:
+    def rows(self, *, predictions: bool) -> Select | None:
         counter, group, number = self._counter, self._group, self._number
         context = counter.context
         if context.appendix:
@@ -146,30 +105,35 @@ class RuleListing:
     def _sources(self) -> list[condition_sql.ConditionSource]:
         return condition_sources(self._number, self._group)
 
-    def _violations(self, found: pa.Table, model: str | None) -> Iterator[Violation]:
+    def described(self, found: pa.Table, answers: Sequence[Answer]) -> list[Violation]:
         rows = found.to_pylist()
         numbers = variable_numbers(self._rule)
         refuters = self._refuters(found, rows)
-        predictions = self._predictions({row["prediction"] for row in rows if "prediction" in row})
-        texts = self._texts(rows, refuters, predictions)
+        own = _predicted(self._counter.engine, self._counter.loaded, {row["prediction"] for row in rows if "prediction" in row})
+        texts = self._texts(rows, refuters)
         pattern = self._rule.pattern
-        for index, row in enumerate(rows):
+        listed = []
+        for index, (row, answer) in enumerate(zip(rows, answers, strict=True)):
             values = [row[claim_sql.variable(number)] for number in numbers]
             body = [self._ground(atom, values) for atom in pattern.atoms]
             absent = [self._ground(atom, values) for atom in pattern.negated]
             head = None if self._rule.head is None else self._ground(self._rule.head, values)
-            own = predictions.get(row.get("prediction", -1))
             against = refuters.get(index, [])
-            yield Violation(
+            violation = Violation(
                 rule=self._name,
-                binding=_binding(pattern.variables, [texts.constant(value) for value in values]),
-                model=model,
-                prediction=None if own is None else texts.fact(own),
-                roles=() if own is None else _roles(own, body, head, against),
-                body=(*(texts.fact(fact) for fact in body), *(f"not {texts.fact(fact)}" for fact in absent)),
-                head="false" if head is None else texts.fact(head),
-                refuted_by=tuple(dict.fromkeys(texts.refuter(one) for one in against)),
+                binding=_binding(pattern.variables, [texts.value(value) for value in values]),
+                body=(*(str(texts.fact(fact)) for fact in body), *(f"not {texts.fact(fact)}" for fact in absent)),
+                head="false" if head is None else str(texts.fact(head)),
+                facts=tuple(map(texts.fact, body)),
+                refuters=texts.refuters(against, head),
+                model=answer.model,
+                prediction=answer.fact,
+                score=answer.score,
+                rank=answer.rank,
+                roles=() if answer.fact is None else _roles(own[row["prediction"]], body, head, against),
             )
+            listed.append(violation)
+        return listed
 
     def _ground(self, atom: PatternAtom, values: Sequence[int]) -> _Fact:
         def value(slot: Slot) -> int | None:
@@ -185,9 +149,6 @@ class RuleListing:
 
     def _fact(self, literal: int, values: Sequence[int | None]) -> _Fact:
         return _fact(self._counter.loaded, literal, values)
-
-    def _predictions(self, numbers: set[int]) -> dict[int, _Fact]:
-        return _predicted(self._counter.engine, self._counter.loaded, numbers)
 
     def _refuters(self, found: pa.Table, rows: list[dict[str, int]]) -> dict[int, list[_Refuter]]:
         """What refutes the head of each listed row."""
@@ -225,10 +186,10 @@ class RuleListing:
         ]
         return _Refuter(tuple(facts[: len(shape.atoms)]), tuple(facts[len(shape.atoms) :]))
 
-    def _texts(self, rows: list[dict[str, int]], refuters: dict[int, list[_Refuter]], predictions: dict[int, _Fact]) -> _Texts:
+    def _texts(self, rows: list[dict[str, int]], refuters: dict[int, list[_Refuter]]) -> _Texts:
         wanted = {value for row in rows for field, value in row.items() if field[0] in "vt" and field[1:].isdigit()}
         facts = [fact for found in refuters.values() for one in found for fact in (*one.facts, *one.absent)]
-        wanted |= {value for fact in (*facts, *predictions.values()) for value in fact.values if value is not None}
+        wanted |= {value for fact in facts for value in fact.values if value is not None}
         return _texts(self._counter.engine, self._counter.loaded, wanted)
 
 
@@ -248,8 +209,8 @@ def _predicted(engine: Engine, loaded: Loaded, numbers: set[int]) -> dict[int, _
     return found
 
 
-def predictions_in_words(engine: Engine, loaded: Loaded, numbers: set[int]) -> dict[int, str]:
-    """Predicted facts as they are written in rules, by their numbers."""
+def predicted_facts(engine: Engine, loaded: Loaded, numbers: set[int]) -> dict[int, Fact]:
+    """Predicted facts by their numbers."""
     with for_a_while(engine):
         facts = _predicted(engine, loaded, numbers)
         texts = _texts(engine, loaded, {value for fact in facts.values() for value in fact.values if value is not None})
@@ -270,20 +231,30 @@ class _Texts:
 
     keys: dict[int, str]
 
-    def constant(self, number: int) -> str:
-        return text_of(self.keys[number])
+    def value(self, number: int) -> Value:
+        return value_of(self.keys[number])
 
-    def fact(self, fact: _Fact) -> str:
-        terms: list[Term] = [Wildcard() if v is None else Constant(value_of(self.keys[v])) for v in fact.values]
-        text = print_atom(Atom(fact.predicate, tuple(terms)))
-        return f"negative {text}" if fact.negative else text
+    def fact(self, fact: _Fact) -> Fact:
+        values = tuple(None if one is None else self.value(one) for one in fact.values)
+        return Fact(fact.predicate, values, negative=fact.negative)
 
-    def refuter(self, one: _Refuter) -> str:
-        parts = [*(self.fact(fact) for fact in one.facts), *(f"not {self.fact(fact)}" for fact in one.absent)]
-        return ", ".join(parts) if parts else "its own arguments"
+    def refuters(self, found: Sequence[_Refuter], head: _Fact | None) -> tuple[Refuter, ...]:
+        """Facts that refute the head; that it is absent, which `closed` says, only if there are none."""
+        closed = _Refuter((), () if head is None else (head,))
+        shown = [one for one in found if one != closed] or found
+        return tuple(
+            dict.fromkeys(
+                Refuter(
+                    tuple(map(self.fact, one.facts)),
+                    tuple(map(self.fact, one.absent)),
+                    "closed" if one == closed and one.absent else None,
+                )
+                for one in shown
+            )
+        )
 
 
-def _binding(names: Sequence[str], values: Sequence[str]) -> dict[str, str]:
+def _binding(names: Sequence[str], values: Sequence[Value]) -> dict[str, Value]:
     """Variables and their values; a wildcard is named by its place among them."""
     return {name if name != "_" else f"_{i + 1}": value for i, (name, value) in enumerate(zip(names, values, strict=True))}
 

@@ -10,18 +10,17 @@ import pyarrow as pa
 from sqlglot import exp, parse
 from sqlglot.errors import SqlglotError
 
-from rulescore.data.constants import key_of, text_of
 from rulescore.data.relations import Relation, Schema
 from rulescore.data.setting import SqlRule
+from rulescore.data.violation import Violation
+from rulescore.engines.asking import Answer
 from rulescore.engines.base import Engine
 from rulescore.engines.counting import named_in_errors
 from rulescore.engines.explaining import ShapeExplanation
-from rulescore.engines.listing import Violation, predictions_in_words
-from rulescore.engines.loading import Loaded
 from rulescore.errors import Diagnostic, EngineError, InputError, suggestion
 from rulescore.sql import sql_rules as sql
 from rulescore.sql.build import Select
-from rulescore.sql.listing import counted
+from rulescore.sql.listing import DRAWN, OF_ANSWER
 
 CODES = {
     "E293": "a rule in SQL cannot be run, or does not return the columns it has to",
@@ -146,32 +145,38 @@ class SqlRules:
     def statement(self, number: int) -> str:
         return self.rules[number - self.first].statement.strip()
 
-    def violations(
-        self, number: int, loaded: Loaded, *, model: int | None, prediction: int | None, limit: int
-    ) -> tuple[int, list[Violation]]:
-        """The rows that are refuted. What else they hold is shown as their binding."""
-        rule = self.rules[number - self.first]
-        predictions = model is not None
+    def listing(self, number: int) -> SqlListing:
+        return SqlListing(self.engine, self.rules[number - self.first])
 
-        def rows() -> Select:
-            return sql.violations(rule.statement, model=model, prediction=prediction)
 
-        total = int(self.engine.query(counted(rows()))["n"][0].as_py())
-        listed = self.engine.query(rows().limit(limit)).to_pylist() if total and limit else []
-        words = predictions_in_words(self.engine, loaded, {row["prediction"] for row in listed}) if predictions else {}
-        name = loaded.models[model] if model is not None else None
-        return total, [
+@dataclass(frozen=True, slots=True)
+class SqlListing:
+    """Lists the rows of a statement that are refuted. What else they hold is shown as their binding."""
+
+    engine: Engine
+    rule: SqlRule
+
+    def rows(self, *, predictions: bool) -> Select:
+        return sql.violations(self.rule.statement, predictions=predictions)
+
+    def columns(self, *, predictions: bool) -> Sequence[str]:
+        names = self.engine.query(sql.sample(self.rule.statement)).schema.names
+        return [one for one in names if predictions or one != "prediction"]
+
+    def described(self, found: pa.Table, answers: Sequence[Answer]) -> list[Violation]:
+        names = [one for one in found.column_names if one not in {*_COLUMNS, *OF_ANSWER, DRAWN}]
+        return [
             Violation(
-                rule=rule.name,
-                binding={c: _shown(value) for c, value in row.items() if c not in _COLUMNS},
-                model=name,
-                prediction=words.get(row["prediction"]),
-                roles=(),
+                rule=self.rule.name,
+                binding={one: row[one] for one in names},
                 body=(),
                 head="refuted by the statement",
-                refuted_by=(),
+                model=answer.model,
+                prediction=answer.fact,
+                score=answer.score,
+                rank=answer.rank,
             )
-            for row in listed
+            for row, answer in zip(found.to_pylist(), answers, strict=True)
         ]
 
 
@@ -203,13 +208,6 @@ def _meant(rule: SqlRule, known: Sequence[str]) -> Iterator[str]:
         close = None if word in known else suggestion(word, known)
         if close is not None:
             yield f"for `{view}`, did you mean `{prefix}{close}`?"
-
-
-def _shown(value: object) -> str:
-    try:
-        return text_of(key_of(value))  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        return str(value)
 
 
 def refuse_other_statements(rules: Sequence[SqlRule], dialect: str) -> None:

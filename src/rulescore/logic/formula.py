@@ -7,10 +7,10 @@ aggregate by a variable that stands for its value: its `Measure`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rulescore.data.setting import ValueType
-from rulescore.language.syntax import Aggregation, Condition, Expression, RowAtom
+from rulescore.language.syntax import Aggregate, Aggregation, Condition, Expression, RowAtom
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +25,13 @@ class Disjunct:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """The value of an aggregate over the groundings of its own variables."""
+    """The value of an aggregate over the groundings of its own variables. `written`: as it stands in the rule."""
 
     function: Aggregation
     value: Expression
     variables: tuple[str, ...]
     disjuncts: tuple[Disjunct, ...]
+    written: Aggregate | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

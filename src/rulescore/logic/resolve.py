@@ -279,7 +279,7 @@ class Resolver:
             variables = tuple(self.prefix + one for one in sorted(inner - set(common)))
             wild = tuple(dict.fromkeys(v for d in disjuncts for v in bound_variables(d) if self._is_fresh(v)))
             self.types[name] = self._typing().expression(Aggregate(aggregate.function, value, aggregate.condition, aggregate.span))
-            self.measures[name] = Measure(aggregate.function, value, (*variables, *wild), disjuncts)
+            self.measures[name] = Measure(aggregate.function, value, (*variables, *wild), disjuncts, aggregate)
         return Variable(self._measured[key], aggregate.span)
 
     def _is_fresh(self, name: str) -> bool:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from rulescore.language.syntax import RowAtom
+from rulescore.data.setting import ValueType
+from rulescore.language.syntax import Comparison, Condition, RowAtom, Test, Variable, Wildcard
 from rulescore.language.trees import nodes_in
-from rulescore.logic.formula import All, Any, Exists, Judgement, Leaf, Opposite
+from rulescore.logic.formula import All, Any, Disjunct, Exists, FormulaRule, Judgement, Leaf, Opposite
 from rulescore.sql.build import Select, all_of, any_of, column, equal, named, number, one_if, select, table
-from rulescore.sql.formula import Context, Scope
+from rulescore.sql.formula import Context, Joins, Scope
 from rulescore.sql.formula_branches import refutes
 from rulescore.sql.formula_changes import can_be_inside, held_over_data, judged_otherwise
 from rulescore.sql.formula_counts import fields_of, grounding, head_atoms, judged, measure_places
+
+_COMPARED = frozenset({ValueType.INTEGER, ValueType.FLOAT, ValueType.STRING, ValueType.BOOLEAN, ValueType.DATE})
 
 
 def violations(context: Context, *, predictions: bool) -> Select | None:
@@ -27,45 +30,114 @@ def violations(context: Context, *, predictions: bool) -> Select | None:
     return query.where(equal(column("g", "refuted"), number(1)))
 
 
-def reasons(judgement: Judgement) -> Iterator[Judgement]:
-    """The refutations of atoms among all that makes a head refuted: each is a reason of its own."""
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """The refutation of an atom among all that makes a head refuted. `group`: several reasons refute one atom."""
+
+    judgement: Judgement
+    group: int
+
+
+def reasons(rule: FormulaRule) -> list[Reason]:
+    return list(_reasons(rule.refuted, iter(range(10**9)), 0))
+
+
+def _reasons(judgement: Judgement, numbers: Iterator[int], group: int) -> Iterator[Reason]:
     match judgement:
-        case Leaf(RowAtom()) | Opposite(Leaf(RowAtom())) | Exists():
-            yield judgement
+        case Leaf(RowAtom() | Test()) | Opposite(Leaf(RowAtom() | Test())) | Exists():
+            yield Reason(judgement, group)
         case All(parts) | Any(parts):
+            own = next(numbers)
             for part in parts:
-                yield from reasons(part)
+                yield from _reasons(part, numbers, own)
         case Leaf() | Opposite():
             return
 
 
-def explained(context: Context, listed: str, *, predictions: bool) -> Select:
-    """Listed groundings, kept in a table, with flags: `body`, `head` and `refuter` for the parts the prediction plays, `r0`, `r1`,
-    … for the reasons that hold."""
+def comparisons(context: Context) -> list[tuple[Comparison, bool]]:
+    """The comparisons that decide whether a head is refuted, with whether they have to hold for it. A head that is `false` is
+    refuted by the body: those of it."""
     rule = context.rule
-    names = fields_of(context, predictions=predictions)
+    found = list(_comparisons(rule.refuted))
+    if rule.refuted == All(()) and len(rule.disjuncts) == 1:
+        found = [(test, True) for test in rule.disjuncts[0].tests if isinstance(test, Comparison)]
+    scope = grounding(context, predictions=False)
+    return [one for one in dict.fromkeys(found) if all(scope.type_of(side) in _COMPARED for side in (one[0].left, one[0].right))]
+
+
+def _comparisons(judgement: Judgement) -> Iterator[tuple[Comparison, bool]]:
+    match judgement:
+        # A value is compared with itself to tell whether it is missing.
+        case Leaf(Comparison(_, left, right) as found) if left != right:
+            yield found, True
+        case Opposite(Leaf(Comparison() as found)):
+            yield found, False
+        case All(parts) | Any(parts):
+            for part in parts:
+                yield from _comparisons(part)
+        case _:
+            return
+
+
+def measures(context: Context) -> list[str]:
+    """The aggregates of body and head whose values can be shown."""
+    rule = context.rule
+    return [name for name in (*rule.body_measures, *rule.head_measures) if rule.types.get(name) in _COMPARED]
+
+
+def explained(context: Context, listed: str, *, predictions: bool) -> Select:
+    """Listed groundings, kept in a table with their `row`: flags `body`, `head` and `refuter` for the parts the prediction plays,
+    `r0`, … for the reasons that hold, `l0`, `s0`, … for the sides of comparisons, `m0`, `b0`, … for aggregates with the prediction
+    and before it came."""
+    rule = context.rule
     scope = grounding(context, predictions=predictions)
-    found = list(reasons(rule.refuted))
-    fields = [named(one_if(scope.judgement(reason)), f"r{i}") for i, reason in enumerate(found)]
+    fields = [named(one_if(scope.judgement(one.judgement)), f"r{i}") for i, one in enumerate(reasons(rule))]
+    for i, (compared, holds) in enumerate(comparisons(context)):
+        missed = scope.condition(compared) if holds else exp.Not(this=exp.Paren(this=scope.condition(compared)))
+        fields += [
+            named(scope.value(compared.left), f"l{i}"),
+            named(scope.value(compared.right), f"s{i}"),
+            named(one_if(missed), f"c{i}"),
+        ]
+    before = replace(scope, prediction=None)
+    for i, name in enumerate(measures(context)):
+        fields += [named(scope.column(Variable(name)), f"m{i}"), named(before.column(Variable(name)), f"b{i}")]
     if predictions:
         fields += [named(one_if(condition), role) for role, condition in _roles(scope)]
     aggregated = predictions and can_be_inside(context, (*rule.body_measures, *rule.head_measures))
     rows = _with_changes(scope, listed) if aggregated else table(listed, "g")
-    query = select(*(column("g", c) for c in names), *fields).from_(rows)
-    return query.order_by(*(column("g", c) for c in names)) if names else query
+    return select(column("g", "row"), *fields).from_(rows).order_by(column("g", "row"))
+
+
+def instances(context: Context, disjunct: Disjunct, listed: str, *, predictions: bool, most: int) -> Select:
+    """What refutes listed groundings by one disjunct of a condition with variables of its own: `row`, and for every argument of its
+    atoms a field `f0`, `f1`, …; so many of each grounding."""
+    joins = Joins(grounding(context, predictions=predictions))
+    joins.start(table(listed, "g"))
+    joins.read_all(disjunct)
+    terms = [term for atom in disjunct.atoms for _, term in atom.arguments if not isinstance(term, Wildcard)]
+    fields = [named(joins.scope.value(term), f"f{i}") for i, term in enumerate(terms)]  # type: ignore[arg-type]  # see Resolver.atom
+    found = joins.query(named(column("g", "row"), "row"), *fields, tests=disjunct.tests).distinct()
+    names = ["row", *(f"f{i}" for i in range(len(terms)))]
+    order = exp.Order(expressions=[exp.Ordered(this=column("i", name)) for name in names])
+    place = exp.Window(this=exp.RowNumber(), partition_by=[column("i", "row")], order=order)
+    numbered = select(*(column("i", one) for one in names), named(place, "place")).from_(found.subquery(alias="i", copy=False))
+    few = exp.LTE(this=column("n", "place"), expression=number(most))
+    query = select(*(column("n", one) for one in names)).from_(numbered.subquery(alias="n", copy=False)).where(few)
+    return query.order_by(*(column("n", one) for one in names))
 
 
 def _with_changes(scope: Scope, listed: str) -> exp.Expr:
     """Listed groundings, with whether each is judged otherwise than over the data alone."""
     before = replace(scope, prediction=None)
     changed = judged_otherwise(scope, before, held_over_data(before))
-    fields = [column("g", c) for c in fields_of(scope.context, predictions=True)]
+    fields = [column("g", c) for c in ("row", *fields_of(scope.context, predictions=True))]
     return select(*fields, named(one_if(changed), "changed")).from_(table(listed, "g")).subquery(alias="g", copy=False)
 
 
 def _roles(scope: Scope) -> Iterator[tuple[str, exp.Expr]]:
     rule, context = scope.context.rule, scope.context
-    tests = [test for disjunct in rule.disjuncts for test in disjunct.tests]
+    tests: list[Condition] = [test for disjunct in rule.disjuncts for test in disjunct.tests]
     body = [atom for disjunct in rule.disjuncts for atom in disjunct.atoms]
     body += [node for test in tests for node in nodes_in(test) if isinstance(node, RowAtom)]
     places = dict.fromkeys(place for atom in body for place in context.participating(atom))
@@ -74,7 +146,7 @@ def _roles(scope: Scope) -> Iterator[tuple[str, exp.Expr]]:
     yield "refuter", any_of(refutes(scope, rule.refuted))
 
 
-def _in_changed(scope: Scope, measures: Sequence[str]) -> Iterator[exp.Expr]:
+def _in_changed(scope: Scope, names: Sequence[str]) -> Iterator[exp.Expr]:
     """Ways in which the prediction takes part through aggregates."""
-    for way in measure_places(scope, measures):
+    for way in measure_places(scope, names):
         yield exp.Paren(this=all_of([equal(column("g", "changed"), number(1)), way]))

@@ -16,6 +16,7 @@ from rulescore.sql.build import (
     any_of,
     argument,
     arguments,
+    big,
     candidate_table,
     column,
     count_rows,
@@ -34,6 +35,7 @@ from rulescore.sql.claims import Context, head_argument, variable
 from rulescore.sql.conditions import Asked, ConditionSource, asked_keys, refuted_heads
 from rulescore.sql.evidence import OPPOSES, read_alike_before
 from rulescore.sql.loading import ANSWER, CONSTANT
+from rulescore.sql.results import CONTRIBUTION
 
 LISTED = name("listed")
 WANTED = name("wanted")
@@ -121,23 +123,61 @@ def appendix_rows(
     return select(*(column("g", c) for c in [*columns, "opponent"])).from_(union_all(parts).subquery(alias="g", copy=False))
 
 
-def restricted(rows: Select, *, model: int | None, prediction: int | None) -> Select:
-    """Rows of one model, of one prediction, or both."""
-    if model is not None:
-        on = [equal(column("a", "prediction"), column("g", "prediction")), equal(column("a", "model"), number(model))]
-        rows = rows.join(table(ANSWER, "a"), on=all_of(on))
+OF_ANSWER = MODEL, SCORE, RANK = tuple(name(one) for one in ("model", "score", "rank"))
+DRAWN = name("drawn")
+
+
+def restricted(rows: Select, *, models: Sequence[int], prediction: int | None) -> Select:
+    """Rows of some models, with the number of each, its score and its rank; of one prediction if one is given."""
+    among = exp.In(this=column("a", "model"), expressions=[number(one) for one in models])
+    rows = rows.join(table(ANSWER, "a"), on=all_of([equal(column("a", "prediction"), big(column("g", "prediction"))), among]))
+    rows = rows.select(*(named(column("a", one), field) for one, field in zip(("model", "score", "rank"), OF_ANSWER, strict=True)))
+    return rows.where(equal(column("g", "prediction"), number(prediction))) if prediction is not None else rows
+
+
+def chosen(rows: Select, columns: Sequence[str], further: Sequence[str], limit: int | None, seed: str | None) -> Select:
+    """Rows in the order of their columns, or, with a seed, of a number that is drawn for each by it: the first are a sample."""
+    query = select(*(column("z", c) for c in (*columns, *further))).from_(rows.subquery(alias="z", copy=False))
+    order: list[exp.Expr] = [column("z", c) for c in columns]
+    if seed is not None:
+        words = [exp.Coalesce(this=exp.cast(one.copy(), "TEXT", copy=False), expressions=[exp.Literal.string("")]) for one in order]
+        parts: list[exp.Expr] = [exp.Literal.string(f"{seed}|")]
+        for word in words:
+            parts += [word, exp.Literal.string("|")]
+        drawn: exp.Expr = parts[0]
+        for part in parts[1:]:
+            drawn = exp.DPipe(this=drawn, expression=part)
+        drawn = exp.MD5(this=drawn)
+        query = query.select(named(drawn, DRAWN))
+        order = [drawn.copy(), *order]
+    query = query.order_by(*order) if order else query
+    return query if limit is None else query.limit(limit)
+
+
+def counted(rows: Select, *, by_model: bool) -> Select:
+    """How many rows there are, or how many of each model."""
+    query = select(named(count_rows(), "n")).from_(rows.subquery(alias="z", copy=False))
+    return query.select(column("z", MODEL)).group_by(column("z", MODEL)) if by_model else query
+
+
+def refuted_counts(prediction: int | None) -> Select:
+    """Violations of each rule and model, by the contributions: those of all predictions, or of one."""
+    keys = [column("c", "rule"), column("a", "model")]
+    query = select(*keys, named(big(exp.Sum(this=column("c", "refuted"))), "n")).from_(table(CONTRIBUTION, "c"))
+    query = query.join(table(ANSWER, "a"), on=equal(column("a", "prediction"), column("c", "prediction")))
     if prediction is not None:
-        rows = rows.where(equal(column("g", "prediction"), number(prediction)))
-    return rows
+        query = query.where(equal(column("c", "prediction"), number(prediction)))
+    return query.group_by(*(key.copy() for key in keys))
 
 
-def limited(rows: Select, columns: Sequence[str], limit: int) -> Select:
-    query = select(*(column("z", c) for c in columns)).from_(rows.subquery(alias="z", copy=False))
-    return query.order_by(*(column("z", c) for c in columns)).limit(limit)
-
-
-def counted(rows: Select) -> Select:
-    return select(named(count_rows(), "n")).from_(rows.subquery(alias="z", copy=False))
+def violating_predictions(models: Sequence[int], rules: Sequence[int]) -> Select:
+    """Every prediction of these models that violates one of these rules, with the number of its violations."""
+    keys = [column("a", "model"), column("c", "prediction"), column("a", "score"), column("a", "rank")]
+    query = select(*keys, named(big(exp.Sum(this=column("c", "refuted"))), "n")).from_(table(CONTRIBUTION, "c"))
+    query = query.join(table(ANSWER, "a"), on=equal(column("a", "prediction"), column("c", "prediction")))
+    among = [(column("a", "model"), models), (column("c", "rule"), rules)]
+    query = query.where(*(exp.In(this=one, expressions=[number(n) for n in numbers]) for one, numbers in among))
+    return query.where(exp.GT(this=column("c", "refuted"), expression=number(0))).group_by(*(key.copy() for key in keys))
 
 
 def constants_by_id() -> Select:

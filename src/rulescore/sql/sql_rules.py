@@ -104,15 +104,17 @@ def counts(statement: str, rule: int, *, predictions: bool) -> Select:
     return query.having(exp.GT(this=total(either.copy()), expression=number(0)), copy=False)  # type: ignore[return-value]
 
 
-def violations(statement: str, *, model: int | None, prediction: int | None) -> Select:
-    """The rows that are refuted, with all their columns: over the data, or of the predictions of a model, or of one of them."""
-    refuted = exp.cast(column("s", "refuted"), "BOOLEAN", copy=False)
-    rows = select("*").from_(_rows(statement)).where(_of(model is not None), refuted)
-    given = exp.cast(column("s", "prediction"), "BIGINT", copy=False)
-    if model is not None:
-        of_model = select(column("a", "prediction")).from_(table(ANSWER, "a")).where(equal(column("a", "model"), number(model)))
-        rows = rows.where(exp.In(this=given, query=of_model.subquery(copy=False)))
-    return rows.where(equal(given.copy(), number(prediction))) if prediction is not None else rows
+def violations(statement: str, *, predictions: bool) -> Select:
+    """The rows that are refuted, with all their columns: over the data, or of predictions."""
+    refuted = exp.cast(column("g", "refuted"), "BOOLEAN", copy=False)
+    rows = _rows(statement)
+    rows.set("alias", exp.TableAlias(this=identifier("g")))
+    null = exp.Is(this=column("g", "prediction"), expression=exp.null())
+    return (
+        select(exp.Column(this=exp.Star(), table=identifier("g")))
+        .from_(rows)
+        .where(exp.Not(this=null) if predictions else null, refuted)
+    )
 
 
 def values(statement: str, name: str) -> Select:

@@ -1,0 +1,74 @@
+"""Violations counted by what they have in common."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from rulescore.data.violation import CountedBy, CountedViolations, Fact
+from rulescore.engines.asking import Asked, Finder
+from rulescore.errors import Diagnostic, InputError
+from rulescore.language.syntax import Value
+from rulescore.sql.listing import violating_predictions
+
+CODES = {"E266": "violations of the data are to be counted by predictions, which the data have none of"}
+
+
+@dataclass(frozen=True, slots=True)
+class ViolationCounter:
+    """`counts`: the violations of each rule and model, by their numbers; None being the data. `targets`: the predicates of targets of
+    tables, whose last argument is a predicted value."""
+
+    finder: Finder
+    rules: Sequence[str]
+    counts: Mapping[tuple[int, int | None], int]
+    targets: Collection[str]
+
+    def by(self, what: CountedBy, rules: Sequence[int], asked: Asked) -> list[CountedViolations]:
+        if what is CountedBy.RULE:
+            found = [CountedViolations(self.rules[rule], self._model(model), n) for (rule, model), n in self.counts.items()]
+        elif what in {CountedBy.PREDICATE, CountedBy.PREDICTION} and asked.models is None:
+            helps = ("count by `rule`, `refuter` or `entity`, or name a model",)
+            raise InputError(Diagnostic("E266", f"the data make no predictions to count violations by {what}", helps=helps))
+        elif what is CountedBy.REFUTER or asked.models is None:
+            found = self._listed(what, asked)
+        else:
+            found = self._of_predictions(what, asked.models, rules)
+        return sorted(found, key=lambda one: (-one.violations, one.model or "", str(one.what)))
+
+    def _model(self, number: int | None) -> str | None:
+        return None if number is None else self.finder.models[number]
+
+    def _of_predictions(self, what: CountedBy, models: Sequence[int], rules: Sequence[int]) -> list[CountedViolations]:
+        """By what is known of the predictions that violate."""
+        rows = self.finder.engine.query(violating_predictions(models, rules)).to_pylist() if self.counts else []
+        facts = self.finder.facts({row["prediction"] for row in rows})
+        if what is CountedBy.PREDICTION:
+            return [
+                CountedViolations(str(fact), self._model(row["model"]), int(row["n"]), 1, fact, row["score"], row["rank"])
+                for row in rows
+                for fact in [facts[row["prediction"]]]
+            ]
+        violations: Counter[tuple[Value, int]] = Counter()
+        predictions: Counter[tuple[Value, int]] = Counter()
+        for row in rows:
+            for one in self._parts(what, facts[row["prediction"]]):
+                violations[one, row["model"]] += int(row["n"])
+                predictions[one, row["model"]] += 1
+        return [CountedViolations(one, self._model(model), n, predictions[one, model]) for (one, model), n in violations.items()]
+
+    def _parts(self, what: CountedBy, fact: Fact) -> set[Value]:
+        if what is CountedBy.PREDICATE:
+            return {fact.predicate}
+        values = fact.values[:-1] if fact.predicate in self.targets else fact.values
+        return {one for one in values if one is not None}
+
+    def _listed(self, what: CountedBy, asked: Asked) -> list[CountedViolations]:
+        """By what has to be looked up in every violation, a piece of them at a time."""
+        found: Counter[tuple[Value, str | None]] = Counter()
+        for rule in dict.fromkeys(rule for rule, _ in self.counts):
+            for violation in self.finder.every(rule, asked):
+                parts = violation.labels if what is CountedBy.REFUTER else violation.binding.values()
+                found.update((one, violation.model) for one in set(parts))
+        return [CountedViolations(one, model, n) for (one, model), n in found.items()]

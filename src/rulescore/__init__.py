@@ -3,7 +3,7 @@
 import typing as _typing
 
 if _typing.TYPE_CHECKING:
-    from rulescore.api import audit, score
+    from rulescore.api import audit, score, violations
     from rulescore.api import open_session as open
     from rulescore.data.request import FactFile
     from rulescore.data.rule_sources import RuleText
@@ -31,6 +31,7 @@ __all__ = [
     "load_result",
     "open",
     "score",
+    "violations",
 ]
 __version__ = "0.1.0"
 
@@ -51,6 +52,7 @@ _HOMES = {
     "load_result": "rulescore.result",
     "open": "rulescore.api",
     "score": "rulescore.api",
+    "violations": "rulescore.api",
 }
 # Within the module that defines it, a function called `open` would hide the built-in one.
 _NAMES = {"open": "open_session"}

@@ -13,6 +13,7 @@ from rulescore.data.setting import Function, SqlRule
 from rulescore.data.sources import FactsLike
 from rulescore.data.tables import Table
 from rulescore.errors import Diagnostic, InputError
+from rulescore.reporting.violations import ViolationTable
 from rulescore.result import OpenSession, Result
 
 CODES = {"E542": "a project file is opened with further arguments"}
@@ -124,6 +125,30 @@ def audit(
     )
     with OpenSession(setting) as session:
         return session.audit()
+
+
+def violations(
+    observed: FactsLike | None,
+    predictions: Mapping[str, FactsLike] | FactsLike | None = None,
+    rules: RulesLike = (),
+    *,
+    model: str | None = None,
+    rule: str | None = None,
+    prediction: object = None,
+    dataset: bool = False,
+    by: str | None = None,
+    limit: int | None = 1000,
+    sample: int | None = None,
+    seed: int = 0,
+    trusted: bool = False,
+    **options: Any,
+) -> ViolationTable:
+    """The rows behind the counts, without scoring first: of a project file, or of the arguments of `score`. The others are those of
+    `Result.violations`."""
+    with open_session(observed, predictions, rules, trusted=trusted, **options) as session:
+        return session.violations(
+            model=model, rule=rule, prediction=prediction, dataset=dataset, by=by, limit=limit, sample=sample, seed=seed
+        )
 
 
 def open_session(

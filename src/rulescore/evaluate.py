@@ -18,14 +18,23 @@ from rulescore.data.constants import key_of
 from rulescore.data.inputs import Inputs
 from rulescore.data.setting import Convention, Role, Setting
 from rulescore.data.summary import DataSummary, PredictionCounts, TableCounts
-from rulescore.data.violation import CountedBy, CountedViolations, Violation, Violations, other_writings
+from rulescore.data.violation import (
+    CountedBy,
+    CountedViolations,
+    Explained,
+    Fact,
+    PredictedKey,
+    Violation,
+    Violations,
+    other_writings,
+)
 from rulescore.engines import counting
 from rulescore.engines.adopting import adopted
+from rulescore.engines.asking import Asked, Finder, RuleListing
 from rulescore.engines.base import KeepingEngine, for_a_while
 from rulescore.engines.connect import connect
 from rulescore.engines.data_problems import data_problems, literal_types, shown_pairs
 from rulescore.engines.explaining import ShapeExplanation, explain, explain_formulas, formula_statement, rule_statement
-from rulescore.engines.asking import Asked, Finder, RuleListing
 from rulescore.engines.formula_listing import FormulaListing
 from rulescore.engines.in_place import expanded
 from rulescore.engines.listing import HornListing, predicted_facts
@@ -62,7 +71,7 @@ from rulescore.scoring.run import Run, run_of
 from rulescore.scoring.score import kind_of, score, unmeasured_models, violated_denials
 from rulescore.sql.build import Select, drop, text
 from rulescore.sql.listing import WANTED as KEYS
-from rulescore.sql.listing import prediction_number, refuted_counts
+from rulescore.sql.listing import contributions_of, makers_of, prediction_number, predictions_for, refuted_counts
 from rulescore.sql.loading import constants_by_key, engine_version
 from rulescore.sql.published import DIALECT as PUBLISHED_DIALECT
 from rulescore.sql.published import PublishedQuery, predicate_tables, published_queries
@@ -75,6 +84,8 @@ CODES = {
     "E263": "violations of a fact are asked for that no model predicts",
     "E264": "rules cannot be counted with other tolerances",
     "E265": "predictions are to be scored, but nothing declared could refute any rule",
+    "E267": "a prediction is asked for in a way that names none",
+    "E268": "a prediction is asked for by a key for which models predict different values",
     "W206": "the rule files hold no rule",
 }
 
@@ -349,7 +360,7 @@ class Session:
             rows = finder.first(totals, asked, limit) if limit is None or limit > 0 else []
         total = sum(totals.values())
         named = {(self.rules[of].name, None if by is None else self._loaded.models[by]): n for (of, by), n in counts.items()}
-        return Violations(total, rows, None if total else self._says_nothing(rules, asked), named)
+        return Violations(total, rows, None if total else self._says_nothing(rules, asked), named, self.prediction_keys)
 
     def violation_counts(
         self, by: str, *, rule: str | None = None, model: str | Sequence[str] | None = None
@@ -358,7 +369,7 @@ class Session:
         asked = self._asked(model, None)
         rules = range(len(self.rules)) if rule is None else [self._rule_number(rule)]
         counts = self._violations_of(rules, asked, every=True)
-        counter = ViolationCounter(self._finder, [one.name for one in self.rules], counts, self._target_predicates)
+        counter = ViolationCounter(self._finder, self._names, counts, self.prediction_keys)
         return counter.by(CountedBy(by), rules, asked)
 
     def _asked(self, model: str | Sequence[str] | None, prediction: Atom | None) -> Asked:
@@ -415,8 +426,56 @@ class Session:
                 listing.close()
 
     @property
-    def _target_predicates(self) -> frozenset[str]:
-        return frozenset(table.predicate for table in self._tables.values() if table.target is not None)
+    def prediction_keys(self) -> dict[str, tuple[str, ...]]:
+        """The key columns of tables whose targets are predicted, by the predicate of the predictions."""
+        return {table.predicate: table.key for table in self._tables.values() if table.target is not None}
+
+    def explained(self, prediction: Atom | PredictedKey, model: str | None = None) -> Explained:
+        """What one prediction, given as a fact or by the key of its row, does to every rule."""
+        number = self._known_prediction(prediction) if isinstance(prediction, Atom) else self._predicted_for(prediction, model)
+        makers = self._engine.query(makers_of(number))["model"].to_pylist()
+        models = tuple(self._loaded.models[one] for one in sorted(makers))
+        if model is not None and model not in models:
+            self._model_number(model)
+            helps = (f"it is predicted by {', '.join(f'`{one}`' for one in models)}",)
+            raise InputError(Diagnostic("E263", f"`{model}` does not predict it", helps=helps))
+        self._count_contributions()
+        rows = self._engine.query(contributions_of(number)).to_pylist()
+        counts = {self._names[row["rule"]]: (row["confirmed"], row["refuted"], row["evaluable"]) for row in rows}
+        fact = self._finder.facts({number})[number]
+        atom = Atom(fact.predicate, tuple(Constant(one) for one in fact.values if one is not None))
+        return Explained(fact, models, counts, self.violations(model=models[:1], prediction=atom, limit=None))
+
+    def predicted_fact(self, key: PredictedKey, model: str | None) -> Fact:
+        """What is predicted for a row."""
+        number = self._predicted_for(key, model)
+        return self._finder.facts({number})[number]
+
+    def knows_predicate(self, name: str, arity: int) -> bool:
+        known = self._loaded.vocabulary.predicates.get(name)
+        return known is not None and known.arity == arity
+
+    def _predicted_for(self, key: PredictedKey, model: str | None) -> int:
+        """The number of what is predicted for a row."""
+        targets = [table for table in self._tables.values() if table.target is not None and len(table.key) == len(key.values)]
+        if len(targets) != 1:
+            helps = ('give a fact: `("5", "wife", "76")`, or "wife(5, 76)"',)
+            raise InputError(Diagnostic("E267", f"`{key}` names no prediction", helps=helps))
+        (table,) = targets
+        ids = self._constant_ids([key_of(one) for one in key.values])
+        found: list[dict[str, int]] = []
+        if None not in ids and len(ids) + 1 in self._loaded.candidate_arities:
+            literal = self._loaded.literal(LiteralName(table.predicate, identity(len(ids) + 1)))
+            found = self._engine.query(predictions_for(literal, [one for one in ids if one is not None])).to_pylist()
+        wanted = None if model is None else self._model_number(model)
+        numbers = {row["prediction"] for row in found if wanted is None or row["model"] == wanted}
+        if not numbers:
+            raise InputError(Diagnostic("E263", f"nothing is predicted for `{key}` of `{table.name}`"))
+        if len(numbers) > 1:
+            raise InputError(
+                Diagnostic("E268", f"models differ in what they predict for `{key}` of `{table.name}`", helps=("name the model",))
+            )
+        return numbers.pop()
 
     def _says_nothing(self, rules: Iterable[int], asked: Asked) -> str | None:
         """Why there are no violations, if nothing could have been one."""
@@ -484,11 +543,20 @@ class Session:
         """The number of a predicted fact. Constants that are written as others than they are, `5` for the string "5", are told."""
         found = self._prediction_number(atom)
         if found is None:
-            meant = next((one for one in other_writings(atom) if self._prediction_number(one) is not None), None)
-            helps = ("write it as violations show it, a number with all its digits",)
-            helps = helps if meant is None else (f"write `{print_atom(meant)}`, which is predicted",)
-            raise InputError(Diagnostic("E263", f"no model predicts `{print_atom(atom)}`", helps=helps))
+            raise InputError(Diagnostic("E263", f"no model predicts `{print_atom(atom)}`", helps=(self._how_to_write(atom),)))
         return found
+
+    def _how_to_write(self, atom: Atom) -> str:
+        """How a prediction is written, if that is what is wrong with it."""
+        written = list(other_writings(atom))
+        for one in written:
+            if self._prediction_number(one) is not None:
+                return f"write `{print_atom(one)}`, which is predicted"
+        for one in written:
+            keys = [key_of(term.value) for term in one.terms if isinstance(term, Constant)]
+            if None not in self._constant_ids(keys):
+                return f"constants of the data are written `{print_atom(one)}`, but that is not predicted either"
+        return "write it as violations show it, a number with all its digits"
 
     def _prediction_number(self, atom: Atom) -> int | None:
         """The number of a predicted fact, None where no model predicts it."""
@@ -496,16 +564,22 @@ class Session:
         keys = [key_of(term.value) for term in atom.terms if isinstance(term, Constant)]
         if known is None or known.arity != atom.arity or len(keys) != atom.arity:
             return None
+        ids = self._constant_ids(keys)
+        if known.arity not in self._loaded.candidate_arities or None in ids:
+            return None
+        literal = self._loaded.literal(LiteralName(atom.predicate, identity(atom.arity)))
+        numbers = [one for one in ids if one is not None]
+        found = self._engine.query(prediction_number(literal, numbers))["prediction"].to_pylist()
+        return found[0] if found else None
+
+    def _constant_ids(self, keys: Sequence[str]) -> list[int | None]:
+        """The numbers of constants; None for those that occur nowhere."""
         with for_a_while(self._engine):
             self._engine.load(KEYS, pa.table({"key": pa.array(sorted(set(keys)), pa.string())}))
             rows = self._engine.query(constants_by_key(KEYS))
             self._engine.run(drop(KEYS))
         ids = dict(zip(rows["key"].to_pylist(), rows["id"].to_pylist(), strict=True))
-        if known.arity not in self._loaded.candidate_arities or not all(key in ids for key in keys):
-            return None
-        literal = self._loaded.literal(LiteralName(atom.predicate, identity(atom.arity)))
-        found = self._engine.query(prediction_number(literal, [ids[key] for key in keys]))["prediction"].to_pylist()
-        return found[0] if found else None
+        return [ids.get(key) for key in keys]
 
     def incompatibilities(self) -> list[PairCount]:
         """Every pair of observed predicates of one arity, with the number of tuples both hold of. What could carry a fact: of one

@@ -12,13 +12,19 @@ from types import TracebackType
 from typing import Self
 
 from rulescore.data.setting import Setting
+from rulescore.data.violation import CountedBy, PredictedKey
 from rulescore.errors import Diagnostic, InputError, RulescoreWarning
 from rulescore.evaluate import Session
+from rulescore.language.parser import parse_atom
+from rulescore.language.syntax import Atom, Constant
+from rulescore.reporting.explanation import Explanation, explanation
 from rulescore.reporting.saved import load, save
+from rulescore.reporting.violations import ViolationTable, count_table, violation_table
 from rulescore.scoring.comparison import Comparison, compare
 from rulescore.scoring.evaluation import Evaluation
 
 CODES = {
+    "E269": "violations are to be counted by something that they are not counted by",
     "E540": "a result is asked for what only its data can tell, and it does not know them",
     "E541": "a session is used after it was closed",
 }
@@ -68,6 +74,30 @@ class Result(Evaluation):
             helps = ("score again, or open the project: `rulescore.open`",)
             raise InputError(Diagnostic("E540", "this result was read from a file and does not know its data", helps=helps))
 
+    def violations(
+        self,
+        *,
+        model: str | None = None,
+        rule: str | None = None,
+        prediction: object = None,
+        dataset: bool = False,
+        by: str | None = None,
+        limit: int | None = 1000,
+        sample: int | None = None,
+        seed: int = 0,
+    ) -> ViolationTable:
+        """The rows behind the counts, read from the data again: of all models or one, or of the data; of all rules or one; of one
+        prediction; counted `by` rule, predicate, refuter, entity or prediction. At most `limit` rows, or a `sample` by a `seed`;
+        `total` counts all of them."""
+        with self.session() as session:
+            return _violations(session, model, rule, prediction, by, dataset=dataset, limit=limit, sample=sample, seed=seed)
+
+    def explain(self, prediction: object, *, model: str | None = None) -> Explanation:
+        """The rules that a prediction breaks, with the facts, those that it meets, and those that it never touches. A prediction is
+        a tuple (head, relation, tail), an atom as text, or the key of a table's row."""
+        with self.session() as session:
+            return _explained(session, prediction, model)
+
 
 def load_result(path: str | Path) -> Result:
     """A result that was saved, by its file or by the folder that `rulescore score --output` wrote. It does not know its data."""
@@ -92,6 +122,25 @@ class OpenSession:
     def audit(self) -> Result:
         """As `rulescore.audit`."""
         return self._result(self.session.audit())
+
+    def violations(
+        self,
+        *,
+        model: str | None = None,
+        rule: str | None = None,
+        prediction: object = None,
+        dataset: bool = False,
+        by: str | None = None,
+        limit: int | None = 1000,
+        sample: int | None = None,
+        seed: int = 0,
+    ) -> ViolationTable:
+        """As `Result.violations`."""
+        return _violations(self.session, model, rule, prediction, by, dataset=dataset, limit=limit, sample=sample, seed=seed)
+
+    def explain(self, prediction: object, *, model: str | None = None) -> Explanation:
+        """As `Result.explain`."""
+        return _explained(self.session, prediction, model)
 
     def _result(self, evaluation: Evaluation) -> Result:
         _warn(evaluation.warnings)
@@ -126,3 +175,53 @@ def _warn(problems: Iterable[Diagnostic]) -> None:
         level, frame = level + 1, frame.f_back
     for problem in problems:
         warnings.warn(str(problem), RulescoreWarning, stacklevel=level)
+
+
+def _violations(
+    session: Session,
+    model: str | None,
+    rule: str | None,
+    prediction: object,
+    by: str | None,
+    *,
+    dataset: bool,
+    limit: int | None,
+    sample: int | None,
+    seed: int,
+) -> ViolationTable:
+    models = list(session.predictions)
+    source = None if dataset or not models else [model] if model is not None else models
+    if by is None:
+        atom = None if prediction is None else _fact_of(session, prediction, model)
+        return violation_table(session.violations(rule=rule, model=source, prediction=atom, limit=limit, sample=sample, seed=seed))
+    if by not in set(CountedBy):
+        known = ", ".join(f"`{one}`" for one in CountedBy)
+        raise InputError(Diagnostic("E269", f"violations are not counted by `{by}`", notes=(f"they are counted by {known}",)))
+    counts = session.violation_counts(by, rule=rule, model=source)
+    total = session.violations(rule=rule, model=source, limit=0).total
+    return count_table(by, counts, session.prediction_keys, total, limit)
+
+
+def _fact_of(session: Session, prediction: object, model: str | None) -> Atom:
+    asked = _asked(session, prediction)
+    if isinstance(asked, Atom):
+        return asked
+    fact = session.predicted_fact(asked, model)
+    return Atom(fact.predicate, tuple(Constant(one) for one in fact.values if one is not None))
+
+
+def _explained(session: Session, prediction: object, model: str | None) -> Explanation:
+    return explanation(session.explained(_asked(session, prediction), model), [rule.name for rule in session.rules])
+
+
+def _asked(session: Session, prediction: object) -> Atom | PredictedKey:
+    """A fact, or the key of a row whose target is predicted. Text is a fact if it is written as one."""
+    match prediction:
+        case (head, str() as relation, tail) if session.knows_predicate(relation, 2):
+            return Atom(relation, (Constant(head), Constant(tail)))  # type: ignore[arg-type]
+        case str() as text if "(" in text or not session.prediction_keys:
+            return parse_atom(text)
+        case tuple() as values:
+            return PredictedKey(values)
+        case _:
+            return PredictedKey((prediction,))  # type: ignore[arg-type]

@@ -215,7 +215,9 @@ def test_violations_name_what_happened(run: Run) -> None:
     found = document(run("violations", "family.toml", "--model", "bad", "--rule", "no_incest", "--format", "json"))
     assert (found["total"], found["shown"]) == (1, 1)
     (row,) = found["rows"]
-    assert row["binding"] == {"X": "alice", "Y": "daniel"}
+    assert (row["X"], row["Y"]) == ("alice", "daniel")
+    assert (row["head"], row["relation"], row["tail"]) == ("alice", "wife", "daniel")
+    assert row["sentence"] == "bad predicts wife(alice, daniel), but sister(alice, daniel) is observed"
     assert row["prediction"] == "wife(alice, daniel)"
     assert row["roles"] == ["body"]
     assert row["body"] == ["sister(alice, daniel)", "wife(alice, daniel)"]
@@ -225,7 +227,7 @@ def test_violations_of_the_dataset_have_no_prediction(run: Run) -> None:
     found = document(run("violations", "family.toml", "--dataset", "--limit", "1", "--format", "json"))
     assert (found["total"], found["shown"]) == (2, 1)
     assert found["rows"][0]["prediction"] is None
-    assert found["rows"][0]["head"].startswith("father(alice, ")
+    assert found["rows"][0]["rule_head"].startswith("father(alice, ")
     assert found["rows"][0]["refuted_by"]
 
 
@@ -243,17 +245,59 @@ def test_violations_agree_with_the_counts(run: Run) -> None:
             assert found["total"] == rule["models"][model]["refuted"]
 
 
-def test_several_models_have_to_be_told_apart(run: Run) -> None:
-    result = run("violations", "family.toml")
-    assert result.exit_code == 2
-    assert "`good`, `bad`" in result.stderr
+def test_violations_are_those_of_all_models_unless_one_is_named(run: Run) -> None:
+    every = document(run("violations", "family.toml", "--format", "json"))
+    each = [document(run("violations", "family.toml", "--model", model, "--format", "json")) for model in ("good", "bad")]
+    assert every["total"] == sum(one["total"] for one in each)
+    assert sorted(row["sentence"] for row in every["rows"]) == sorted(row["sentence"] for one in each for row in one["rows"])
     assert run("violations", "family.toml", "--model", "bda").exit_code == 2
     assert run("violations", "family.toml", "--dataset", "--model", "bad").exit_code == 2
 
 
+@pytest.mark.parametrize("by", ["rule", "predicate", "refuter", "entity", "prediction"])
+def test_violations_are_counted_by_what_they_have_in_common(run: Run, by: str) -> None:
+    found = document(run("violations", "family.toml", "--by", by, "--format", "json"))
+    assert found["by"] == by
+    assert all(row["violations"] for row in found["rows"])
+    if by in {"rule", "predicate", "prediction"}:
+        assert sum(row["violations"] for row in found["rows"]) == found["total"]
+    assert f"Violations by {by}" in run("violations", "family.toml", "--by", by).stdout
+    of_data = run("violations", "family.toml", "--dataset", "--by", by)
+    assert of_data.exit_code == (2 if by in {"predicate", "prediction"} else 0)
+    assert ("error[E266]" in of_data.stderr) == (by in {"predicate", "prediction"})
+
+
+@pytest.mark.parametrize("ending", ["csv", "json", "parquet"])
+def test_violations_are_written_to_a_file(run: Run, ending: str) -> None:
+    result = run("violations", "family.toml", "-o", f"v.{ending}")
+    assert (result.exit_code, result.stdout) == (0, "")
+    total = document(run("violations", "family.toml", "--format", "json"))["total"]
+    assert f"wrote {total} of {total} violations to v.{ending}" in result.stderr
+    if ending == "parquet":
+        assert pyarrow.parquet.read_table("v.parquet").num_rows == total
+    assert run("violations", "family.toml", "-o", f"v.{ending}").exit_code == 2
+    assert run("violations", "family.toml", "-o", f"v.{ending}", "--force").exit_code == 0
+
+
+def test_violations_need_a_file_name_that_says_its_format(run: Run) -> None:
+    result = run("violations", "family.toml", "-o", "v.xlsx")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "error[E708]" in result.stderr
+
+
+def test_a_sample_of_violations_is_that_of_its_seed(run: Run) -> None:
+    def sample(seed: int) -> list[str]:
+        found = document(run("violations", "family.toml", "--sample", "1", "--seed", str(seed), "--format", "json"))
+        assert (found["shown"], found["total"] > 1) == (1, True)
+        return [row["sentence"] for row in found["rows"]]
+
+    assert sample(1) == sample(1)
+    assert len({tuple(sample(seed)) for seed in range(12)}) > 1
+
+
 def test_violations_are_blocks_on_a_terminal(run: Run) -> None:
     text = run("violations", "family.toml", "--model", "bad", "--rule", "no_incest").stdout
-    assert "X = alice, Y = daniel" in text
+    assert "bad predicts wife(alice, daniel), but sister(alice, daniel) is observed" in text
     assert "1 of 1 violations shown" in text
 
 

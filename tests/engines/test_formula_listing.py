@@ -237,8 +237,8 @@ def test_an_aggregate_shows_its_value_over_the_data_and_with_the_prediction() ->
 
 
 def test_a_closed_predicate_is_named_only_if_no_fact_refutes() -> None:
-    rules = "parent(X, Y) and 1 < 2 <- married(X, Y). closed parent. incompatible parent(X, Y), parent(Y, X). incompatible parent(X, Y), age(X, Y)."
-    facts = {"married": [("a", "b"), ("c", "d")], "parent": [("b", "a")], "age": [("e", "f")]}
+    rules = "parent(X, Y) and 1 < 2 <- married(X, Y). closed parent. incompatible parent(X, Y), parent(Y, X)."
+    facts = {"married": [("a", "b"), ("c", "d")], "parent": [("b", "a")]}
     for horn in (rules, rules.replace(" and 1 < 2", "")):
         found = {row.binding["X"]: row.refuted_by for row in listed(make_setting(facts, None, horn, threads=1)).rows}
         assert found == {"a": ("parent(b, a)",), "c": ("nothing says parent(c, d): closed",)}

@@ -106,17 +106,14 @@ def require_rule(name: str, known: Sequence[str]) -> None:
         raise InputError(Diagnostic("E704", f"no rule is named `{name}`", helps=helps))
 
 
-def the_model(name: str | None, known: Sequence[str]) -> str | None:
-    """The model that is meant: the one named, or the only one; None, the dataset, where there is no model at all."""
-    if name is None and len(known) <= 1:
-        return known[0] if known else None
-    notes = (f"the models: {', '.join(f'`{model}`' for model in known) or 'there are none'}",)
+def the_models(name: str | None, known: Sequence[str]) -> list[str] | None:
+    """The models that are meant: the one named, or all; None, the dataset, where there is no model at all."""
     if name is None:
-        helps = ("choose one with `--model`, or the observed facts with `--dataset`",)
-        raise InputError(Diagnostic("E705", "there are several models", notes=notes, helps=helps))
+        return list(dict.fromkeys(known)) or None
     if name not in known:
+        notes = (f"the models: {', '.join(f'`{model}`' for model in known) or 'there are none'}",)
         raise InputError(Diagnostic("E705", f"no model is named `{name}`", notes=notes, helps=_meant(name, known)))
-    return name
+    return [name]
 
 
 def _load(choice: SettingChoice, does: frozenset[Deed]) -> Chosen:

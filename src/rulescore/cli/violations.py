@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import click
 
 from rulescore.cli.options import ALL, SettingChoice, format_option, quiet_option, setting_options
 from rulescore.cli.output import show, show_warnings
 
+if TYPE_CHECKING:
+    # Loading it takes longer than `--help` may.
+    from rulescore.reporting.violations import ViolationTable
+
+_BY = ("rule", "predicate", "refuter", "entity", "prediction")
+_ENDINGS = (".csv", ".json", ".parquet")
+CODES = {"E708": "violations cannot be written to a file of that name"}
+
 
 @click.command()
 @setting_options(ALL)
 @click.option("--rule", metavar="NAME", help="Violations of this rule only.")
-@click.option("--model", metavar="NAME", help="Violations that this model's predictions take part in.")
+@click.option("--model", metavar="NAME", help="Violations that this model's predictions take part in; all models unless given.")
 @click.option("--dataset", is_flag=True, help="Violations in the observed facts.")
 @click.option("--prediction", metavar="ATOM", help='Violations that one prediction takes part in: "wife(alice, daniel)".')
+@click.option("--by", type=click.Choice(_BY), help="Count them by this instead of listing them.")
 @click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many are shown.")
+@click.option("--sample", type=click.IntRange(min=1), metavar="N", help="Show so many of all, taken at random.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Another seed, another sample.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write them to a .csv, .json or .parquet file."
+)
+@click.option("--force", is_flag=True, help="Overwrite the file that `--output` names.")
 @format_option
 @quiet_option
 def violations(
@@ -23,24 +41,82 @@ def violations(
     model: str | None,
     dataset: bool,
     prediction: str | None,
+    by: str | None,
     limit: int,
+    sample: int | None,
+    seed: int,
+    output: Path | None,
+    force: bool,
     form: str,
     quiet: bool,
 ) -> None:
-    """Show violations: rule, grounding, prediction and its roles, body, head and what refutes it."""
+    """Show violations: what is predicted, the rule and its grounding, and the facts that refute its head."""
     if dataset and (model or prediction):
         raise click.UsageError("`--dataset` cannot be combined with `--model` or `--prediction`")
-    from rulescore.cli.setting import COUNTING, load, require_rule, the_model
+    if by is not None and (prediction or sample):
+        raise click.UsageError("`--by` counts all violations: it cannot be combined with `--prediction` or `--sample`")
+    from rulescore.cli.setting import COUNTING, load, require_rule, the_models
     from rulescore.evaluate import Session
     from rulescore.language.parser import parse_atom
-    from rulescore.reporting.findings import violations_listing
+    from rulescore.reporting.files import require_absent
+    from rulescore.reporting.findings import violation_counts_listing, violations_listing
+    from rulescore.reporting.violations import count_table, violation_table
 
+    if output is not None:
+        _require_ending(output)
+        if not force:
+            require_absent(output)
     atom = None if prediction is None else parse_atom(prediction)
+    # A file has all of them unless it is told otherwise.
+    most = None if output is not None and _is_default("limit") else limit
     with Session(load(choice, COUNTING).setting) as session:
         # Asked of the session: a published layout has models that only the database knows.
-        source = None if dataset else the_model(model, [one.model for one in session.setting.predictions])
+        source = None if dataset else the_models(model, [one.model for one in session.setting.predictions])
         if rule is not None:
             require_rule(rule, [info.name for info in session.rules])
-        found = session.violations(rule=rule, model=source, prediction=atom, limit=limit)
+        if by is not None:
+            counts = session.violation_counts(by, rule=rule, model=source)
+            total = session.violations(rule=rule, model=source, limit=0).total
+            found = count_table(by, counts, session.prediction_keys, total, most)
+            listing = violation_counts_listing(by, counts[:most], total)
+        else:
+            rows = session.violations(rule=rule, model=source, prediction=atom, limit=most, sample=sample, seed=seed)
+            found, listing = violation_table(rows), violations_listing(rows)
         show_warnings(session.warnings, quiet=quiet)
-    show(violations_listing(found), form)
+    if output is not None:
+        _write(found, output, by)
+        if not quiet:
+            click.echo(
+                f"wrote {len(found):,} of {found.total:,} violations to {output}" if by is None else f"wrote {output}", err=True
+            )
+    elif form in {"json", "csv"}:
+        click.echo(_text(found, form, by), nl=False)
+    else:
+        show(listing, form)
+
+
+def _is_default(option: str) -> bool:
+    from click.core import ParameterSource
+
+    return click.get_current_context().get_parameter_source(option) is ParameterSource.DEFAULT
+
+
+def _require_ending(path: Path) -> None:
+    from rulescore.errors import Diagnostic, InputError
+
+    if path.suffix not in _ENDINGS:
+        helps = (f"end its name with {', '.join(f'`{one}`' for one in _ENDINGS)}",)
+        raise InputError(Diagnostic("E708", f"`{path}` does not say in which format violations are to be written", helps=helps))
+
+
+def _text(found: ViolationTable, form: str, by: str | None) -> str:
+    from rulescore.reporting.violations import render_violations_csv, render_violations_json
+
+    return render_violations_json(found, by) if form == "json" else render_violations_csv(found)
+
+
+def _write(found: ViolationTable, path: Path, by: str | None) -> None:
+    from rulescore.reporting.files import write_files
+
+    form = path.suffix.removeprefix(".")
+    write_files(path.parent, {path.name: found.table if form == "parquet" else _text(found, form, by)})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import islice, product
 
@@ -120,12 +120,35 @@ class Violation:
 @dataclass(frozen=True, slots=True)
 class Violations:
     """The rows that were asked for, and how many there are in all. `counts`: by rule and model, None being the data.
-    `says_nothing`: why there can be none, if that follows from the rules and the predictions alone."""
+    `says_nothing`: why there can be none, if that follows from the rules and the predictions alone. `keys`: the key columns of
+    tables, by the predicate of their predictions."""
 
     total: int
     rows: list[Violation]
     says_nothing: str | None = None
-    counts: Mapping[tuple[str, str | None], int] | None = None
+    counts: Mapping[tuple[str, str | None], int] = field(default_factory=dict)
+    keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PredictedKey:
+    """The key of a row of a table, whose target is predicted."""
+
+    values: tuple[Value, ...]
+
+    def __str__(self) -> str:
+        return ", ".join(print_term(Constant(one)) for one in self.values)
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """What a prediction does to the rules, by their names: confirmed, refuted and evaluable groundings in which it takes part.
+    `models`: who predicts it."""
+
+    prediction: Fact
+    models: tuple[str, ...]
+    counts: Mapping[str, tuple[int, int, int]]
+    violations: Violations
 
 
 class CountedBy(StrEnum):

@@ -14,7 +14,6 @@ from rulescore.engines.base import Engine
 from rulescore.sql.build import Select
 from rulescore.sql.listing import DRAWN, MODEL, RANK, SCORE, chosen, counted, restricted
 
-
 _PIECE = 10_000
 
 
@@ -126,8 +125,9 @@ class Finder:
         """All violations of a rule, described a piece at a time."""
         with self.listing(rule) as listing:
             rows = choose(self.engine, listing, asked, None, None)
-            for start in range(0, 0 if rows is None else rows.num_rows, _PIECE):
-                yield from self._described(listing, rows.slice(start, _PIECE))
+            if rows is not None:
+                for start in range(0, rows.num_rows, _PIECE):
+                    yield from self._described(listing, rows.slice(start, _PIECE))
 
     def _described(self, listing: RuleListing, rows: pa.Table) -> list[Violation]:
         if not rows.num_rows:

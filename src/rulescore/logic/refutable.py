@@ -215,7 +215,7 @@ def _refuting(heads: set[str], declarations: Iterable[Declaration], extracted: I
             yield from named_predicates(declaration)
 
 
-def _in_the_head(head: Head) -> Iterator[str]:
+def _in_the_head(head: Head | Condition) -> Iterator[str]:
     """The predicates of the atoms of a head, those of aggregates in it left out."""
     match head:
         case Atom(predicate) | Test(predicate):

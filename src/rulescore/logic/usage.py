@@ -93,8 +93,8 @@ def mentioned_by(program: Program, sql_rules: Collection[SqlRule] = ()) -> Calla
 
 
 def named_in_rule(rule: Rule | Refute) -> Iterator[str]:
-    """The predicates of the atoms of a rule or a refutation, those of the attributes of rows too. What is written as a test or a row
-    may turn out to be a predicate."""
+    """The predicates of the atoms of a rule or a refutation, those of the attributes of rows too. What is written as a test or a
+    row may turn out to be a predicate."""
     for condition in conditions_of(rule):
         for node in nodes_in(condition):
             match node:

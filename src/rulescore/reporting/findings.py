@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from rulescore.data.constants import key_of, text_of
+from rulescore.data.violation import Aggregated, Compared, CountedViolations, Violation, Violations
+from rulescore.language.syntax import Value
 from rulescore.reporting.cells import counted, shown
 from rulescore.reporting.listing import Audience, Cell, CellKind, Column, Layout, Listing
 from rulescore.reporting.rulefile import shown_probability
+from rulescore.reporting.sentences import sentence
 from rulescore.reporting.tables import titled
 from rulescore.scoring.results import DataSummary, PredictionCounts, RuleInfo, TableCounts
 
 if TYPE_CHECKING:
     # Listing rules does not need the engine that these come from.
-    from rulescore.evaluate import GridRow, Tolerance, Violations
+    from rulescore.evaluate import GridRow, Tolerance
     from rulescore.scoring.pairs import PairCount
 
 TITLE_COLUMNS = (
@@ -54,28 +58,99 @@ def tolerances_listing(rows: Sequence[GridRow]) -> Listing:
 
 
 def violations_listing(found: Violations) -> Listing:
+    """For people: a block for each, which begins with a sentence."""
     columns = (
+        Column("sentence", "what"),
         Column("rule", "rule"),
         Column("binding", "grounding", CellKind.BINDING),
-        Column("model", "model"),
-        Column("prediction", "prediction"),
+        Column("answer", "ranked"),
         Column("roles", "as", CellKind.TEXTS),
         Column("body", "body", CellKind.TEXTS),
         Column("head", "head"),
         Column("refuted_by", "refuted by", CellKind.TEXTS),
+        Column("compared", "compared", CellKind.TEXTS),
+        Column("aggregated", "computed", CellKind.TEXTS),
     )
     rows = tuple(
-        (row.rule, row.binding, row.model, row.prediction, row.roles, row.body, row.head, row.refuted_by) for row in found.rows
+        (
+            sentence(row),
+            row.rule,
+            {name: _value(one) for name, one in row.binding.items()},
+            _ranked(row),
+            row.roles,
+            row.body,
+            row.head,
+            row.refuted_by,
+            tuple(map(_compared, row.compared)),
+            tuple(map(_aggregated, row.aggregated)),
+        )
+        for row in found.rows
     )
+    shown_of = f"{len(rows):,} of {found.total:,} violations shown"
     return Listing(
         "violations",
         "Violations",
         columns,
         rows,
-        figures=(("total", found.total), ("shown", len(rows)), ("says_nothing", found.says_nothing)),
-        notes=(f"{len(rows):,} of {found.total:,} violations shown", *((found.says_nothing,) if found.says_nothing else ())),
+        notes=(*_by_model(found), shown_of, *((found.says_nothing,) if found.says_nothing else ())),
         layout=Layout.BLOCKS,
     )
+
+
+def _by_model(found: Violations) -> Iterator[str]:
+    """How many violations each model has, if there are several."""
+    totals: dict[str, int] = {}
+    for (_, model), n in found.counts.items():
+        if model is not None:
+            totals[model] = totals.get(model, 0) + n
+    if len(totals) > 1:
+        yield ", ".join(f"{model} {n:,}" for model, n in totals.items())
+
+
+def _ranked(row: Violation) -> str | None:
+    parts = [] if row.rank is None else [f"rank {row.rank:,}"]
+    parts += [] if row.score is None else [f"score {shown(row.score, CellKind.VALUE)}"]
+    return ", ".join(parts) or None
+
+
+def _value(value: object) -> str:
+    try:
+        return text_of(key_of(value))  # type: ignore[arg-type]
+    except (TypeError, ValueError):  # a column of a rule in SQL may hold anything
+        return str(value)
+
+
+def _compared(one: Compared) -> str:
+    sides = f"{one.text}: {_number(one.left)} against {_number(one.right)}"
+    return sides if one.margin is None else f"{sides}, {'by' if one.holds else 'missed by'} {_number(one.margin)}"
+
+
+def _aggregated(one: Aggregated) -> str:
+    without = "" if one.before == one.value else f", {_number(one.before)} without the prediction"
+    return f"{one.text} = {_number(one.value)}{without}"
+
+
+def _number(value: Value | None) -> str:
+    return shown(value, CellKind.VALUE) if isinstance(value, int | float | None) and not isinstance(value, bool) else _value(value)
+
+
+def violation_counts_listing(by: str, counts: Sequence[CountedViolations], total: int) -> Listing:
+    """How many violations there are of each of what they are counted by."""
+    predicted = any(one.predictions is not None for one in counts) and by != "prediction"
+    columns = [Column(by, by), Column("model", "model"), Column("violations", "violations", CellKind.COUNT)]
+    columns += [Column("predictions", "predictions", CellKind.COUNT)] if predicted else []
+    columns += [Column("ranked", "ranked")] if by == "prediction" else []
+    rows = []
+    for one in counts:
+        cells: list[Cell] = [_value(one.what), one.model, one.violations]
+        cells += [one.predictions] if predicted else []
+        rows.append((*cells, *([_counted_rank(one)] if by == "prediction" else [])))
+    return Listing("violations", f"Violations by {by}", tuple(columns), tuple(rows), notes=(f"{total:,} violations",))
+
+
+def _counted_rank(one: CountedViolations) -> str | None:
+    parts = [] if one.rank is None else [f"rank {one.rank:,}"]
+    return ", ".join([*parts, *([] if one.score is None else [f"score {shown(one.score, CellKind.VALUE)}"])]) or None
 
 
 def incompatibilities_listing(pairs: Iterable[PairCount]) -> Listing:

@@ -9,7 +9,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from rulescore.errors import Diagnostic, InputError, MissingExtraError, RulescoreError, suggestion
+from rulescore.errors import Diagnostic, InputError, RulescoreError, suggestion
+from rulescore.scoring.frames import pandas_frame, polars_frame
 from rulescore.scoring.results import Counts, DataSummary, Measure, ModelResult, ModelRuleResult, RuleResult
 from rulescore.scoring.run import Run
 
@@ -87,27 +88,11 @@ class Evaluation:
 
     def to_pandas(self, which: str = Which.RULES) -> Any:
         """A table as a pandas frame of nullable types."""
-        try:
-            import pandas
-        except ImportError as error:
-            raise MissingExtraError("`to_pandas`", "pandas") from error
-        nullable = {
-            pa.int64(): pandas.Int64Dtype(),
-            pa.float64(): pandas.Float64Dtype(),
-            pa.string(): pandas.StringDtype(),
-            pa.bool_(): pandas.BooleanDtype(),
-        }
-        return _with_plain_strings(self._table(which)).to_pandas(
-            types_mapper=lambda kind: nullable.get(kind, pandas.ArrowDtype(kind))
-        )
+        return pandas_frame(self._table(which))
 
     def to_polars(self, which: str = Which.RULES) -> Any:
         """A table as a Polars frame."""
-        try:
-            import polars
-        except ImportError as error:
-            raise MissingExtraError("`to_polars`", "polars") from error
-        return polars.from_arrow(_with_plain_strings(self._table(which)))
+        return polars_frame(self._table(which))
 
     def _table(self, which: str) -> Any:
         if which not in set(Which):
@@ -119,12 +104,6 @@ class Evaluation:
                 return self.models
             case Which.CONTRIBUTIONS:
                 return self.contributions
-
-
-def _with_plain_strings(table: Any) -> Any:
-    """Frames get strings: few people expect categories."""
-    fields = [field.with_type(pa.string()) if pa.types.is_dictionary(field.type) else field for field in table.schema]
-    return table.cast(pa.schema(fields))
 
 
 def _unknown_table(which: str) -> Diagnostic:

@@ -116,7 +116,7 @@ def instances(context: Context, disjunct: Disjunct, listed: str, *, predictions:
     joins.start(table(listed, "g"))
     joins.read_all(disjunct)
     terms = [term for atom in disjunct.atoms for _, term in atom.arguments if not isinstance(term, Wildcard)]
-    fields = [named(joins.scope.value(term), f"f{i}") for i, term in enumerate(terms)]  # type: ignore[arg-type]  # see Resolver.atom
+    fields = [named(joins.scope.value(term), f"f{i}") for i, term in enumerate(terms)]
     found = joins.query(named(column("g", "row"), "row"), *fields, tests=disjunct.tests).distinct()
     names = ["row", *(f"f{i}" for i in range(len(terms)))]
     order = exp.Order(expressions=[exp.Ordered(this=column("i", name)) for name in names])

@@ -198,3 +198,22 @@ def predictions_by_number(arity: int, stride: int) -> Select:
     as_written = equal(exp.Mod(this=column("c", "literal"), expression=number(stride)), number(0))
     query = select(*fields).from_(table(candidate_table(arity), "c"))
     return query.join(table(WANTED, "w"), on=all_of((equal(column("w", "id"), column("c", "prediction")), as_written)))
+
+
+def predictions_for(literal: int, key: Sequence[int]) -> Select:
+    """What models predict for a key: facts whose first arguments are these."""
+    conditions = [equal(column("c", "literal"), number(literal))]
+    conditions += [equal(column("c", argument(i)), number(value)) for i, value in enumerate(key)]
+    query = select(column("c", "prediction"), column("a", "model")).from_(table(candidate_table(len(key) + 1), "c"))
+    return query.join(table(ANSWER, "a"), on=equal(column("a", "prediction"), column("c", "prediction"))).where(*conditions)
+
+
+def makers_of(prediction: int) -> Select:
+    """The models that make a prediction."""
+    return select(column("a", "model")).from_(table(ANSWER, "a")).where(equal(column("a", "prediction"), number(prediction)))
+
+
+def contributions_of(prediction: int) -> Select:
+    """What one prediction contributes to every rule."""
+    fields = [column("c", one) for one in ("rule", "confirmed", "refuted", "evaluable")]
+    return select(*fields).from_(table(CONTRIBUTION, "c")).where(equal(column("c", "prediction"), number(prediction)))

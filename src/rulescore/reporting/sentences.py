@@ -1,0 +1,76 @@
+"""A violation as a sentence that a person can read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from rulescore.data.violation import Compared, Refuter, Violation
+from rulescore.reporting.cells import shown
+from rulescore.reporting.listing import CellKind
+
+# Text of digits is written with quotes in rules, which readers of a sentence do not miss.
+_QUOTED = re.compile(r'"([\w.-]+)"')
+
+
+def sentence(violation: Violation) -> str:
+    """Who predicts what, what follows, and what speaks against it."""
+    return _QUOTED.sub(r"\1", _sentence(violation))
+
+
+def _sentence(violation: Violation) -> str:
+    own = None if violation.prediction is None else str(violation.prediction)
+    others = [text for text in dict.fromkeys(map(str, violation.facts)) if text != own]
+    data = _observed(others) if others else "the data"
+    said = data if own is None else f"{violation.model} predicts {own}"
+    if violation.head == "false":
+        return _forbidden(violation, said, others, data=own is None)
+    if not violation.body:
+        return f"{said}: {violation.head}"
+    if violation.roles == ("refuter",):
+        return f"{said}, but {violation.head} follows from {_listed(violation.body)}"
+    if violation.head == own:
+        return f"{said}, but {_why(violation, own)}"
+    return f"{said}, so that {violation.head} should hold, but {_why(violation, own)}"
+
+
+def _forbidden(violation: Violation, said: str, others: Sequence[str], *, data: bool) -> str:
+    compared = "".join(f", and {one.text}" for one in violation.compared)
+    if data:
+        return f"{said}{compared}, which the rule forbids"
+    if others:
+        return f"{said}, but {_observed(others)}{compared}"
+    return f"{said}{compared}, which the rule forbids"
+
+
+def _why(violation: Violation, own: str | None) -> str:
+    found = [_against(one, own) for one in violation.refuters[:1]] or [_missed(one) for one in violation.compared]
+    return _listed(found) if found else "it does not"
+
+
+def _against(refuter: Refuter, own: str | None) -> str:
+    if refuter.declared is not None:
+        is_clause = refuter.declared == "closed" or refuter.declared.endswith(("is true", "is false"))
+        return str(refuter) if is_clause else f"`{refuter}` refutes it"
+    if any(one.negative for one in refuter.facts):
+        return f"{_listed([str(one).removeprefix('negative ') for one in refuter.facts])} is known to be false"
+    facts = [str(one) for one in refuter.facts if str(one) != own]
+    absent = [f"not {one}" for one in refuter.absent]
+    if not facts and not absent:
+        return "it is refuted by the prediction itself" if refuter.facts else f"{refuter} refute it"
+    return _observed(facts) if not absent else f"{_listed([*facts, *absent])} refutes it"
+
+
+def _missed(compared: Compared) -> str:
+    if compared.margin is None:
+        return f"{compared.text} holds" if compared.holds else f"{compared.text} does not hold"
+    margin = shown(compared.margin, CellKind.VALUE)
+    return f"{compared.text} holds by {margin}" if compared.holds else f"{compared.text} is missed by {margin}"
+
+
+def _observed(facts: Sequence[str]) -> str:
+    return f"{_listed(facts)} {'is' if len(facts) == 1 else 'are'} observed"
+
+
+def _listed(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"

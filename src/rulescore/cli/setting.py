@@ -32,7 +32,7 @@ CODES: dict[str, str] = {
     "E702": "no rules are given",
     "E703": "no predictions are given",
     "E704": "no rule has that name",
-    "E705": "no model has that name, or one has to be chosen",
+    "E705": "no model has that name",
     "E706": "the project file is given twice",
 }
 

@@ -1,0 +1,156 @@
+"""Violations in Python: rows that join with the user's own, counts, samples, and what one prediction does to the rules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars
+import pyarrow as pa
+import pytest
+
+import rulescore
+
+OBSERVED = [("5", "sister", "76"), ("7", "brother", "8"), ("7", "husband", "9"), ("1", "mother", "2"), ("1", "sister", "3")]
+PREDICTED = pa.table(
+    {
+        "head": ["5", "1", "9", "4"],
+        "relation": ["wife", "wife", "wife", "wife"],
+        "tail": ["76", "3", "7", "6"],
+        "score": [0.9, 0.8, 0.7, 0.1],
+        "rank": [1, 2, 3, 4],
+    }
+)
+RULES = """
+no: false <- sister(X, Y), wife(X, Y).
+back: husband(Y, X) <- wife(X, Y).
+order: X != "5" or wife(Y, X) <- wife(X, Y).
+incompatible husband, brother, sister.
+"""
+
+
+def result() -> rulescore.Result:
+    return rulescore.score(OBSERVED, {"m": PREDICTED}, RULES, threads=1, top_k=4)
+
+
+def sales(price: dict[str, Any] | None = None) -> rulescore.Result:
+    rows = {
+        "id": [1, 2, 3],
+        "zip": ["a", "a", "a"],
+        "price": [100, 110, None],
+        "test": [False, False, True],
+    }
+    table = rulescore.Table(rows, key="id", target="price", hidden={"column": "test", "values": [True]})
+    rules = "near: abs(P - Q) <= 50 <- sale(id: A, zip: Z, price: P), sale(id: B, zip: Z, price: Q), A != B."
+    predictions = price or {"m": {3: 400}}
+    return rulescore.score(None, predictions, rules, tables={"sale": table}, threads=1)
+
+
+def test_rows_join_with_predictions_by_head_relation_and_tail() -> None:
+    found = result().violations(rule="no")
+    assert (found.total, len(found)) == (2, 2)
+    joined = PREDICTED.join(
+        found.table.select(["head", "relation", "tail", "X", "rule"]), ["head", "relation", "tail"], join_type="inner"
+    )
+    assert sorted(joined["X"].to_pylist()) == ["1", "5"]
+    row = next(one for one in found.to_pylist() if one["head"] == "5")
+    assert (row["score"], row["rank"], row["model"], row["roles"]) == (0.9, 1, "m", ["body"])
+    assert row["sentence"] == "m predicts wife(5, 76), but sister(5, 76) is observed"
+
+
+def test_rows_of_a_table_join_by_its_key() -> None:
+    rows = sales().violations().to_pylist()
+    assert {(row["id"], row["relation"], row["value"]) for row in rows} == {(3, "sale.price", 400)}
+    assert {(row["A"], row["B"], row["left"], row["right"], row["margin"]) for row in rows} == {
+        (1, 3, 300, 50, 250),
+        (3, 1, 300, 50, 250),
+        (2, 3, 290, 50, 240),
+        (3, 2, 290, 50, 240),
+    }
+    assert "is missed by 250" in rows[0]["sentence"]
+
+
+def test_frames() -> None:
+    found = result().violations()
+    assert found.to_pandas().shape == (found.total, len(found.table.column_names))
+    assert isinstance(found.to_polars(), polars.DataFrame)
+    assert polars.from_arrow(found.table).height == found.total  # type: ignore[union-attr]
+    assert repr(found) == f"<{found.total} rows of {found.total} violations>"
+
+
+@pytest.mark.parametrize("by", ["rule", "predicate", "refuter", "entity", "prediction"])
+def test_counts_are_exact_whatever_is_listed(by: str) -> None:
+    whole = result().violations(by=by)
+    assert whole.total == sum(one.models["m"].counts.refuted for one in result().rule_results)
+    if by in {"rule", "predicate", "prediction"}:
+        assert sum(whole.table["violations"].to_pylist()) == whole.total
+    assert len(result().violations(by=by, limit=1)) == 1
+    assert result().violations(limit=1).total == whole.total
+
+
+def test_counts_by_prediction_join_too() -> None:
+    first = result().violations(by="prediction").to_pylist()[0]
+    assert (first["head"], first["relation"], first["tail"], first["score"], first["rank"]) == ("1", "wife", "3", 0.8, 2)
+
+
+def test_what_they_are_not_counted_by_is_refused() -> None:
+    with pytest.raises(rulescore.InputError, match="E269"):
+        result().violations(by="colour")
+    with pytest.raises(rulescore.InputError, match="E266"):
+        result().violations(by="prediction", dataset=True)
+
+
+def test_a_sample_is_that_of_its_seed_and_each_violation_is_in_some() -> None:
+    facts = {"q": [(f"a{i}", f"b{i}") for i in range(20)], "s": [(f"a{i}", f"b{i}") for i in range(20)]}
+    rules = "one: p(X, Y) <- q(X, Y). two: p(X, Y) and X != Y <- q(X, Y). incompatible p, s."
+    with rulescore.open(facts, None, rules, threads=1) as session:
+        whole = {(row["rule"], row["X"]) for row in session.violations().to_pylist()}
+        samples = [[(row["rule"], row["X"]) for row in session.violations(sample=8, seed=seed).to_pylist()] for seed in range(30)]
+        again = [(row["rule"], row["X"]) for row in session.violations(sample=8, seed=4).to_pylist()]
+        assert session.violations(sample=8).total == 40
+    assert len(whole) == 40
+    assert samples[4] == again
+    assert all(len(set(one)) == 8 for one in samples)
+    assert {one for sample in samples for one in sample} == whole
+
+
+def test_a_prediction_is_explained() -> None:
+    found = result().explain(("5", "wife", "76"))
+    assert (found.breaks, found.meets, found.never_touches) == (("no",), (), ("back", "order"))
+    assert found.violations.total == 1
+    assert found.to_pandas()["effect"].tolist() == ["breaks", "never touches", "never touches"]
+    assert "m predicts wife(5, 76), but sister(5, 76) is observed" in str(found)
+    assert result().explain('wife("5", "76")').breaks == ("no",)
+    assert result().explain(("9", "wife", "7"), model="m").meets == ("back", "order")
+
+
+def test_a_prediction_of_a_table_is_explained_by_its_key() -> None:
+    found = sales().explain(3)
+    assert (found.prediction, found.breaks, found.violations.total) == ("sale.price(3, 400)", ("near",), 4)
+    several = sales({"m": {3: 400}, "n": {3: 90}})
+    with pytest.raises(rulescore.InputError, match="E268"):
+        several.explain(3)
+    assert several.explain(3, model="n").breaks == ()
+    assert several.explain(3, model="n").meets == ("near",)
+    with pytest.raises(rulescore.InputError, match="E263"):
+        several.explain(4)
+
+
+def test_a_prediction_that_is_written_otherwise_is_told() -> None:
+    with pytest.raises(rulescore.InputError, match=r'write `wife\("5", "76"\)`, which is predicted'):
+        result().violations(prediction="wife(5, 76)")
+    with pytest.raises(rulescore.InputError, match=r'constants of the data are written `wife\("76", "5"\)`'):
+        result().violations(prediction="wife(76, 5)")
+    with pytest.raises(rulescore.InputError, match="E267"):
+        result().explain(("5", "76"))
+
+
+def test_violations_without_a_result() -> None:
+    assert rulescore.violations(OBSERVED, {"m": PREDICTED}, RULES, threads=1, top_k=4, rule="no").total == 2
+    assert rulescore.violations(OBSERVED, None, RULES, threads=1, dataset=True).total == 0
+
+
+def test_values_of_several_types_in_one_column_are_texts() -> None:
+    facts = {"q": [("a", 1), ("b", "x")], "s": [("a", 1), ("b", "x")]}
+    found = rulescore.violations(facts, None, "p(X, Y) <- q(X, Y). incompatible p, s.", threads=1)
+    assert found.table["Y"].type == pa.string()
+    assert sorted(found.table["Y"].to_pylist()) == ["1", "x"]

@@ -30,6 +30,7 @@ DOCUMENTS = (
     "docs/getting-started.md",
     "docs/numbers.md",
     "docs/conventions.md",
+    "docs/violations.md",
     "docs/python-api.md",
     "docs/comparing.md",
     "docs/rule-language.md",

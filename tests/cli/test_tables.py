@@ -257,7 +257,7 @@ def test_check_tells_rows_and_coverage(run: Run) -> None:
 def test_a_violation_shows_the_tolerance_that_was_taken(run: Run) -> None:
     found = document(run("violations", "sales.toml", "--rule", "wide", "--dataset", "--limit", "1", "--format", "json"))
     assert found["total"] == 4
-    assert found["rows"][0]["head"].endswith(", 10000)")
+    assert found["rows"][0]["rule_head"].endswith(", 10000)")
 
 
 @pytest.mark.usefixtures("sales")

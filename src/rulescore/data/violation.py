@@ -56,8 +56,8 @@ class Refuter:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A comparison with what both sides come to. `holds`: whether it does, which a head may forbid. `margin`: by how much it holds or
-    is missed, if the sides are numbers, or dates: then in days."""
+    """A comparison with what both sides come to. `holds`: whether it does, which a head may forbid. `margin`: by how much it holds
+    or is missed, if the sides are numbers, or dates: then in days."""
 
     text: str
     left: Value
@@ -88,8 +88,8 @@ class Aggregated:
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """`model`, `prediction`, its `score` and `rank` are None for violations in the data alone. `body`: the conditions of the body in
-    words, `facts`: those of its atoms that bind, as facts."""
+    """`model`, `prediction`, its `score` and `rank` are None for violations in the data alone. `body`: the conditions of the body
+    in words, `facts`: those of its atoms that bind, as facts."""
 
     rule: str
     binding: Mapping[str, Value]

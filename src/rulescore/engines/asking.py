@@ -79,7 +79,8 @@ def choose(engine: Engine, listing: RuleListing, asked: Asked, limit: int | None
 
 @dataclass(frozen=True, slots=True)
 class Finder:
-    """Finds violations of rules by their numbers. `listing`: opens the listing of a rule. `facts`: predicted facts by their numbers."""
+    """Finds violations of rules, which have numbers. `listing`: opens the listing of a rule. `facts`: predicted facts by their
+    numbers."""
 
     engine: Engine
     models: Sequence[str]
@@ -102,8 +103,8 @@ class Finder:
         return found
 
     def sample(self, totals: Mapping[int, int], asked: Asked, size: int, seed: int) -> list[Violation]:
-        """So many violations of all that there are, each as likely as any other. Every rule gives those for which it draws the least
-        numbers; those with the least of all are taken."""
+        """So many violations of all that there are, each as likely as any other. Every rule gives those for which it draws the
+        least numbers; those with the least of all are taken."""
         drawn: dict[int, pa.Table] = {}
         for rule in totals:
             with self.listing(rule) as listing:

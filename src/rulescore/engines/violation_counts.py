@@ -17,8 +17,8 @@ CODES = {"E266": "violations of the data are to be counted by predictions, which
 
 @dataclass(frozen=True, slots=True)
 class ViolationCounter:
-    """`counts`: the violations of each rule and model, by their numbers; None being the data. `targets`: the predicates of targets of
-    tables, whose last argument is a predicted value."""
+    """`counts`: the violations of each rule and model, by their numbers; None being the data. `targets`: the predicates of targets
+    of tables, whose last argument is a predicted value."""
 
     finder: Finder
     rules: Sequence[str]

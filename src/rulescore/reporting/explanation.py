@@ -36,7 +36,8 @@ class Explanation:
         return polars_frame(self.table)
 
     def __repr__(self) -> str:
-        return f"<{self.prediction}: breaks {len(self.breaks):,}, meets {len(self.meets):,}, never touches {len(self.never_touches):,} rules>"
+        parts = {"breaks": self.breaks, "meets": self.meets, "never touches": self.never_touches}
+        return f"<{self.prediction}: {', '.join(f'{what} {len(rules):,}' for what, rules in parts.items())} rules>"
 
     def __str__(self) -> str:
         lines = [f"{self.prediction}, predicted by {', '.join(self.models)}"]

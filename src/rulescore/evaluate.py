@@ -347,8 +347,8 @@ class Session:
         sample: int | None = None,
         seed: int = 0,
     ) -> Violations:
-        """Groundings whose head is refuted: of a model, of several or, if it is None, of the data; of all rules or one; the first of
-        them or a sample. However many are listed, all are counted."""
+        """Groundings whose head is refuted: of a model, of several or, if it is None, of the data; of all rules or one; the first
+        of them or a sample. However many are listed, all are counted."""
         asked = self._asked(model, prediction)
         rules = range(len(self.rules)) if rule is None else [self._rule_number(rule)]
         counts = self._violations_of(rules, asked, every=rule is None)

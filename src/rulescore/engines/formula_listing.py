@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Iterator, Mapping, Sequence
 
 import pyarrow as pa
@@ -72,11 +73,11 @@ class FormulaListing:
         with for_a_while(engine):
             engine.load(_LISTED, numbered)
             try:
-                known = engine.query(sql.explained(context, _LISTED, predictions=predictions)).to_pylist()
+                known = [engine.query(one).to_pylist() for one in sql.explained(context, _LISTED, predictions=predictions)]
                 instances = self._instances(context, predictions=predictions)
             finally:
                 engine.run(drop(_LISTED))
-        rows = [{**one, **more} for one, more in zip(found.to_pylist(), known, strict=True)]
+        rows = [dict(ChainMap(*parts)) for parts in zip(found.to_pylist(), *known, strict=True)]
         return [self._violation(context, row, answer, instances) for row, answer in zip(rows, answers, strict=True)]
 
     def _instances(self, context: Context, *, predictions: bool) -> dict[tuple[int, int], list[Refuter]]:
@@ -120,7 +121,7 @@ class FormulaListing:
             prediction=answer.fact,
             score=answer.score,
             rank=answer.rank,
-            roles=() if answer.fact is None else tuple(role.value for role in _ROLES if row[role.value]),
+            roles=() if answer.fact is None else tuple(role.value for role in _ROLES if _plays(role, row)),
         )
 
     def _body(self, rule: FormulaRule) -> And:
@@ -163,6 +164,13 @@ class FormulaListing:
         if self._formulas.schema.relations[relation].is_table:
             return Fact(relation, values, tuple(name for name, _ in terms))
         return Fact(relation.removeprefix(NEGATIVE), values, negative=relation.startswith(NEGATIVE))
+
+
+def _plays(role: Role, row: Row) -> bool:
+    """Whether a prediction plays a role; that of refuter is told by the reasons one by one if there are many."""
+    if role.value in row:
+        return bool(row[role.value])
+    return any(value for name, value in row.items() if name[0] == "p" and name[1:].isdigit())
 
 
 def _compared(context: Context, row: Row, ground: Ground) -> Iterator[Compared]:

@@ -44,7 +44,7 @@ def _forbidden(violation: Violation, said: str, others: Sequence[str], *, data: 
 
 
 def _why(violation: Violation, own: str | None) -> str:
-    found = [_against(one, own) for one in violation.refuters[:1]] or [_missed(one) for one in violation.compared]
+    found = [_against(one, own) for one in violation.refuters[:1]] or [_missed(one, violation.head) for one in violation.compared]
     return _listed(found) if found else "it does not"
 
 
@@ -61,11 +61,13 @@ def _against(refuter: Refuter, own: str | None) -> str:
     return _observed(facts) if not absent else f"{_listed([*facts, *absent])} refutes it"
 
 
-def _missed(compared: Compared) -> str:
+def _missed(compared: Compared, head: str) -> str:
+    """By how much a comparison is missed; it is not repeated if it is the head as it was said."""
+    what = "it" if compared.text == head else compared.text
     if compared.margin is None:
-        return f"{compared.text} holds" if compared.holds else f"{compared.text} does not hold"
+        return f"{what} holds" if compared.holds else f"{what} does not"
     margin = shown(compared.margin, CellKind.VALUE)
-    return f"{compared.text} holds by {margin}" if compared.holds else f"{compared.text} is missed by {margin}"
+    return f"{what} holds by {margin}" if compared.holds else f"{what} is missed by {margin}"
 
 
 def _observed(facts: Sequence[str]) -> str:

@@ -13,7 +13,7 @@ from rulescore.language.trees import nodes_in
 from rulescore.logic.formula import All, Any, Disjunct, Exists, FormulaRule, Judgement, Leaf, Opposite
 from rulescore.sql.build import Select, all_of, any_of, column, equal, named, number, one_if, select, table
 from rulescore.sql.formula import Context, Joins, Scope
-from rulescore.sql.formula_branches import refutes
+from rulescore.sql.formula_branches import MOST_NESTED, refutes
 from rulescore.sql.formula_changes import can_be_inside, held_over_data, judged_otherwise
 from rulescore.sql.formula_counts import fields_of, grounding, head_atoms, judged, measure_places
 
@@ -85,27 +85,36 @@ def measures(context: Context) -> list[str]:
     return [name for name in (*rule.body_measures, *rule.head_measures) if rule.types.get(name) in _COMPARED]
 
 
-def explained(context: Context, listed: str, *, predictions: bool) -> Select:
-    """Listed groundings, kept in a table with their `row`: flags `body`, `head` and `refuter` for the parts the prediction plays,
-    `r0`, … for the reasons that hold, `l0`, `s0`, … for the sides of comparisons, `m0`, `b0`, … for aggregates with the prediction
-    and before it came."""
+def explained(context: Context, listed: str, *, predictions: bool) -> Iterator[Select]:
+    """Queries about listed groundings, kept in a table with their `row`, in the order of that: flags `body`, `head` and `refuter`
+    for the parts the prediction plays, `r0`, … for the reasons that hold, `l0`, `s0`, … for the sides of comparisons, `m0`, `b0`, …
+    for aggregates with the prediction and before it came. If there are many reasons, `p0`, … say for each whether the prediction
+    is in it: one statement would nest too much."""
     rule = context.rule
+    found = reasons(rule)
     scope = grounding(context, predictions=predictions)
-    fields = [named(one_if(scope.judgement(one.judgement)), f"r{i}") for i, one in enumerate(reasons(rule))]
+    fields = []
     for i, (compared, holds) in enumerate(comparisons(context)):
-        missed = scope.condition(compared) if holds else exp.Not(this=exp.Paren(this=scope.condition(compared)))
-        fields += [
-            named(scope.value(compared.left), f"l{i}"),
-            named(scope.value(compared.right), f"s{i}"),
-            named(one_if(missed), f"c{i}"),
-        ]
+        decides = scope.condition(compared) if holds else exp.Not(this=exp.Paren(this=scope.condition(compared)))
+        sides = {"l": scope.value(compared.left), "s": scope.value(compared.right), "c": one_if(decides)}
+        fields += [named(value, f"{mark}{i}") for mark, value in sides.items()]
     before = replace(scope, prediction=None)
     for i, name in enumerate(measures(context)):
         fields += [named(scope.column(Variable(name)), f"m{i}"), named(before.column(Variable(name)), f"b{i}")]
+    few = len(found) <= MOST_NESTED
     if predictions:
-        fields += [named(one_if(condition), role) for role, condition in _roles(scope)]
+        fields += [named(one_if(condition), role) for role, condition in _roles(scope) if few or role != "refuter"]
     aggregated = predictions and can_be_inside(context, (*rule.body_measures, *rule.head_measures))
-    rows = _with_changes(scope, listed) if aggregated else table(listed, "g")
+    yield _of_rows(fields, _with_changes(scope, listed) if aggregated else table(listed, "g"))
+    for start in range(0, len(found), MOST_NESTED):
+        part = list(enumerate(found))[start : start + MOST_NESTED]
+        flags = [named(one_if(scope.judgement(one.judgement)), f"r{i}") for i, one in part]
+        if predictions and not few:
+            flags += [named(one_if(any_of(refutes(scope, one.judgement))), f"p{i}") for i, one in part]
+        yield _of_rows(flags, table(listed, "g"))
+
+
+def _of_rows(fields: Sequence[exp.Expr], rows: exp.Expr) -> Select:
     return select(column("g", "row"), *fields).from_(rows).order_by(column("g", "row"))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import date
 from urllib.parse import quote
 
@@ -193,3 +194,60 @@ def test_rules_in_sql_name_tables_of_the_database_with_their_schema(database: Da
     with pytest.raises(InputError, match="E293") as error:
         confirmed("known")
     assert "a table of the database itself is named with its schema: `public.sale`" in error.value.problems[0].helps
+
+
+@pytest.fixture
+def cast(database: Database) -> Database:
+    """Tables of an enumeration that a function of somebody else turns into text, plain and behind a domain."""
+    database.run(
+        "CREATE TYPE public.kind AS ENUM ('a', 'b')",
+        "CREATE FUNCTION public.lie(public.kind) RETURNS text LANGUAGE plpgsql AS $$BEGIN RAISE EXCEPTION 'the cast ran'; END$$",
+        "CREATE CAST (public.kind AS text) WITH FUNCTION public.lie(public.kind) AS IMPLICIT",
+        "CREATE DOMAIN public.wrapped AS public.kind",
+        "CREATE TYPE public.pair AS (a text, b text)",
+        "CREATE FUNCTION public.lie(public.pair) RETURNS text LANGUAGE plpgsql AS $$BEGIN RAISE EXCEPTION 'the cast ran'; END$$",
+        "CREATE CAST (public.pair AS text) WITH FUNCTION public.lie(public.pair)",
+    )
+    for name, kind, value in (("plain", "kind", "'a'"), ("domain", "wrapped", "'a'"), ("fields", "pair", "ROW('a', 'b')")):
+        database.run(
+            f"CREATE SCHEMA published_{name}",
+            f"CREATE TABLE published_{name}.p (subject text, object text, tag public.{kind}, model text)",
+            f"INSERT INTO published_{name}.p VALUES ('x', 'y', {value}, 'm')",
+            f"CREATE TABLE {name} (head text, relation text, tail public.{kind})",
+            f"INSERT INTO {name} VALUES ('x', 'p', {value})",
+            f"CREATE TABLE {name}_model (head text, relation text, tail text, model public.{kind})",
+            f"INSERT INTO {name}_model VALUES ('x', 'p', 'y', {value})",
+            f"CREATE TABLE {name}_sale (id int PRIMARY KEY, price float8, kind public.{kind})",
+            f"INSERT INTO {name}_sale VALUES (1, 2.5, {value})",
+        )
+    return database
+
+
+@pytest.mark.parametrize("name", ["plain", "domain", "fields"])
+def test_casts_of_others_are_never_run(cast: Database, name: str) -> None:
+    """A column that somebody else's function would turn into text is refused wherever it is read: their type, their cast."""
+    rules = "p(X, Y) <- p(Y, X)."
+    sale = {"sale": rulescore.Table(table=f"public.{name}_sale", key="id")}
+    turned = table_facts(name, columns={"relation": "tail", "head": "head", "tail": "relation"})
+    answers = {"a": table_answers(f"{name}_model", "a")}
+    reads: dict[str, Callable[[str], object]] = {
+        "argument": lambda engine: rulescore.audit(table_facts(name), rules, engine=engine),
+        "relation": lambda engine: rulescore.audit(turned, rules, engine=engine),
+        "model": lambda engine: rulescore.score({"p": [("x", "y")]}, answers, rules, engine=engine),
+        "column": lambda engine: rulescore.audit(None, 'K != "c" <- sale(id: A, kind: K).', tables=sale, engine=engine),
+        "tag": lambda engine: rulescore.audit(PublishedFacts(f"published_{name}"), rules, engine=engine),
+    }
+    for address in (cast.address, cast.reader):
+        assert {what: refusal(read, address) for what, read in reads.items()} == dict.fromkeys(reads, "E321")
+        # What is not read does no harm.
+        assert rulescore.audit(None, "P > 0 <- sale(id: A, price: P).", tables=sale, engine=address).rule_results
+
+
+def refusal(read: Callable[[str], object], address: str) -> str | None:
+    """The code of the problem, if there is one."""
+    try:
+        read(address)
+    except InputError as error:
+        (problem,) = error.problems
+        return problem.code
+    return None

@@ -75,8 +75,10 @@ class Catalogue(ABC):
         names = [name for name in columns if name != of_model]
         layout = resolve(names, len(names), facts.request)
         only = facts.only if of_model is None else (*facts.only, Only(of_model, (str(facts.model),)))
+        if of_model is not None:
+            refuse_unreadable(of_model, columns[of_model], facts.table, facts.origin)
         problems = [
-            _of_no_type(facts, names[i], columns[names[i]], note)
+            _of_no_type(facts.table, names[i], columns[names[i]], note, facts.origin)
             for indices, fits, note in (
                 (layout.arguments, frozenset(StoredType), "text, numbers, booleans, dates and uuids can be read"),
                 ((layout.relation,), _NAMES, "the relation column is text, or whole numbers"),
@@ -104,7 +106,14 @@ class Catalogue(ABC):
         )
 
 
-def _of_no_type(facts: FactTable, name: str, stored: StoredColumn, note: str) -> Diagnostic:
-    message = f"column `{name}` of `{facts.table}` is of type {stored.named}"
+def refuse_unreadable(name: str, column: StoredColumn, table: str, origin: str) -> None:
+    """For a column that tells rows apart, such as `model`: whatever holds constants will do."""
+    if column.type is None:
+        note = "text, numbers, booleans, dates and uuids can tell rows apart"
+        raise InputError(_of_no_type(table, name, column, note, origin))
+
+
+def _of_no_type(table: str, name: str, stored: StoredColumn, note: str, origin: str) -> Diagnostic:
+    message = f"column `{name}` of `{table}` is of type {stored.named}"
     helps = ("convert it in a view",)
-    return Diagnostic("E321", message, Place(facts.origin), notes=(note,), helps=helps)
+    return Diagnostic("E321", message, Place(origin), notes=(note,), helps=helps)

@@ -22,7 +22,7 @@ from rulescore.data.setting import (
     Setting,
 )
 from rulescore.engines.base import Engine
-from rulescore.engines.catalogue import Catalogue, Path, StoredColumn
+from rulescore.engines.catalogue import Catalogue, Path, StoredColumn, refuse_unreadable
 from rulescore.engines.offenders import counted
 from rulescore.errors import Diagnostic, InputError, Place, located, suggestion
 from rulescore.sql import in_place as sql
@@ -118,6 +118,8 @@ class PostgresCatalogue(Catalogue):
 
 def _column(row: Mapping[str, object]) -> StoredColumn:
     name, kind, modifier = str(row["type"]), row["kind"], row["modifier"]
+    if row["cast_by_function"]:
+        return StoredColumn(f"{name}, which a function of another schema converts", None)
     # Anybody may give a type of several fields the name of a plain one.
     found = StoredType.TEXT if kind == "e" else sql.STORED_TYPES.get(name) if kind == "b" else None
     # The lower 11 bits of a numeric's modifier are its scale, which may be negative; no modifier, no scale.
@@ -304,6 +306,9 @@ class _Published:
         self.predicates = self._names()
         if not self.predicates:
             raise InputError(self._none(catalogue))
+        for table in self.predicates.values():
+            for name in (_TAG, MODEL):
+                refuse_unreadable(name, tables[table][name], f"{layout.schema}.{table}", layout.origin)
         self._marks = {table: self._marked(table) for table in self.predicates.values()}
         self._refuse_tags()
 
@@ -420,6 +425,8 @@ def stored_rows(engine: Engine, table: DatabaseTable, model: str | None = None) 
         path = catalogue.find(table.table)
     schema = catalogue.schema(path)
     told = None if model is None or table.adopted is not None else model_column(schema.names)
+    if told is not None:
+        refuse_unreadable(told, catalogue.columns(path)[told], table.table, table.origin)
     only = () if model is None or told is None else (Only(told, (model,)),)
     found = StoredRows(table.origin, schema, stored_table(path, schema, only))
     if model is not None and told is not None and not engine.query(any_row(found.table)).num_rows:

@@ -44,7 +44,8 @@ WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.relpersistence <> 't'
     AND NOT n.nspname IN ('pg_catalog', 'information_schema', 'pg_toast')
 """
 
-# A domain is what it is made of, and may be made of domains itself: the modifier is that of the last which has one.
+# A domain is what it is made of, and may be made of domains itself: the modifier is that of the last which has one. Whoever makes a
+# type may have a function of theirs run by every cast of it to a type of the server's: such types are told apart.
 _COLUMNS = """
 WITH RECURSIVE made AS (
     SELECT t.oid, t.oid AS base, -1 AS modifier FROM pg_catalog.pg_type AS t WHERE t.typtype = 'd'
@@ -54,7 +55,11 @@ WITH RECURSIVE made AS (
 )
 SELECT n.nspname::TEXT AS "schema", c.relname::TEXT AS "table", a.attname::TEXT AS "name",
     COALESCE(b.typname, t.typname)::TEXT AS "type", COALESCE(b.typtype, t.typtype)::TEXT AS "kind",
-    CASE WHEN b.oid IS NULL THEN a.atttypmod ELSE m.modifier END AS "modifier"
+    CASE WHEN b.oid IS NULL THEN a.atttypmod ELSE m.modifier END AS "modifier",
+    COALESCE(b.typnamespace, t.typnamespace) <> 'pg_catalog'::regnamespace AND EXISTS(
+        SELECT 1 FROM pg_catalog.pg_cast AS k JOIN pg_catalog.pg_type AS o ON o.oid = k.casttarget
+        WHERE k.castsource = COALESCE(b.oid, t.oid) AND k.castmethod = 'f' AND o.typnamespace = 'pg_catalog'::regnamespace
+    ) AS "cast_by_function"
 FROM pg_catalog.pg_attribute AS a JOIN pg_catalog.pg_class AS c ON c.oid = a.attrelid
     JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
     LEFT JOIN (made AS m JOIN pg_catalog.pg_type AS b ON b.oid = m.base AND b.typtype <> 'd') ON m.oid = t.oid

@@ -18,7 +18,7 @@ from rulescore.data.in_place import table_answers, table_facts
 from rulescore.data.setting import EngineOptions, PublishedFacts
 from rulescore.engines.connect import connect
 from rulescore.engines.published import write_published
-from rulescore.errors import InputError
+from rulescore.errors import EngineError, InputError
 from rulescore.evaluate import Session
 
 FACTS = {
@@ -251,3 +251,39 @@ def refusal(read: Callable[[str], object], address: str) -> str | None:
         (problem,) = error.problems
         return problem.code
     return None
+
+
+WRITES = {
+    "insert": "public.writes()",
+    "sequence": "nextval('public.counted') > 0",
+    "read_write": "set_config('transaction_read_only', 'off', false) = 'off'",
+}
+
+
+@pytest.mark.parametrize("view", ["observed_sister", "predicted_aunt"])
+@pytest.mark.parametrize("condition", WRITES.values(), ids=WRITES)
+def test_rules_in_sql_write_nothing(database: Database, condition: str, view: str) -> None:
+    """Over predictions as over the data, as a role that may write."""
+    database.run(
+        "CREATE TABLE public.log (word text)",
+        "CREATE SEQUENCE public.counted",
+        "CREATE FUNCTION public.writes() RETURNS boolean LANGUAGE plpgsql AS "
+        "$$BEGIN INSERT INTO public.log VALUES ('written'); RETURN true; END$$",
+    )
+    number = "prediction" if view == "predicted_aunt" else "NULL"
+    rule = rulescore.SqlRule("writes", f"SELECT {number} AS prediction, {condition} AS confirmed, false AS refuted FROM {view}")
+    with pytest.raises(EngineError, match=r"read-only|read-write"):
+        rulescore.score(FACTS, PREDICTIONS, "", sql_rules=[rule], engine=database.address)
+    assert database.rows("SELECT is_called FROM public.counted") == [(False,)]
+
+
+@pytest.mark.parametrize("view", ["observed_sister", "predicted_aunt"])
+def test_what_a_rule_in_sql_sets_lasts_no_longer_than_its_statement(hostile: Database, view: str) -> None:
+    number = "prediction" if view == "predicted_aunt" else "NULL"
+    text = f"SELECT {number} AS prediction, {{}} IS NOT NULL AS confirmed, false AS refuted FROM {view}"
+    first = rulescore.SqlRule("first", text.format("set_config('search_path', 'public, pg_catalog, pg_temp', false)"))
+    harmless = rulescore.SqlRule("first", text.format("1"))
+    wanted = rulescore.score(FACTS, PREDICTIONS, RULES, sql_rules=[harmless, COUNTED], engine=hostile.address)
+    found = rulescore.score(FACTS, PREDICTIONS, RULES, sql_rules=[first, COUNTED], engine=hostile.address)
+    assert [one.dataset for one in found.rule_results] == [one.dataset for one in wanted.rule_results]
+    assert found.model_results == wanted.model_results

@@ -22,7 +22,7 @@ from rulescore.engines.in_place import PostgresCatalogue
 from rulescore.engines.postgres_address import connected
 from rulescore.engines.worker import Worker, took_too_long
 from rulescore.errors import Diagnostic, EngineError, InputError, UncertainError
-from rulescore.sql.build import table, text
+from rulescore.sql.build import is_of_the_user, table, text
 from rulescore.sql.postgres import adapted, careful, computes_doubles
 
 _Result = TypeVar("_Result")
@@ -202,6 +202,10 @@ class PostgresEngine:
             return
         if isinstance(statement, exp.Drop) and self._is_aborted:
             return  # everything is gone already, and the error that did it is on its way
+        if isinstance(statement, exp.Create) and is_of_the_user(statement.expression):
+            # No table is made in a transaction that is read only. So the rows come here and go back.
+            self.load(statement.this.name, self.query(statement.expression, as_written=as_written))
+            return
         made = _made_table(statement)
         doubles = computes_doubles(statement)
         sql = self.text(statement)
@@ -256,7 +260,9 @@ class PostgresEngine:
         return text(adapted(statement, self._letters), self.dialect, pretty=pretty)
 
     def explain(self, sql: str) -> str:
-        return "\n".join(str(line) for (line,) in self._do(lambda: self._rows(f"EXPLAIN {sql}")))
+        # The server computes with constants while it plans.
+        plan = self._do(lambda: self._attempt(lambda: self._rows(f"EXPLAIN {sql}"), None, read_only=True))
+        return "\n".join(str(line) for (line,) in plan)
 
     def cancel(self) -> None:
         """Make the server give up the running statement; hang up on one that does not listen."""
@@ -283,24 +289,25 @@ class PostgresEngine:
             return cursor.execute(sql.encode()).fetchall()
 
     def _attempt(self, work: Callable[[], _Result], again: Callable[[], _Result] | None, *, read_only: bool = False) -> _Result:
-        """Work that may fail without ending the transaction. `again` is tried where a number left the range of its type.
+        """Work that may fail without ending the transaction. `again` is tried where a number left the range of its type. What only
+        reads is taken back at its end: a function that it calls may have changed settings of the session.
 
         Only queries and what computes with doubles come here: a statement that writes takes a transaction's number of its own
         within, and more than 64 of those are a burden to other sessions of the server."""
-        guard = "SAVEPOINT __rulescore__" + ("; SET TRANSACTION READ ONLY" if read_only else "")
-        self._tell(guard)
+        back = "ROLLBACK TO SAVEPOINT __rulescore__; RELEASE SAVEPOINT __rulescore__"
+        self._tell("SAVEPOINT __rulescore__" + ("; SET TRANSACTION READ ONLY" if read_only else ""))
         try:
             found = work()
         except psycopg.errors.NumericValueOutOfRange:
-            self._tell("ROLLBACK TO SAVEPOINT __rulescore__; RELEASE SAVEPOINT __rulescore__")
+            self._tell(back)
             if again is None:
                 raise
             return self._attempt(again, None, read_only=read_only)
         except psycopg.Error:
             if not self._connection.closed:
-                self._tell("ROLLBACK TO SAVEPOINT __rulescore__; RELEASE SAVEPOINT __rulescore__")
+                self._tell(back)
             raise
-        self._tell("RELEASE SAVEPOINT __rulescore__")
+        self._tell(back if read_only else "RELEASE SAVEPOINT __rulescore__")
         return found
 
     def _fetch(self, sql: str) -> pa.Table:

@@ -68,6 +68,16 @@ def keeps_order(query: Select) -> bool:
     return bool(query.meta.get("as_written"))
 
 
+def of_the_user(query: Select) -> Select:
+    """Mark a query that has SQL of the user's in it, which may call any function."""
+    query.meta["of_the_user"] = True
+    return query
+
+
+def is_of_the_user(query: exp.Expr) -> bool:
+    return bool(query.meta.get("of_the_user"))
+
+
 def select(*expressions: Any) -> Select:
     return Select().select(*expressions) if expressions else Select()
 

@@ -20,6 +20,7 @@ from rulescore.sql.build import (
     identifier,
     named,
     number,
+    of_the_user,
     one_if,
     select,
     table,
@@ -98,10 +99,10 @@ def counts(statement: str, rule: int, *, predictions: bool) -> Select:
         *([named(exp.cast(column("j", "prediction"), "INT", copy=False), "prediction")] if predictions else []),
         *(named(big(exp.Coalesce(this=total(value), expressions=[number(0)])), c) for c, value in sums.items()),
     ).from_(rows.subquery(alias="j", copy=False))
-    if not predictions:
-        return query
-    query = query.group_by(column("j", "prediction"))
-    return query.having(exp.GT(this=total(either.copy()), expression=number(0)), copy=False)  # type: ignore[return-value]
+    if predictions:
+        query.group_by(column("j", "prediction"))
+        query.having(exp.GT(this=total(either.copy()), expression=number(0)), copy=False)
+    return of_the_user(query)
 
 
 def violations(statement: str, *, predictions: bool) -> Select:

@@ -257,6 +257,29 @@ def test_a_copy_or_a_link_in_another_folder_is_another_file(folder: Path, tmp_pa
     load_project(tmp_path / "same" / "rulescore.toml")
 
 
+@pytest.mark.parametrize("key", ['[output]\nfolder = "made"\n', '[engine]\nspill_folder = "made"\n'], ids=["output", "spill"])
+def test_a_folder_that_leads_elsewhere_than_when_trust_was_given_is_not_trusted(folder: Path, tmp_path: Path, key: str) -> None:
+    path = written(folder, FACTS + SQL + key)
+    made, first, second = folder / "made", tmp_path / "first", tmp_path / "second"
+    trust(path)
+    load_project(path)
+    made.mkdir()
+    load_project(path)
+    made.rmdir()
+    made.symlink_to(first)
+    with pytest.raises(InputError, match="outside its own folder"):
+        load_project(path)
+    assert str(first) in shown(path)[-1]
+    trust(path)
+    project = load_project(path)
+    made.unlink()
+    made.symlink_to(second)
+    # What was looked at is what is used, whatever a link leads to by then.
+    assert first in (project.output_folder, project.setting.engine.spill_folder)
+    with pytest.raises(InputError, match="leads elsewhere"):
+        load_project(path)
+
+
 def test_the_memory_is_its_owner_s_alone_and_can_forget(folder: Path) -> None:
     path = written(folder, FACTS + SQL)
     trust(path)

@@ -25,6 +25,7 @@ from rulescore.data.project_file import ProjectFile, read_project
 from rulescore.data.rule_sources import rule_sources
 from rulescore.data.setting import (
     DatabaseTable,
+    EngineOptions,
     FactSource,
     FactTable,
     Function,
@@ -37,7 +38,7 @@ from rulescore.data.setting import (
 from rulescore.data.sources import observed_streams, prediction_streams
 from rulescore.data.table_rows import file_rows
 from rulescore.data.tables import keyed_tables, predicts_values, target_table, the_target_table, unnamed_target
-from rulescore.data.trust import ALL_DEEDS, Deed, refuse_untrusted
+from rulescore.data.trust import ALL_DEEDS, Deed, folder_to_write, refuse_untrusted
 from rulescore.errors import Diagnostic, InputError, Place, Source, Span
 from rulescore.language.printer import print_statement
 from rulescore.language.syntax import Closed, ExtractIncompatible, IncompatibleGroup
@@ -104,7 +105,7 @@ class _Builder:
             predictions=tuple(self._model(name, section) for name, section in sections.predictions.items()),
             negatives=self._streams("negatives", sections.negatives),
             scoring=sections.scoring.options(),
-            engine=sections.engine.options(self._folder),
+            engine=self._engine(),
             tables=self._tables,
             functions=tuple(self._functions()),
             sql_rules=tuple(self._sql_rules()),
@@ -112,9 +113,12 @@ class _Builder:
         if self._problems:
             raise InputError(self._problems)
         folder = sections.output.folder
-        return Project(
-            setting, None if folder is None else self._folder / folder, tuple(sections.output.formats), project_gates(self._file)
-        )
+        written = None if folder is None else folder_to_write(self._folder, folder)
+        return Project(setting, written, tuple(sections.output.formats), project_gates(self._file))
+
+    def _engine(self) -> EngineOptions:
+        options, spill = self._sections.engine.options(self._folder), self._sections.engine.spill_folder
+        return options if spill is None else replace(options, spill_folder=folder_to_write(self._folder, spill))
 
     def _streams(self, key: str, sections: list[SourceSection]) -> tuple[FactSource, ...]:
         files = [file for number, section in enumerate(sections) for file in self._files((key, number), section)]

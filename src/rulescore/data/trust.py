@@ -40,6 +40,8 @@ class Deed(StrEnum):
 
 ALL_DEEDS = frozenset(Deed)
 
+_CHANGED = "it was trusted, but it has changed since, or a module that it names has, or a folder that it writes to leads elsewhere"
+
 
 @dataclass(frozen=True, slots=True)
 class Wish:
@@ -77,10 +79,10 @@ def _wishes(file: ProjectFile) -> Iterator[Wish]:
     spill, output = sections.engine.spill_folder, sections.output.folder
     if spill is not None and _is_outside(folder, spill):
         words = f"puts what does not fit into memory into {_quoted(spill)}, outside its own folder"
-        yield Wish(Deed.SPILL, words, place(("engine", "spill_folder")))
+        yield Wish(Deed.SPILL, words, place(("engine", "spill_folder")), _target(folder, spill))
     if output is not None and _is_outside(folder, output):
         words = f"writes results into {_quoted(output)}, outside its own folder"
-        yield Wish(Deed.OUTPUT, words, place(("output", "folder")))
+        yield Wish(Deed.OUTPUT, words, place(("output", "folder")), _target(folder, output))
 
 
 def _databases(sections: ProjectSections, file: ProjectFile) -> Iterator[Wish]:
@@ -101,7 +103,7 @@ def refuse_untrusted(file: ProjectFile, does: Collection[Deed]) -> None:
     known = remembered().get(_key(file.path))
     if known == digest(file):
         return
-    changed = () if known is None else ("it was trusted, but it has changed since, or a module that it names has",)
+    changed = () if known is None else (_CHANGED,)
     helps = (
         f"read it and the files it names; `rulescore trust {printable(shlex.quote(str(file.path)))}` shows what it asks for and "
         "remembers that you trust it as it is",
@@ -113,12 +115,16 @@ def refuse_untrusted(file: ProjectFile, does: Collection[Deed]) -> None:
 
 
 def digest(file: ProjectFile) -> str:
-    """Of the place and the bytes of a project file, and of the modules it names that lie in its folder."""
+    """Of the place and the bytes of a project file, of the modules it names that lie in its folder, and of the folders outside it
+    that it writes to, links followed: whoever changes a link changes what the file asks for."""
     names = sorted({_module(function.call) for function in file.sections.functions.values()})
     modules = [path for name in names for path in module_files(name, file.folder.resolve())]
     parts = [_key(file.path).encode(errors="surrogateescape"), file.raw]
     for path in modules:
         parts += [os.fsencode(path), _bytes(path)]
+    for written in (file.sections.engine.spill_folder, file.sections.output.folder):
+        if written is not None and _is_outside(file.folder, written):
+            parts.append(os.fsencode(_followed(file.folder, written)))
     found = sha256()
     for part in parts:
         found.update(len(part).to_bytes(8) + part)
@@ -188,12 +194,27 @@ def _module(call: str) -> str:
     return call.partition(":")[0]
 
 
-def _is_outside(folder: Path, path: str) -> bool:
-    """Whether a path leads out of a folder once links are followed. One that cannot be followed leads nowhere we know."""
+def folder_to_write(folder: Path, path: str) -> Path:
+    """A folder that a project file writes to. One that is outside is what links lead to now, when trust is looked for: they may
+    lead elsewhere later."""
+    return _followed(folder, path) if _is_outside(folder, path) else folder / path
+
+
+def _followed(folder: Path, path: str) -> Path:
+    """Where a path leads, links followed; the path itself, if they lead nowhere."""
     try:
-        return not (folder / path).resolve().is_relative_to(folder.resolve())
+        return (folder / path).resolve()
     except (OSError, RuntimeError, ValueError):
-        return True
+        return folder / path
+
+
+def _is_outside(folder: Path, path: str) -> bool:
+    """Whether a path leads out of a folder once links are followed."""
+    return not _followed(folder, path).is_relative_to(folder.resolve())
+
+
+def _target(folder: Path, path: str) -> tuple[str]:
+    return (f"which is {printable(str(_followed(folder, path)))}",)
 
 
 def _memory() -> Path | None:

@@ -175,6 +175,7 @@ _RESTS = {
     **{quote: compile(rf"(?s)(?:\\.|[^{quote}])*+") for quote in "\"'`"},
 }
 _PORT = compile(r"""\d+([/?,"'`\s]|$)""")
+_SCHEME = compile(r"[\w+.-]*:?//")
 _HIDDEN = "***"
 
 
@@ -185,6 +186,12 @@ def masked(text: str) -> str:
         pieces += [text[end:start], _HIDDEN]
         end = after
     return "".join([*pieces, text[end:]])
+
+
+def masked_address(address: str) -> str:
+    """What is given as an address, without its password: unless it begins as one, that may be all that stands before the host."""
+    before, at, host = address.rpartition("@")
+    return f"{_HIDDEN}@{host}" if at and not _SCHEME.match(before) else masked(address)
 
 
 # Many problems may be of one line, which may be long.

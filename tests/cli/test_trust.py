@@ -167,3 +167,36 @@ def test_a_view_of_a_database_file_reads_no_other_file(run: Run, family: Path) -
     assert "error[E337]" in shown
     assert "TOPSECRET" not in shown
     assert run("violations", "t.toml", "--trust").exit_code == 0
+
+
+@pytest.mark.parametrize("address", ["re:S3CRET@127.0.0.1:1/x", "postgresql:re:S3CRET@127.0.0.1:1/x", "re:S3//CRET@h/x"])
+def test_no_message_holds_the_password_of_an_address_however_it_is_written(run: Run, family: Path, address: str) -> None:
+    project = family / "p.toml"
+    project.write_text((family / "family.toml").read_text() + f'\n[engine]\nurl = "{address}"\n')
+    for command in (("check", "family.toml", "--engine", address), ("check", str(project)), ("trust", str(project), "--yes")):
+        result = run(*command)
+        assert "***@" in result.output
+        assert "S3" not in result.output
+
+
+def test_a_password_in_a_place_where_no_address_belongs_is_not_shown(run: Run, family: Path) -> None:
+    address = "postgresql://re:S3CRET@h/x"
+    project = family / "p.toml"
+    project.write_text(
+        f'facts = "train.tsv"\n[tables.t]\ndatabase = "{address}"\ntable = "t"\nkey = "id"\n[functions]\nf = "{address}:f"\n'
+    )
+    commands = (
+        ("trust", str(project)),
+        ("trust", "--forget", address),
+        ("check", "--convention", address),
+        (address,),
+        (f"--{address}",),
+    )
+    for command in commands:
+        result = run(*command)
+        assert "***@h/x" in result.output
+        assert "S3CRET" not in result.output
+
+
+def test_the_addresses_that_a_message_proposes_are_whole(run: Run) -> None:
+    assert "***" not in told(run("check", "family.toml", "--engine", "spark"))

@@ -12,6 +12,7 @@ import rulescore
 from rulescore import SqlRule
 from rulescore.data.api import make_setting
 from rulescore.data.setting import Setting
+from rulescore.engines.sql_rules import refuse_other_statements
 from rulescore.errors import Diagnostic, EngineError, InputError, Place
 from rulescore.evaluate import Session
 from rulescore.language.parser import parse_atom
@@ -339,3 +340,12 @@ def test_e293_columns_that_a_statement_could_not_tell_apart_are_refused(column: 
     with pytest.raises(InputError, match="cannot tell the column") as caught:
         rulescore.score(None, {"m": {3: 500.0}}, "", tables={"sale": table}, sql_rules=[SqlRule("r", statement)])
     assert [problem.code for problem in caught.value.problems] == ["E293"]
+
+
+def test_no_library_repeats_a_statement_that_is_refused(
+    capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    rule = SqlRule("other", "CALL connect('postgresql://re:S3CRET@h/x')")
+    with pytest.raises(InputError, match="E413"):
+        refuse_other_statements([rule], "postgres")
+    assert "S3CRET" not in caplog.text + capfd.readouterr().err

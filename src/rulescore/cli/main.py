@@ -7,6 +7,8 @@ failed, 130 interrupted, 143 terminated.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import IO, Any
 
 import click
@@ -27,7 +29,7 @@ from rulescore.cli.stopping import Terminated, stop_on_signals
 from rulescore.cli.streams import abandon_stdout, prepare_stdout
 from rulescore.cli.trust import trust
 from rulescore.cli.violations import violations
-from rulescore.errors import EngineError, InputError, RulescoreError, Severity, render_all
+from rulescore.errors import EngineError, InputError, RulescoreError, Severity, masked, render_all
 
 
 class Failure(click.ClickException):
@@ -52,9 +54,14 @@ class Termination(Failure):
 
 
 class Program(click.Group):
+    def make_context(self, *given: Any, **more: Any) -> click.Context:
+        with _without_passwords():
+            return super().make_context(*given, **more)
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            return super().invoke(ctx)
+            with _without_passwords():
+                return super().invoke(ctx)
         except EngineError as error:
             raise EngineFailure(f"error: {error}") from error
         except InputError as error:
@@ -65,6 +72,16 @@ class Program(click.Group):
             raise Termination("terminated") from error
         except KeyboardInterrupt as error:
             raise Interruption("interrupted") from error
+
+
+@contextmanager
+def _without_passwords() -> Iterator[None]:
+    """What is wrong with the words of a command line is told by repeating them."""
+    try:
+        yield
+    except click.ClickException as error:
+        error.message = masked(error.message)  # type: ignore[misc]  # it is the same error
+        raise
 
 
 @click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]})

@@ -32,11 +32,11 @@ def trust(project: Path, yes: bool, forgets: bool, lists: bool) -> None:
 
 
 def _trust(file: ProjectFile, *, yes: bool) -> None:
-    from rulescore.data.trust import digest, printable, remember, wishes
+    from rulescore.data.trust import digest, remember, shown_path, wishes
 
     # Of what is shown, not of what it has become when the answer comes.
     seen, found = digest(file), wishes(file)
-    name = printable(str(file.path))
+    name = shown_path(file.path)
     if not found:
         click.echo(f"{name} asks for nothing that needs trust")
         return
@@ -53,14 +53,14 @@ def _trust(file: ProjectFile, *, yes: bool) -> None:
 
 
 def _forget(project: Path) -> None:
-    from rulescore.data.trust import forget, printable
+    from rulescore.data.trust import forget, shown_path
 
-    name = printable(str(project))
+    name = shown_path(project)
     click.echo(f"{name} is no longer trusted" if forget(project) else f"{name} was not trusted", err=True)
 
 
 def _list() -> None:
-    from rulescore.data.trust import is_remembered, printable, remembered
+    from rulescore.data.trust import is_remembered, remembered, shown_path
 
     for path, known in remembered().items():
-        click.echo(printable(path) + ("" if is_remembered(Path(path), known) else " (changed or gone: not trusted)"))
+        click.echo(shown_path(Path(path)) + ("" if is_remembered(Path(path), known) else " (changed or gone: not trusted)"))

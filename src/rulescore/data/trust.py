@@ -21,7 +21,7 @@ from rulescore.data.locks import alone_in
 from rulescore.data.modules import module_files
 from rulescore.data.options import Location, ProjectSections
 from rulescore.data.project_file import ProjectFile, read_project
-from rulescore.errors import Diagnostic, InputError, Place, masked
+from rulescore.errors import Diagnostic, InputError, Place, masked, masked_address
 
 VARIABLE = "RULESCORE_TRUST"
 """The environment variable that says, by 1, that every project file is trusted."""
@@ -71,10 +71,11 @@ def _wishes(file: ProjectFile) -> Iterator[Wish]:
         details = tuple(f"from {printable(str(path))}" for path in found) or ("from where modules are installed",)
         yield Wish(Deed.CODE, words, place(("functions", name)), details)
     for number, rule in enumerate(sections.sql_rules):
+        # Nothing of it is hidden, passwords neither: what looks like one could be what it does.
         lines = tuple(map(printable, rule.statement.strip().splitlines()))
         yield Wish(Deed.SQL, f"runs the SQL of the rule {_quoted(rule.name)}", place(("sql_rules", number, "name")), lines)
     if sections.engine.url != "duckdb":
-        yield Wish(Deed.ENGINE, f"works on the server {_quoted(masked(sections.engine.url))}", place(("engine", "url")))
+        yield Wish(Deed.ENGINE, f"works on the server {_quoted(masked_address(sections.engine.url))}", place(("engine", "url")))
     yield from _databases(sections, file)
     spill, output = sections.engine.spill_folder, sections.output.folder
     if spill is not None and _is_outside(folder, spill):
@@ -181,8 +182,13 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode("ascii") for c in text)
 
 
+def shown_path(path: Path) -> str:
+    """A path as it is shown. Somebody may have given an address instead."""
+    return printable(masked(str(path)))
+
+
 def _quoted(text: str) -> str:
-    return f"`{printable(text)}`"
+    return f"`{printable(masked(text))}`"
 
 
 def _key(path: Path) -> str:

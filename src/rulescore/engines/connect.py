@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 from rulescore.data.setting import EngineOptions
 from rulescore.engines.base import Engine
-from rulescore.errors import Diagnostic, InputError, MissingExtraError, masked
+from rulescore.errors import Diagnostic, InputError, MissingExtraError, masked_address
 
 CODES = {
     "E901": "an engine refuses one of its options",
@@ -36,6 +36,6 @@ def connect(options: EngineOptions) -> Engine:
         return SparkEngine(options)
     helps = (
         "the engines are `duckdb`, which is the default, `postgresql://user@host/database`, `spark://local[*]`, "
-        "`spark://host:port` and `sc://host:port`",
+        "`spark://host:7077` and `sc://host:15002`",
     )
-    raise InputError(Diagnostic("E902", f"there is no engine `{masked(options.url)}`", helps=helps))
+    raise InputError(Diagnostic("E902", f"there is no engine `{masked_address(options.url)}`", helps=helps))

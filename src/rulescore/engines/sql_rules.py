@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import duckdb
@@ -232,13 +234,26 @@ def _not_one_query(statement: str, dialect: str) -> str | None:
                 return _listed(str(one.type).rpartition(".")[2] for one in found)
             # What modifies data within a query is refused by the database wherever the query is not the whole statement.
             return None
-        parsed = [one for one in parse(statement, read=dialect) if one is not None]
+        with _library_silent():
+            parsed = [one for one in parse(statement, read=dialect) if one is not None]
     except (duckdb.Error, SqlglotError) as error:
         return str(error).splitlines()[0]
     if len(parsed) != 1 or not isinstance(parsed[0], exp.Query | exp.Values):
         return _listed(type(one).__name__.upper() for one in parsed)
     other = next(parsed[0].find_all(*_NO_PART_OF_QUERIES), None)
     return None if other is None else f"it has `{type(other).__name__.upper()}` in it"
+
+
+@contextmanager
+def _library_silent() -> Iterator[None]:
+    """The parser logs a statement that it does not understand, with whatever passwords are in it."""
+    log = logging.getLogger("sqlglot")
+    before = log.disabled
+    log.disabled = True
+    try:
+        yield
+    finally:
+        log.disabled = before
 
 
 def _listed(kinds: Iterable[str]) -> str:

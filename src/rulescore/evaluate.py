@@ -17,6 +17,7 @@ import pyarrow as pa
 from rulescore.data.constants import key_of
 from rulescore.data.inputs import Inputs
 from rulescore.data.setting import Convention, Role, Setting
+from rulescore.data.sources import refuse_shared_pipes
 from rulescore.data.summary import DataSummary, PredictionCounts, TableCounts
 from rulescore.data.violation import (
     CountedBy,
@@ -131,6 +132,7 @@ class Session:
             raise
 
     def _open(self, names: Sequence[str]) -> None:
+        refuse_shared_pipes(self.setting)
         refuse_clashes(self.setting.sql_rules, names)
         refuse_other_statements(self.setting.sql_rules, self._engine.dialect)
         refuse_unable(self._engine, self.setting, self.program, grid=self._grid)

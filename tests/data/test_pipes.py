@@ -126,6 +126,19 @@ def test_standard_input_is_read_for_the_one_who_asks_first(standard_input, facts
     assert problem.code == "E327"
 
 
+@pytest.mark.parametrize("second", ["pipe", "link"])
+@pytest.mark.timeout(20)
+def test_a_pipe_that_two_sources_name_is_refused_before_it_is_read(tmp_path, problems_of, second):
+    """The second reader would wait for ever."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("pipe")
+    first, second = str(tmp_path / "pipe"), str(tmp_path / second)
+    rule = "p(X, Y) <- p(Y, X)."
+    for call in (lambda: audit([first, second], rule), lambda: score(first, {"m": second}, rule, negatives=[("a", "p", "b")])):
+        (problem,) = problems_of(call)
+        assert (problem.code, problem.message) == ("E327", f"the pipe `{second}` is asked for twice, and can be read only once")
+
+
 def test_rules_come_from_standard_input(standard_input):
     standard_input("p(X, Y) <- p(Y, X).\r\n")
     assert len(audit([("a", "p", "b")], "/dev/stdin").rule_results) == 1

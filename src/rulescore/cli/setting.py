@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from rulescore.cli.options import SettingChoice
 from rulescore.data.api import make_setting
-from rulescore.data.files import asked_twice, is_standard_input
+from rulescore.data.files import refuse_pipes_twice
 from rulescore.data.gates import GateText
 from rulescore.data.project import load_project
 from rulescore.data.setting import (
@@ -183,8 +183,7 @@ def _delimiter(choice: SettingChoice) -> str | None:
 def _made(choice: SettingChoice) -> Setting:
     """A setting of the options alone: they are checked there, and all their problems are raised together."""
     named = (*choice.facts, *choice.negatives, *choice.predictions, *map(str, choice.rules))
-    if sum(is_standard_input(Path(named_path(one.rpartition("=")[2]))) for one in named) > 1:
-        raise InputError(asked_twice())
+    refuse_pipes_twice(Path(named_path(one.rpartition("=")[2])) for one in named)
     return make_setting(
         [named_source(source) for source in choice.facts],
         files_by_model(choice.predictions),

@@ -23,7 +23,7 @@ CODES: dict[str, str] = {
     "E322": "a Python object cannot be read as facts",
     "E323": "a Python row has not the shape of a fact",
     "E326": "a model that is named after its file has the name of another",
-    "E327": "standard input is given to two sources",
+    "E327": "standard input, or a pipe, is given to two sources",
     "E347": "a frame of Spark is given to another engine",
     "E330": "top_k is asked for, but nothing says which answers are best",
     "E331": "some rows of one source have a rank or a query and others have none",

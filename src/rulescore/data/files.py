@@ -9,7 +9,7 @@ import stat
 import sys
 import tempfile
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
@@ -51,6 +51,18 @@ def is_pipe(path: Path) -> bool:
         return path == STANDARD_INPUT or _is_stream(path.stat().st_mode)
     except (OSError, ValueError):
         return False
+
+
+def refuse_pipes_twice(paths: Iterable[Path]) -> None:
+    """A pipe is read to its end: whoever opened it again would wait for somebody who writes once more."""
+    seen: set[tuple[int, int] | None] = set()
+    for path in filter(is_pipe, paths):
+        # Standard input has several names, and need not be there.
+        found = None if is_standard_input(path) else path.stat()
+        pipe = None if found is None else (found.st_dev, found.st_ino)
+        if pipe in seen:
+            raise InputError(_asked_twice("standard input" if found is None else f"the pipe `{path}`"))
+        seen.add(pipe)
 
 
 def _is_stream(mode: int) -> bool:
@@ -171,14 +183,14 @@ def standard_input() -> IO[bytes]:
     if sys.stdin is None:
         raise InputError(Diagnostic("E302", "there is no standard input"))
     if sys.stdin is _spent:
-        raise InputError(asked_twice())
+        raise InputError(_asked_twice("standard input"))
     _spent = sys.stdin
     return sys.stdin.buffer
 
 
-def asked_twice() -> Diagnostic:
+def _asked_twice(what: str) -> Diagnostic:
     helps = ("give it to one source, and files to the others",)
-    return Diagnostic("E327", "standard input is asked for twice, and can be read only once", helps=helps)
+    return Diagnostic("E327", f"{what} is asked for twice, and can be read only once", helps=helps)
 
 
 def unreadable(path: Path, error: OSError | ValueError) -> Diagnostic:

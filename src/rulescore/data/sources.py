@@ -9,13 +9,13 @@ from itertools import chain
 from pathlib import Path
 
 from rulescore.data.constants import has_lone_surrogate
-from rulescore.data.files import STANDARD_INPUT, InputFile, is_folder, is_pipe
+from rulescore.data.files import STANDARD_INPUT, InputFile, is_folder, is_pipe, refuse_pipes_twice
 from rulescore.data.frames import is_frame, is_spark_frame, lasting, read_frame, read_rows, refuse_spark_frame
 from rulescore.data.layout import column_problem
 from rulescore.data.ntriples import read_ntriples
 from rulescore.data.parquet import read_parquet
 from rulescore.data.request import DELIMITERS_ARE, FactFile, FileFormat, Request, is_delimiter
-from rulescore.data.setting import Adoptable, FactBatch, FactSource, FactStream, FactTable, PublishedFacts
+from rulescore.data.setting import Adoptable, FactBatch, FactSource, FactStream, FactTable, HiddenIds, PublishedFacts, Setting
 from rulescore.data.text import read_text
 from rulescore.data.text_problems import at_most
 from rulescore.errors import Diagnostic, InputError, Place
@@ -216,6 +216,15 @@ class _Collector:
         adoptable = Adoptable(request) if kind is FileFormat.PARQUET and not is_pipe(path) else None
         whole = _MAPPING if file.predicate is not None else str(path.parent) if in_folder else None
         yield FactStream(str(file.path), partial(_read, kind, InputFile(path), request), adoptable, whole)
+
+
+def refuse_shared_pipes(setting: Setting) -> None:
+    """Before anything is read, since the second of two who read a pipe would wait for ever."""
+    tables = [one for model in setting.predictions for one in model.tables]
+    hidden = [table.hidden.ids for table in setting.tables if isinstance(table.hidden, HiddenIds)]
+    facts = [*setting.observed, *setting.negatives, *(one for model in setting.predictions for one in model.streams)]
+    rows = [*(table.rows for table in setting.tables), *hidden, *(one.rows for one in tables)]
+    refuse_pipes_twice(Path(one.origin) for one in (*facts, *rows))
 
 
 def _read(kind: FileFormat, file: InputFile, request: Request) -> Iterator[FactBatch]:

@@ -139,6 +139,23 @@ def test_a_pipe_that_two_sources_name_is_refused_before_it_is_read(tmp_path, pro
         assert (problem.code, problem.message) == ("E327", f"the pipe `{second}` is asked for twice, and can be read only once")
 
 
+@pytest.mark.parametrize("form", ["tsv", "parquet"])
+def test_a_file_of_facts_is_opened_once(tmp_path, monkeypatch, form):
+    path = tmp_path / f"facts.{form}"
+    path.write_text("a\tp\tb\n")
+    if form == "parquet":
+        pq.write_table(pa.table({"head": ["a"], "relation": ["p"], "tail": ["b"]}), path)
+    plain, opened = Path.open, []
+
+    def counted(file, *given, **more):
+        opened.append(file)
+        return plain(file, *given, **more)
+
+    monkeypatch.setattr(Path, "open", counted)
+    audit(path, "p(X, Y) <- p(Y, X).")
+    assert opened == [path]
+
+
 def test_rules_come_from_standard_input(standard_input):
     standard_input("p(X, Y) <- p(Y, X).\r\n")
     assert len(audit([("a", "p", "b")], "/dev/stdin").rule_results) == 1

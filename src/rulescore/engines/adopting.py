@@ -22,7 +22,7 @@ from rulescore.data.setting import (
     RowStream,
     Setting,
 )
-from rulescore.engines.base import Engine
+from rulescore.engines.base import Engine, KeepingEngine
 from rulescore.errors import InputError
 
 
@@ -76,7 +76,7 @@ def _facts(engine: Engine, sources: Sequence[FactSource]) -> tuple[FactSource, .
             found.append(source)
         elif given.frame is not None:
             found.append(FactTable(_frame(engine, given.frame, source.origin), given.request))
-        elif (form := _form(given.request)) is None:
+        elif not isinstance(engine, KeepingEngine) or (form := _form(given.request)) is None:
             found.append(source)
         else:
             files.setdefault(form, []).append(source)

@@ -168,6 +168,12 @@ def test_an_error_is_the_same_after_it_was_pickled(error: RulescoreError) -> Non
     assert (type(again), str(again), again.args, vars(again)) == (type(error), str(error), error.args, vars(error))
 
 
+def test_notes_that_were_added_to_an_error_are_pickled_with_it() -> None:
+    for error in (InputError(Diagnostic("E402", "x")), MissingExtraError("x", "y"), EngineError("x"), UncertainError("x")):
+        error.add_note("while this was done")
+        assert pickle.loads(pickle.dumps(error)).__notes__ == ["while this was done"]
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("pool", ["executor", "pool"])

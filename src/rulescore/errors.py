@@ -262,9 +262,9 @@ class InputError(RulescoreError):
         self.problems: tuple[Diagnostic, ...] = (problems,) if isinstance(problems, Diagnostic) else tuple(problems)
         super().__init__(render_all(self.problems))
 
-    def __reduce__(self) -> tuple[type[Self], tuple[tuple[Diagnostic, ...]]]:
-        """How processes hand it to each other: by what it was made of."""
-        return type(self), (self.problems,)
+    def __reduce__(self) -> tuple[type[Self], tuple[tuple[Diagnostic, ...]], dict[str, object]]:
+        """How processes hand it to each other: by what it was made of, with the notes that were added."""
+        return type(self), (self.problems,), self.__dict__
 
 
 @contextmanager
@@ -295,5 +295,5 @@ class MissingExtraError(InputError):
         helps = (f"`pip install 'rulescore[{extra}]'`; in a checkout of rulescore, `pip install '.[{extra}]'`",)
         super().__init__(Diagnostic("E938", f"{what} needs an optional dependency that is not installed", helps=helps))
 
-    def __reduce__(self) -> tuple[type[Self], tuple[str, str]]:  # type: ignore[override]
-        return type(self), self._made_of
+    def __reduce__(self) -> tuple[type[Self], tuple[str, str], dict[str, object]]:  # type: ignore[override]
+        return type(self), self._made_of, self.__dict__

@@ -10,6 +10,7 @@ import pytest
 
 from rulescore.data.api import make_setting
 from rulescore.data.codes import CODES
+from rulescore.data.request import FactFile
 from rulescore.data.rule_sources import RuleText
 from rulescore.data.setting import Convention, EngineOptions, Role, ScoringOptions
 from rulescore.language.parser import parse, parse_all, parse_rule
@@ -160,3 +161,16 @@ def test_one_role_needs_no_list():
 def test_rules_with_lone_surrogates_are_refused(problems_of, rules):
     (problem,) = problems_of(lambda: make_setting([], rules=rules))
     assert (problem.code, problem.place.line) == ("E406", 1)
+
+
+@pytest.mark.parametrize("engine", [["postgresql://re:S3CRET@h/x"], None, 3])
+def test_an_engine_that_is_neither_an_address_nor_a_session_is_refused(engine, problems_of):
+    (problem,) = problems_of(lambda: make_setting([("a", "p", "b")], None, "p(X, Y) <- p(Y, X).", engine=engine))
+    assert (problem.code, problem.message) == ("E402", f"`engine` is a {type(engine).__name__}")
+    assert "S3CRET" not in str(problem)
+
+
+@pytest.mark.parametrize("key", ["layout", "format"])
+def test_a_choice_that_is_no_text_is_refused(key, problems_of):
+    (problem,) = problems_of(lambda: FactFile("facts.tsv", **{key: 3}))
+    assert (problem.code, problem.message) == ("E402", f"`{key}` is `3`")

@@ -85,6 +85,10 @@ def make_setting(
         "spill_folder": None if spill_folder is None else str(spill_folder),
         "timeout": timeout,
     }
+    if not isinstance(engine, str) and not _is_session(engine):
+        # What it holds is not shown: it may be an address with a password.
+        notes = ("it is an address, such as `duckdb` or `postgresql://user@host/database`, or a Spark session",)
+        problems.append(Diagnostic("E402", f"`engine` is a {type(engine).__name__}", notes=notes))
     scoring_section = checked(ScoringSection, scoring, problems)
     engine_section = checked(EngineSection, running, problems)
     call = checked(CallOptions, {"top_k": top_k, "delimiter": delimiter, "header": header}, problems) or CallOptions()
@@ -202,6 +206,11 @@ def _attempt(problems: list[Diagnostic], make: Callable[[], tuple[Found, ...]]) 
     except InputError as error:
         problems.extend(error.problems)
         return ()
+
+
+def _is_session(engine: object) -> bool:
+    """Whether something is a Spark session, without loading Spark."""
+    return any(kind.__module__.partition(".")[0] == "pyspark" for kind in type(engine).__mro__)
 
 
 def _engine_options(engine: object, section: EngineSection | None) -> EngineOptions:

@@ -38,7 +38,7 @@ def chosen(choices: type[Choice], word: Choice | str | None, key: str) -> Choice
     """One of some choices, which may be given as a text."""
     if word is None or word in list(choices):
         return None if word is None else choices(word)
-    close = suggestion(word, list(choices))
+    close = suggestion(str(word), list(choices))
     helps = (f"did you mean `{close}`?",) if close else ()
     notes = (f"it is one of {', '.join(choices)}",)
     raise InputError(Diagnostic("E402", f"`{key}` is `{word}`", notes=notes, helps=helps))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -112,6 +113,22 @@ def test_a_file_that_is_no_project_cannot_be_trusted(run: Run) -> None:
     assert "E405" in told(run("trust", "nowhere.toml", "--yes"))
     Path("family.toml").write_text("facts = 5\n")
     told(run("trust", "family.toml", "--yes"))
+
+
+def test_results_are_not_written_through_a_link_that_nobody_was_shown(
+    run: Run, family: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    victim = tmp_path_factory.mktemp("victim")
+    (victim / "rules.csv").write_text("mine")
+    sql = '[[sql_rules]]\nname = "x"\nstatement = "SELECT NULL AS prediction, true AS confirmed, false AS refuted"\n'
+    (family / "p.toml").write_text((family / "family.toml").read_text() + sql + '[output]\nfolder = "results"\n')
+    folder = family / "results"
+    assert run("trust", "p.toml", "--yes").exit_code == 0
+    assert run("score", "p.toml").exit_code == 0
+    shutil.rmtree(folder)
+    folder.symlink_to(victim)
+    assert "it writes results into `results`, outside its own folder" in told(run("score", "p.toml"))
+    assert [one.read_text() for one in victim.iterdir()] == ["mine"]
 
 
 def test_results_are_not_written_outside_the_folder(run: Run, family: Path) -> None:

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
-from re import compile, escape
+from re import compile, escape, split
 from typing import Self
+
+from rulescore.characters import visible, visible_lines
 
 CODES = {"E938": "an optional dependency is not installed"}
 
@@ -112,38 +114,70 @@ class Diagnostic:
         return render(self)
 
 
-def render(problem: Diagnostic) -> str:
-    """The text a person reads: code and message, the place with a caret, notes and help."""
-    lines = [f"{problem.severity}[{problem.code}]: {problem.message}"]
-    margin = ""
+class Part(StrEnum):
+    """The parts of a rendered problem that a terminal may colour."""
+
+    TITLE = "title"
+    MARGIN = "margin"
+    CARET = "caret"
+
+
+Paint = Callable[[Part, Severity, str], str]
+
+
+def _plain(part: Part, severity: Severity, text: str) -> str:
+    return text
+
+
+def render(problem: Diagnostic, paint: Paint = _plain) -> str:
+    """The text a person reads: code and message, the place with a caret, notes and help. Nothing in it steers a terminal."""
+
+    def painted(part: Part, text: str) -> str:
+        return paint(part, problem.severity, text)
+
+    lines = [f"{painted(Part.TITLE, f'{problem.severity}[{problem.code}]')}: {visible_lines(problem.message)}"]
+    indent = ""
     place = problem.place
     if place is not None:
-        margin = " " * len(str(place.line or ""))
-        where = masked(str(place))
-        lines.append(f"{margin}--> {where}" if not margin else f"{margin[:-1]} --> {where}")
+        indent = " " * len(str(place.line or ""))
+        lines.append(f"{painted(Part.MARGIN, f'{indent[:-1]} -->' if indent else '-->')} {visible(masked(str(place)))}")
         if place.text is not None and place.line is not None and place.column is not None:
-            text, column, length = _masked_place(place.text, place.column, place.length)
-            shown, column = _window(text, column)
-            indent = "".join("\t" if c == "\t" else " " for c in shown[: column - 1])
-            caret = "^" * min(length, max(1, len(shown) - column + 1))
-            lines.append(f"{margin} |")
-            lines.append(f"{place.line} | {shown}")
-            lines.append(f"{margin} | {indent}{caret} {problem.label}".rstrip())
-    lines.extend(f"{margin} = note: {note}" for note in problem.notes)
-    lines.extend(f"{margin} = help: {text}" for text in problem.helps)
+            shown, caret = _underlined(place.text, place.column, place.length)
+            margin = painted(Part.MARGIN, f"{indent} |")
+            lines.append(margin)
+            lines.append(f"{painted(Part.MARGIN, f'{place.line} |')} {shown}")
+            lines.append(f"{margin} {caret[0]}{painted(Part.CARET, f'{caret[1]} {visible_lines(problem.label)}'.rstrip())}")
+    told = [("note", note) for note in problem.notes] + [("help", text) for text in problem.helps]
+    lines.extend(f"{painted(Part.MARGIN, f'{indent} =')} {what}: {visible_lines(text)}" for what, text in told)
     return "\n".join(lines)
 
 
-def render_all(problems: Iterable[Diagnostic]) -> str:
+def render_all(problems: Iterable[Diagnostic], paint: Paint = _plain) -> str:
     """The first problems of each code, in their order; then the numbers of the others."""
     times: Counter[str] = Counter()
     texts = []
     for problem in problems:
         times[problem.code] += 1
         if times[problem.code] <= _MOST_OF_ONE_CODE:
-            texts.append(render(problem))
+            texts.append(render(problem, paint))
     more = [f"… and {n - _MOST_OF_ONE_CODE:,} more of {code}" for code, n in times.items() if n > _MOST_OF_ONE_CODE]
     return "\n\n".join([*texts, *more])
+
+
+def _underlined(text: str, column: int, length: int) -> tuple[str, tuple[str, str]]:
+    """A line of a file as it is shown, and the blanks and the carets below it: as wide as a terminal draws what they are below."""
+    # Loading it takes longer than loading the errors themselves, and most programs have none to show.
+    from rich.cells import cell_len
+
+    text, column, length = _masked_place(text, column, length)
+    text, column = _window(text, column)
+    before, there, behind = (visible(part, keep="\t") for part in (text[: column - 1], *_cut(text[column - 1 :], length)))
+    blanks = "".join("\t" if piece == "\t" else " " * cell_len(piece) for piece in split("(\t)", before))
+    return before + there + behind, (blanks, "^" * max(1, cell_len(there.replace("\t", " "))))
+
+
+def _cut(text: str, length: int) -> tuple[str, str]:
+    return text[:length], text[length:]
 
 
 def _window(text: str, column: int, width: int = 120) -> tuple[str, int]:
@@ -280,7 +314,7 @@ class EngineError(RulescoreError):
     """The database failed; carries what was being computed."""
 
     def __init__(self, message: str) -> None:
-        super().__init__(masked(message))
+        super().__init__(visible_lines(masked(message)))
 
 
 class UncertainError(EngineError):

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from rulescore.reporting.cells import shown, visible
+from rulescore.reporting.cells import shown
 from rulescore.reporting.listing import Cell, CellKind
 
 
@@ -41,14 +39,3 @@ from rulescore.reporting.listing import Cell, CellKind
 )
 def test_a_value_is_shown_as_people_read_it(value: Cell, kind: CellKind, text: str) -> None:
     assert shown(value, kind) == text
-
-
-@given(st.text())
-def test_a_text_stays_on_one_line_and_cannot_steer_a_terminal(text: str) -> None:
-    seen = visible(text)
-    assert len(seen.splitlines()) <= 1
-    assert "\x1b" not in seen
-
-
-def test_ordinary_text_of_any_script_is_left_alone() -> None:
-    assert visible("Zoë ← 東京 – naïve") == "Zoë ← 東京 – naïve"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -55,11 +54,6 @@ def show_warnings(warnings: Iterable[Diagnostic], *, quiet: bool) -> None:
             click.echo(harmless(render(problem)) + "\n", err=True)
         if len(problems) > _MOST_OF_ONE_CODE:
             click.echo(f"… and {len(problems) - _MOST_OF_ONE_CODE:,} more of {code}\n", err=True)
-
-
-def harmless(text: str) -> str:
-    """Text of several lines that cannot steer a terminal. A character takes the place of one, so that carets stay in place."""
-    return "".join("\N{REPLACEMENT CHARACTER}" if unicodedata.category(c) == "Cc" and c not in "\n\t" else c for c in text)
 
 
 def show_written(paths: Sequence[Path], *, quiet: bool) -> None:

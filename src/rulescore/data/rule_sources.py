@@ -13,6 +13,7 @@ from typing import get_args
 from rulescore.data.constants import has_lone_surrogate
 from rulescore.data.files import STANDARD_INPUT, standard_input
 from rulescore.errors import Diagnostic, InputError, Place, Source, suggestion
+from rulescore.language.names import TEXT_NAME
 from rulescore.language.printer import print_program, print_statement
 from rulescore.language.syntax import Program, Statement
 
@@ -73,18 +74,18 @@ def _read(path: Path) -> Source:
 def _sources(rules: RulesLike, problems: list[Diagnostic]) -> Iterator[Source]:
     match rules:
         case str() if _is_text(rules):
-            yield Source("<rules>", rules)
+            yield Source(TEXT_NAME, rules)
         case RuleText(str() as text, folder):
-            yield Source("<rules>", text, None if folder is None else Path(folder))
+            yield Source(TEXT_NAME, text, None if folder is None else Path(folder))
         case str() | Path():
             try:
                 yield _read(Path(rules))
             except InputError as error:
                 problems.extend(error.problems)
         case Program():
-            yield Source("<rules>", print_program(rules))
+            yield Source(TEXT_NAME, print_program(rules))
         case _ if isinstance(rules, get_args(Statement)):
-            yield Source("<rules>", print_statement(rules))
+            yield Source(TEXT_NAME, print_statement(rules))
         case _ if isinstance(rules, Iterable):
             for one in rules:
                 yield from _sources(one, problems)

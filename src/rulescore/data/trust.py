@@ -17,6 +17,7 @@ from enum import StrEnum
 from hashlib import sha256
 from pathlib import Path
 
+from rulescore.characters import visible
 from rulescore.data.locks import alone_in
 from rulescore.data.modules import module_files
 from rulescore.data.options import Location, ProjectSections
@@ -68,11 +69,11 @@ def _wishes(file: ProjectFile) -> Iterator[Wish]:
     for name, function in sections.functions.items():
         words = f"imports a module and calls {_quoted(function.call)}, for the predicate {_quoted(name)}"
         found = [path.relative_to(folder.resolve()) for path in module_files(_module(function.call), folder.resolve())]
-        details = tuple(f"from {printable(str(path))}" for path in found) or ("from where modules are installed",)
+        details = tuple(f"from {visible(str(path))}" for path in found) or ("from where modules are installed",)
         yield Wish(Deed.CODE, words, place(("functions", name)), details)
     for number, rule in enumerate(sections.sql_rules):
         # Nothing of it is hidden, passwords neither: what looks like one could be what it does.
-        lines = tuple(map(printable, rule.statement.strip().splitlines()))
+        lines = tuple(map(visible, rule.statement.strip().splitlines()))
         yield Wish(Deed.SQL, f"runs the SQL of the rule {_quoted(rule.name)}", place(("sql_rules", number, "name")), lines)
     if sections.engine.url != "duckdb":
         yield Wish(Deed.ENGINE, f"works on the server {_quoted(masked_address(sections.engine.url))}", place(("engine", "url")))
@@ -106,7 +107,7 @@ def refuse_untrusted(file: ProjectFile, does: Collection[Deed]) -> None:
         return
     changed = () if known is None else (_CHANGED,)
     helps = (
-        f"read it and the files it names; `rulescore trust {printable(shlex.quote(str(file.path)))}` shows what it asks for and "
+        f"read it and the files it names; `rulescore trust {visible(shlex.quote(str(file.path)))}` shows what it asks for and "
         "remembers that you trust it as it is",
         f"for one run: `--trust`, or `{VARIABLE}=1` in the environment; in Python, `trusted=True`",
     )
@@ -136,7 +137,7 @@ def _bytes(module: Path) -> bytes:
     try:
         return module.read_bytes()
     except OSError as error:
-        message = f"a module that the project file names cannot be read: `{printable(str(module))}`"
+        message = f"a module that the project file names cannot be read: `{visible(str(module))}`"
         raise InputError(Diagnostic("E412", message, notes=((error.strerror or str(error)).lower(),))) from error
 
 
@@ -177,18 +178,13 @@ def is_remembered(path: Path, known: str) -> bool:
         return False
 
 
-def printable(text: str) -> str:
-    """Text that cannot steer a terminal, hide a part of itself or begin a line of its own."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode("ascii") for c in text)
-
-
 def shown_path(path: Path) -> str:
     """A path as it is shown. Somebody may have given an address instead."""
-    return printable(masked(str(path)))
+    return visible(masked(str(path)))
 
 
 def _quoted(text: str) -> str:
-    return f"`{printable(masked(text))}`"
+    return f"`{visible(masked(text))}`"
 
 
 def _key(path: Path) -> str:

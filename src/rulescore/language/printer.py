@@ -50,7 +50,7 @@ def print_statement(statement: Statement) -> str:
 
 
 def print_rule(rule: Rule) -> str:
-    """The canonical text: head and body alone. It names a rule that has no name of its own."""
+    """The canonical text: head and body alone."""
     return f"{_print_head(rule.head)} <- {print_body(rule.body)}"
 
 

@@ -4,9 +4,9 @@ data with 6."""
 from __future__ import annotations
 
 import math
-import unicodedata
 from collections.abc import Mapping
 
+from rulescore.characters import visible
 from rulescore.reporting.listing import Cell, CellKind
 
 UNDEFINED = "–"
@@ -37,11 +37,6 @@ def of_all(part: int, whole: int) -> str:
 def counted(number: int, noun: str) -> str:
     """A number of things: 1 rule, 2 rules."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-def visible(text: str) -> str:
-    """Text in which control characters are spelt out, so that a constant can neither break a table nor steer a terminal."""
-    return "".join(repr(c)[1:-1] if unicodedata.category(c) in {"Cc", "Zl", "Zp"} else c for c in text)
 
 
 def is_number(kind: CellKind) -> bool:

@@ -11,7 +11,23 @@ from hypothesis import strategies as st
 from rulescore.characters import is_hidden, visible, visible_lines
 from rulescore.errors import Diagnostic, EngineError, InputError, Place, render
 
-HIDDEN = ["\x00", "\x1b", "\x07", "\r", "\x7f", "\x9b", "\u200b", "\u200d", "\u202e", "\u2066", "\u2028", "\ufeff", "\xad", "\u3164", "\U000e0041"]
+HIDDEN = [
+    "\x00",
+    "\x1b",
+    "\x07",
+    "\r",
+    "\x7f",
+    "\x9b",
+    "\u200b",
+    "\u200d",
+    "\u202e",
+    "\u2066",
+    "\u2028",
+    "\ufeff",
+    "\xad",
+    "\u3164",
+    "\U000e0041",
+]
 
 
 @pytest.mark.parametrize("character", HIDDEN)

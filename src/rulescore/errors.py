@@ -125,11 +125,11 @@ class Part(StrEnum):
 Paint = Callable[[Part, Severity, str], str]
 
 
-def _plain(part: Part, severity: Severity, text: str) -> str:
+def plain(part: Part, severity: Severity, text: str) -> str:
     return text
 
 
-def render(problem: Diagnostic, paint: Paint = _plain) -> str:
+def render(problem: Diagnostic, paint: Paint = plain) -> str:
     """The text a person reads: code and message, the place with a caret, notes and help. Nothing in it steers a terminal."""
 
     def painted(part: Part, text: str) -> str:
@@ -152,7 +152,7 @@ def render(problem: Diagnostic, paint: Paint = _plain) -> str:
     return "\n".join(lines)
 
 
-def render_all(problems: Iterable[Diagnostic], paint: Paint = _plain) -> str:
+def render_all(problems: Iterable[Diagnostic], paint: Paint = plain) -> str:
     """The first problems of each code, in their order; then the numbers of the others."""
     times: Counter[str] = Counter()
     texts = []

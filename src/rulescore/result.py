@@ -9,19 +9,29 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
+from rulescore.characters import visible
 from rulescore.data.setting import Setting
 from rulescore.data.violation import CountedBy, PredictedKey
 from rulescore.errors import Diagnostic, InputError, RulescoreWarning
 from rulescore.evaluate import Session
 from rulescore.language.parser import parse_atom
 from rulescore.language.syntax import Atom, Constant
+from rulescore.reporting.cells import shown
 from rulescore.reporting.explanation import Explanation, explanation
+from rulescore.reporting.findings import first_violations
+from rulescore.reporting.format import Format, Shown
+from rulescore.reporting.listing import CellKind
+from rulescore.reporting.render import render, short_html, shown_table
 from rulescore.reporting.saved import load, save
+from rulescore.reporting.tables import measure_cell
+from rulescore.reporting.terminal import Appearance
 from rulescore.reporting.violations import ViolationTable, count_table, violation_table
 from rulescore.scoring.comparison import Comparison, compare
 from rulescore.scoring.evaluation import Evaluation
+from rulescore.scoring.results import ModelResult
+from rulescore.scoring.score import UNMEASURED
 
 CODES = {
     "E269": "violations are to be counted by something that they are not counted by",
@@ -42,6 +52,40 @@ class Result(Evaluation):
     def of(cls, evaluation: Evaluation, setting: Setting | None, opened: OpenSession | None = None) -> Self:
         found = {one.name: getattr(evaluation, one.name) for one in fields(evaluation)}
         return cls(**found, setting=setting, opened=opened)
+
+    def __repr__(self) -> str:
+        scores = (f"{model.name}: {_score(model)}" for model in self.model_results)
+        return visible(f"<Result of {len(self.rule_results):,} rules and {len(self.model_results):,} models; {', '.join(scores)}>")
+
+    def _repr_html_(self) -> str:
+        return short_html(self)
+
+    def to_text(self, table: str | None = None, *, detail: bool = False, width: int = 100) -> str:
+        """What `rulescore score` prints. `table`: `models`, `rules` or `violations` alone; `detail`: everything."""
+        return self._rendered(Format.TABLE, table, detail=detail, appearance=Appearance(width))
+
+    def to_markdown(self, table: str | None = None, *, detail: bool = False) -> str:
+        """The same as GitHub's pipe tables."""
+        return self._rendered(Format.MARKDOWN, table, detail=detail)
+
+    def to_latex(self, table: str = Shown.MODELS) -> str:
+        """One table, for the packages booktabs and longtable."""
+        return self._rendered(Format.LATEX, table)
+
+    def to_csv(self, table: str = Shown.RULES, *, spreadsheet: bool = False) -> str:
+        """One table, exact. `spreadsheet`: text that a spreadsheet would compute gets an apostrophe before it."""
+        return self._rendered(Format.CSV, table, spreadsheet=spreadsheet)
+
+    def to_json(self, table: str | None = None) -> str:
+        """The whole result, or one table."""
+        return self._rendered(Format.JSON, table)
+
+    def _rendered(self, form: Format, table: str | None, **options: Any) -> str:
+        chosen = None if table is None else shown_table(table)
+        if chosen is not Shown.VIOLATIONS:
+            return render(self, form, table=chosen, **options)
+        with self.session() as session:
+            return render(first_violations(session), form, **options)
 
     def save(self, path: str | Path) -> tuple[Path, ...]:
         """Writes the result to a JSON file, and its contributions as Parquet beside it; `rulescore.load_result` reads both. Files
@@ -102,6 +146,12 @@ class Result(Evaluation):
 def load_result(path: str | Path) -> Result:
     """A result that was saved, by its file or by the folder that `rulescore score --output` wrote. It does not know its data."""
     return Result.of(load(Path(path)), None)
+
+
+def _score(model: ModelResult) -> str:
+    """A model's two scores on a line, or the word that stands for them."""
+    cells = [measure_cell(measure) for measure in (model.hard_score, model.soft_score)]
+    return UNMEASURED if model.unmeasured else "RVS hard {}, RVS soft {}".format(*(shown(cell, CellKind.SCORE) for cell in cells))
 
 
 class OpenSession:

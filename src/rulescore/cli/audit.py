@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
+from rulescore.cli.help import Command
 from rulescore.cli.options import (
     ALL,
     SettingChoice,
@@ -44,7 +45,13 @@ def _read_rate(context: click.Context, parameter: click.Parameter, value: str | 
     return found
 
 
-@click.command()
+@click.command(
+    cls=Command,
+    examples=(
+        "rulescore audit --facts facts.csv --rules family.rules",
+        "rulescore audit rulescore.toml --tolerances 100,500,5%",
+    ),
+)
 @setting_options(ALL)
 @click.option(
     "--flag", multiple=True, type=click.Choice([*_FLAGS, UNFLAGGED]), help="Rules with this flag, or with none; repeatable."
@@ -89,7 +96,7 @@ def audit(
     output: Path | None,
     quiet: bool,
 ) -> None:
-    """Rank rules by how often the data contradict them.
+    """Rank rules by how often the data break them.
 
     Flags rules that are unrefutable, tautologies, vacuous, near 1, near 0.5, or rest on fewer than 5 groundings.
     """

@@ -8,18 +8,25 @@ from pathlib import Path
 import click
 
 from rulescore.cli.gates import given_gates, refuse_unknown
+from rulescore.cli.help import Command
 from rulescore.cli.options import ALL, SettingChoice, format_option, quiet_option, setting_options
 from rulescore.cli.output import show, show_warnings
 
 
-@click.command()
+@click.command(
+    cls=Command,
+    examples=(
+        "rulescore check --facts facts.csv --rules family.rules",
+        "rulescore check rulescore.toml --format json",
+    ),
+)
 @setting_options(ALL)
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--rules-only", is_flag=True, help="Check rule files by themselves, without data: all files named are such.")
 @format_option
 @quiet_option
 def check(choice: SettingChoice, files: tuple[Path, ...], rules_only: bool, form: str, quiet: bool) -> None:
-    """Check rules and data without scoring, and say what was read."""
+    """Check rules and data; score nothing."""
     if rules_only:
         first = () if choice.project is None else (choice.project,)
         if replace(choice, project=None, rules=()) != SettingChoice():

@@ -9,20 +9,21 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rulescore.cli.help import Command
 from rulescore.cli.output import show
-from rulescore.reporting.cells import UNDEFINED, shown
+from rulescore.reporting.cells import shown
 from rulescore.reporting.format import Format
-from rulescore.reporting.listing import Cell, CellKind, Column, Listing
+from rulescore.reporting.listing import CellKind, Column, Listing
 
 if TYPE_CHECKING:
     # Loading these takes longer than `--help` may.
     from rulescore.demo import Demo, Triple
-    from rulescore.scoring.results import Counts, ModelResult, RuleResult
+    from rulescore.reporting.short import Beside
 
 _WIDEST_TEXT = 100
 
 
-@click.command()
+@click.command(cls=Command, examples=("rulescore demo", "rulescore demo --folder first-look"))
 @click.option(
     "--folder",
     type=click.Path(path_type=Path),
@@ -31,7 +32,7 @@ _WIDEST_TEXT = 100
     help="Where the data and the results are written.",
 )
 def demo(folder: Path) -> None:
-    """Score the smallest example there is, then three models of a generated family."""
+    """Score three models of a generated family."""
     from rulescore.demo import run
 
     found = run(folder)
@@ -58,6 +59,8 @@ def _show_motivating_example(found: Demo) -> None:
 
 
 def _show_kinship(found: Demo) -> None:
+    from rulescore.reporting.short import short_listings
+
     graph = found.graph
     generations = len({person.generation for person in graph.people})
     _heading("2. A family and three models")
@@ -70,15 +73,13 @@ def _show_kinship(found: Demo) -> None:
         "gender-blind: where it is wrong, it names the uncle for the aunt, the son for the daughter",
         "reckless: where it is wrong, it names anybody at all",
     )
-    _show(_models_listing(found))
+    models, rules = short_listings(found.kinship, _accuracy(found))
+    _show(models)
     _say(_lesson(found))
-    _show(_rules_listing(found))
+    _show(rules)
     _say(
-        "“2 of 30” are 2 violations in 30 groundings of the rule that can be judged; – says that there are none. A hard rule, "
-        "which the observed facts never violate, scores its violations, and the hard score is their mean over the hard rules. "
-        "A soft rule has exceptions: some of the widowed married a brother or a sister of the one they lost. It scores the "
-        "model's rate divided by that of the observed facts, so that 1 is as often as the facts themselves. The soft score "
-        "weighs these by each rule's share of all groundings, hard rules included; the soft mean by its share among soft rules."
+        "A hard rule is one that the observed facts never violate. A soft rule has exceptions: some of the widowed married a "
+        "brother or a sister of the one they lost. `rulescore score` prints these two tables for your own data."
     )
 
 
@@ -87,7 +88,7 @@ def _lesson(found: Demo) -> str:
     right = {model: f"{accuracy.share:.0%}" for model, accuracy in found.accuracies.items()}
     return (
         f"Accuracy cannot tell careful from gender-blind: both are right {right['careful']} of the time, at the very same "
-        f"queries. The rules can: the hard scores are {careful} and {gender_blind}. And reckless, right only "
+        f"queries. The rules can: RVS hard is {careful} and {gender_blind}. And reckless, right only "
         f"{right['reckless']} of the time, breaks the rules less than gender-blind does, with {reckless}: how often a model is "
         "right and how far it respects rules are two questions."
     )
@@ -105,45 +106,16 @@ def _show_files(found: Demo) -> None:
     click.echo(f"  rulescore violations {project} --model gender-blind --rule niece_by_brother")
 
 
-def _models_listing(found: Demo) -> Listing:
-    columns = (
-        Column("model", "model"),
-        Column("queries", "queries", CellKind.COUNT),
-        Column("right", "right", CellKind.COUNT),
-        Column("accuracy", "accuracy", CellKind.RATE),
-        Column("violating", "violating a hard rule", CellKind.COUNT),
-        Column("hard_score", "hard score", CellKind.SCORE),
-        Column("soft_score", "soft score", CellKind.SCORE),
-        Column("soft_mean", "soft mean", CellKind.SCORE),
+def _accuracy(found: Demo) -> tuple[Beside, ...]:
+    """What the models' table has in the demo alone, which knows the right answers."""
+    from rulescore.reporting.short import Beside
+
+    accuracies = found.accuracies.items()
+    return (
+        Beside(Column("queries", "queries", CellKind.COUNT), {model: accuracy.queries for model, accuracy in accuracies}),
+        Beside(Column("right", "right", CellKind.COUNT), {model: accuracy.right for model, accuracy in accuracies}),
+        Beside(Column("accuracy", "accuracy", CellKind.RATE), {model: accuracy.share for model, accuracy in accuracies}),
     )
-    rows = tuple(_model_row(found, model) for model in found.kinship.model_results)
-    return Listing("models", "Accuracy and rule violation scores", columns, rows)
-
-
-def _model_row(found: Demo, model: ModelResult) -> tuple[Cell, ...]:
-    from rulescore.reporting.tables import measure_cell, violating_cell
-
-    accuracy = found.accuracies[model.name]
-    scores = (measure_cell(measure) for measure in (model.hard_score, model.soft_score, model.soft_mean))
-    violating = violating_cell(model, found.kinship.rule_results)
-    return model.name, accuracy.queries, accuracy.right, accuracy.share, violating, *scores
-
-
-def _rules_listing(found: Demo) -> Listing:
-    """Rules in their order, hard ones first: violations in the observed facts and under each model."""
-    models = [model.name for model in found.kinship.model_results]
-    columns = (Column("rule", "rule"), Column("kind", "kind"), *(Column(name, name) for name in ("observed", *models)))
-    ordered = sorted(found.kinship.rule_results, key=lambda rule: rule.kind)
-    return Listing("rules", "Violations of each rule", columns, tuple(_rule_row(rule) for rule in ordered))
-
-
-def _rule_row(rule: RuleResult) -> tuple[Cell, ...]:
-    counts = (rule.dataset, *(found.counts for found in rule.models.values()))
-    return rule.info.name, rule.kind.value, *(_violations(count) for count in counts)
-
-
-def _violations(counts: Counts) -> str:
-    return f"{counts.refuted:>3,} of {counts.evaluable:>3,}" if counts.evaluable else f"{UNDEFINED:>3}"
 
 
 def _fact(triple: Triple) -> str:

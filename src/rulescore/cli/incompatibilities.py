@@ -6,12 +6,20 @@ from pathlib import Path
 
 import click
 
+from rulescore.characters import visible
+from rulescore.cli.help import Command
 from rulescore.cli.options import ENGINE, FACTS, PROJECT, SettingChoice, quiet_option, setting_options
-from rulescore.cli.output import show
+from rulescore.cli.output import show, tell, write
 from rulescore.reporting.format import Format
 
 
-@click.command()
+@click.command(
+    cls=Command,
+    examples=(
+        "rulescore incompatibilities --facts facts.csv --output pairs.rules",
+        "rulescore incompatibilities rulescore.toml --all --format csv",
+    ),
+)
 @setting_options(PROJECT + FACTS + ENGINE)
 @click.option(
     "--at-most", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="Pairs that meet no more than N times."
@@ -46,9 +54,10 @@ def incompatibilities(
     force: bool,
     quiet: bool,
 ) -> None:
-    """Write the pairs of predicates that share no tuple of the observed facts, or hardly any, as an editable rule file.
+    """Find pairs of predicates that never meet.
 
-    The most surprising pairs come first.
+    They share no tuple of the observed facts, or hardly any, and are written as an editable rule file. The most surprising pairs
+    come first.
     """
     from rulescore.cli.setting import load_facts
     from rulescore.evaluate import Session
@@ -71,8 +80,8 @@ def incompatibilities(
     others = [pair for pair, one in zip(found, wanted, strict=True) if with_others and not one]
     text = incompatibilities_text(pairs, others, at_most=at_most)
     if output is None:
-        click.echo(text, nl=False)
+        write(text)
         return
     write_files(output.parent, {output.name: text})
     if not quiet:
-        click.echo(f"wrote {output}", err=True)
+        tell(visible(f"wrote {output}"))

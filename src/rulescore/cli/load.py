@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rulescore.cli.help import Command
 from rulescore.cli.options import (
     ENGINE,
     FACTS,
@@ -25,13 +26,22 @@ if TYPE_CHECKING:
     from rulescore.reporting.listing import Listing
 
 
-@click.command()
+@click.command(
+    cls=Command,
+    examples=(
+        "rulescore load --facts facts.csv --engine postgresql://user@host/database",
+        "rulescore load rulescore.toml --schema family --replace",
+    ),
+)
 @setting_options(PROJECT + FACTS + NEGATIVES + PREDICTIONS + ENGINE)
 @schema_option
 @click.option("--replace", is_flag=True, help="Drop the tables that this command made there before.")
 @quiet_option
 def load(choice: SettingChoice, schema: str, replace: bool, quiet: bool) -> None:
-    """Write facts and predictions into a PostgreSQL database: a table for each predicate."""
+    """Write facts and predictions into PostgreSQL.
+
+    There is a table for each predicate.
+    """
     from rulescore.cli.setting import load_data
     from rulescore.engines.connect import connect
     from rulescore.engines.published import write_published

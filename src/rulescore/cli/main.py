@@ -21,7 +21,7 @@ from rulescore.cli.incompatibilities import incompatibilities
 from rulescore.cli.init import init
 from rulescore.cli.load import load
 from rulescore.cli.options import is_quiet
-from rulescore.cli.output import harmless
+from rulescore.cli.output import painter, tell
 from rulescore.cli.rules import rules
 from rulescore.cli.score import score
 from rulescore.cli.sql import sql
@@ -38,7 +38,7 @@ class Failure(click.ClickException):
     exit_code = 2
 
     def show(self, file: IO[Any] | None = None) -> None:
-        click.echo(harmless(self.message), file=file, err=file is None)
+        tell(self.message)
 
 
 class EngineFailure(Failure):
@@ -113,4 +113,5 @@ def main() -> None:
 
 
 def _told(error: InputError, *, quiet: bool) -> str:
-    return render_all(problem for problem in error.problems if not quiet or problem.severity is Severity.ERROR)
+    problems = [problem for problem in error.problems if not quiet or problem.severity is Severity.ERROR]
+    return render_all(problems, painter())

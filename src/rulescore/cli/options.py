@@ -20,6 +20,7 @@ CONVENTIONS = ("definition", "appendix")
 LAYOUTS = ("published",)
 DEFAULT_SCHEMA = "rulescore"
 _QUIET = "rulescore.quiet"
+_SPREADSHEET = "rulescore.spreadsheet"
 
 Function = Callable[..., None]
 Decorator = Callable[[Function], Function]
@@ -120,7 +121,7 @@ def setting_options(decorators: tuple[Decorator, ...]) -> Decorator:
     return decorate
 
 
-format_option = click.option(
+_format = click.option(
     "--format",
     "form",
     type=click.Choice([form.value for form in Format]),
@@ -128,6 +129,19 @@ format_option = click.option(
     show_default=True,
     help="How results are printed.",
 )
+_spreadsheet = click.option(
+    "--spreadsheet",
+    is_flag=True,
+    expose_value=False,
+    callback=lambda context, parameter, chosen: context.meta.__setitem__(_SPREADSHEET, chosen),
+    help="CSV of which a spreadsheet computes nothing: text that begins with = + - @ gets an apostrophe.",
+)
+
+
+def format_option(function: Function) -> Function:
+    return _format(_spreadsheet(function))
+
+
 output_option = click.option("--output", type=_PATH, metavar="FOLDER", help="Also write the results as files into this folder.")
 schema_option = click.option(
     "--schema",
@@ -139,6 +153,11 @@ schema_option = click.option(
 explain_option = click.option(
     "--explain", is_flag=True, help="Print shapes, estimated groundings and statements instead of counting."
 )
+
+
+def is_for_spreadsheets(context: click.Context) -> bool:
+    """Whether CSV is to be written so that a spreadsheet computes nothing of it."""
+    return bool(context.meta.get(_SPREADSHEET))
 
 
 def is_quiet(context: click.Context) -> bool:

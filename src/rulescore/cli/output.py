@@ -8,13 +8,14 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 import click
 
-from rulescore.errors import Diagnostic, render
+from rulescore.characters import visible, visible_lines
+from rulescore.cli.options import is_for_spreadsheets
+from rulescore.errors import Diagnostic, Paint, Part, Severity, plain, render
 from rulescore.reporting.cells import counted
-from rulescore.reporting.format import Format
 
 if TYPE_CHECKING:
     # Loading these takes longer than `--help` may.
@@ -25,46 +26,107 @@ if TYPE_CHECKING:
     from rulescore.scoring.gate_outcomes import Outcome
 
 _MOST_OF_ONE_CODE = 10
+_COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
 
 
-def show(result: Evaluation | Listing, form: str, gates: Sequence[Outcome] = ()) -> None:
+def show(
+    result: Evaluation | Listing, form: str, *, table: str | None = None, detail: bool = False, gates: Sequence[Outcome] = ()
+) -> None:
+    from rulescore.reporting.format import Format, Shown
     from rulescore.reporting.render import render as render_result
 
     look = appearance()
-    click.echo(render_result(result, Format(form), appearance=look, gates=gates), nl=False, color=look.colour)
+    text = render_result(
+        result,
+        Format(form),
+        table=None if table is None else Shown(table),
+        detail=detail,
+        appearance=look,
+        spreadsheet=is_for_spreadsheets(click.get_current_context()),
+        gates=gates,
+    )
+    # Tables have been made visible cell by cell, and their colours are escapes.
+    click.echo(text, nl=False, color=look.colour) if form == Format.TABLE else write(text)
 
 
 def appearance() -> Appearance:
     """How wide stdout is, and whether it takes colours."""
     from rulescore.reporting.terminal import Appearance
 
-    colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    return Appearance(width=shutil.get_terminal_size().columns, colour=colour)
+    return Appearance(width=shutil.get_terminal_size().columns, colour=has_colour(sys.stdout))
+
+
+def write(text: str) -> None:
+    """Text for programs: exact, but on a terminal nothing in it steers it."""
+    click.echo(visible_lines(text) if sys.stdout.isatty() else text, nl=False)
+
+
+def has_colour(stream: IO[str]) -> bool:
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def told(problem: Diagnostic) -> str:
+    return render(problem, painter())
+
+
+def painter() -> Paint:
+    """What colours problems: nothing unless stderr is a terminal that has colours."""
+    return _painted if has_colour(sys.stderr) else plain
+
+
+def _painted(part: Part, severity: Severity, text: str) -> str:
+    match part:
+        case Part.TITLE:
+            return click.style(text, fg=_COLOURS[severity], bold=True)
+        case Part.CARET:
+            return click.style(text, fg=_COLOURS[severity])
+        case Part.MARGIN:
+            return click.style(text, fg="blue")
 
 
 def show_warnings(warnings: Iterable[Diagnostic], *, quiet: bool) -> None:
     """The first few of each code; the others are counted."""
     if quiet:
         return
+    for code, problems in _by_code(warnings).items():
+        for problem in problems[:_MOST_OF_ONE_CODE]:
+            tell(told(problem) + "\n")
+        if len(problems) > _MOST_OF_ONE_CODE:
+            tell(f"… and {len(problems) - _MOST_OF_ONE_CODE:,} more of {code}\n")
+
+
+def show_folded(warnings: Sequence[Diagnostic], *, quiet: bool) -> None:
+    """A line for each code: the first message, and how many more there are."""
+    if quiet or not warnings:
+        return
+    tell("")
+    for problems in _by_code(warnings).values():
+        line = told(Diagnostic(problems[0].code, problems[0].message, severity=problems[0].severity))
+        tell(line if len(problems) == 1 else f"{line} (and {len(problems) - 1:,} more)")
+    tell("`--detail` shows warnings with their places and what to do")
+
+
+def tell(text: str) -> None:
+    """To stderr: what is made visible already."""
+    click.echo(text, err=True, color=has_colour(sys.stderr))
+
+
+def _by_code(warnings: Iterable[Diagnostic]) -> dict[str, list[Diagnostic]]:
     by_code: defaultdict[str, list[Diagnostic]] = defaultdict(list)
     for warning in warnings:
         by_code[warning.code].append(warning)
-    for code, problems in by_code.items():
-        for problem in problems[:_MOST_OF_ONE_CODE]:
-            click.echo(harmless(render(problem)) + "\n", err=True)
-        if len(problems) > _MOST_OF_ONE_CODE:
-            click.echo(f"… and {len(problems) - _MOST_OF_ONE_CODE:,} more of {code}\n", err=True)
+    return by_code
 
 
 def show_written(paths: Sequence[Path], *, quiet: bool) -> None:
     if paths and not quiet:
-        click.echo(f"wrote {', '.join(path.name for path in paths)} to {paths[0].parent}", err=True)
+        tell(visible(f"wrote {', '.join(path.name for path in paths)} to {paths[0].parent}"))
 
 
 def show_explanations(explanations: Iterable[ShapeExplanation]) -> None:
     for explanation in explanations:
         groundings = explanation.estimated_groundings
         estimate = "" if groundings is None else f", about {counted(groundings, 'grounding')}"
-        click.echo(f"{explanation.title}\n  {counted(explanation.rules, 'rule')}{estimate}\n")
+        write(f"{explanation.title}\n  {counted(explanation.rules, 'rule')}{estimate}\n\n")
         for statement in explanation.statements:
-            click.echo(f"{statement}\n")
+            write(f"{statement}\n\n")

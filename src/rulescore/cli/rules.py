@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import click
 
+from rulescore.cli.help import Command
 from rulescore.cli.options import PROJECT, RULES, SettingChoice, format_option, setting_options
 from rulescore.cli.output import show
 
 
-@click.command()
+@click.command(
+    cls=Command,
+    examples=(
+        "rulescore rules --rules family.rules --predicate wife",
+        "rulescore rules rulescore.toml --kind hard --format csv",
+    ),
+)
 @setting_options(PROJECT + RULES)
 @click.option("--name", metavar="PATTERN", help="Rules whose name matches, with * and ? as in file names.")
 @click.option("--tag", multiple=True, help="Rules with this tag; given twice, with both.")

@@ -16,6 +16,7 @@ from rulescore.cli.gates import (
     summary_option,
     write_reports,
 )
+from rulescore.cli.help import Command
 from rulescore.cli.options import (
     ALL,
     ALLOWANCE,
@@ -27,12 +28,21 @@ from rulescore.cli.options import (
     refuse_output_choices,
     setting_options,
 )
-from rulescore.cli.output import show, show_explanations, show_warnings, show_written
+from rulescore.cli.output import show, show_explanations, show_folded, show_warnings, show_written
+from rulescore.reporting.format import Shown
 
 
-@click.command()
+@click.command(
+    cls=Command,
+    examples=(
+        "rulescore score --facts facts.csv --rules family.rules --predictions model.csv",
+        "rulescore score rulescore.toml --table models --format latex > models.tex",
+    ),
+)
 @setting_options(ALL + ALLOWANCE)
 @explain_option
+@click.option("--detail", is_flag=True, help="Print everything: every rule under every model, reasons, warnings in full.")
+@click.option("--table", type=click.Choice([one.value for one in Shown]), help="Print this table alone, with all its rows.")
 @format_option
 @output_option
 @fail_if_option
@@ -42,6 +52,8 @@ from rulescore.cli.output import show, show_explanations, show_warnings, show_wr
 def score(
     choice: SettingChoice,
     explain: bool,
+    detail: bool,
+    table: str | None,
     form: str,
     output: Path | None,
     fail_if: tuple[str, ...],
@@ -49,16 +61,19 @@ def score(
     summary: Path | None,
     quiet: bool,
 ) -> None:
-    """Score models: rates, kinds, scores and aggregates of every rule."""
+    """Score models against rules."""
     from rulescore.cli.setting import COUNTING, WRITING, load, require_predictions
     from rulescore.evaluate import Session
     from rulescore.reporting.files import write_outputs
+    from rulescore.reporting.findings import first_violations
     from rulescore.reporting.folder import refuse_unswappable
     from rulescore.reporting.gates import saved_results
     from rulescore.scoring.gate_outcomes import judge
 
     if explain:
         refuse_output_choices("--explain")
+    if detail and table is not None:
+        raise click.UsageError("`--detail` prints every table: it cannot be combined with `--table`")
     chosen = load(choice, COUNTING if explain or output is not None else WRITING)
     require_predictions(chosen.setting)
     gates = given_gates(chosen.gates, fail_if)
@@ -75,8 +90,12 @@ def score(
         refuse_unknown(gates, session)
         evaluation = session.evaluate()
         outcomes = judge(gates, evaluation, baselines)
-        show_warnings(evaluation.warnings, quiet=quiet)
-        show(evaluation, form, outcomes)
+        if table == Shown.VIOLATIONS:
+            show(first_violations(session), form)
+        else:
+            show(evaluation, form, table=table, detail=detail, gates=outcomes)
+        tell_warnings = show_warnings if detail else show_folded
+        tell_warnings(evaluation.warnings, quiet=quiet)
         if folder is not None:
             show_written(write_outputs(evaluation, folder, chosen.formats, session.write_contributions), quiet=quiet)
         write_reports(outcomes, evaluation, session, junit, summary)

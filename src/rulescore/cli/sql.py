@@ -7,14 +7,22 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
+from rulescore.cli.help import Command
 from rulescore.cli.options import ALL, LAYOUTS, SettingChoice, schema_option, setting_options
+from rulescore.cli.output import write
 
 if TYPE_CHECKING:
     # Loading this takes longer than `--help` may.
     from rulescore.sql.published import PublishedQuery
 
 
-@click.command()
+@click.command(
+    cls=Command,
+    examples=(
+        "rulescore sql aunt_by_father rulescore.toml",
+        "rulescore sql family.rules:12 rulescore.toml --plan",
+    ),
+)
 @click.argument("rule")
 @setting_options(ALL)
 @click.option("--plan", is_flag=True, help="Print the engine's plan for the statement below it.")
@@ -22,7 +30,7 @@ if TYPE_CHECKING:
 @schema_option
 @click.option("--model", help="With `--layout`: the queries of this model only.")
 def sql(rule: str, choice: SettingChoice, plan: bool, layout: str | None, schema: str, model: str | None) -> None:
-    """Print the statement that counts the groundings of RULE, a rule's name."""
+    """Print the SQL that counts RULE, a rule's name."""
     from rulescore.cli.setting import LOOKING, load, require_rule
     from rulescore.evaluate import Session
 
@@ -34,14 +42,14 @@ def sql(rule: str, choice: SettingChoice, plan: bool, layout: str | None, schema
         require_rule(rule, [info.name for info in session.rules])
         if layout is None:
             statement = session.statement(rule)
-            click.echo(statement)
+            write(f"{statement}\n")
             if plan and not _counts_nothing(statement):
-                click.echo("\n" + "\n".join(f"-- {line}".rstrip() for line in session.plan_of(statement).splitlines()))
+                write("\n" + "".join(f"-- {line}".rstrip() + "\n" for line in session.plan_of(statement).splitlines()))
             return
         statements = session.published_statements(rule, schema, model)
     if not statements:
-        click.echo("-- a predicate of the body has no facts and no table: there is nothing to count")
-    click.echo("\n\n".join(f"-- {_title(query)}\n{statement};" for query, statement in statements))
+        write("-- a predicate of the body has no facts and no table: there is nothing to count\n")
+    write("\n\n".join(f"-- {_title(query)}\n{statement};" for query, statement in statements) + "\n")
 
 
 def _counts_nothing(statement: str) -> bool:

@@ -7,18 +7,26 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rulescore.cli.help import Command
+
 if TYPE_CHECKING:
     # Loading this takes longer than `--help` may.
     from rulescore.data.project_file import ProjectFile
 
 
-@click.command()
+@click.command(
+    cls=Command,
+    examples=("rulescore trust rulescore.toml", "rulescore trust --list"),
+)
 @click.argument("project", type=click.Path(path_type=Path), default=Path("rulescore.toml"))
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option("--forget", "forgets", is_flag=True, help="Trust the project file no longer.")
 @click.option("--list", "lists", is_flag=True, help="List the files that are trusted.")
 def trust(project: Path, yes: bool, forgets: bool, lists: bool) -> None:
-    """Show what a project file asks for, and remember that you trust it as it is now."""
+    """Trust a project file as it is now.
+
+    Shows what the file asks for, and asks you.
+    """
     from rulescore.data.project_file import read_project
 
     if forgets and lists:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rulescore.cli.help import Command
 from rulescore.cli.options import ALL, SettingChoice, format_option, quiet_option, setting_options
 from rulescore.cli.output import show, show_warnings
 
@@ -19,7 +20,13 @@ _ENDINGS = (".csv", ".json", ".parquet")
 CODES = {"E708": "violations cannot be written to a file of that name"}
 
 
-@click.command()
+@click.command(
+    cls=Command,
+    examples=(
+        "rulescore violations rulescore.toml --model careless --rule aunt_by_father",
+        "rulescore violations rulescore.toml --dataset --limit 100 --format csv",
+    ),
+)
 @setting_options(ALL)
 @click.option("--rule", metavar="NAME", help="Violations of this rule only.")
 @click.option("--model", metavar="NAME", help="Violations that this model's predictions take part in; all models unless given.")
@@ -50,7 +57,10 @@ def violations(
     form: str,
     quiet: bool,
 ) -> None:
-    """Show violations: what is predicted, the rule and its grounding, and the facts that refute its head."""
+    """Show the groundings that violate rules.
+
+    Each with its rule, what is predicted and in which roles, body, head and the facts that refute it.
+    """
     if dataset and (model or prediction):
         raise click.UsageError("`--dataset` cannot be combined with `--model` or `--prediction`")
     if by is not None and (prediction or sample):

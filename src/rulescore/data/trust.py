@@ -216,7 +216,7 @@ def _is_outside(folder: Path, path: str) -> bool:
 
 
 def _target(folder: Path, path: str) -> tuple[str]:
-    return (f"which is {printable(str(_followed(folder, path)))}",)
+    return (f"which is {visible(str(_followed(folder, path)))}",)
 
 
 def _memory() -> Path | None:

@@ -13,6 +13,7 @@ from rulescore.language.syntax import Program
 TEXT_NAME = "<rules>"
 """What a source is called that was given as text."""
 
+
 def rule_names(program: Program) -> list[str]:
     """Names as given, and places for rules without one: `family.rules:12`, and `family.rules:12.2` for the second of that line."""
     labels = _labels(rule.span.source for rule in program.rules if rule.span is not None)

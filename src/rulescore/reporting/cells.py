@@ -34,6 +34,14 @@ def of_all(part: int, whole: int) -> str:
     return f"{part:,} of {whole:,}"
 
 
+def share_of(part: int, whole: int) -> str:
+    """The same with the share: 53 of 5,878 (0.9%)."""
+    if not whole:
+        return of_all(part, whole)
+    share = part / whole
+    return f"{of_all(part, whole)} ({'<0.1%' if 0 < share < 0.0005 else f'{share:.1%}'})"
+
+
 def counted(number: int, noun: str) -> str:
     """A number of things: 1 rule, 2 rules."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

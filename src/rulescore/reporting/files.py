@@ -26,7 +26,7 @@ from rulescore.reporting.folder import (
     sync,
     umask,
 )
-from rulescore.reporting.format import DEFAULT_FILE_FORMATS, FileFormat, Format
+from rulescore.reporting.format import DEFAULT_FILE_FORMATS, FileFormat, Format, Shown
 from rulescore.reporting.json import ContributionsFile, contributions_file, render_saved
 from rulescore.reporting.listing import Listing
 from rulescore.reporting.render import render
@@ -45,8 +45,8 @@ def write_outputs(
     formats: Iterable[str] = DEFAULT_FILE_FORMATS,
     contributions: Callable[[Path], None] | None = None,
 ) -> tuple[Path, ...]:
-    """The files written: `rules` and `models` as CSV, `evaluation` as JSON and texts, every table as Parquet. `contributions`
-    writes those that are not here to a path."""
+    """The files written: `rules` and `models` as CSV and LaTeX, `evaluation` as JSON and texts with all details, every table as
+    Parquet. `contributions` writes those that are not here to a path."""
     chosen = file_formats(formats)
     run = evaluation.run.digested() if evaluation.run is not None and FileFormat.JSON in chosen else None
     table = evaluation.contributions_table
@@ -121,9 +121,12 @@ def _evaluation_files(
             return {"rules.parquet": evaluation.rules, "models.parquet": evaluation.models}
         case FileFormat.CSV:
             return {"rules.csv": render_table_csv(evaluation.rules), "models.csv": render_table_csv(evaluation.models)}
+        case FileFormat.LATEX:
+            shown = (Shown.MODELS, Shown.RULES) if evaluation.model_results else (Shown.RULES,)
+            return {f"{table}.tex": render(evaluation, Format.LATEX, table=table) for table in shown}
         case _:
             text_form = Format(form)
-            return {f"evaluation.{ENDINGS[text_form]}": render(evaluation, text_form)}
+            return {f"evaluation.{ENDINGS[text_form]}": render(evaluation, text_form, detail=True)}
 
 
 def _temporary(folder: Path, name: str) -> Path:

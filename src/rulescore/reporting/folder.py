@@ -39,7 +39,7 @@ def listing_files(name: str) -> frozenset[str]:
 
 
 EVALUATION_FILES = listing_files("evaluation") | {
-    *(f"{name}.{ending}" for name in ("rules", "models") for ending in ("csv", "parquet")),
+    *(f"{name}.{ending}" for name in ("rules", "models") for ending in ("csv", "parquet", "tex")),
     CONTRIBUTIONS,
 }
 OUR_FILES = EVALUATION_FILES.union(*map(listing_files, ("audit", "tolerances")))

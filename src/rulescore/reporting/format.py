@@ -24,4 +24,12 @@ class FileFormat(StrEnum):
     PARQUET = "parquet"
 
 
+class Shown(StrEnum):
+    """The tables of which one may be asked for alone."""
+
+    MODELS = "models"
+    RULES = "rules"
+    VIOLATIONS = "violations"
+
+
 DEFAULT_FILE_FORMATS = (FileFormat.JSON, FileFormat.CSV, FileFormat.PARQUET)

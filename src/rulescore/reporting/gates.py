@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rulescore.characters import visible
 from rulescore.data.gates import GateSeverity
 from rulescore.errors import Diagnostic, InputError, located
-from rulescore.reporting.cells import of_all, shown, visible
+from rulescore.reporting.cells import of_all, shown
 from rulescore.reporting.listing import CellKind
 from rulescore.reporting.saved import load
 from rulescore.scoring.gate_outcomes import Outcome, Reading, worst_rules

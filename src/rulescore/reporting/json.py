@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from rulescore.characters import is_hidden
 from rulescore.data.inputs import Input
 from rulescore.errors import Diagnostic
 from rulescore.reporting.listing import Cell, Listing
@@ -20,6 +22,8 @@ from rulescore.scoring.run import Run
 
 PROGRAM = "rulescore"
 VERSION = 1
+
+_NOT_ASCII = re.compile(r"[^\x00-\x7e]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +72,11 @@ def render_listing_json(listing: Listing) -> str:
     return _text({"version": VERSION, "listing": listing.name, **dict(listing.figures), "rows": rows})
 
 
+def render_table_json(name: str, table: Any) -> str:
+    """An Arrow table, as listings are written."""
+    return _text({"version": VERSION, "listing": name, "rows": table.to_pylist()})
+
+
 def schema() -> dict[str, Any]:
     """The JSON Schema of an evaluation."""
     return _schema("schema.json")
@@ -85,7 +94,9 @@ def _schema(name: str) -> dict[str, Any]:
 
 
 def _text(document: dict[str, Any]) -> str:
-    return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+    """Characters that cannot be seen are escaped: programs read the same, and no terminal is steered."""
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2, default=int)
+    return _NOT_ASCII.sub(lambda found: json.dumps(found[0])[1:-1] if is_hidden(found[0]) else found[0], text) + "\n"
 
 
 def _run(run: Run) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
-from rulescore.reporting.cells import visible
+from rulescore.characters import visible
 from rulescore.reporting.gates import Verdict, counts_of, found
 
 # What XML 1.0 cannot hold, escaped or not.

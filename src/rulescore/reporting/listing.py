@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 Cell = str | int | float | None | tuple[str, ...] | Mapping[str, str]
@@ -20,6 +20,8 @@ class CellKind(StrEnum):
     VALUE = "value"
     TEXTS = "texts"
     BINDING = "binding"
+    CODE = "code"
+    """The text of a rule. A terminal cuts it at the end of the line and leaves it out where there is no room for it."""
 
 
 class Audience(StrEnum):
@@ -37,6 +39,17 @@ class Layout(StrEnum):
     BLOCKS = "blocks"
 
 
+class Tone(StrEnum):
+    """What a figure says, for a terminal with colours; the figure says it as well."""
+
+    GOOD = "good"
+    BAD = "bad"
+
+
+Position = tuple[int, int]
+"""The numbers of a row and a column."""
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """`key` is the name other programs see, `heading` the one people see."""
@@ -50,7 +63,7 @@ class Column:
 @dataclass(frozen=True, slots=True)
 class Listing:
     """`name` says in JSON what is listed; `figures` are values about the whole of it; `notes` are sentences for people. `beside`
-    are listings that people see below it: what programs find in further columns."""
+    are listings that people see below it: what programs find in further columns. `best`: the best values of columns or rows."""
 
     name: str
     title: str
@@ -60,3 +73,5 @@ class Listing:
     notes: tuple[str, ...] = ()
     layout: Layout = Layout.ROWS
     beside: tuple[Listing, ...] = ()
+    best: frozenset[Position] = frozenset()
+    tones: Mapping[Position, Tone] = field(default_factory=dict)

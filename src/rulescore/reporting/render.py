@@ -2,50 +2,111 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
+from rulescore.errors import Diagnostic, InputError, suggestion
 from rulescore.reporting.csv import render_csv, render_table_csv
-from rulescore.reporting.format import Format
-from rulescore.reporting.json import render_json, render_listing_json
+from rulescore.reporting.format import Format, Shown
+from rulescore.reporting.html import render_html
+from rulescore.reporting.json import render_json, render_listing_json, render_table_json
 from rulescore.reporting.latex import render_latex
 from rulescore.reporting.listing import Audience, Listing
 from rulescore.reporting.markdown import render_markdown
-from rulescore.reporting.tables import listings
+from rulescore.reporting.short import models_listing, rules_listing, short_listings
+from rulescore.reporting.tables import detailed_listings
 from rulescore.reporting.terminal import Appearance, render_terminal
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.gate_outcomes import Outcome
 
+CODES = {"E605": "a result is to be shown as a table that there is not"}
+
 _PLAIN = Appearance()
 
 
-def render(result: Evaluation | Listing, form: Format, *, appearance: Appearance = _PLAIN, gates: Sequence[Outcome] = ()) -> str:
-    """The text of a result, ending with a line end. CSV of an evaluation is its `rules` table: one row per rule and model.
-    `gates`: outcomes that JSON has beside it."""
+def shown_table(name: str) -> Shown:
+    """The table that is meant."""
+    if name in set(Shown):
+        return Shown(name)
+    meant = suggestion(name, list(Shown))
+    notes = (f"the tables are {', '.join(f'`{one}`' for one in Shown)}",)
+    helps = () if meant is None else (f"did you mean `{meant}`?",)
+    raise InputError(Diagnostic("E605", f"no table is named `{name}`", notes=notes, helps=helps))
+
+
+def render(
+    result: Evaluation | Listing,
+    form: Format,
+    *,
+    table: Shown | None = None,
+    detail: bool = False,
+    appearance: Appearance = _PLAIN,
+    spreadsheet: bool = False,
+    gates: Sequence[Outcome] = (),
+) -> str:
+    """The text of a result, ending with a line end. Of an evaluation people see the short answer, one of its tables, or all there
+    is; JSON has all of it, with the outcomes of `gates`. CSV and LaTeX hold one table: the rules under each model, and the models,
+    unless another is asked for."""
     match form:
         case Format.TABLE:
-            return render_terminal(_for_people(result), appearance)
+            return render_terminal(_for_people(result, table, detail=detail), appearance)
         case Format.MARKDOWN:
-            return "\n".join(render_markdown(listing) for listing in _for_people(result))
+            return "\n".join(render_markdown(listing) for listing in _for_people(result, table, detail=detail))
         case Format.LATEX:
-            return "\n".join(render_latex(listing) for listing in _for_people(result))
+            chosen = table if detail else table or Shown.MODELS
+            return "\n".join(map(render_latex, _labelled(_for_people(result, chosen, detail=detail))))
         case Format.JSON:
-            return render_listing_json(_for_programs(result)) if isinstance(result, Listing) else render_json(result, gates)
+            if isinstance(result, Listing):
+                return render_listing_json(_for_programs(result))
+            return render_json(result, gates) if table is None else render_table_json(table, _arrow(result, table))
         case Format.CSV:
-            return render_csv(_for_programs(result)) if isinstance(result, Listing) else render_table_csv(result.rules)
+            if isinstance(result, Listing):
+                return render_csv(_for_programs(result), spreadsheet=spreadsheet)
+            return render_table_csv(_arrow(result, table or Shown.RULES), spreadsheet=spreadsheet)
+
+
+def short_html(evaluation: Evaluation) -> str:
+    """The short answer for a notebook."""
+    return render_html(short_listings(evaluation))
 
 
 def seen_by(audience: Audience, listing: Listing) -> Listing:
     """The listing with the columns that are for this audience."""
     kept = [index for index, column in enumerate(listing.columns) if column.audience in {audience, Audience.EVERYONE}]
     rows = tuple(tuple(row[index] for index in kept) for row in listing.rows)
-    return replace(listing, columns=tuple(listing.columns[index] for index in kept), rows=rows)
+    best = frozenset((row, kept.index(column)) for row, column in listing.best if column in kept)
+    tones = {(row, kept.index(column)): tone for (row, column), tone in listing.tones.items() if column in kept}
+    return replace(listing, columns=tuple(listing.columns[index] for index in kept), rows=rows, best=best, tones=tones)
 
 
-def _for_people(result: Evaluation | Listing) -> list[Listing]:
-    shown = (result, *result.beside) if isinstance(result, Listing) else listings(result)
+def _for_people(result: Evaluation | Listing, table: Shown | None, *, detail: bool) -> list[Listing]:
+    shown = (result, *result.beside) if isinstance(result, Listing) else _listings(result, table, detail=detail)
     return [seen_by(Audience.PEOPLE, listing) for listing in shown]
+
+
+def _listings(evaluation: Evaluation, table: Shown | None, *, detail: bool) -> Sequence[Listing]:
+    if table is not None:
+        return (models_listing(evaluation) if table is Shown.MODELS else rules_listing(evaluation),)
+    if not detail:
+        return short_listings(evaluation)
+    models = (models_listing(evaluation),) if evaluation.model_results else ()
+    return (*models, rules_listing(evaluation), *detailed_listings(evaluation))
+
+
+def _labelled(listings: Sequence[Listing]) -> Iterator[Listing]:
+    """Listings of which no two have one name: their labels would be the same."""
+    seen: Counter[str] = Counter()
+    for listing in listings:
+        seen[listing.name] += 1
+        times = seen[listing.name]
+        yield listing if times == 1 else replace(listing, name=f"{listing.name}-{times}")
 
 
 def _for_programs(listing: Listing) -> Listing:
     return seen_by(Audience.PROGRAMS, listing)
+
+
+def _arrow(evaluation: Evaluation, table: Shown) -> Any:
+    return evaluation.models if table is Shown.MODELS else evaluation.rules

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from rulescore.reporting.cells import UNDEFINED, counted, of_all, shown, visible
+from rulescore.characters import visible
+from rulescore.reporting.cells import UNDEFINED, counted, of_all, shown
 from rulescore.reporting.gates import Verdict, counts_of, found
 from rulescore.reporting.listing import CellKind
 from rulescore.scoring.evaluation import Evaluation

@@ -1,11 +1,11 @@
-"""An evaluation as listings: the models first, then the rules over the observed facts, then the rules under each model."""
+"""An evaluation in detail: what the models brought, the rules over the observed facts, then the rules under each model."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from rulescore.reporting.cells import UNDEFINED, counted, of_all
+from rulescore.reporting.cells import UNDEFINED, counted, share_of
 from rulescore.reporting.listing import Cell, CellKind, Column, Listing
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.results import DataSummary, Measure, ModelResult, ModelRuleResult, RuleInfo, RuleKind, RuleResult
@@ -31,38 +31,12 @@ _COVERAGE_COLUMNS = (
 )
 
 
-def listings(evaluation: Evaluation) -> tuple[Listing, ...]:
+def detailed_listings(evaluation: Evaluation) -> tuple[Listing, ...]:
+    """What the tables of models and rules leave out."""
     models = evaluation.model_results
-    first = (models_listing(models, evaluation.rule_results), predictions_listing(models)) if models else ()
+    first = (predictions_listing(models, evaluation.rule_results),) if models else ()
     last = (model_rules_listing(evaluation.rule_results, model) for model in models)
     return (*first, dataset_listing(evaluation), *group_listings(evaluation.rule_results), *last)
-
-
-def models_listing(models: tuple[ModelResult, ...], rules: Sequence[RuleResult]) -> Listing:
-    columns = (
-        Column("model", "model"),
-        Column("violating", "violating a hard rule", CellKind.COUNT),
-        Column("violating_any", "violating any rule", CellKind.COUNT),
-        Column("evaluable", "evaluable", CellKind.COUNT),
-        Column("hard_score", "hard score", CellKind.SCORE),
-        Column("soft_score", "soft score", CellKind.SCORE),
-        Column("hard_mean", "hard mean", CellKind.SCORE),
-        Column("soft_mean", "soft mean", CellKind.SCORE),
-    )
-    rows = tuple(
-        (
-            model.name,
-            violating_cell(model, rules),
-            _of_predictions(model, model.violating_any),
-            model.evaluable,
-            measure_cell(model.hard_score),
-            measure_cell(model.soft_score),
-            measure_cell(model.hard_mean),
-            measure_cell(model.soft_mean),
-        )
-        for model in models
-    )
-    return Listing("models", "Models", columns, rows, notes=tuple(_reasons_of_measures(models)))
 
 
 def measure_cell(measure: Measure) -> Cell:
@@ -81,14 +55,14 @@ def violating_cell(model: ModelResult, rules: Sequence[RuleResult]) -> Cell:
 def _of_predictions(model: ModelResult, violating: int | None) -> Cell:
     if model.unmeasured:
         return UNMEASURED
-    return None if violating is None else of_all(violating, model.predictions.distinct)
+    return None if violating is None else share_of(violating, model.predictions.distinct)
 
 
 def kind_cell(rule: RuleResult) -> str:
     return f"{rule.kind}, {UNREFUTABLE}" if rule.info.unrefutable else rule.kind.value
 
 
-def predictions_listing(models: tuple[ModelResult, ...]) -> Listing:
+def predictions_listing(models: tuple[ModelResult, ...], rules: Sequence[RuleResult]) -> Listing:
     """What each model brought; targets only where some model predicts those of a table, of which none is observed already, and
     predictions that no rule concerns only where some model has some."""
     covering = any(model.predictions.hidden is not None for model in models)
@@ -102,6 +76,8 @@ def predictions_listing(models: tuple[ModelResult, ...]) -> Listing:
         Column("without_partner", "without partner", CellKind.COUNT),
         *([Column("unconcerned", "that no rule concerns", CellKind.COUNT)] if unconcerned else []),
         *(_COVERAGE_COLUMNS if covering else ()),
+        Column("violating", "violating a hard rule", CellKind.COUNT),
+        Column("violating_any", "violating any rule", CellKind.COUNT),
     )
     rows = tuple(
         (
@@ -112,6 +88,8 @@ def predictions_listing(models: tuple[ModelResult, ...]) -> Listing:
             model.without_partner,
             *([model.unconcerned] if unconcerned else []),
             *(_coverage_cells(model) if covering else ()),
+            violating_cell(model, rules),
+            _of_predictions(model, model.violating_any),
         )
         for model in models
     )
@@ -137,7 +115,7 @@ def dataset_listing(evaluation: Evaluation) -> Listing:
         )
         for rule in rules
     )
-    note = f"{_read(evaluation.summary)}; convention: {evaluation.convention}"
+    note = f"{read_in_words(evaluation.summary)}; convention: {evaluation.convention}"
     return Listing("dataset", "Rules over the observed facts", columns, rows, notes=(note,))
 
 
@@ -187,18 +165,17 @@ def model_rules_listing(rules: tuple[RuleResult, ...], model: ModelResult) -> Li
 
 
 def titled(info: RuleInfo) -> str:
-    """The name and the text of a rule, or its text alone where that is its name."""
-    return info.text if info.name == info.text else f"{info.name}: {info.text}"
+    return f"{info.name}: {info.text}"
 
 
 def shortly_titled(info: RuleInfo) -> str:
-    """As `titled`, but a long text behind a name is cut at a space."""
-    if info.name == info.text or len(info.text) <= _LONGEST_TEXT:
+    """As `titled`, but a long text is cut at a space."""
+    if len(info.text) <= _LONGEST_TEXT:
         return titled(info)
     return f"{info.name}: {info.text[:_LONGEST_TEXT].rpartition(' ')[0]} …"
 
 
-def _read(summary: DataSummary) -> str:
+def read_in_words(summary: DataSummary) -> str:
     """What was read, in words; facts and what they are made of are not named where there are only tables."""
     tables = ((len(summary.tables), "table"), (sum(table.rows for table in summary.tables), "row"))
     facts = ((summary.facts, "observed fact"), (summary.predicates, "predicate"), (summary.constants, "constant"))
@@ -250,14 +227,14 @@ def _of_no_rule(models: tuple[ModelResult, ...]) -> list[str]:
     return [f"{name}: no rule mentions {found.unconcerned_text}" for name, found in findings if found and found.unconcerned]
 
 
-def _reasons_of_measures(models: tuple[ModelResult, ...]) -> list[str]:
+def reasons_of_measures(models: tuple[ModelResult, ...]) -> list[str]:
     """Why measures are undefined or say nothing: each reason once, with the models it is true of unless these are several and
     all."""
     names: dict[tuple[str, tuple[str, str]], list[str]] = {}
     for model in models:
         for name, measure in (
-            ("hard score", model.hard_score),
-            ("soft score", model.soft_score),
+            ("RVS hard", model.hard_score),
+            ("RVS soft", model.soft_score),
             ("hard mean", model.hard_mean),
             ("soft mean", model.soft_mean),
         ):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
@@ -12,14 +13,17 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from rulescore.reporting.cells import is_number, shown, visible
-from rulescore.reporting.listing import Cell, Column, Layout, Listing
+from rulescore.characters import visible
+from rulescore.reporting.cells import is_number, shown
+from rulescore.reporting.listing import Cell, CellKind, Column, Layout, Listing, Position, Tone
 
 _GAP = 2
 _NARROWEST_TEXT = 12
 _LONGEST_NAME = 40
 _MOST_ROWS = 200
 _HEIGHT = 25
+_NARROWEST_CODE = 16
+_COLOURS = {Tone.GOOD: "green", Tone.BAD: "red"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +38,10 @@ def render_terminal(listings: Sequence[Listing], appearance: Appearance) -> str:
 
 def _render(listing: Listing, appearance: Appearance) -> str:
     kept = listing.rows[:_MOST_ROWS]
-    cells = [[shown(cell, column.kind) for cell, column in zip(row, listing.columns, strict=True)] for row in kept]
     if listing.layout is Layout.BLOCKS:
         width, body = appearance.width, _blocks(listing.columns, kept)
     else:
-        widths = column_widths(listing.columns, cells, appearance.width)
-        width = max(appearance.width, sum(widths) + _GAP * (len(widths) - 1))
-        body = _table(listing.columns, cells, widths)
+        width, body = _fitted(listing, kept, appearance.width)
     target = io.StringIO()
     # NO_COLOR is the caller's business: it decides `appearance.colour` for the stream it writes to.
     console = Console(
@@ -64,13 +65,28 @@ def _render(listing: Listing, appearance: Appearance) -> str:
     return "\n".join(line.rstrip() for line in target.getvalue().split("\n"))
 
 
-def _table(columns: Sequence[Column], cells: Sequence[Sequence[str]], widths: Sequence[int]) -> RenderableType:
+def _fitted(listing: Listing, rows: Sequence[tuple[Cell, ...]], width: int) -> tuple[int, RenderableType]:
+    """A table and its width; texts of rules are left out if they would have no room."""
+    cells = [[shown(cell, column.kind) for cell, column in zip(row, listing.columns, strict=True)] for row in rows]
+    widths = column_widths(listing.columns, cells, width)
+    kept = [number for number, column in enumerate(listing.columns) if column.kind is not CellKind.CODE or widths[number]]
+    widths = [widths[number] for number in kept]
     table = Table(box=SIMPLE_HEAD, padding=(0, _GAP - 1, 0, 0), pad_edge=False, show_edge=False, header_style="bold")
-    for column, width in zip(columns, widths, strict=True):
-        table.add_column(column.heading, justify="right" if is_number(column.kind) else "left", width=width, overflow="fold")
-    for row in cells:
-        table.add_row(*(Text(cell) for cell in row))
-    return table
+    for number, given in zip(kept, widths, strict=True):
+        column = listing.columns[number]
+        cut = column.kind is CellKind.CODE
+        side: Literal["left", "right"] = "right" if is_number(column.kind) else "left"
+        heading = Text(visible(column.heading))
+        table.add_column(heading, justify=side, width=given, overflow="ellipsis" if cut else "fold", no_wrap=cut)
+    for row, texts in enumerate(cells):
+        table.add_row(*(Text(texts[number], style=_style(listing, (row, number))) for number in kept))
+    return max(width, sum(widths) + _GAP * (len(widths) - 1)), table
+
+
+def _style(listing: Listing, position: Position) -> str:
+    """Bold and colours: the figures say the same without them."""
+    styles = [_COLOURS[listing.tones[position]]] if position in listing.tones else []
+    return " ".join([*styles, *(["bold"] if position in listing.best else [])])
 
 
 def _blocks(columns: Sequence[Column], rows: Sequence[tuple[Cell, ...]]) -> RenderableType:
@@ -87,9 +103,20 @@ def _blocks(columns: Sequence[Column], rows: Sequence[tuple[Cell, ...]]) -> Rend
 
 
 def column_widths(columns: Sequence[Column], cells: Sequence[Sequence[str]], width: int) -> list[int]:
-    """Figures get all they need, even beyond the width of the terminal; texts share what is left and are folded."""
+    """Figures get all they need, even beyond the width of the terminal; texts share what is left and are folded. Texts of rules get
+    what the others leave, and 0 if that is too little."""
+    code = [number for number, column in enumerate(columns) if column.kind is CellKind.CODE]
+    if code:
+        others = [number for number in range(len(columns)) if number not in code]
+        found = column_widths([columns[number] for number in others], [[row[number] for number in others] for row in cells], width)
+        widths = dict(zip(others, found, strict=True))
+        for number in code:
+            wanted = max(map(cell_len, (columns[number].heading, *(row[number] for row in cells))))
+            room = width - sum(widths.values()) - _GAP * len(widths)
+            widths[number] = min(wanted, room) if room >= min(wanted, _NARROWEST_CODE) else 0
+        return [widths[number] for number in range(len(columns))]
     contents = [[row[index] for row in cells] for index in range(len(columns))]
-    widest = [max(map(cell_len, (column.heading, *content))) for column, content in zip(columns, contents, strict=True)]
+    widest = [max(map(cell_len, (visible(column.heading), *content))) for column, content in zip(columns, contents, strict=True)]
     least = [_least_width(column, content) for column, content in zip(columns, contents, strict=True)]
     room = width - _GAP * (len(columns) - 1)
     texts = sorted((index for index, column in enumerate(columns) if not is_number(column.kind)), key=widest.__getitem__)
@@ -123,7 +150,7 @@ def _shared(least: Sequence[int], widest: Sequence[int], texts: Sequence[int], r
 
 def _least_width(column: Column, texts: Sequence[str]) -> int:
     """Headings fold at spaces, figures nowhere, texts anywhere if they must."""
-    heading = max(cell_len(word) for word in column.heading.split())
+    heading = max((cell_len(word) for word in visible(column.heading).split()), default=0)
     content = max(map(cell_len, texts), default=0)
     return max(heading, content if is_number(column.kind) else min(content, _NARROWEST_TEXT))
 

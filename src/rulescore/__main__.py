@@ -1,0 +1,5 @@
+"""`python -m rulescore`: the command line."""
+
+from rulescore.cli.main import main
+
+main()

@@ -1,0 +1,42 @@
+"""Help of a command: its options in groups, and examples below them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+_GROUPS = {
+    "Data": "project_option trust facts delimiter header negatives predictions top_k rules",
+    "Counting": "convention distinct_variables roles allow_unrefutable tolerances",
+    "Engine": "engine memory_limit threads spill_folder timeout schema",
+}
+_OTHERS = "Output"
+
+
+class Command(click.Command):
+    """A command whose help has the options in groups, and examples."""
+
+    def __init__(self, *given: Any, examples: tuple[str, ...], **options: Any) -> None:
+        super().__init__(*given, **options)
+        self.examples = examples
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        records: dict[str, list[tuple[str, str]]] = {title: [] for title in (*_GROUPS, _OTHERS)}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None and isinstance(parameter, click.Option):
+                records[_group(parameter)].append(record)
+        for title, rows in records.items():
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Examples"):
+            for example in self.examples:
+                formatter.write(f"{'':>{formatter.current_indent}}{example}\n")
+
+
+def _group(parameter: click.Parameter) -> str:
+    return next((title for title, names in _GROUPS.items() if parameter.name in names.split()), _OTHERS)

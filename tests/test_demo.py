@@ -131,9 +131,9 @@ def test_the_text_fits_the_terminal_and_has_the_figures(width: int, tmp_path: Pa
     lines = result.stdout.splitlines()
     assert [line for line in lines if len(line) > width and not line.startswith("  rulescore ")] == []
     table = {line.split()[0]: line.split() for line in lines if line.startswith(("careful ", "gender-blind "))}
-    assert table["careful"][1:4] == table["gender-blind"][1:4]
-    assert table["careful"][4:7] == ["0", "of", "412"]
-    assert f"hard scores are {table['careful'][7]} and {table['gender-blind'][7]}" in " ".join(result.stdout.split())
+    assert table["careful"][8] == table["gender-blind"][8] == "0.6990"
+    assert table["careful"][1:5] == ["0", "of", "412", "(0.0%)"]
+    assert f"RVS hard is {table['careful'][6]} and {table['gender-blind'][6]}" in " ".join(result.stdout.split())
 
 
 def test_every_command_the_text_names_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ from rulescore.errors import Diagnostic, InputError, RulescoreWarning
 from rulescore.evaluate import Session
 from rulescore.language.parser import parse_atom
 from rulescore.language.syntax import Atom, Constant
-from rulescore.reporting.cells import shown
+from rulescore.reporting.cells import counted, shown
 from rulescore.reporting.explanation import Explanation, explanation
 from rulescore.reporting.findings import first_violations
 from rulescore.reporting.format import Format, Shown
@@ -39,6 +39,8 @@ CODES = {
     "E541": "a session is used after it was closed",
 }
 
+_MOST_MODELS = 3
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Result(Evaluation):
@@ -54,8 +56,10 @@ class Result(Evaluation):
         return cls(**found, setting=setting, opened=opened)
 
     def __repr__(self) -> str:
-        scores = (f"{model.name}: {_score(model)}" for model in self.model_results)
-        return visible(f"<Result of {len(self.rule_results):,} rules and {len(self.model_results):,} models; {', '.join(scores)}>")
+        models = self.model_results
+        scores = [f"{model.name} {_score(model)}" for model in models[:_MOST_MODELS]] + ["…"] * (len(models) > _MOST_MODELS)
+        what = f"{counted(len(self.rule_results), 'rule')} and {counted(len(models), 'model')}"
+        return visible(f"<Result of {what}{': ' if scores else ''}{'; '.join(scores)}>")
 
     def _repr_html_(self) -> str:
         return short_html(self)

@@ -31,7 +31,7 @@ def test_an_evaluation_becomes_files(evaluation: Evaluation, tmp_path: Path) -> 
 
 def test_every_format_can_be_asked_for(evaluation: Evaluation, tmp_path: Path) -> None:
     write_outputs(evaluation, tmp_path, list(FileFormat))
-    assert {"evaluation.txt", "evaluation.md", "evaluation.tex", "evaluation.json"} < names(tmp_path)
+    assert {"evaluation.txt", "evaluation.md", "models.tex", "rules.tex", "evaluation.json"} < names(tmp_path)
 
 
 def test_a_listing_becomes_files_named_after_it(audit: Evaluation, tmp_path: Path) -> None:

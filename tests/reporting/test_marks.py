@@ -49,26 +49,27 @@ def rows_below(text: str, heading: str, name: str) -> list[str]:
 
 @pytest.mark.parametrize("form", PEOPLE)
 def test_people_read_the_word_in_place_of_the_number(marked: Evaluation, form: Format) -> None:
-    text = render(marked, form)
+    text = render(marked, form, detail=True)
     for model in ("misread", "silent"):
         (row,) = rows_below(text, "Models", model)
-        assert row.count("unmeasured") == 3
+        assert row.count("unmeasured") == 2
     (row,) = rows_below(text, "Models", "good")
     assert "2 of 5,878" in row
-    assert "3 of 5,878" in row
+    assert "good: 3 of 5,878" in text.replace("\\", "")
+    assert "misread (unmeasured)" in text
     assert "Rules under misread, unmeasured" in text
 
 
 @pytest.mark.parametrize("form", PEOPLE)
 def test_a_rule_that_nothing_could_refute_is_marked_wherever_it_stands(marked: Evaluation, form: Format) -> None:
-    text = render(marked, form)
-    for heading in ("Rules over", "Rules under good", "Rules under silent"):
+    text = render(marked, form, detail=True)
+    for heading in ("Violations of each rule", "Rules over", "Rules under good", "Rules under silent"):
         (row,) = rows_below(text, heading, "free")
         assert "unrefutable" in text[text.index(row) : text.index(row) + 200]
 
 
 def test_predictions_that_no_rule_concerns_are_counted_where_there_are_some(marked: Evaluation) -> None:
-    text = render(marked, Format.MARKDOWN)
+    text = render(marked, Format.MARKDOWN, detail=True)
     assert "that no rule concerns" in text
 
 

@@ -16,7 +16,8 @@ from rulescore.reporting.findings import check_listing, rules_listing, tolerance
 from rulescore.reporting.format import Format
 from rulescore.reporting.json import listing_schema, schema
 from rulescore.reporting.render import render
-from rulescore.reporting.tables import listings, shortly_titled
+from rulescore.reporting.short import models_listing
+from rulescore.reporting.tables import detailed_listings, shortly_titled
 from rulescore.reporting.terminal import Appearance
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.results import Counts, RuleInfo
@@ -28,7 +29,7 @@ GRID = [
 
 
 def rows_of(evaluation: Evaluation, name: str) -> list[dict[str, object]]:
-    (listing,) = [listing for listing in listings(evaluation) if listing.name == name]
+    (listing,) = [listing for listing in detailed_listings(evaluation) if listing.name == name]
     return [dict(zip([column.key for column in listing.columns], row, strict=True)) for row in listing.rows]
 
 
@@ -46,14 +47,14 @@ def test_models_of_facts_have_no_columns_of_tables(evaluation: Evaluation) -> No
         "already_observed",
         "without_partner",
     }
-    assert "groups" not in {listing.name for listing in listings(evaluation)}
+    assert "groups" not in {listing.name for listing in detailed_listings(evaluation)}
 
 
 def test_groups_have_their_share_and_tolerances_their_value(table_evaluation: Evaluation) -> None:
     near, wide = rows_of(table_evaluation, "groups")
     assert (near["rule"], near["tolerance"], near["largest_group_share"]) == ("near", None, 0.25)
     assert (wide["rule"], wide["tolerance"], wide["largest_group_share"]) == ("wide", 1234.5, None)
-    text = render(table_evaluation, Format.TABLE)
+    text = render(table_evaluation, Format.TABLE, detail=True)
     assert "1,234.5" in text
     assert "share undefined for 1 rule: no evaluable grounding in the data" in text
 
@@ -105,22 +106,22 @@ def test_files_have_the_same_numbers(table_evaluation: Evaluation) -> None:
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_tables_of_long_rules_fit_the_terminal(table_evaluation: Evaluation, width: int) -> None:
-    text = render(table_evaluation, Format.TABLE, appearance=Appearance(width))
+    text = render(table_evaluation, Format.TABLE, detail=True, appearance=Appearance(width))
     assert max(cell_len(line) for line in text.splitlines()) <= width
 
 
 def test_a_long_text_is_cut_beside_figures_and_whole_in_the_list_of_rules(table_evaluation: Evaluation) -> None:
     info = table_evaluation.rule_results[0].info
-    shown = render(table_evaluation, Format.MARKDOWN)
-    assert info.text.replace("<", "\\<") not in shown
-    assert "sale(id: A0, price: P0)" in shown
-    assert info.text.replace("<", "\\<") in render(rules_listing([info]), Format.MARKDOWN)
+    (shown,) = [listing for listing in detailed_listings(table_evaluation) if listing.name == "dataset"]
+    assert info.text not in render(shown, Format.CSV)
+    assert "sale(id: A0, price: P0)" in render(shown, Format.CSV)
+    assert info.text in render(rules_listing([info]), Format.CSV)
+    assert f"`{info.text}`" in render(table_evaluation, Format.MARKDOWN)
     assert info.text in render(table_evaluation, Format.CSV)
 
 
-def test_an_unnamed_rule_is_never_cut() -> None:
+def test_a_long_text_is_cut_behind_the_name() -> None:
     text = f"p(X) <- {', '.join(f'q{number}(X)' for number in range(40))}"
-    assert shortly_titled(RuleInfo(text, text)) == text
     assert shortly_titled(RuleInfo("r", text)) != f"r: {text}"
 
 
@@ -130,9 +131,9 @@ def test_what_is_read_is_said_of_tables_where_there_are_only_tables(table_evalua
 
 
 def test_a_reason_that_is_true_of_all_models_is_said_once(table_evaluation: Evaluation) -> None:
-    notes = listings(table_evaluation)[0].notes
-    assert notes == (
-        "– hard score: there is no hard rule",
+    notes = models_listing(table_evaluation).notes
+    assert notes[2:] == (
+        "– RVS hard: there is no hard rule",
         "– hard mean: no hard rule has an evaluable grounding with a prediction",
     )
 

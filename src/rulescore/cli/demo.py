@@ -110,12 +110,8 @@ def _accuracy(found: Demo) -> tuple[Beside, ...]:
     """What the models' table has in the demo alone, which knows the right answers."""
     from rulescore.reporting.short import Beside
 
-    accuracies = found.accuracies.items()
-    return (
-        Beside(Column("queries", "queries", CellKind.COUNT), {model: accuracy.queries for model, accuracy in accuracies}),
-        Beside(Column("right", "right", CellKind.COUNT), {model: accuracy.right for model, accuracy in accuracies}),
-        Beside(Column("accuracy", "accuracy", CellKind.RATE), {model: accuracy.share for model, accuracy in accuracies}),
-    )
+    shares = {model: accuracy.share for model, accuracy in found.accuracies.items()}
+    return (Beside(Column("accuracy", "accuracy", CellKind.RATE), shares),)
 
 
 def _fact(triple: Triple) -> str:

@@ -3,13 +3,13 @@ nothing of it."""
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rulescore.reporting.listing import Cell, Listing
 
+_SPECIAL = re.compile(r'[",\r\n]')
 _COMPUTED = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
@@ -34,11 +34,18 @@ def _field(cell: Cell) -> str | int | float | None:
             return cell
 
 
-def _text(rows: list[Any], spreadsheet: bool) -> str:
-    target = io.StringIO()
-    found = [[_harmless(cell) for cell in row] for row in rows] if spreadsheet else rows
-    csv.writer(target, lineterminator="\n").writerows(found)
-    return target.getvalue()
+def _text(rows: Iterable[Sequence[Any]], spreadsheet: bool) -> str:
+    return "".join(_line([_harmless(cell) for cell in row] if spreadsheet else row) for row in rows)
+
+
+def _line(cells: Sequence[Any]) -> str:
+    fields = [_quoted("" if cell is None else str(cell)) for cell in cells]
+    return (",".join(fields) if fields != [""] else '""') + "\n"
+
+
+def _quoted(text: str) -> str:
+    """Python's own writer leaves a lone carriage return without quotes, and readers end the row there."""
+    return '"' + text.replace('"', '""') + '"' if _SPECIAL.search(text) else text
 
 
 def _harmless(cell: object) -> object:

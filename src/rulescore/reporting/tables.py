@@ -34,7 +34,7 @@ _COVERAGE_COLUMNS = (
 def detailed_listings(evaluation: Evaluation) -> tuple[Listing, ...]:
     """What the tables of models and rules leave out."""
     models = evaluation.model_results
-    first = (predictions_listing(models, evaluation.rule_results),) if models else ()
+    first = (predictions_listing(models),) if models else ()
     last = (model_rules_listing(evaluation.rule_results, model) for model in models)
     return (*first, dataset_listing(evaluation), *group_listings(evaluation.rule_results), *last)
 
@@ -62,7 +62,7 @@ def kind_cell(rule: RuleResult) -> str:
     return f"{rule.kind}, {UNREFUTABLE}" if rule.info.unrefutable else rule.kind.value
 
 
-def predictions_listing(models: tuple[ModelResult, ...], rules: Sequence[RuleResult]) -> Listing:
+def predictions_listing(models: tuple[ModelResult, ...]) -> Listing:
     """What each model brought; targets only where some model predicts those of a table, of which none is observed already, and
     predictions that no rule concerns only where some model has some."""
     covering = any(model.predictions.hidden is not None for model in models)
@@ -76,8 +76,6 @@ def predictions_listing(models: tuple[ModelResult, ...], rules: Sequence[RuleRes
         Column("without_partner", "without partner", CellKind.COUNT),
         *([Column("unconcerned", "that no rule concerns", CellKind.COUNT)] if unconcerned else []),
         *(_COVERAGE_COLUMNS if covering else ()),
-        Column("violating", "violating a hard rule", CellKind.COUNT),
-        Column("violating_any", "violating any rule", CellKind.COUNT),
     )
     rows = tuple(
         (
@@ -88,12 +86,10 @@ def predictions_listing(models: tuple[ModelResult, ...], rules: Sequence[RuleRes
             model.without_partner,
             *([model.unconcerned] if unconcerned else []),
             *(_coverage_cells(model) if covering else ()),
-            violating_cell(model, rules),
-            _of_predictions(model, model.violating_any),
         )
         for model in models
     )
-    notes = [*_rows_left_out(models), *_of_no_rule(models)]
+    notes = [*_rows_left_out(models), *_violating_any(models), *_of_no_rule(models)]
     return Listing("predictions", "Predictions", columns, rows, notes=tuple(notes))
 
 
@@ -220,6 +216,12 @@ def _worst_first(found: ModelRuleResult) -> tuple[bool, float, int]:
 def _rows_left_out(models: tuple[ModelResult, ...]) -> list[str]:
     counts = [(model.name, model.predictions) for model in models]
     return [f"{name}: {found.kept:,} of {found.rows:,} rows kept (top_k)" for name, found in counts if found.kept < found.rows]
+
+
+def _violating_any(models: tuple[ModelResult, ...]) -> list[str]:
+    """How many predictions violate a rule, be it hard or soft."""
+    found = [(model.name, model.violating_any, model.predictions.distinct) for model in models if not model.unmeasured]
+    return [f"{name}: {share_of(some, all_of_them)} violate a rule" for name, some, all_of_them in found if some is not None]
 
 
 def _of_no_rule(models: tuple[ModelResult, ...]) -> list[str]:

@@ -18,7 +18,7 @@ def result() -> rulescore.Result:
 
 
 def test_a_result_is_one_line(result: rulescore.Result) -> None:
-    assert repr(result) == "<Result of 2 rules and 1 model: m RVS hard 1.00, RVS soft 1.00>"
+    assert repr(result) == "<Result of 2 rules and 1 model: m RVS hard 1.00, RVS soft 0.500>"
     many = rulescore.score(FACTS, {f"m{number}": {"wife": [("alice", "daniel")]} for number in range(50)}, RULES)
     assert "\n" not in repr(many)
     assert len(repr(many)) < 200

@@ -43,7 +43,7 @@ def test_an_undefined_measure_has_its_reason_in_a_note(evaluation: Evaluation) -
         "– MAE of one: no label has a prediction",
         "– R² of one: no label has a prediction",
         "– R² of other: all labels are equal",
-        "– soft score of other: no soft rule has a defined score",
+        "– RVS soft of other: no soft rule has a defined score",
         "– soft mean of other: no soft rule has a defined score",
     )
 

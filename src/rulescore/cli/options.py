@@ -155,9 +155,9 @@ explain_option = click.option(
 )
 
 
-def is_for_spreadsheets(context: click.Context) -> bool:
+def is_for_spreadsheets(context: click.Context | None) -> bool:
     """Whether CSV is to be written so that a spreadsheet computes nothing of it."""
-    return bool(context.meta.get(_SPREADSHEET))
+    return context is not None and bool(context.meta.get(_SPREADSHEET))
 
 
 def is_quiet(context: click.Context) -> bool:

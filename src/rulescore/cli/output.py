@@ -42,7 +42,7 @@ def show(
         table=None if table is None else Shown(table),
         detail=detail,
         appearance=look,
-        spreadsheet=is_for_spreadsheets(click.get_current_context()),
+        spreadsheet=is_for_spreadsheets(click.get_current_context(silent=True)),
         gates=gates,
     )
     # Tables have been made visible cell by cell, and their colours are escapes.

@@ -12,7 +12,7 @@ from rulescore.reporting.tables import kind_cell, measure_cell, score_cell, viol
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.results import Measure, ModelResult, RuleResult
 
-_SCORES = {"hard_score": "hard score", "soft_score": "soft score", "soft_mean": "soft mean"}
+_SCORES = {"hard_score": "RVS hard", "soft_score": "RVS soft", "soft_mean": "soft mean"}
 
 
 def accuracy_listing(evaluation: Evaluation, metrics: Sequence[Metric[Any]], accuracies: Mapping[str, Accuracy]) -> Listing:

@@ -15,17 +15,12 @@ from rulescore.scoring.score import UNMEASURED
 
 MOST_RULES = 20
 
-_PUBLISHED = {
-    "hard_score": "RVS hard, as published: the violations of a hard rule, on average over all hard rules",
-    "soft_score": (
-        "RVS soft, as published: a soft rule's rate divided by that of the data, so that 1 is as often as the data, weighed by the "
-        "rule's share of all evaluable groundings"
-    ),
-}
-_MEANS = {
-    "hard_mean": "hard mean: over the hard rules with an evaluable grounding only, as in published tables of FB15k-237",
-    "soft_mean": "soft mean: weighed by shares of the soft rules' groundings only",
-}
+_LEGEND = (
+    "published scores: RVS hard, violations per hard rule; RVS soft, violation rate over that of the data (1: as often as the "
+    "data), weighed by share of all groundings",
+    "hard mean: per hard rule with groundings, as published tables of FB15k-237 count; soft mean: weighed by share among soft "
+    "rules",
+)
 _SCORES = {"hard_score": "RVS hard", "soft_score": "RVS soft"}
 _MEAN_HEADINGS = {"hard_mean": "hard mean", "soft_mean": "soft mean"}
 
@@ -73,13 +68,12 @@ def models_listing(evaluation: Evaluation, beside: Sequence[Beside] = ()) -> Lis
     best = [(column, _best([value(model) for model in models])) for column, value in _by_position(columns, lower)]
     keys = [column.key for column in columns]
     best += [(keys.index(one.column.key), _best_beside(one, models)) for one in beside]
-    legend = (*_PUBLISHED.values(), *_MEANS.values())
     return Listing(
         "models",
         "Models and their rule violation scores",
         columns,
         rows,
-        notes=("; ".join(legend[:2]), "; ".join(legend[2:]), *reasons_of_measures(models)),
+        notes=(*_LEGEND, *reasons_of_measures(models)),
         best=frozenset((row, column) for column, found in best for row in found),
         tones={(row, 1): Tone.BAD for row, model in enumerate(models) if model.unmeasured},
     )

@@ -40,7 +40,7 @@ def test_every_format_can_be_had(result: rulescore.Result) -> None:
     assert r"\texttt{" in result.to_latex("rules")
     assert result.to_csv("models").startswith("model,")
     assert result.to_csv().startswith("rule,text,")
-    assert json.loads(result.to_json("models"))["listing"] == "models"
+    assert json.loads(result.to_json("models"))["listing"] == "score_models"
     assert json.loads(result.to_json())["version"] == 1
 
 

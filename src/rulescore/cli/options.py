@@ -176,7 +176,7 @@ quiet_option = click.option("-q", "--quiet", is_flag=True, callback=_remember_qu
 def refuse_output_choices(option: str) -> None:
     """Refuses options for results beside one that prints something else."""
     context = click.get_current_context()
-    others = {"form": "--format", "output": "--output", "fail_if": "--fail-if", "junit": "--junit", "summary": "--summary"}
-    for name, other in others.items():
+    names = ("format", "output", "table", "detail", "fail_if", "junit", "summary")
+    for name, other in ((("form" if one == "format" else one), f"--{one.replace('_', '-')}") for one in names):
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             raise click.UsageError(f"`{option}` prints no results: it cannot be combined with `{other}`")

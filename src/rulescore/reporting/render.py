@@ -60,7 +60,7 @@ def render(
         case Format.JSON:
             if isinstance(result, Listing):
                 return render_listing_json(_for_programs(result))
-            return render_json(result, gates) if table is None else render_table_json(table, _arrow(result, table))
+            return render_json(result, gates) if table is None else render_table_json(f"score_{table}", _arrow(result, table))
         case Format.CSV:
             if isinstance(result, Listing):
                 return render_csv(_for_programs(result), spreadsheet=spreadsheet)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
+from rulescore.characters import visible
 from rulescore.cli.help import Command
 from rulescore.cli.options import (
     ALL,
@@ -20,7 +21,7 @@ from rulescore.cli.options import (
     refuse_output_choices,
     setting_options,
 )
-from rulescore.cli.output import show, show_explanations, show_warnings, show_written
+from rulescore.cli.output import show, show_explanations, show_warnings, show_written, tell
 from rulescore.cli.tolerances import WrittenTolerance, problems_of, read_tolerances
 from rulescore.errors import Diagnostic, InputError
 from rulescore.reporting.audit_filter import UNFLAGGED, AuditFilter, Flag, Order, RateRange, read_rate
@@ -154,7 +155,7 @@ def _keep(program: Program, results: Sequence[RuleResult], wanted: AuditFilter, 
     kept = sum(1 for rule in results[:rules] if wanted.passes(rule))
     in_sql = sum(1 for rule in results[rules:] if wanted.passes(rule))
     left_out = f"; {counted(in_sql, 'rule')} in SQL left out" if in_sql else ""
-    click.echo(f"wrote {kept:,} of {counted(rules, 'rule')} to {path}{left_out}", err=True)
+    tell(visible(f"wrote {kept:,} of {counted(rules, 'rule')} to {path}{left_out}"))
 
 
 def _over_grid(session: Session, tolerances: Sequence[WrittenTolerance]) -> tuple[Listing, Sequence[Diagnostic]]:

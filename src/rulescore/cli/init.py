@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from rulescore.cli.help import Command
+
 FILES = {
     "facts.csv": """\
 head,relation,tail
@@ -87,10 +89,12 @@ _NEXT = (
 )
 
 
-@click.command()
+@click.command(cls=Command, examples=("rulescore init", "rulescore init first-look"))
 @click.argument("folder", required=False, type=click.Path(path_type=Path), default=Path())
 def init(folder: Path) -> None:
-    """Write the files of a first session: facts, rules, predictions of two models, and a project file.
+    """Write the files of a first session.
+
+    They are facts, rules, predictions of two models, and a project file.
 
     FOLDER is the current one unless given. Nothing is overwritten.
     """

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rulescore.cli.options import SettingChoice
-from rulescore.cli.setting import load, load_facts, the_model
+from rulescore.cli.setting import load, load_facts, the_models
 from rulescore.data.options import OutputFormat
 from rulescore.data.setting import Convention, Role
 from rulescore.errors import InputError
@@ -96,14 +96,12 @@ def test_a_delimiter_can_be_spelt_out(family: Path) -> None:
         assert sum(batch.rows.num_rows for batch in stream.open()) == 5
 
 
-def test_the_only_model_needs_no_name() -> None:
-    assert the_model(None, ["one"]) == "one"
-    assert the_model(None, []) is None
-    assert the_model("two", ["one", "two"]) == "two"
-    with pytest.raises(InputError, match="several models"):
-        the_model(None, ["one", "two"])
+def test_all_models_are_meant_unless_one_is_named() -> None:
+    assert the_models(None, ["one", "two"]) == ["one", "two"]
+    assert the_models(None, []) is None
+    assert the_models("two", ["one", "two"]) == ["two"]
     with pytest.raises(InputError, match="did you mean `compgcn`"):
-        the_model("compgnc", ["compgcn"])
+        the_models("compgnc", ["compgcn"])
 
 
 def test_a_project_can_ask_for_every_format_that_can_be_written() -> None:

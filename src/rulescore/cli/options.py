@@ -176,7 +176,8 @@ quiet_option = click.option("-q", "--quiet", is_flag=True, callback=_remember_qu
 def refuse_output_choices(option: str) -> None:
     """Refuses options for results beside one that prints something else."""
     context = click.get_current_context()
-    names = ("format", "output", "table", "detail", "fail_if", "junit", "summary")
-    for name, other in ((("form" if one == "format" else one), f"--{one.replace('_', '-')}") for one in names):
+    others = ("--format", "--output", "--table", "--detail", "--fail-if", "--junit", "--summary")
+    for other in others:
+        name = "form" if other == "--format" else other.removeprefix("--").replace("-", "_")
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             raise click.UsageError(f"`{option}` prints no results: it cannot be combined with `{other}`")

@@ -202,9 +202,10 @@ class PostgresEngine:
             return
         if isinstance(statement, exp.Drop) and self._is_aborted:
             return  # everything is gone already, and the error that did it is on its way
-        if isinstance(statement, exp.Create) and is_of_the_user(statement.expression):
+        asked = statement.args.get("expression")
+        if isinstance(asked, exp.Query) and is_of_the_user(asked):
             # No table is made in a transaction that is read only. So the rows come here and go back.
-            self.load(statement.this.name, self.query(statement.expression, as_written=as_written))
+            self.load(statement.this.name, self.query(asked, as_written=as_written))
             return
         made = _made_table(statement)
         doubles = computes_doubles(statement)

@@ -15,12 +15,12 @@ from rulescore.engines.relations import fact_relations, table_relations
 from rulescore.engines.tables import LoadedTable
 from rulescore.engines.tolerances import TooLarge
 from rulescore.errors import Diagnostic, are_errors
-from rulescore.language.syntax import Program, Refute, Rule
+from rulescore.language.syntax import Program, Rule
 from rulescore.logic import conventions
 from rulescore.logic.declared import declaration_problems
 from rulescore.logic.formula import FormulaRule
 from rulescore.logic.formula_problems import print_column
-from rulescore.logic.judgement import Declared, computes, formula, formula_predicates
+from rulescore.logic.judgement import Declared, formula, formula_predicates
 from rulescore.logic.tolerances import (
     DataTolerance,
     cannot_be_taken,
@@ -79,8 +79,7 @@ class Resolution:
             roles=conventions.roles(options),
             sorting=sorting,
         )
-        refuting = any(computes(one) for one in self.program.declarations if isinstance(one, Refute))
-        declared = Declared(self.program.declarations, tuple(extracted), functions, refuting)
+        declared = Declared(self.program.declarations, tuple(extracted), functions)
         found: dict[Diagnostic, None] = {}
         for number, rule in enumerate(self.program.rules):
             if number not in self.fast:

@@ -21,6 +21,7 @@ from rulescore.language.syntax import (
     Wildcard,
 )
 from rulescore.logic.checks import two_arities
+from rulescore.logic.computed import computed_variables
 from rulescore.logic.resolve import Resolver
 
 
@@ -30,7 +31,8 @@ def declaration_problems(
     """`fast`: the identities of declarations that were checked as those of the fast family."""
     for declaration in declarations:
         if id(declaration) not in fast:
-            resolver = Resolver(schema, functions, [])
+            computed = computed_variables(declaration) if isinstance(declaration, Refute) else frozenset[str]()
+            resolver = Resolver(schema, functions, [], computed=computed)
             _resolve(declaration, resolver)
             yield from resolver.problems
             if isinstance(declaration, IncompatibleGroup | IncompatiblePair):

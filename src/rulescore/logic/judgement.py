@@ -12,10 +12,8 @@ from rulescore.data.setting import ValueType
 from rulescore.errors import Diagnostic
 from rulescore.language.printer import print_statement
 from rulescore.language.syntax import (
-    Aggregate,
     And,
     Atom,
-    Call,
     Closed,
     Comparison,
     Condition,
@@ -30,9 +28,7 @@ from rulescore.language.syntax import (
     IncompatiblePair,
     Let,
     Membership,
-    Negative,
     Not,
-    Operation,
     Operator,
     Or,
     PredicateDeclaration,
@@ -43,27 +39,26 @@ from rulescore.language.syntax import (
     Variable,
     Wildcard,
 )
-from rulescore.language.trees import nodes_in, variables_in
+from rulescore.language.trees import atoms_in, variables_in
+from rulescore.logic.computed import computed_variables
 from rulescore.logic.disjuncts import bound_variables
 from rulescore.logic.formula import FALSE, TRUE, All, Any, Disjunct, Exists, FormulaRule, Judgement, Leaf, Measure, Opposite
 from rulescore.logic.ranges import may_be_missing
 from rulescore.logic.refutation import inverse, pair_order
 from rulescore.logic.resolve import Resolver, Substitution, is_test
 from rulescore.logic.types import Typing, agree
-from rulescore.logic.usage import conditions_of, named_in_rule, named_predicates
+from rulescore.logic.usage import named_in_rule, named_predicates
 
 Arguments = tuple[Expression, ...]
 
 
 @dataclass(frozen=True)
 class Declared:
-    """What can refute heads: the declarations, pairs that were extracted, and which functions are registered. `computes`: whether
-    some declaration computes with values."""
+    """What can refute heads: the declarations, pairs that were extracted, and which functions are registered."""
 
     declarations: tuple[Declaration, ...]
     extracted: tuple[tuple[str, str], ...]
     functions: frozenset[str]
-    computes: bool = False
 
     def about(self, predicate: str) -> Iterator[Declaration]:
         """What can refute a predicate: extracted pairs first, what is said of all predicates last."""
@@ -96,7 +91,7 @@ def _refutes(declaration: Declaration) -> tuple[str | None, ...]:
 
 def formula(rule: Rule, schema: Schema, declared: Declared, problems: list[Diagnostic]) -> FormulaRule:
     """A rule as a formula. Where problems are reported, the result is of no use."""
-    resolver = Resolver(schema, declared.functions, problems, computes=declared.computes or computes(rule))
+    resolver = Resolver(schema, declared.functions, problems, computed=_computed(rule, declared))
     disjuncts, known = resolver.body(rule.body, {}, rule.head)
     body_measures = tuple(resolver.measures)
     head = _Head(resolver, schema, declared, known)
@@ -121,19 +116,23 @@ def formula(rule: Rule, schema: Schema, declared: Declared, problems: list[Diagn
     )
 
 
-def computes(statement: Rule | Refute) -> bool:
-    """Whether something is computed with the values of variables, or orders them."""
-    for condition in conditions_of(statement):
-        for node in nodes_in(condition):
-            match node:
-                case Operation() | Negative() | Call() | Test() | Aggregate():
-                    return True
-                case Comparison(operator) if operator not in {Operator.EQUAL, Operator.DIFFERENT}:
-                    if any(True for _ in variables_in(node)):
-                        return True
-                case _:
-                    pass
-    return False
+def _computed(rule: Rule, declared: Declared) -> frozenset[str]:
+    """The variables that the rule computes with, or what refutes its head."""
+    others: set[str] = set()
+    for atom in () if isinstance(rule.head, Falsity) else atoms_in(rule.head):
+        if any(_computes_with_head(one) for name in _predicates_of(atom) for one in declared.about(name)):
+            others.update(variable.name for variable in variables_in(atom))
+    return computed_variables(rule, others)
+
+
+def _computes_with_head(declaration: Declaration) -> bool:
+    if not isinstance(declaration, Refute):
+        return False
+    return not computed_variables(declaration).isdisjoint(variable.name for variable in variables_in(declaration.head))
+
+
+def _predicates_of(atom: Atom | RowAtom) -> list[str]:
+    return [atom.predicate] if isinstance(atom, Atom) else [f"{atom.table}.{name}" for name, _ in atom.arguments]
 
 
 def _check_head(rule: Rule, resolver: Resolver) -> None:
@@ -356,6 +355,7 @@ class _Refuted:
             self._problems,
             prefix,
             dict(self._rule.types),
+            computed_variables(declaration),
             mixtures=dict(self._rule.mixtures),
         )
         disjuncts, _ = resolver.body(declaration.body, known, declaration.head)

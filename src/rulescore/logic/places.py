@@ -34,10 +34,11 @@ class Place:
 
 
 class Places:
-    """The types of variables over all parts of an `or`, each of which binds all of them."""
+    """The types of variables over all parts of an `or`, each of which binds all of them. `computed`: those whose values are ordered
+    or computed with, which need one type."""
 
-    def __init__(self, schema: Schema, report: Report, *, computes: bool) -> None:
-        self._schema, self._report, self._computes = schema, report, computes
+    def __init__(self, schema: Schema, report: Report, computed: Collection[str]) -> None:
+        self._schema, self._report, self._computed = schema, report, computed
         self._found: dict[str, list[tuple[ValueType | None, tuple[Place, ...]]]] = {}
 
     def read(self, atoms: Iterable[RowAtom], bound: Collection[str]) -> None:
@@ -74,7 +75,7 @@ class Places:
         kinds = {kind for kind, _ in self._found[variable]} - {None}
         if len(kinds) < 2:
             return next(iter(kinds), None)
-        return ValueType.FLOAT if kinds <= NUMBERS and self._computes else ValueType.MIXED
+        return ValueType.FLOAT if kinds <= NUMBERS and variable in self._computed else ValueType.MIXED
 
     @property
     def mixtures(self) -> dict[str, Mixture]:
@@ -101,6 +102,7 @@ class Places:
             for kind, places in parts
             if kind is ValueType.INTEGER
             for place in places
+            if place.column.type is ValueType.INTEGER
         ]
 
 

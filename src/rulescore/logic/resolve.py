@@ -85,15 +85,15 @@ def is_test(atom: Atom | Test, schema: Schema, functions: Iterable[str]) -> bool
 @dataclass
 class Resolver:
     """Resolves the parts of one statement. `prefix` keeps the variables of a refutation apart from those of the rule, whose `types`
-    are given. `computes`: whether something is computed with values or orders them; if so, integers of one part of an `or` are
-    doubles beside floats of another, and `doubles` are their places."""
+    are given. `computed`: the variables of the statement that are ordered or computed with: of these, integers of one part of an
+    `or` are doubles beside floats of another, and `doubles` are their places."""
 
     schema: Schema
     functions: frozenset[str]
     problems: list[Diagnostic]
     prefix: str = ""
     types: dict[str, ValueType | None] = field(default_factory=dict)
-    computes: bool = True
+    computed: frozenset[str] = frozenset()
     mixtures: dict[str, Mixture] = field(default_factory=dict)
     doubles: dict[tuple[str, str], None] = field(default_factory=dict)
     measures: dict[str, Measure] = field(default_factory=dict)
@@ -171,7 +171,7 @@ class Resolver:
 
     def bind(self, atom: Atom) -> None:
         """Take the types of an atom's variables from the places where they stand there."""
-        places = Places(self.schema, self._report, computes=self.computes)
+        places = Places(self.schema, self._report, {self.prefix + name for name in self.computed})
         places.read([self.atom(atom, {})], ())
         self._take_types(places)
 
@@ -432,7 +432,7 @@ class Resolver:
         stays a variable: its name means the same in all disjuncts, whichever of them a grounding comes from."""
         # Atoms first, and those of all parts: they tell the types of the variables that expressions are made of.
         atoms = [tuple(self._binding_atom(atom, outer) for atom in part.atoms) for part in parts]
-        places = Places(self.schema, self._report, computes=self.computes)
+        places = Places(self.schema, self._report, {self.prefix + name for name in self.computed})
         for several in atoms:
             places.read(several, bound)
         self._take_types(places)

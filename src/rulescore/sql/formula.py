@@ -332,7 +332,12 @@ class Joins:
             kind = self.scope.type_of(value)
             if kind is not None and self.scope.context.rule.types.get(name) is ValueType.MIXED:
                 self.scope.kinds[name] = kind
-        self._computed += [name for name, value in disjunct.values if not isinstance(value, Variable | Constant)]
+        measures = self.scope.context.rule.measures
+        self._computed += [
+            name
+            for name, value in disjunct.values
+            if not isinstance(value, Constant) and not (isinstance(value, Variable) and value.name not in measures)
+        ]
 
     def read(self, atom: RowAtom, source: Source, or_missing: Collection[str] = ()) -> None:
         """Read an atom; `or_missing`: attributes that any row has whose argument is missing."""
@@ -383,8 +388,9 @@ class Joins:
         self._further.append(condition)
 
     def conditions(self, tests: Sequence[Condition] = ()) -> list[exp.Expr]:
-        """The further conditions, and tests. A variable has a value: where that of an equation is missing there is no grounding."""
-        for name in self._computed:
+        """The further conditions, and tests. A variable has a value: if that of an equation is missing there is no grounding. While
+        predicates are asked it may be missing for want of their answers."""
+        for name in () if self.scope.context.asking else self._computed:
             self.condition(exp.Not(this=_is_null(exp.Paren(this=self.scope.column(Variable(name))))))
         self._computed = []
         return [*self._further, *(self.scope.condition(test) for test in tests)]

@@ -1,0 +1,61 @@
+"""The variables whose values a statement orders or computes with. Only these need one type; all others may stand for anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rulescore.language.syntax import (
+    Aggregate,
+    Aggregation,
+    Atom,
+    Call,
+    Comparison,
+    Expression,
+    Let,
+    Negative,
+    Operation,
+    Operator,
+    Refute,
+    Rule,
+    Test,
+    Variable,
+)
+from rulescore.language.trees import nodes_in, variables_in
+from rulescore.logic.formula_problems import DECIDABLE
+from rulescore.logic.usage import conditions_of
+
+_COUNTS = {Aggregation.COUNT, Aggregation.COUNT_DISTINCT}
+
+
+def computed_variables(statement: Rule | Refute, others: Iterable[str] = ()) -> frozenset[str]:
+    """Their names. `others`: variables that are computed with elsewhere, by what refutes the head."""
+    found = set(others)
+    equal: list[set[str]] = []
+    for condition in conditions_of(statement):
+        for node in nodes_in(condition):
+            match node:
+                case Operation() | Negative() | Call():
+                    found |= _names(node)
+                case Test(predicate, arguments) if predicate in DECIDABLE:
+                    found |= _names(*arguments)
+                case Atom(predicate) if predicate in DECIDABLE:  # of terms alone, it is read as an atom
+                    found |= {variable.name for variable in variables_in(node)}
+                case Aggregate(function, value) if function not in _COUNTS:
+                    found |= _names(value)
+                case Comparison(operator, left, right) if operator not in {Operator.EQUAL, Operator.DIFFERENT}:
+                    found |= _names(left, right)
+                case Comparison(Operator.EQUAL, Variable(), Variable()) | Let(Variable(), Variable()):
+                    equal.append({variable.name for variable in variables_in(node)})
+                case _:
+                    pass
+    # What stands for the same value is computed with if one of them is.
+    for _ in equal:
+        for several in equal:
+            if several & found:
+                found |= several
+    return frozenset(found)
+
+
+def _names(*expressions: Expression) -> set[str]:
+    """Variables outside of aggregates, which have values of their own."""
+    return {variable.name for one in expressions for variable in variables_in(one, aggregates=False)}

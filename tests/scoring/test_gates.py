@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -163,10 +164,17 @@ RULES = (
 )
 
 
-def evaluation(found: dict[str, list[Counts]], *, measured: bool = True, violating: int = 2, distinct: int = 200) -> Evaluation:
+def evaluation(
+    found: dict[str, list[Counts]],
+    *,
+    measured: bool = True,
+    violating: int = 2,
+    distinct: int = 200,
+    rules: Sequence[tuple[RuleInfo, Counts]] = RULES,
+) -> Evaluation:
     results = score(
-        [info for info, _ in RULES],
-        [dataset for _, dataset in RULES],
+        [info for info, _ in rules],
+        [dataset for _, dataset in rules],
         found,
         dict.fromkeys(found, PredictionCounts(distinct, distinct, distinct, 0, 0)),
         {model: PredictionFindings(9, violating, violating + 1, measured=measured) for model in found},
@@ -233,9 +241,9 @@ def test_what_says_nothing_meets_no_gate() -> None:
 
 
 def test_without_hard_rules_nobody_is_praised_for_violating_none() -> None:
-    soft = replace(MODEL, rule_results=MODEL.rule_results[2:3])
+    soft = evaluation({"model": COUNTS[2:3]}, rules=RULES[2:3])
     assert outcome("violating > 50%", soft).readings[0].reason == "there is no hard rule"
-    idle = replace(MODEL, rule_results=MODEL.rule_results[3:4])
+    idle = evaluation({"model": COUNTS[3:4]}, rules=RULES[3:4])
     assert (outcome("violating > 50%", idle).readings[0].reason or "").startswith("unrefutable: ")
     assert outcome("violating_any > 50%", soft).met
 

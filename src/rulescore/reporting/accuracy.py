@@ -53,7 +53,7 @@ def _model_row(
         accuracy.labels,
         accuracy.predicted,
         *(accuracy.measures[metric.name].value for metric in metrics),
-        violating_cell(model, rules),
+        violating_cell(model),
         *(measure_cell(getattr(model, key)) for key in _SCORES),
     )
 

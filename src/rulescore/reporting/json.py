@@ -182,6 +182,7 @@ def _model(result: ModelResult) -> dict[str, Any]:
     return {
         "unmeasured": result.unmeasured,
         "violating": result.violating,
+        "violating_reason": result.violating_reason,
         "violating_any": result.violating_any,
         "evaluable": result.evaluable,
         **_measure("hard_score", result.hard_score),

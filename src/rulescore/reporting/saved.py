@@ -175,6 +175,7 @@ def _model(name: str, model: Mapping[str, Any]) -> ModelResult:
         soft_mean=_measure(model, "soft_mean"),
         evaluable=model["evaluable"],
         findings=None if model["violating"] is None else _findings(model),
+        violating_reason=model["violating_reason"],
     )
 
 

@@ -54,7 +54,7 @@ def models_listing(evaluation: Evaluation, beside: Sequence[Beside] = ()) -> Lis
     rows = tuple(
         (
             model.name,
-            violating_cell(model, evaluation.rule_results),
+            violating_cell(model),
             model.evaluable,
             *(measure_cell(getattr(model, key)) for key in _SCORES),
             *(one.cells[model.name] for one in beside),
@@ -137,7 +137,7 @@ def _by_position(
 
 
 def _violating_share(model: ModelResult) -> float | None:
-    if model.unmeasured or model.violating is None or not model.predictions.distinct:
+    if model.violating_reason is not None or model.violating is None or not model.predictions.distinct:
         return None
     return model.violating / model.predictions.distinct
 

@@ -44,18 +44,11 @@ def measure_cell(measure: Measure) -> Cell:
     return measure.mark or measure.value
 
 
-def violating_cell(model: ModelResult, rules: Sequence[RuleResult]) -> Cell:
-    """How many of a model's predictions violate a hard rule, of all its predictions; undefined where there is no hard rule."""
-    hard = [rule.info.unrefutable for rule in rules if rule.kind is RuleKind.HARD]
-    if hard and all(hard) and not model.unmeasured:
-        return UNREFUTABLE
-    return _of_predictions(model, model.violating if hard else None)
-
-
-def _of_predictions(model: ModelResult, violating: int | None) -> Cell:
-    if model.unmeasured:
-        return UNMEASURED
-    return None if violating is None else share_of(violating, model.predictions.distinct)
+def violating_cell(model: ModelResult) -> Cell:
+    """How many of a model's predictions violate a hard rule, of all its predictions; undefined if there is no hard rule."""
+    if model.violating_reason is not None:
+        return next((word for word in (UNMEASURED, UNREFUTABLE) if model.violating_reason.startswith(word)), None)
+    return None if model.violating is None else share_of(model.violating, model.predictions.distinct)
 
 
 def kind_cell(rule: RuleResult) -> str:

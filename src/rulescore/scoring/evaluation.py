@@ -151,6 +151,7 @@ def _models_table(models: Sequence[ModelResult]) -> Any:
         "model": _strings(model.name for model in models),
         "unmeasured": _booleans(model.unmeasured for model in models),
         "violating": _integers([model.violating for model in models]),
+        "violating_reason": _strings(model.violating_reason for model in models),
         "violating_any": _integers([model.violating_any for model in models]),
         "evaluable": _integers([model.evaluable for model in models]),
         **_measure_columns("hard_score", [model.hard_score for model in models]),

@@ -24,7 +24,7 @@ from rulescore.scoring.gates import (
     Worse,
 )
 from rulescore.scoring.results import Measure, ModelResult, RuleKind, RuleResult
-from rulescore.scoring.score import WHY_NONE_REFUTABLE, WHY_UNMEASURED, WHY_UNREFUTABLE
+from rulescore.scoring.score import WHY_UNMEASURED, WHY_UNREFUTABLE
 
 _COMPARED = (OfModel(Quantity.HARD), OfModel(Quantity.SOFT), OfModel(Quantity.VIOLATING))
 
@@ -191,7 +191,7 @@ def _measure(what: Measured, evaluation: Evaluation, model: ModelResult, *, shar
     if isinstance(what, OfRule):
         measure = _of_rule(what, evaluation, model)
     elif what.quantity in {Quantity.VIOLATING, Quantity.VIOLATING_ANY}:
-        measure = _violating(what.quantity, evaluation, model, share=share)
+        measure = _violating(what.quantity, model, share=share)
     else:
         measure = _of_model(what.quantity, model)
     return Measure(measure.value, WHY_UNMEASURED) if model.unmeasured else measure
@@ -211,17 +211,12 @@ def _of_model(quantity: Quantity, model: ModelResult) -> Measure:
             return Measure(model.evaluable)
 
 
-def _violating(quantity: Quantity, evaluation: Evaluation, model: ModelResult, *, share: bool) -> Measure:
+def _violating(quantity: Quantity, model: ModelResult, *, share: bool) -> Measure:
     number = model.violating if quantity is Quantity.VIOLATING else model.violating_any
     if number is None:
         return Measure(None, "predictions were not looked at one by one")
     value = number / model.predictions.distinct if share and model.predictions.distinct else number
-    hard = [rule for rule in evaluation.rule_results if rule.kind is RuleKind.HARD]
-    if quantity is Quantity.VIOLATING and not hard:
-        return Measure(value, "there is no hard rule")
-    if quantity is Quantity.VIOLATING and all(rule.info.unrefutable for rule in hard):
-        return Measure(value, WHY_NONE_REFUTABLE)
-    return Measure(value)
+    return Measure(value, model.violating_reason if quantity is Quantity.VIOLATING else None)
 
 
 def _of_rule(what: OfRule, evaluation: Evaluation, model: ModelResult) -> Measure:

@@ -127,7 +127,8 @@ class RuleResult:
 class ModelResult:
     """`hard_score` and `soft_score` are the aggregates of the definition. `hard_mean` runs over hard rules with evaluable
     groundings only; `soft_mean` renormalises the shares over soft rules. `evaluable`: the evaluable groundings in which its
-    predictions take part. `findings`: None where predictions were not looked at one by one."""
+    predictions take part. `findings`: None if predictions were not looked at one by one. `violating_reason`: why the number of
+    predictions that violate a hard rule says nothing, if it does not."""
 
     name: str
     predictions: PredictionCounts
@@ -137,6 +138,7 @@ class ModelResult:
     soft_mean: Measure
     evaluable: int = 0
     findings: PredictionFindings | None = None
+    violating_reason: str | None = None
 
     @property
     def unmeasured(self) -> bool:

@@ -33,6 +33,7 @@ UNMEASURED = "unmeasured"
 UNREFUTABLE = "unrefutable"
 WHY_UNMEASURED = f"{UNMEASURED}: none of the predictions is of a predicate that stands in a rule which can be refuted"
 WHY_UNREFUTABLE = f"{UNREFUTABLE}: nothing declared could refute it"
+NO_HARD_RULE = "there is no hard rule"
 WHY_NONE_REFUTABLE = f"{UNREFUTABLE}: nothing declared could refute any of these hard rules"
 
 
@@ -184,7 +185,7 @@ def _model(
     return ModelResult(
         name,
         predictions,
-        hard_score=_marked(_weighted_mean(hard, "there is no hard rule"), unmeasured=unmeasured),
+        hard_score=_marked(_weighted_mean(hard, NO_HARD_RULE), unmeasured=unmeasured),
         soft_score=_soft_sum(scored, total, bool(soft)),
         hard_mean=_marked(
             _weighted_mean(grounded, "no hard rule has an evaluable grounding with a prediction"), unmeasured=unmeasured
@@ -192,7 +193,14 @@ def _model(
         soft_mean=_soft_sum(scored, sum(result.counts.evaluable for _, result in scored), bool(soft)),
         evaluable=total,
         findings=findings,
+        violating_reason=WHY_UNMEASURED if unmeasured else _why_none_violates([rule.info for rule, _ in hard]),
     )
+
+
+def _why_none_violates(hard: Sequence[RuleInfo]) -> str | None:
+    if not hard:
+        return NO_HARD_RULE
+    return WHY_NONE_REFUTABLE if all(rule.unrefutable for rule in hard) else None
 
 
 def _weighted_mean(hard: Sequence[tuple[_Judged, ModelRuleResult]], reason_if_none: str) -> Measure:

@@ -23,6 +23,7 @@ from rulescore.reporting.explanation import Explanation, explanation
 from rulescore.reporting.findings import first_violations
 from rulescore.reporting.format import Format, Shown
 from rulescore.reporting.listing import CellKind
+from rulescore.reporting.notebook import shown_in_notebook
 from rulescore.reporting.render import render, short_html, shown_table
 from rulescore.reporting.saved import load, save
 from rulescore.reporting.tables import measure_cell
@@ -163,19 +164,23 @@ class OpenSession:
 
     def __init__(self, setting: Setting) -> None:
         self.setting = setting
-        self._session: Session | None = Session(setting)
+        with shown_in_notebook():
+            self._session: Session | None = Session(setting)
 
     def score(self, *, contributions: bool | str | Path | None = None) -> Result:
         """As `rulescore.score`; its other arguments were given when the session was opened."""
         path = None if contributions is None or isinstance(contributions, bool) else Path(contributions)
-        evaluation = self.session.evaluate(contributions=contributions if isinstance(contributions, bool) else None)
-        if path is not None:
-            self.session.write_contributions(path)
+        with shown_in_notebook():
+            evaluation = self.session.evaluate(contributions=contributions if isinstance(contributions, bool) else None)
+            if path is not None:
+                self.session.write_contributions(path)
         return self._result(evaluation)
 
     def audit(self) -> Result:
         """As `rulescore.audit`."""
-        return self._result(self.session.audit())
+        with shown_in_notebook():
+            evaluation = self.session.audit()
+        return self._result(evaluation)
 
     def violations(
         self,

@@ -17,6 +17,7 @@ from rulescore.errors import EngineError
 from rulescore.logic.estimates import shape_text
 from rulescore.logic.plan import Bound, ConditionRow, Group, Judge, LiteralName, Plan, ShapeTest
 from rulescore.logic.refutation import Refutations, identity, opposed_both_ways
+from rulescore.progress import tell
 from rulescore.sql import claims as claim_sql
 from rulescore.sql import conditions as condition_sql
 from rulescore.sql import evidence as evidence_sql
@@ -408,7 +409,8 @@ def count_contributions(counter: Counter, further: Iterable[tuple[str, Select]] 
 
 @contextmanager
 def named_in_errors(what: str) -> Iterator[None]:
-    """Say of a database error what was being counted."""
+    """Say what is being counted, and of a database error what was."""
+    tell(f"counting {what}")
     try:
         yield
     except EngineError as error:

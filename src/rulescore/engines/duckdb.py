@@ -74,11 +74,12 @@ class DuckDBEngine:
         settings: dict[str, Any] = {
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
-            # It would be drawn on stdout, amid the results.
-            "enable_progress_bar": False,
             "preserve_insertion_order": False,
             "temp_directory": folder,
         }
+        # It would be drawn on stdout, amid the results. In a notebook that cannot draw one it is off and refuses to be told so.
+        if self._connection.execute("SELECT current_setting('enable_progress_bar')").fetchone() != (False,):
+            settings["enable_progress_bar"] = False
         if options.memory_limit is not None:
             settings["memory_limit"] = options.memory_limit
         if options.threads is not None:

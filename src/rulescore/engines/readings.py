@@ -17,6 +17,7 @@ from rulescore.engines.in_place import InPlace
 from rulescore.errors import Diagnostic, Place, Severity, suggestion
 from rulescore.language.printer import print_atom
 from rulescore.language.syntax import Atom, Constant
+from rulescore.progress import tell
 from rulescore.sql.build import arguments
 from rulescore.sql.in_place import different_predicates, first_row
 
@@ -52,6 +53,7 @@ class Reading:
 
     def look(self, batch: FactBatch) -> None:
         """Notes what a batch of the source holds."""
+        tell(f"reading {self.origin}")
         if not batch.rows.num_rows:
             return
         if self.first is None:

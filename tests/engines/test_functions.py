@@ -20,6 +20,7 @@ from rulescore.data.setting import Function
 from rulescore.errors import InputError
 from rulescore.evaluate import Session
 from rulescore.scoring.evaluation import Evaluation
+from rulescore.scoring.results import Counts
 
 DAY = datetime.date(2020, 1, 31)
 FACTS = {
@@ -291,3 +292,14 @@ def test_a_predicate_of_the_data_goes_before_a_function_of_its_name() -> None:
     function = Recorder(lambda _: False)
     (result,) = evaluated("person(X) <- age(X, N). closed person.", person=function).rule_results
     assert (result.dataset.confirmed, function.asked) == (3, [])
+
+
+def test_answers_are_asked_for_as_often_as_they_depend_on_each_other() -> None:
+    facts = {"n": [(1,), (2,), (3,), (4,)]}
+    rule = (
+        "even(T) <- n(N), S = count(K : n(K), even(K), K >= N), R = count(L : n(L), even(L + S)), "
+        "T = count(J : n(J), even(J + R + 1))."
+    )
+    # S is 2, 2, 1, 1; R is 2 for each, and T is 2.
+    result = rulescore.audit(facts, rule, functions={"even": lambda number: number % 2 == 0})
+    assert result.rule_results[0].dataset == Counts(4, 0, 4)

@@ -20,7 +20,7 @@ from rulescore.language.parser import parse_atom
 from rulescore.language.syntax import Atom, Constant
 from rulescore.reporting.cells import counted, shown
 from rulescore.reporting.explanation import Explanation, explanation
-from rulescore.reporting.findings import first_violations
+from rulescore.reporting.first_violations import first_violations
 from rulescore.reporting.format import Format, Shown
 from rulescore.reporting.listing import CellKind
 from rulescore.reporting.notebook import shown_in_notebook
@@ -90,7 +90,7 @@ class Result(Evaluation):
         if chosen is not Shown.VIOLATIONS:
             return render(self, form, table=chosen, **options)
         with self.session() as session:
-            return render(first_violations(session), form, **options)
+            return first_violations(session, form, **{name: value for name, value in options.items() if name != "detail"})
 
     def save(self, path: str | Path) -> tuple[Path, ...]:
         """Writes the result to a JSON file, and its contributions as Parquet beside it; `rulescore.load_result` reads both. Files

@@ -52,7 +52,7 @@ def test_two_runs(run: Run, family: Path) -> None:
     (change,) = rows(run("compare", "before", "after", "--format", "csv", "--table", "changes"))
     assert (change["first"], change["change"], change["rule"]) == ("A: good", "new", "no_incest")
     assert change["arguments"] == "alice; daniel"
-    shown = run("compare", "before", "after", "--format", "markdown").stdout
+    shown = run("compare", "before", "after").stdout
     assert "violations of predictions: 1 new" in shown
     assert "violations of predictions: none has changed" in shown
 

@@ -59,9 +59,9 @@ def test_a_misread_model_is_unmeasured_and_its_predicates_are_named(run: Run) ->
     result = run("score", "family.toml", "--predictions", "misread.tsv")
     assert result.exit_code == 0
     assert "warning[W502]: model `misread` is unmeasured" in result.stderr
-    assert "2 of 2, `all` (2)" in result.stderr
+    assert "misread: no rule mentions `all` (2)" in result.stdout
     (row,) = [line for line in result.stdout.splitlines() if line.startswith("misread ")][:1]
-    assert row.split().count("unmeasured") == 3
+    assert row.split().count("unmeasured") == 2
 
 
 def test_a_list_of_no_violations_says_that_there_could_be_none(run: Run) -> None:
@@ -80,10 +80,8 @@ def test_every_table_names_the_predicates_that_no_rule_mentions(run: Run) -> Non
     with Path("family.rules").open("a", encoding="utf-8") as rules:
         rules.write("predicate all/2.\n")
     for form in ("table", "markdown", "latex"):
-        assert (
-            "misread: no rule mentions"
-            in run("score", "family.toml", "--predictions", "misread.tsv", "-q", "--format", form).stdout
-        )
+        shown = run("score", "family.toml", "--predictions", "misread.tsv", "-q", "--format", form).stdout
+        assert "misread: no rule mentions" in shown.replace("\\:", ":")
 
 
 def test_a_model_without_predictions_is_unmeasured() -> None:

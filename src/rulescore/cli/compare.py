@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rulescore.cli.help import Command
 from rulescore.cli.options import SettingChoice, format_option, quiet_option
 from rulescore.cli.output import appearance, show_warnings
 
@@ -18,7 +19,13 @@ TABLES = ("models", "differences", "rules", "rule_differences", "changes")
 _PATH = click.Path(path_type=Path)
 
 
-@click.command()
+@click.command(
+    cls=Command,
+    examples=(
+        "rulescore compare before/ after/",
+        "rulescore compare careful careless --project rulescore.toml",
+    ),
+)
 @click.argument("names", nargs=-1, metavar="[A] [B] …")
 @click.option("--result", type=_PATH, help="A saved result: A and B are models of it.")
 @click.option("--project", type=_PATH, help="A project file to score: A and B are models of it. [default: ./rulescore.toml]")
@@ -43,10 +50,12 @@ def compare(
     form: str,
     quiet: bool,
 ) -> None:
-    """Compare models or runs: scores with intervals, differences, and what changed.
+    """Compare models or runs, with intervals.
 
-    A and B are saved results (what `rulescore score --output` or `result.save` wrote), or else models: of a saved result, or of a
-    project, which is scored."""
+    Scores and their differences with intervals, the rules that separate models, and what changed from one run to the next. A and B
+    are saved results (what `rulescore score --output` or `result.save` wrote), or else models: of a saved result, or of a project,
+    which is scored.
+    """
     from rulescore.reporting.comparison import ComparisonTable, render_comparison
     from rulescore.reporting.format import Format
     from rulescore.reporting.saved import load

@@ -19,7 +19,8 @@ from rulescore.reporting.cells import counted
 
 if TYPE_CHECKING:
     # Loading these takes longer than `--help` may.
-    from rulescore.evaluate import ShapeExplanation
+    from rulescore.evaluate import Session, ShapeExplanation
+    from rulescore.reporting.format import Format
     from rulescore.reporting.listing import Listing
     from rulescore.reporting.terminal import Appearance
     from rulescore.scoring.evaluation import Evaluation
@@ -47,6 +48,16 @@ def show(
     )
     # Tables have been made visible cell by cell, and their colours are escapes.
     click.echo(text, nl=False, color=look.colour) if form == Format.TABLE else write(text)
+
+
+def show_violations(session: Session, form: Format) -> None:
+    """The first ones of each model."""
+    from rulescore.reporting.first_violations import first_violations
+    from rulescore.reporting.format import Format
+
+    look = appearance()
+    text = first_violations(session, form, appearance=look, spreadsheet=is_for_spreadsheets(click.get_current_context(silent=True)))
+    click.echo(text, nl=False, color=look.colour) if form is Format.TABLE else write(text)
 
 
 def appearance() -> Appearance:

@@ -28,7 +28,7 @@ from rulescore.cli.options import (
     refuse_output_choices,
     setting_options,
 )
-from rulescore.cli.output import show, show_explanations, show_folded, show_warnings, show_written
+from rulescore.cli.output import show, show_explanations, show_folded, show_violations, show_warnings, show_written
 from rulescore.reporting.format import Shown
 
 
@@ -65,8 +65,8 @@ def score(
     from rulescore.cli.setting import COUNTING, WRITING, load, require_predictions
     from rulescore.evaluate import Session
     from rulescore.reporting.files import write_outputs
-    from rulescore.reporting.findings import first_violations
     from rulescore.reporting.folder import refuse_unswappable
+    from rulescore.reporting.format import Format
     from rulescore.reporting.gates import saved_results
     from rulescore.scoring.gate_outcomes import judge
 
@@ -91,7 +91,7 @@ def score(
         evaluation = session.evaluate()
         outcomes = judge(gates, evaluation, baselines)
         if table == Shown.VIOLATIONS:
-            show(first_violations(session), form)
+            show_violations(session, Format(form))
         else:
             show(evaluation, form, table=table, detail=detail, gates=outcomes)
         tell_warnings = show_warnings if detail else show_folded

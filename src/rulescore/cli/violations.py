@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from rulescore.cli.help import Command
-from rulescore.cli.options import ALL, SettingChoice, format_option, quiet_option, setting_options
-from rulescore.cli.output import show, show_warnings
+from rulescore.cli.options import ALL, SettingChoice, format_option, is_for_spreadsheets, quiet_option, setting_options
+from rulescore.cli.output import show, show_warnings, write
 
 if TYPE_CHECKING:
     # Loading it takes longer than `--help` may.
@@ -100,7 +100,9 @@ def violations(
                 f"wrote {len(found):,} of {found.total:,} violations to {output}" if by is None else f"wrote {output}", err=True
             )
     elif form in {"json", "csv"}:
-        click.echo(_text(found, form, by), nl=False)
+        if found.says_nothing is not None and form == "csv" and not quiet:
+            click.echo(found.says_nothing, err=True)
+        write(_text(found, form, by))
     else:
         show(listing, form)
 
@@ -122,7 +124,9 @@ def _require_ending(path: Path) -> None:
 def _text(found: ViolationTable, form: str, by: str | None) -> str:
     from rulescore.reporting.violations import render_violations_csv, render_violations_json
 
-    return render_violations_json(found, by) if form == "json" else render_violations_csv(found)
+    if form == "json":
+        return render_violations_json(found, by)
+    return render_violations_csv(found, spreadsheet=is_for_spreadsheets(click.get_current_context()))
 
 
 def _write(found: ViolationTable, path: Path, by: str | None) -> None:

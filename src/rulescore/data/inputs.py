@@ -113,7 +113,7 @@ class Inputs:
         return (
             *(replace(one, rows=rules(source)) for source, one in self._rules),
             *self._sql_rules,
-            *(one if rows is None or rows.number is None else replace(one, rows=rows.number) for one, rows in self._counted),
+            *(one if rows is None else replace(one, rows=_number(one, rows)) for one, rows in self._counted),
         )
 
     def _predictions(self, model: ModelPredictions) -> ModelPredictions:
@@ -165,16 +165,17 @@ def _of_stream(kind: InputKind, source: FactStream | RowStream, of: str | None) 
     if is_pipe(path):
         return Input(kind, source.origin, of, reason=_PIPE)
     file = _file(path)
-    rows = None if source.adoptable is None else _parquet_rows(path)
-    return Input(kind, source.origin, of, None if file is None else file.size, rows, file=file)
+    return Input(kind, source.origin, of, None if file is None else file.size, file=file)
 
 
-def _parquet_rows(path: Path) -> int | None:
-    """The rows of a file that an engine may read by itself; None if it is damaged, which its reader tells."""
+def _number(one: Input, rows: _Rows) -> int | None:
+    """How many rows an input has; of a Parquet file that an engine has read by itself, by what the file says."""
+    if rows.number is not None or one.file is None:
+        return rows.number
     try:
-        with path.open("rb") as handle, parquet.ParquetFile(handle) as file:
-            rows: int = file.metadata.num_rows
-            return rows
+        with one.file.path.open("rb") as handle, parquet.ParquetFile(handle) as file:
+            found: int = file.metadata.num_rows
+            return found
     except (pa.ArrowInvalid, OSError):
         return None
 

@@ -17,10 +17,8 @@ from rulescore.scoring.results import DataSummary, PredictionCounts, RuleInfo, T
 
 if TYPE_CHECKING:
     # Listing rules does not need the engine that these come from.
-    from rulescore.evaluate import GridRow, Session, Tolerance
+    from rulescore.evaluate import GridRow, Tolerance
     from rulescore.scoring.pairs import PairCount
-
-_MOST_VIOLATIONS = 20
 
 TITLE_COLUMNS = (
     Column("title", "rule", audience=Audience.PEOPLE),
@@ -97,12 +95,6 @@ def violations_listing(found: Violations) -> Listing:
         notes=(*_by_model(found), shown_of, *((found.says_nothing,) if found.says_nothing else ())),
         layout=Layout.BLOCKS,
     )
-
-
-def first_violations(session: Session) -> Listing:
-    """The first violations of all models; of the data if there are no models. `rulescore violations` finds the others."""
-    models = [one.model for one in session.setting.predictions]
-    return violations_listing(session.violations(model=models or None, limit=_MOST_VIOLATIONS))
 
 
 def _by_model(found: Violations) -> Iterator[str]:

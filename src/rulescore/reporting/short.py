@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from rulescore.reporting.cells import UNDEFINED, counted, of_all
 from rulescore.reporting.listing import Cell, CellKind, Column, Listing, Position, Tone
-from rulescore.reporting.tables import kind_cell, measure_cell, read_in_words, reasons_of_measures, violating_cell
+from rulescore.reporting.tables import kind_cell, measure_cell, of_no_rule, read_in_words, reasons_of_measures, violating_cell
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.ranking import excess, most_telling
 from rulescore.scoring.results import Counts, Measure, ModelResult, RuleKind, RuleResult
@@ -73,7 +73,7 @@ def models_listing(evaluation: Evaluation, beside: Sequence[Beside] = ()) -> Lis
         "Models and their rule violation scores",
         columns,
         rows,
-        notes=(*_LEGEND, *reasons_of_measures(models)),
+        notes=(*_LEGEND, *reasons_of_measures(models), *of_no_rule(models)),
         best=frozenset((row, column) for column, found in best for row in found),
         tones={(row, 1): Tone.BAD for row, model in enumerate(models) if model.unmeasured},
     )

@@ -82,7 +82,7 @@ def predictions_listing(models: tuple[ModelResult, ...]) -> Listing:
         )
         for model in models
     )
-    notes = [*_rows_left_out(models), *_violating_any(models), *_of_no_rule(models)]
+    notes = [*_rows_left_out(models), *_violating_any(models), *of_no_rule(models)]
     return Listing("predictions", "Predictions", columns, rows, notes=tuple(notes))
 
 
@@ -217,7 +217,7 @@ def _violating_any(models: tuple[ModelResult, ...]) -> list[str]:
     return [f"{name}: {share_of(some, all_of_them)} violate a rule" for name, some, all_of_them in found if some is not None]
 
 
-def _of_no_rule(models: tuple[ModelResult, ...]) -> list[str]:
+def of_no_rule(models: tuple[ModelResult, ...]) -> list[str]:
     findings = [(model.name, model.findings) for model in models]
     return [f"{name}: no rule mentions {found.unconcerned_text}" for name, found in findings if found and found.unconcerned]
 

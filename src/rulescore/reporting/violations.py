@@ -174,10 +174,10 @@ _FIXED: dict[str, Callable[[Sequence[Violation]], Any]] = {
 }
 
 
-def render_violations_csv(found: ViolationTable) -> str:
+def render_violations_csv(found: ViolationTable, *, spreadsheet: bool = False) -> str:
     """Lists in one field, separated by semicolons; truths and dates as in rules."""
     columns = {name: _csv_column(found.table[name]) for name in found.table.column_names}
-    return render_table_csv(pa.table(columns))
+    return render_table_csv(pa.table(columns), spreadsheet=spreadsheet)
 
 
 def _csv_column(column: Any) -> Any:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from importlib.metadata import version
 from typing import Any, Self
 
+from rulescore import __version__
 from rulescore.data.inputs import Input
 from rulescore.data.setting import Setting
 
@@ -31,7 +31,7 @@ class Run:
 def run_of(setting: Setting, engine: str, engine_version: str, inputs: tuple[Input, ...]) -> Run:
     """A run that ends now."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    return Run(version("rulescore"), now, engine, engine_version, _options(setting), inputs)
+    return Run(__version__, now, engine, engine_version, _options(setting), inputs)
 
 
 def _options(setting: Setting) -> dict[str, Any]:

@@ -25,7 +25,7 @@ MOST_ROWS = 20
 
 _MEASURES = {"violating": "share violating a hard rule", "hard_score": "hard score", "soft_score": "soft score"}
 _PLAIN = Appearance()
-_BETWEEN = "\N{NO-BREAK SPACE}to\N{NO-BREAK SPACE}"
+_BETWEEN = " to "
 
 Row = Mapping[str, Any]
 

@@ -2,6 +2,8 @@
 
 import typing as _typing
 
+from rulescore.version import __version__
+
 if _typing.TYPE_CHECKING:
     from rulescore.api import audit, score, violations
     from rulescore.api import open_session as open
@@ -33,7 +35,6 @@ __all__ = [
     "score",
     "violations",
 ]
-__version__ = "0.1.0"
 
 _HOMES = {
     "Comparison": "rulescore.scoring.comparison",

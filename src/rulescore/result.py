@@ -109,7 +109,9 @@ class Result(Evaluation):
         """The models of this result with each other or, of this result and another one (or the path of a saved one), those of one
         name: scores with intervals, differences, and what changed. `models`: only these."""
         second = load(Path(other)) if isinstance(other, str | Path) else other
-        return compare(self, second, models=models, level=level, draws=draws, seed=seed)
+        found = compare(self, second, models=models, level=level, draws=draws, seed=seed)
+        _warn(found.warnings)
+        return found
 
     @contextmanager
     def session(self) -> Iterator[Session]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pyarrow.parquet
@@ -77,3 +79,20 @@ def test_an_unknown_format_is_an_error_with_a_suggestion(evaluation: Evaluation,
     with pytest.raises(InputError, match="did you mean `parquet`"):
         write_outputs(evaluation, tmp_path, ["parket"])
     assert names(tmp_path) == set()
+
+
+def test_a_link_is_followed_and_a_pipe_is_written_to(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "real.md").write_text("old")
+    (tmp_path / "link.md").symlink_to("there/real.md")
+    assert write_files(tmp_path, {"link.md": "new"}) == (tmp_path / "link.md",)
+    assert (tmp_path / "link.md").is_symlink()
+    assert (tmp_path / "there" / "real.md").read_text() == "new"
+    os.mkfifo(tmp_path / "pipe")
+    with ThreadPoolExecutor(1) as other:
+        read = other.submit((tmp_path / "pipe").read_text)
+        write_files(tmp_path, {"pipe": "told"})
+        assert read.result(20) == "told"
+    assert (tmp_path / "pipe").is_fifo()
+    with pytest.raises(InputError, match="E601"):
+        write_files(tmp_path, {"there": "a folder"})

@@ -217,3 +217,9 @@ def test_a_name_of_contributions_leads_nowhere_else(evaluation: Evaluation, tmp_
     path.write_text(json.dumps(document))
     with pytest.raises(InputError, match="E504"):
         load(path)
+
+
+def test_json_that_is_nested_too_deeply_is_no_result(tmp_path: Path) -> None:
+    (tmp_path / "deep.json").write_text("[" * 100_000)
+    with pytest.raises(InputError, match="E504"):
+        load(tmp_path / "deep.json")

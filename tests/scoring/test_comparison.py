@@ -132,6 +132,15 @@ def test_one_prediction_is_bounded_or_refused() -> None:
     assert found(comparison.rules, model="a", rule="r1")["score_reason"] == "one query only: there is nothing to draw from"
 
 
+def test_a_model_of_one_prediction_is_not_called_better() -> None:
+    one = made_result([HARD, SOFT], {"a": rows((0, 0, 0, 1))}, 1, 1)
+    other = made_result([HARD, SOFT], {"a": many(2, rate=0.6)}, 200, 200)
+    comparison = compare(one, other)
+    for row in comparison.differences.to_pylist():
+        assert row["better"] is None
+    assert "one query only" in found(comparison.differences, measure="hard_score")["difference_reason"]
+
+
 def test_no_evaluable_grounding_is_a_reason() -> None:
     comparison = compare(made_result([HARD, SOFT], {"a": rows((0, 0, 0, 1)), "b": many(1)}, 200, 200))
     row = found(comparison.rules, model="a", rule="r1")

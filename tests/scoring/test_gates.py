@@ -248,6 +248,16 @@ def test_without_hard_rules_nobody_is_praised_for_violating_none() -> None:
     assert outcome("violating_any > 50%", soft).met
 
 
+def test_soft_rules_alone_are_compared_with_a_baseline() -> None:
+    soft = evaluation({"model": COUNTS[2:3]}, rules=RULES[2:3])
+    assert outcome("worse than before.json by 5%", soft, soft).met
+
+
+def test_what_could_not_be_judged_is_mentioned() -> None:
+    silent = evaluation({"model": [Counts()] * 5}, violating=0)
+    assert "no grounding that a prediction takes part in could be judged" in outcome("hard > 0", silent).notes
+
+
 def test_unrefutable_rules_among_others_are_mentioned() -> None:
     assert outcome("hard > 2").notes == ("1 of 3 rules looked at cannot be refuted",)
     assert outcome("soft > 2").notes == ()

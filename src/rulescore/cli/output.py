@@ -69,7 +69,8 @@ def appearance() -> Appearance:
 
 def write(text: str) -> None:
     """Text for programs: exact, but on a terminal nothing in it steers it."""
-    click.echo(visible_lines(text) if sys.stdout.isatty() else text, nl=False)
+    # Told that colours are welcome, click leaves what looks like one in names.
+    click.echo(visible_lines(text) if sys.stdout.isatty() else text, nl=False, color=True)
 
 
 def has_colour(stream: IO[str]) -> bool:

@@ -77,8 +77,9 @@ def violations(
         if not force:
             require_absent(output)
     atom = None if prediction is None else parse_atom(prediction)
-    # A file has all of them unless it is told otherwise.
-    most = None if output is not None and _is_default("limit") else limit
+    # A file has all of them unless it is told otherwise, and so has a table of counts for programs.
+    programs = output is not None or (by is not None and form in {"json", "csv"})
+    most = None if programs and _is_default("limit") else limit
     with Session(load(choice, COUNTING).setting) as session:
         # Asked of the session: a published layout has models that only the database knows.
         source = None if dataset else the_models(model, [one.model for one in session.setting.predictions])
@@ -88,7 +89,7 @@ def violations(
             counts = session.violation_counts(by, rule=rule, model=source)
             total = session.violations(rule=rule, model=source, limit=0).total
             found = count_table(by, counts, session.prediction_keys, total, most)
-            listing = violation_counts_listing(by, counts[:most], total)
+            listing = violation_counts_listing(by, counts, total, most)
         else:
             rows = session.violations(rule=rule, model=source, prediction=atom, limit=most, sample=sample, seed=seed)
             found, listing = violation_table(rows), violations_listing(rows)

@@ -13,6 +13,8 @@ from rulescore.reporting.sentences import sentence
 from rulescore.reporting.violations import ViolationTable, violation_table
 from rulescore.scoring.frames import pandas_frame, polars_frame
 
+_MOST_SENTENCES = 10
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Explanation:
@@ -42,7 +44,9 @@ class Explanation:
     def __str__(self) -> str:
         lines = [f"{self.prediction}, predicted by {', '.join(self.models)}"]
         lines += [f"breaks {', '.join(self.breaks)}"] if self.breaks else ["breaks no rule"]
-        lines += [f"  {one}" for one in self.sentences]
+        lines += [f"  {one}" for one in self.sentences[:_MOST_SENTENCES]]
+        more = len(self.sentences) - _MOST_SENTENCES
+        lines += [f"  … and {more:,} more"] if more > 0 else []
         lines += [f"meets {', '.join(self.meets)}"] if self.meets else []
         return "\n".join([*lines, f"never touches {counted(len(self.never_touches), 'rule')}"])
 

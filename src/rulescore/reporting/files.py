@@ -89,15 +89,20 @@ def require_absent(*paths: Path, help: str = "choose another name, or give `--fo
 
 
 def write_files(folder: Path, contents: Mapping[str, str | Any]) -> tuple[Path, ...]:
-    """Texts and Arrow tables by file name, into a folder that may hold anything else. Renaming begins when every one is written."""
+    """Texts and Arrow tables by file name, into a folder that may hold anything else. Renaming begins when every one is written.
+    What a link leads to is replaced, not the link; a pipe or a device is written to."""
     finished: list[tuple[Path, Path]] = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in contents.items():
-            for left in folder.glob(f".{glob.escape(name)}.*{PARTIAL}"):
+            target = Path(os.path.realpath(folder / name))
+            if target.exists() and not target.is_file() and not target.is_dir():
+                _write_into(target, content)
+                continue
+            for left in target.parent.glob(f".{glob.escape(target.name)}.*{PARTIAL}"):
                 if is_left_over(left):
                     left.unlink()
-            finished.append((_temporary(folder, name), folder / name))
+            finished.append((_temporary(target.parent, target.name), target))
             _write(finished[-1][0], content)
             sync(finished[-1][0])
         for temporary, final in finished:
@@ -108,7 +113,16 @@ def write_files(folder: Path, contents: Mapping[str, str | Any]) -> tuple[Path, 
     finally:
         for temporary, _ in finished:
             temporary.unlink(missing_ok=True)
-    return tuple(final for _, final in finished)
+    return tuple(folder / name for name in contents)
+
+
+def _write_into(target: Path, content: str | Any) -> None:
+    """To what is no file: it stays what it is."""
+    with target.open("wb") as stream:
+        if isinstance(content, str):
+            stream.write(content.encode())
+        else:
+            pa.parquet.write_table(content, stream, compression="zstd")
 
 
 def _evaluation_files(

@@ -134,8 +134,10 @@ def _number(value: Value | None) -> str:
     return shown(value, CellKind.VALUE) if isinstance(value, int | float | None) and not isinstance(value, bool) else _value(value)
 
 
-def violation_counts_listing(by: str, counts: Sequence[CountedViolations], total: int) -> Listing:
-    """How many violations there are of each of what they are counted by."""
+def violation_counts_listing(by: str, counts: Sequence[CountedViolations], total: int, most: int | None) -> Listing:
+    """How many violations there are of each of what they are counted by, the first of them."""
+    left_out = len(counts) - len(counts[:most])
+    counts = counts[:most]
     predicted = any(one.predictions is not None for one in counts) and by != "prediction"
     columns = [Column(by, by), Column("model", "model"), Column("violations", "violations", CellKind.COUNT)]
     columns += [Column("predictions", "predictions", CellKind.COUNT)] if predicted else []
@@ -145,7 +147,9 @@ def violation_counts_listing(by: str, counts: Sequence[CountedViolations], total
         cells: list[Cell] = [_value(one.what), one.model, one.violations]
         cells += [one.predictions] if predicted else []
         rows.append((*cells, *([_counted_rank(one)] if by == "prediction" else [])))
-    return Listing("violations", f"Violations by {by}", tuple(columns), tuple(rows), notes=(f"{total:,} violations",))
+    notes = [counted(total, "violation")]
+    notes += [f"{left_out:,} more rows are not shown; `--limit N` shows more"] if left_out else []
+    return Listing("violations", f"Violations by {by}", tuple(columns), tuple(rows), notes=tuple(notes))
 
 
 def _counted_rank(one: CountedViolations) -> str | None:

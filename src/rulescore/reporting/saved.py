@@ -72,7 +72,7 @@ def _document(path: Path) -> dict[str, Any]:
         found = json.loads(path.read_bytes().decode())
     except OSError as error:
         raise InputError(_no_result(path, (error.strerror or str(error)).lower())) from None
-    except ValueError:
+    except (ValueError, RecursionError):
         raise InputError(_no_result(path, "it is not JSON")) from None
     if not isinstance(found, dict) or found.get("program") != PROGRAM:
         raise InputError(_no_result(path, "it is JSON of another program"))

@@ -16,9 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rulescore.errors import Diagnostic, InputError, Severity, suggestion
-from rulescore.scoring.estimates import MEASURES, Estimated, data_rates, estimate
+from rulescore.scoring.estimates import MEASURES, Estimated, data_rates, estimate, few
 from rulescore.scoring.evaluation import Evaluation
-from rulescore.scoring.intervals import Estimate, Floats, percentiles
+from rulescore.scoring.intervals import FEWEST_QUERIES, Estimate, Floats, percentiles
 from rulescore.scoring.results import ModelResult
 from rulescore.scoring.samples import Sample, draw, samples_of, violations_only
 
@@ -213,6 +213,9 @@ def _differences_table(
     rows = []
     for one, two in pairs:
         made = _differences(found[one].measures, found[two].measures, found[one].measure_draws - found[two].measure_draws, level)
+        fewest = min(samples[one].queries, samples[two].queries)
+        if fewest < FEWEST_QUERIES:
+            made = [Estimate(difference.value, reason=difference.reason or few(fewest)) for difference in made]
         rows += [
             {
                 "first": samples[one].name,

@@ -24,7 +24,7 @@ from rulescore.scoring.gates import (
     Worse,
 )
 from rulescore.scoring.results import Measure, ModelResult, RuleKind, RuleResult
-from rulescore.scoring.score import WHY_UNMEASURED, WHY_UNREFUTABLE
+from rulescore.scoring.score import NO_HARD_RULE, WHY_UNMEASURED, WHY_UNREFUTABLE
 
 _COMPARED = (OfModel(Quantity.HARD), OfModel(Quantity.SOFT), OfModel(Quantity.VIOLATING))
 
@@ -117,10 +117,12 @@ def _outcomes(gate: Gate, evaluation: Evaluation, baselines: Mapping[str, Evalua
                 readings: tuple[Reading, ...] = (_limited(limit, evaluation, model),)
             case Worse() as worse:
                 readings = tuple(_compared(worse, evaluation, model, baselines[worse.baseline]))
-        yield Outcome(gate, model.name, readings, tuple(_notes(gate, evaluation)))
+        yield Outcome(gate, model.name, readings, tuple(_notes(gate, evaluation, model)))
 
 
-def _notes(gate: Gate, evaluation: Evaluation) -> Iterator[str]:
+def _notes(gate: Gate, evaluation: Evaluation, model: ModelResult) -> Iterator[str]:
+    if not model.evaluable and any(isinstance(one, OfModel) for one in _looked_at(gate)):
+        yield "no grounding that a prediction takes part in could be judged"
     kinds = {kind for one in _looked_at(gate) if isinstance(one, OfModel) for kind in _kinds(one)}
     rules = [rule for rule in evaluation.rule_results if rule.kind in kinds]
     exempt = sum(rule.info.unrefutable for rule in rules)
@@ -171,7 +173,8 @@ def _against(
     share = what.quantity in {Quantity.VIOLATING, Quantity.VIOLATING_ANY} and worse.by.percent
     now = _measure(what, evaluation, model, share=share)
     then = _measure(what, baseline, before, share=share)
-    if now.value is None and then.value is None and worse.what is None:
+    neither = (now.value is None and then.value is None) or now.reason == then.reason == NO_HARD_RULE
+    if neither and worse.what is None:
         return None
     reason = now.reason or (None if then.reason is None else f"in `{worse.baseline}`: {then.reason}")
     if now.value is None or then.value is None or reason is not None:

@@ -28,7 +28,15 @@ def separation(rule: RuleResult, models: Collection[str]) -> float:
 def most_telling(rules: Iterable[RuleResult], models: Collection[str], most: int | None = None) -> list[RuleResult]:
     """The rules that separate the models most or are broken most; then hard rules first, and the worst of each kind first. Half of
     the places are kept for hard rules, of which every violation counts; undetermined rules, which no score counts, come last."""
-    worst = sorted(rules, key=lambda rule: (rule.kind is RuleKind.UNDETERMINED, -separation(rule, models), rule.info.unrefutable))
+    worst = sorted(
+        rules,
+        key=lambda rule: (
+            rule.kind is RuleKind.UNDETERMINED,
+            -separation(rule, models),
+            rule.info.unrefutable,
+            -sum(rule.models[model].counts.refuted for model in models),
+        ),
+    )
     if most is not None:
         hard = [rule for rule in worst if rule.kind is RuleKind.HARD and separation(rule, models) > 0][: most // 2]
         kept = {id(rule) for rule in hard}

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Self
 
-from rulescore import __version__
 from rulescore.data.inputs import Input
 from rulescore.data.setting import Setting
+from rulescore.version import __version__
 
 
 @dataclass(frozen=True, slots=True)

@@ -407,3 +407,12 @@ def test_a_folder_of_other_things_is_told_in_few_problems(write, tmp_path, probl
     problems = problems_of(lambda: observed_streams(tmp_path))
     assert [problem.code for problem in problems] == ["E303"] * 20
     assert "only the first 20 problems are shown" in problems[-1].notes
+
+
+def test_a_frame_s_column_of_several_types_is_named(problems_of):
+    frame = pd.DataFrame({"head": ["a", 1], "relation": ["p", "p"], "tail": ["b", "c"]})
+    (problem,) = problems_of(lambda: [list(stream.open()) for stream in observed_streams(frame)])
+    assert (problem.code, problem.message) == (
+        "E322",
+        "the frame cannot be read as a table: column `head` holds values of several types",
+    )

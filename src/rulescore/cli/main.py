@@ -84,7 +84,14 @@ def _without_passwords() -> Iterator[None]:
         raise
 
 
-@click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]})
+_EXAMPLES = """\b
+Examples:
+  rulescore init
+  rulescore score --facts facts.csv --rules family.rules --predictions model.csv
+"""
+
+
+@click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]}, epilog=_EXAMPLES)
 @click.version_option(package_name="rulescore")
 def program() -> None:
     """Measure how far a model's predictions respect logical rules: the Rule Violation Score.

@@ -107,15 +107,15 @@ def show_warnings(warnings: Iterable[Diagnostic], *, quiet: bool) -> None:
             tell(f"… and {len(problems) - _MOST_OF_ONE_CODE:,} more of {code}\n")
 
 
-def show_folded(warnings: Sequence[Diagnostic], *, quiet: bool) -> None:
-    """A line for each code: the first message, and how many more there are."""
+def show_folded(warnings: Sequence[Diagnostic], *, quiet: bool, where: str = "`--detail`") -> None:
+    """A line for each code: the first message, and how many more there are. `where`: what shows all of them."""
     if quiet or not warnings:
         return
     tell("")
     for problems in _by_code(warnings).values():
         line = told(Diagnostic(problems[0].code, problems[0].message, severity=problems[0].severity))
         tell(line if len(problems) == 1 else f"{line} (and {len(problems) - 1:,} more)")
-    tell("`--detail` shows warnings with their places and what to do")
+    tell(f"{where} shows warnings with their places and what to do")
 
 
 def tell(text: str) -> None:

@@ -9,7 +9,7 @@ import click
 
 from rulescore.cli.help import Command
 from rulescore.cli.options import ALL, SettingChoice, format_option, is_for_spreadsheets, quiet_option, setting_options
-from rulescore.cli.output import show, show_warnings, write
+from rulescore.cli.output import show, show_folded, write
 
 if TYPE_CHECKING:
     # Loading it takes longer than `--help` may.
@@ -93,7 +93,7 @@ def violations(
         else:
             rows = session.violations(rule=rule, model=source, prediction=atom, limit=most, sample=sample, seed=seed)
             found, listing = violation_table(rows), violations_listing(rows)
-        show_warnings(session.warnings, quiet=quiet)
+        warnings = session.warnings
     if output is not None:
         _write(found, output, by)
         if not quiet:
@@ -106,6 +106,7 @@ def violations(
         write(_text(found, form, by))
     else:
         show(listing, form)
+    show_folded(warnings, quiet=quiet, where="`rulescore check`")
 
 
 def _is_default(option: str) -> bool:

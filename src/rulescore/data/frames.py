@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -26,6 +27,7 @@ from rulescore.errors import Diagnostic, InputError, Place
 # Small enough that the strings of one batch stay far below the 2 GiB that a string column can address.
 _BATCH_ROWS = 1 << 17
 _GREATEST = sys.float_info.max
+_CONVERSION = re.compile(r"Conversion failed for column (.+?) with type")
 
 
 def read_batches(schema: pa.Schema, batches: Iterable[pa.RecordBatch], request: Request) -> Iterator[FactBatch]:
@@ -85,8 +87,13 @@ def arrow_table(frame: object, origin: str) -> pa.Table:
     try:
         return pa.Table.from_pandas(frame, preserve_index=False) if _is_pandas(frame) else pa.table(frame)
     except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
-        message = "the frame cannot be read as a table"
-        raise InputError(Diagnostic("E322", message, Place(origin), notes=(str(error),))) from None
+        column = _CONVERSION.search(str(error))
+        where = "" if column is None else f": column `{column[1]}` holds values of several types"
+        helps = ("give every column one type, such as `frame[column].astype(str)`",)
+        notes = (str(error.args[0]) if error.args else str(error),)
+        raise InputError(
+            Diagnostic("E322", f"the frame cannot be read as a table{where}", Place(origin), notes=notes, helps=helps)
+        ) from None
 
 
 def _is_pandas(what: object, kind: str = "DataFrame") -> bool:

@@ -14,7 +14,6 @@ from typing import Self
 
 import pyarrow as pa
 
-from rulescore.data.constants import key_of
 from rulescore.data.inputs import Inputs
 from rulescore.data.setting import Convention, Role, Setting
 from rulescore.data.sources import refuse_shared_pipes
@@ -27,7 +26,6 @@ from rulescore.data.violation import (
     PredictedKey,
     Violation,
     Violations,
-    other_writings,
 )
 from rulescore.engines import counting
 from rulescore.engines.adopting import adopted
@@ -40,6 +38,7 @@ from rulescore.engines.formula_listing import FormulaListing
 from rulescore.engines.in_place import expanded
 from rulescore.engines.listing import HornListing, predicted_facts
 from rulescore.engines.loading import load
+from rulescore.engines.predicted import Predicted
 from rulescore.engines.refusals import refuse_grid, refuse_unable
 from rulescore.engines.resolution import Resolution, attributes_in_use
 from rulescore.engines.sql_rules import SqlRules, refuse_clashes, refuse_other_statements
@@ -55,10 +54,10 @@ from rulescore.logic.families import Names, names_of
 from rulescore.logic.horn import horn_program
 from rulescore.logic.incompatible import self_refuting
 from rulescore.logic.normal import normal_rule
-from rulescore.logic.plan import Judge, LiteralName, Plan
+from rulescore.logic.plan import Judge, Plan
 from rulescore.logic.planner import plan
 from rulescore.logic.refutable import WHAT_TO_DECLARE, Concerned, concerned, refuters, unrefutable_rules, what_is_exempt
-from rulescore.logic.refutation import identity, opposed_both_ways, orders_in_use, refutations
+from rulescore.logic.refutation import opposed_both_ways, orders_in_use, refutations
 from rulescore.logic.tautologies import tautologies
 from rulescore.logic.tolerances import is_relative, log_distance, with_tolerance
 from rulescore.logic.usage import constant_keys, mentioned_by
@@ -70,10 +69,9 @@ from rulescore.scoring.pairs import PairCount
 from rulescore.scoring.results import Counts, PredictionFindings, RuleInfo, RuleKind, RuleResult
 from rulescore.scoring.run import Run, run_of
 from rulescore.scoring.score import kind_of, score, unmeasured_models, violated_denials
-from rulescore.sql.build import Select, drop, text
-from rulescore.sql.listing import WANTED as KEYS
-from rulescore.sql.listing import contributions_of, makers_of, prediction_number, predictions_for, refuted_counts
-from rulescore.sql.loading import constants_by_key, engine_version
+from rulescore.sql.build import Select, text
+from rulescore.sql.listing import contributions_of, makers_of, refuted_counts
+from rulescore.sql.loading import engine_version
 from rulescore.sql.published import DIALECT as PUBLISHED_DIALECT
 from rulescore.sql.published import PublishedQuery, predicate_tables, published_queries
 
@@ -82,11 +80,8 @@ __all__ = ["GridRow", "PairCount", "Session", "ShapeExplanation", "Tolerance", "
 CODES = {
     "E261": "a rule or model that does not exist is asked for",
     "E262": "violations of a prediction are asked for without a model, or by an atom with variables",
-    "E263": "violations of a fact are asked for that no model predicts",
     "E264": "rules cannot be counted with other tolerances",
     "E265": "predictions are to be scored, but nothing declared could refute any rule",
-    "E267": "a prediction is asked for in a way that names none",
-    "E268": "a prediction is asked for by a key for which models predict different values",
     "W206": "the rule files hold no rule",
 }
 
@@ -381,7 +376,7 @@ class Session:
             return Asked(numbers)
         if numbers is None or not all(isinstance(term, Constant) for term in prediction.terms):
             raise InputError(_no_prediction(prediction))
-        return Asked(numbers, self._known_prediction(prediction))
+        return Asked(numbers, self._predicted.number(prediction))
 
     def _violations_of(self, rules: Sequence[int], asked: Asked, *, every: bool) -> dict[tuple[int, int | None], int]:
         """How many violations each rule and model has: by the counts of all rules, or by a query for the rule that is asked for."""
@@ -434,7 +429,7 @@ class Session:
 
     def explained(self, prediction: Atom | PredictedKey, model: str | None = None) -> Explained:
         """What one prediction, given as a fact or by the key of its row, does to every rule."""
-        number = self._known_prediction(prediction) if isinstance(prediction, Atom) else self._predicted_for(prediction, model)
+        number = self._predicted.number(prediction) if isinstance(prediction, Atom) else self._number_for(prediction, model)
         makers = self._engine.query(makers_of(number))["model"].to_pylist()
         models = tuple(self._loaded.models[one] for one in sorted(makers))
         if model is not None and model not in models:
@@ -450,34 +445,19 @@ class Session:
 
     def predicted_fact(self, key: PredictedKey, model: str | None) -> Fact:
         """What is predicted for a row."""
-        number = self._predicted_for(key, model)
+        number = self._number_for(key, model)
         return self._finder.facts({number})[number]
+
+    def _number_for(self, key: PredictedKey, model: str | None) -> int:
+        return self._predicted.number_for(key, None if model is None else self._model_number(model))
+
+    @property
+    def _predicted(self) -> Predicted:
+        return Predicted(self._engine, self._loaded, self._tables)
 
     def knows_predicate(self, name: str, arity: int) -> bool:
         known = self._loaded.vocabulary.predicates.get(name)
         return known is not None and known.arity == arity
-
-    def _predicted_for(self, key: PredictedKey, model: str | None) -> int:
-        """The number of what is predicted for a row."""
-        targets = [table for table in self._tables.values() if table.target is not None and len(table.key) == len(key.values)]
-        if len(targets) != 1:
-            helps = ('give a fact: `("5", "wife", "76")`, or "wife(5, 76)"',)
-            raise InputError(Diagnostic("E267", f"`{key}` names no prediction", helps=helps))
-        (table,) = targets
-        ids = self._constant_ids([key_of(one) for one in key.values])
-        found: list[dict[str, int]] = []
-        if None not in ids and len(ids) + 1 in self._loaded.candidate_arities:
-            literal = self._loaded.literal(LiteralName(table.predicate, identity(len(ids) + 1)))
-            found = self._engine.query(predictions_for(literal, [one for one in ids if one is not None])).to_pylist()
-        wanted = None if model is None else self._model_number(model)
-        numbers = {row["prediction"] for row in found if wanted is None or row["model"] == wanted}
-        if not numbers:
-            raise InputError(Diagnostic("E263", f"nothing is predicted for `{key}` of `{table.name}`"))
-        if len(numbers) > 1:
-            raise InputError(
-                Diagnostic("E268", f"models differ in what they predict for `{key}` of `{table.name}`", helps=("name the model",))
-            )
-        return numbers.pop()
 
     def _says_nothing(self, rules: Iterable[int], asked: Asked) -> str | None:
         """Why there are no violations, if nothing could have been one."""
@@ -540,48 +520,6 @@ class Session:
         if name not in self._loaded.models:
             raise InputError(_unknown("model", name, self._loaded.models))
         return self._loaded.models.index(name)
-
-    def _known_prediction(self, atom: Atom) -> int:
-        """The number of a predicted fact. Constants that are written as others than they are, `5` for the string "5", are told."""
-        found = self._prediction_number(atom)
-        if found is None:
-            raise InputError(Diagnostic("E263", f"no model predicts `{print_atom(atom)}`", helps=(self._how_to_write(atom),)))
-        return found
-
-    def _how_to_write(self, atom: Atom) -> str:
-        """How a prediction is written, if that is what is wrong with it."""
-        written = list(other_writings(atom))
-        for one in written:
-            if self._prediction_number(one) is not None:
-                return f"write `{print_atom(one)}`, which is predicted"
-        for one in written:
-            keys = [key_of(term.value) for term in one.terms if isinstance(term, Constant)]
-            if None not in self._constant_ids(keys):
-                return f"constants of the data are written `{print_atom(one)}`, but that is not predicted either"
-        return "write it as violations show it, a number with all its digits"
-
-    def _prediction_number(self, atom: Atom) -> int | None:
-        """The number of a predicted fact, None where no model predicts it."""
-        known = self._loaded.vocabulary.predicates.get(atom.predicate)
-        keys = [key_of(term.value) for term in atom.terms if isinstance(term, Constant)]
-        if known is None or known.arity != atom.arity or len(keys) != atom.arity:
-            return None
-        ids = self._constant_ids(keys)
-        if known.arity not in self._loaded.candidate_arities or None in ids:
-            return None
-        literal = self._loaded.literal(LiteralName(atom.predicate, identity(atom.arity)))
-        numbers = [one for one in ids if one is not None]
-        found = self._engine.query(prediction_number(literal, numbers))["prediction"].to_pylist()
-        return found[0] if found else None
-
-    def _constant_ids(self, keys: Sequence[str]) -> list[int | None]:
-        """The numbers of constants; None for those that occur nowhere."""
-        with for_a_while(self._engine):
-            self._engine.load(KEYS, pa.table({"key": pa.array(sorted(set(keys)), pa.string())}))
-            rows = self._engine.query(constants_by_key(KEYS))
-            self._engine.run(drop(KEYS))
-        ids = dict(zip(rows["key"].to_pylist(), rows["id"].to_pylist(), strict=True))
-        return [ids.get(key) for key in keys]
 
     def incompatibilities(self) -> list[PairCount]:
         """Every pair of observed predicates of one arity, with the number of tuples both hold of. What could carry a fact: of one

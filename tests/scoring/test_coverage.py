@@ -17,7 +17,7 @@ from rulescore.scoring.results import Counts, RuleInfo
 
 pytestmark = pytest.mark.slow
 
-RUNS = 400
+RUNS = 250
 HARD, SOFT = 0, 1
 RULES = [RuleInfo("r0", "p0(X) <- q(X)", "hard"), RuleInfo("r1", "p1(X) <- q(X)", "soft")]
 

@@ -1,4 +1,4 @@
-"""Sales against an average of their group, `P <= 4 * avg(Q : …)`, beside the same rule with a number instead of it."""
+"""Sales against an average of their group, and groups against a number of prices, beside a rule that has no aggregate."""
 
 from __future__ import annotations
 
@@ -21,10 +21,13 @@ from measure import Report, measure, peak_memory, ratios, require_equal, spread
 from printing import Table, Target, memory_text, show, show_targets, spread_text
 from workload import Row
 
+MOST_VALUES = 473
 RULES = {
-    "aggregate": "P <= 4 * avg(Q : sale(zip: Z, price: Q)) <- sale(zip: Z, price: P).",
+    "average": "P <= 4 * avg(Q : sale(zip: Z, price: Q)) <- sale(zip: Z, price: P).",
+    "values": f"count_distinct(Q : sale(zip: Z, price: Q)) <= {MOST_VALUES} <- sale(zip: Z, price: P).",
     "number": "P <= 400000 <- sale(zip: Z, price: P).",
 }
+AGGREGATES = ("average", "values")
 GROUPS = (5_000, 5_000, 5_000, 3_000, 3_000, 2_000, 2_000, 1_000, 1_000, 1_000, 500, 500, 500, 500)
 ROWS = sum(GROUPS)
 MODELS = ("ordinary", "daring")
@@ -47,11 +50,13 @@ def main() -> None:
                 require_equal(name, report.rows, {0: expected[name]})
                 reports.append(report)
     _show(runs, expected)
-    target = Target("aggregate / number, the whole run", ratios(_whole(runs["aggregate"]), _whole(runs["number"])), LIMIT)
-    show_targets([target])
+    number = _whole(runs["number"])
+    targets = {name: Target(f"{name} / number, the whole run", ratios(_whole(runs[name]), number), LIMIT) for name in AGGREGATES}
+    show_targets(list(targets.values()))
     if options.save:
         seconds = {name: [report.seconds for report in reports] for name, reports in runs.items()}
-        kept = {"rows": ROWS, "predictions": PREDICTIONS * len(MODELS), "seconds": seconds, "ratio": asdict(target.found)}
+        found = {name: asdict(target.found) for name, target in targets.items()}
+        kept = {"rows": ROWS, "predictions": PREDICTIONS * len(MODELS), "seconds": seconds, "ratio": found}
         RESULTS.write_text(json.dumps(kept, indent=2) + "\n")
 
 
@@ -77,7 +82,8 @@ def lay_out(folder: Path) -> dict[str, Row]:
         parquet.write_table(pa.table({"id": np.flatnonzero(hidden), "prediction": values}), folder / f"{model}.parquet")
     own = [(group[hidden][i], value) for values in predicted.values() for i, value in enumerate(values)]
     return {
-        "aggregate": _expected(group[~hidden], price[~hidden], own),
+        "average": _by_average(group[~hidden], price[~hidden], own),
+        "values": _by_values(group[~hidden], price[~hidden], own),
         "number": _row(price[~hidden] <= 400_000, np.array([value <= 400_000 for _, value in own])),
     }
 
@@ -87,7 +93,7 @@ def _prices(random: np.random.Generator, rows: int, dirty: float) -> Array:
     return np.where(random.random(rows) < dirty, price * 64, price)
 
 
-def _expected(group: Array, price: Array, predictions: Sequence[tuple[int, float]]) -> Row:
+def _by_average(group: Array, price: Array, predictions: Sequence[tuple[int, float]]) -> Row:
     """One group after the other: the groundings of the data, that of a prediction, and those that it turns."""
     found, judged = [], []
     for number in range(len(GROUPS)):
@@ -98,6 +104,20 @@ def _expected(group: Array, price: Array, predictions: Sequence[tuple[int, float
             limit = 4 * ((own.sum() + value) / (len(own) + 1))
             after = own <= limit
             judged.append(np.append(after[after != before], value <= limit))
+    return _row(np.concatenate(found), np.concatenate(judged))
+
+
+def _by_values(group: Array, price: Array, predictions: Sequence[tuple[int, float]]) -> Row:
+    """A prediction with a new price may turn all groundings of its group at once, besides its own."""
+    found, judged = [], []
+    for number in range(len(GROUPS)):
+        own = price[group == number]
+        prices = set(own.tolist())
+        before = len(prices) <= MOST_VALUES
+        found.append(np.full(len(own), before))
+        for value in [value for place, value in predictions if place == number]:
+            after = len(prices | {value}) <= MOST_VALUES
+            judged.append(np.full(1 + (len(own) if after != before else 0), after))
     return _row(np.concatenate(found), np.concatenate(judged))
 
 

@@ -27,12 +27,12 @@ def main(contender: str, folder: Path) -> None:
             import proximity
 
             tell(proximity.count(folder, sorted_plans=contender == "sorted"))
-        case "aggregate" | "number":
+        case "average" | "values" | "number":
             import aggregates
 
             tell(aggregates.count(folder, contender))
         case _:
-            raise SystemExit(f"no contender `{contender}`: published, ours, kernel, sorted, joined, aggregate or number")
+            raise SystemExit(f"no contender `{contender}`: published, ours, kernel, sorted, joined, average, values or number")
 
 
 def _published(folder: Path) -> Report:

@@ -251,11 +251,35 @@ class Scope(Compiler):
             value = cast(self.value(measure.value), kind) if kind is not None else self.value(measure.value)
             return exp.Case(ifs=[exp.If(this=any_of([self._exists(one) for one in disjuncts]), true=value)])
         if len(disjuncts) == 1 and names and names <= set(measure.variables):
+            predicted = [atom for atom in disjuncts[0].atoms if self.prediction is not None and self.context.predictable(atom)]
+            if measure.function is Aggregation.COUNT_DISTINCT and len(predicted) == 1:
+                return self._distinct_values(measure.value, disjuncts[0], predicted[0])
             joins = Joins(self)
             joins.read_all(disjuncts[0])
             value = self._aggregated(measure, joins.scope.value(measure.value))
             return joins.query(value, tests=disjuncts[0].tests).subquery(copy=False)
         return self._measured_rows(measure, disjuncts)
+
+    def _distinct_values(self, value: Expression, disjunct: Disjunct, predicted: RowAtom) -> exp.Expr:
+        """How many values there are: those of the data, which all predictions share, and those that the prediction, the only one
+        of its kind, adds. A set of values for each prediction would be as large as the group."""
+        observed, added = (self._rows_of(disjunct, predicted, source) for source in (Source.OBSERVED, Source.PREDICTED))
+        there = self._rows_of(disjunct, predicted, Source.OBSERVED)
+        there.condition(equal(there.scope.value(value), added.scope.value(value)))
+        added.condition(exp.Not(this=exists(there.query(number(1), tests=disjunct.tests))))
+        many = [
+            joins.query(exp.Count(this=exp.Distinct(expressions=[joins.scope.value(value)])), tests=disjunct.tests)
+            for joins in (observed, added)
+        ]
+        return exp.Paren(this=exp.Add(this=many[0].subquery(copy=False), expression=many[1].subquery(copy=False)))
+
+    def _rows_of(self, disjunct: Disjunct, predicted: RowAtom, source: Source) -> Joins:
+        """The rows of a disjunct whose one atom that can be predicted is read from `source`."""
+        joins = Joins(self)
+        for atom in disjunct.atoms:
+            joins.read(atom, source if atom is predicted else Source.OBSERVED)
+        joins.compute(disjunct)
+        return joins
 
     def _measured_rows(self, measure: Measure, disjuncts: Sequence[Disjunct]) -> exp.Expr:
         """Of several disjuncts each grounding counts once. And a value that depends on the row at hand is computed before: an

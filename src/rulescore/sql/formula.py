@@ -96,7 +96,7 @@ class Context:
 
 
 # What these come to for values that are all the same is that value.
-_OF_EQUAL_VALUES = {Aggregation.LEAST, Aggregation.GREATEST, Aggregation.AVERAGE}
+_OF_EQUAL_VALUES = {Aggregation.LEAST, Aggregation.GREATEST}
 
 
 @dataclass

@@ -31,12 +31,13 @@ bench: $(VENV)/installed-bench
 	$(RUN)/python benchmarks/run.py
 	$(RUN)/python benchmarks/proximity.py
 	$(RUN)/python benchmarks/aggregates.py
+	$(RUN)/python benchmarks/comparison.py
 
 bench-aggregates: $(VENV)/installed
 	$(RUN)/python benchmarks/aggregates.py
 
 bench-compare: $(VENV)/installed
-	$(RUN)/python benchmarks/compare.py
+	$(RUN)/python benchmarks/comparison.py
 
 bench-engines: $(VENV)/installed-test
 	$(RUN)/python benchmarks/engines.py

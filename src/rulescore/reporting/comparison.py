@@ -18,7 +18,8 @@ from rulescore.reporting.latex import render_latex
 from rulescore.reporting.listing import Cell, CellKind, Column, Listing
 from rulescore.reporting.markdown import render_markdown
 from rulescore.reporting.terminal import Appearance, render_terminal
-from rulescore.scoring.comparison import Change, Comparison
+from rulescore.scoring.changes import Change
+from rulescore.scoring.comparison import Comparison
 
 MOST_ROWS = 20
 """Rules that separate two models, and predictions that changed: so many of each are shown to people."""

@@ -7,20 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from itertools import combinations, product
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from rulescore.errors import Diagnostic, InputError, Severity, suggestion
+from rulescore.scoring.changes import change_of, changes_table, violated
 from rulescore.scoring.estimates import MEASURES, Estimated, data_rates, estimate, few
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.intervals import FEWEST_QUERIES, Estimate, Floats, percentiles
 from rulescore.scoring.results import ModelResult
-from rulescore.scoring.samples import Sample, draw, samples_of, violations_only
+from rulescore.scoring.samples import Sample, draw, samples_of
 
 CODES: dict[str, str] = {
     "E507": "results that were counted in different ways are to be compared",
@@ -32,16 +31,6 @@ CODES: dict[str, str] = {
 RUNS = ("A", "B")
 FEWEST_DRAWS = 100
 _MOST_NAMED = 3
-
-
-class Change(StrEnum):
-    """What became of the violations of a rule, or of a prediction under a rule, from the first run to the second."""
-
-    NEW = "new"
-    FIXED = "fixed"
-    WORSE = "worse"
-    BETTER = "better"
-    SAME = "same"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +68,9 @@ def compare(
     _refuse(results, chosen, level, draws)
     names = list(dict.fromkeys(rule.info.name for one in results for rule in one.rule_results))
     runs = ("",) if second is None else RUNS
-    samples = [s for one, run, some in zip(results, runs, chosen, strict=True) for s in samples_of(one, run, names, some)]
+    samples = samples_of(list(zip(runs, results, chosen, strict=True)), names)
     random = np.random.default_rng(seed)
-    drawn = draw(samples, names, draws, random)
+    drawn = draw(samples, len(names), draws, random)
     data = data_rates(samples, draws, random)
     found = [estimate(sample, one, data, level, random) for sample, one in zip(samples, drawn, strict=True)]
     pairs = list(_pairs([[model.name for model in some] for some in chosen]))
@@ -95,7 +84,7 @@ def compare(
         rules=_rules_table(samples, found, names),
         differences=_differences_table(samples, found, pairs, level),
         rule_differences=_rule_differences(samples, found, pairs, names, level),
-        changes=_changes_table(samples, pairs if second is not None else []),
+        changes=changes_table(samples, pairs if second is not None else [], names),
         warnings=() if second is None else _different_rules(first, second),
     )
 
@@ -238,7 +227,7 @@ def _rule_differences(
     for one, two in pairs:
         first, second = samples[one], samples[two]
         made = _differences(found[one].scores, found[two].scores, found[one].score_draws - found[two].score_draws, level)
-        only = violations_only(first, second, names)
+        only = violated(first, second).only(len(names))
         of_pair = []
         for place, name in enumerate(names):
             rules = first.rules[place], second.rules[place]
@@ -262,7 +251,7 @@ def _rule_differences(
                     "second_refuted": refuted[1],
                     "only_first": int(only[0][place]),
                     "only_second": int(only[1][place]),
-                    "change": None if None in refuted else _change(refuted[0] or 0, refuted[1] or 0).value,
+                    "change": None if None in refuted else change_of(refuted[0] or 0, refuted[1] or 0).value,
                     **_columns("difference", difference),
                     **_verdict(difference),
                 }
@@ -297,60 +286,6 @@ def _verdict(difference: Estimate) -> dict[str, str | None]:
     if difference.low is None or difference.high is None or difference.low <= 0 <= difference.high:
         return {"better": None}
     return {"better": "second" if difference.low > 0 else "first"}
-
-
-def _violations(sample: Sample) -> list[dict[str, Any]]:
-    table = sample.contributions
-    rows: list[dict[str, Any]] = (
-        table.filter(pc.greater(table["refuted"], 0)).select(["rule", "predicate", "arguments", "refuted"]).to_pylist()
-    )
-    return rows
-
-
-def _changes_table(samples: Sequence[Sample], pairs: Iterable[tuple[int, int]]) -> Any:
-    rows = []
-    for one, two in pairs:
-        before, after = (
-            {(row["rule"], row["predicate"], tuple(row["arguments"])): row["refuted"] for row in _violations(samples[i])}
-            for i in (one, two)
-        )
-        for key in sorted(before.keys() | after.keys()):
-            was, is_now = before.get(key, 0), after.get(key, 0)
-            if was != is_now:
-                rule, predicate, arguments = key
-                rows.append(
-                    {
-                        "first": samples[one].name,
-                        "second": samples[two].name,
-                        "rule": rule,
-                        "predicate": predicate,
-                        "arguments": list(arguments),
-                        "change": _change(was, is_now).value,
-                        "first_refuted": was,
-                        "second_refuted": is_now,
-                    }
-                )
-    types = dict.fromkeys(("first", "second", "rule", "predicate"), pa.string())
-    return _table(
-        rows,
-        {
-            **types,
-            "arguments": pa.list_(pa.string()),
-            "change": pa.string(),
-            "first_refuted": pa.int64(),
-            "second_refuted": pa.int64(),
-        },
-    )
-
-
-def _change(before: int, after: int) -> Change:
-    if before == after:
-        return Change.SAME
-    if not before:
-        return Change.NEW
-    if not after:
-        return Change.FIXED
-    return Change.WORSE if after > before else Change.BETTER
 
 
 def _columns(name: str, one: Estimate) -> dict[str, Any]:

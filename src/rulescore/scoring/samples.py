@@ -14,18 +14,24 @@ from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.intervals import Entries, Floats, Integers, drawn_others, drawn_sums
 from rulescore.scoring.results import ModelResult, RuleKind, RuleResult
 
-# Characters of no name.
-_BETWEEN, _QUERY, _PREDICTION = "\x1f", "\x1e", "\x1d"
+# A character of no name.
+_BETWEEN = "\x1f"
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A model of a result. `rules`: those of all results in their order, None for one that this result does not have."""
+    """A model of a result. `rules`: those of all results in their order, None for one that this result does not have. Row by row
+    of the contributions: the number of the rule, and numbers of the prediction and of its query, which all samples share."""
 
     run: str
     model: ModelResult
     rules: tuple[RuleResult | None, ...]
     contributions: Any
+    rule: Integers
+    prediction: Integers
+    query: Integers
+    refuted: Integers
+    evaluable: Integers
 
     @property
     def name(self) -> str:
@@ -52,83 +58,58 @@ class Drawn:
     in_soft: int
 
 
-def samples_of(evaluation: Evaluation, run: str, names: Sequence[str], models: Sequence[ModelResult]) -> list[Sample]:
-    rules = {rule.info.name: rule for rule in evaluation.rule_results}
-    table = evaluation.contributions
-    of_model = table["model"].cast(pa.string())
-    ordered = tuple(rules.get(name) for name in names)
-    return [Sample(run, model, ordered, table.filter(pc.equal(of_model, model.name))) for model in models]
+Source = tuple[str, Evaluation, Sequence[ModelResult]]
+"""A result, by which name its models are told from those of another, and which of them."""
 
 
-def prediction_keys(table: Any) -> Any:
-    """One text for each row's prediction."""
-    words = pc.binary_join(table["arguments"], _BETWEEN)
-    return pc.binary_join_element_wise(table["predicate"].cast(pa.string()), words, _PREDICTION)
+def samples_of(sources: Sequence[Source], names: Sequence[str]) -> list[Sample]:
+    """The models of all results, by rules of these names."""
+    models = [(run, result, model) for run, result, chosen in sources for model in chosen]
+    tables = [_of_model(result.contributions, model.name) for _, result, model in models]
+    predictions = _predictions(tables)
+    queries = _queries(tables, predictions)
+    lengths = np.cumsum([len(table) for table in tables])[:-1]
+    found = []
+    numbered = zip(models, tables, np.split(predictions, lengths), np.split(queries, lengths), strict=True)
+    for (run, result, model), table, prediction, query in numbered:
+        rules = {rule.info.name: rule for rule in result.rule_results}
+        refuted, evaluable = (table[name].to_numpy().astype(np.int64) for name in ("refuted", "evaluable"))
+        numbers = _codes(table["rule"].cast(pa.string()), names), prediction, query, refuted, evaluable
+        found.append(Sample(run, model, tuple(rules.get(name) for name in names), table, *numbers))
+    return found
 
 
-def draw(samples: Sequence[Sample], names: Sequence[str], draws: int, random: np.random.Generator) -> list[Drawn]:
-    """All samples by the same weights, so that what they have in common is drawn together."""
-    keys = [prediction_keys(sample.contributions) for sample in samples]
-    queries, number = _numbered([_query_keys(one.contributions, found) for one, found in zip(samples, keys, strict=True)])
-    rules = [_codes(sample.contributions["rule"].cast(pa.string()), names) for sample in samples]
-    parts = [_part(*one, len(names)) for one in zip(samples, queries, rules, keys, strict=True)]
-    width = 2 * len(names) + 2
-    entries = Entries(
-        np.concatenate([one.query for one in parts]),
-        np.concatenate([one.column + place * width for place, one in enumerate(parts)]),
-        np.concatenate([one.amount for one in parts]),
-    )
-    sums = drawn_sums(entries, number, width * len(samples), draws, random)
-    normal = random.standard_normal(draws)
-    return [
-        _drawn(sample, sums[:, place * width : (place + 1) * width], queries[place], rules[place], len(names), normal)
-        for place, sample in enumerate(samples)
-    ]
+def _of_model(table: Any, model: str) -> Any:
+    return table.filter(pc.equal(table["model"].cast(pa.string()), model))
 
 
-def _drawn(sample: Sample, sums: Floats, query: Integers, rule: Integers, rules: int, normal: Floats) -> Drawn:
-    seen = len(np.unique(query))
-    all_drawn = sums[:, 2 * rules + 1] + drawn_others(max(0, sample.queries - seen), normal)
-    with np.errstate(divide="ignore"):
-        proportion = np.where(all_drawn > 0, max(seen, sample.queries) / all_drawn, np.nan)
-    of_rule, of_query = np.divmod(np.unique(rule * (query.max(initial=0) + 1) + query), query.max(initial=0) + 1)
-    soft = [number for number, one in enumerate(sample.rules) if one is not None and is_scored_soft(one, sample.model.name)]
-    return Drawn(
-        refuted=sums[:, :rules],
-        evaluable=sums[:, rules : 2 * rules],
-        violating=sums[:, 2 * rules],
-        proportion=proportion,
-        taking_part=np.bincount(of_rule, minlength=rules),
-        in_soft=len(np.unique(of_query[np.isin(of_rule, soft)])),
-    )
+def _predictions(tables: Sequence[Any]) -> Integers:
+    """The number of each row's prediction, of one table after the other."""
+    words = _numbered([pc.binary_join(table["arguments"], _BETWEEN) for table in tables])
+    predicates = _numbered([table["predicate"].cast(pa.string()) for table in tables])
+    return _renumbered(words * above([predicates]) + predicates)
 
 
-def is_scored_soft(rule: RuleResult, model: str) -> bool:
-    return rule.kind is RuleKind.SOFT and rule.models[model].score.value is not None
+def _queries(tables: Sequence[Any], predictions: Integers) -> Integers:
+    """The number of each row's query. A prediction of no known query is one by itself."""
+    known = _numbered([table["query"] for table in tables])
+    return _renumbered(np.where(known < 0, above([known]) + predictions, known))
 
 
-def violations_only(first: Sample, second: Sample, names: Sequence[str]) -> tuple[Integers, Integers]:
-    """By rule: how many predictions violate it of the first sample alone, and of the second alone."""
-    broken = [one.contributions.filter(pc.greater(one.contributions["refuted"], 0)) for one in (first, second)]
-    numbers, predictions = _numbered([prediction_keys(one) for one in broken])
-    codes = [_codes(one["rule"].cast(pa.string()), names) * predictions + keys for one, keys in zip(broken, numbers, strict=True)]
-    only = [np.setdiff1d(codes[0], codes[1]), np.setdiff1d(codes[1], codes[0])]
-    one, two = (np.bincount(found // max(predictions, 1), minlength=len(names)) for found in only)
-    return one, two
-
-
-def _query_keys(table: Any, predictions: Any) -> Any:
-    """A prediction of no known query is one by itself."""
-    known = pc.binary_join_element_wise(_QUERY, table["query"], "")
-    return pc.coalesce(known, predictions)
-
-
-def _numbered(columns: Sequence[Any]) -> tuple[list[Integers], int]:
-    """Numbers for texts that are the same in all columns, and how many texts there are."""
+def _numbered(columns: Sequence[Any]) -> Integers:
+    """Numbers for texts, in the order in which they are first seen, of one column after the other; -1 for none."""
     together = pa.chunked_array([chunk for column in columns for chunk in column.chunks], pa.string()).combine_chunks()
-    encoded = together.dictionary_encode()
-    numbers = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-    return np.split(numbers, np.cumsum([len(column) for column in columns])[:-1]), len(encoded.dictionary)
+    return _integers(together.dictionary_encode().indices.fill_null(-1))
+
+
+def _renumbered(numbers: Integers) -> Integers:
+    """Numbers without gaps, in the order in which they are first seen."""
+    return _integers(pa.array(numbers).dictionary_encode().indices)
+
+
+def _integers(column: Any) -> Integers:
+    found: Integers = column.to_numpy(zero_copy_only=False).astype(np.int64)
+    return found
 
 
 def _codes(column: Any, names: Sequence[str]) -> Integers:
@@ -136,19 +117,94 @@ def _codes(column: Any, names: Sequence[str]) -> Integers:
     return found
 
 
-def _part(sample: Sample, query: Integers, rule: Integers, keys: Any, rules: int) -> Entries:
+def above(numbers: Sequence[Integers]) -> int:
+    """A number that is above all of these."""
+    return max((int(one.max(initial=-1)) for one in numbers), default=-1) + 1
+
+
+def draw(samples: Sequence[Sample], rules: int, draws: int, random: np.random.Generator) -> list[Drawn]:
+    """All samples by the same weights, so that what they have in common is drawn together."""
+    parts = [_part(sample, rules) for sample in samples]
+    width = 2 * rules + 2
+    entries = Entries(
+        np.concatenate([one.entries.query for one in parts]),
+        np.concatenate([one.entries.column + place * width for place, one in enumerate(parts)]),
+        np.concatenate([one.entries.amount for one in parts]),
+    )
+    sums = drawn_sums(entries, above([sample.query for sample in samples]), width * len(samples), draws, random)
+    normal = random.standard_normal(draws)
+    return [
+        _drawn(sample, part, sums[:, place * width : (place + 1) * width], rules, normal)
+        for place, (sample, part) in enumerate(zip(samples, parts, strict=True))
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What is drawn of a sample, and from how many queries: in all, by rule, and in any rule that is scored as a soft one."""
+
+    entries: Entries
+    queries: int
+    taking_part: Integers
+    in_soft: int
+
+
+def _part(sample: Sample, rules: int) -> _Part:
     """What each query gives: to refuted and evaluable groundings of each rule, to violating predictions, and once to all."""
-    table = sample.contributions
-    refuted = table["refuted"].to_numpy().astype(np.float64)
-    hard = np.array([one is not None and one.kind is RuleKind.HARD for one in sample.rules], np.bool_)
-    broken = np.flatnonzero(refuted > 0)
-    violating = broken[hard[rule[broken]]]
-    # Each violating prediction once, however many rules it violates.
-    _, first = np.unique(keys.take(pa.array(violating)).dictionary_encode().combine_chunks().indices, return_index=True)
-    once = query[violating[first]]
-    seen = np.unique(query)
-    return Entries(
+    number = above([sample.query])
+    pairs, refuted, evaluable = summed(sample.rule * number + sample.query, sample.refuted, sample.evaluable)
+    rule, query = np.divmod(pairs, max(number, 1))
+    broken = refuted > 0
+    once, seen = _violating(sample), np.flatnonzero(_marked(sample.query, number))
+    soft = np.array([one is not None and is_scored_soft(one, sample.model.name) for one in sample.rules], np.bool_)
+    entries = Entries(
         np.concatenate([query[broken], query, once, seen]),
         np.concatenate([rule[broken], rule + rules, np.full(len(once), 2 * rules), np.full(len(seen), 2 * rules + 1)]),
-        np.concatenate([refuted[broken], table["evaluable"].to_numpy().astype(np.float64), np.ones(len(once) + len(seen))]),
+        np.concatenate([refuted[broken], evaluable, np.ones(len(once) + len(seen))]),
     )
+    in_soft = int(_marked(query[soft[rule]], number).sum())
+    return _Part(entries, len(seen), np.bincount(rule, minlength=rules), in_soft)
+
+
+def summed(keys: Integers, *amounts: Integers) -> tuple[Integers, ...]:
+    """Each key once, in order, and the sums of its amounts."""
+    order = np.argsort(keys, kind="stable")
+    ordered = keys[order]
+    starts = np.flatnonzero(np.diff(ordered, prepend=-1))
+    return ordered[starts], *(np.add.reduceat(amount[order], starts) if len(starts) else amount for amount in amounts)
+
+
+def _marked(numbers: Integers, length: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Of all numbers below `length`, whether they are among these."""
+    found = np.zeros(length, np.bool_)
+    found[numbers] = True
+    return found
+
+
+def _violating(sample: Sample) -> Integers:
+    """The query of each prediction that violates a hard rule: once, however many it violates."""
+    hard = np.array([one is not None and one.kind is RuleKind.HARD for one in sample.rules], np.bool_)
+    rows = np.flatnonzero((sample.refuted > 0) & hard[sample.rule])
+    of_prediction = np.full(above([sample.prediction]), -1)
+    # The first query of a prediction is the last that is written.
+    of_prediction[sample.prediction[rows][::-1]] = sample.query[rows][::-1]
+    found: Integers = of_prediction[of_prediction >= 0]
+    return found
+
+
+def _drawn(sample: Sample, part: _Part, sums: Floats, rules: int, normal: Floats) -> Drawn:
+    all_drawn = sums[:, 2 * rules + 1] + drawn_others(max(0, sample.queries - part.queries), normal)
+    with np.errstate(divide="ignore"):
+        proportion = np.where(all_drawn > 0, max(part.queries, sample.queries) / all_drawn, np.nan)
+    return Drawn(
+        refuted=sums[:, :rules],
+        evaluable=sums[:, rules : 2 * rules],
+        violating=sums[:, 2 * rules],
+        proportion=proportion,
+        taking_part=part.taking_part,
+        in_soft=part.in_soft,
+    )
+
+
+def is_scored_soft(rule: RuleResult, model: str) -> bool:
+    return rule.kind is RuleKind.SOFT and rule.models[model].score.value is not None

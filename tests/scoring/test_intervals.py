@@ -14,14 +14,15 @@ def entries(query: list[int], column: list[int], amount: list[float]) -> Entries
     return Entries(np.array(query, np.int64), np.array(column, np.int64), np.array(amount, np.float64))
 
 
-@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 40), st.integers(0, 9)), max_size=60))
-def test_a_draw_is_a_sum_with_the_same_weights_in_every_column(rows: list[tuple[int, int, int]]) -> None:
+@given(st.dictionaries(st.tuples(st.integers(0, 5), st.integers(0, 40)), st.integers(0, 9), max_size=60))
+def test_a_draw_is_a_sum_with_the_same_weights_in_every_column(given: dict[tuple[int, int], int]) -> None:
     """Beside each column of amounts, the weights themselves: columns 41 to 46 have one query each."""
+    rows = [(*place, amount) for place, amount in given.items()]
     found = [*rows, *((query, 41 + query, 1) for query in range(6))]
     sums = drawn_sums(entries(*map(list, zip(*found, strict=True))), 6, 47, 150, np.random.default_rng(1))
     weights, amounts = sums[:, 41:], np.zeros((6, 41))
     for query, column, amount in rows:
-        amounts[query, column] += amount
+        amounts[query, column] = amount
     assert np.allclose(sums[:, :41], weights @ amounts)
 
 

@@ -25,7 +25,7 @@ FEWEST_QUERIES = 5
 # Weights are looked up by random numbers of 16 bits, which is several times quicker than asking for Poisson numbers.
 _BITS = 16
 _DRAWS_AT_ONCE = 128
-_COLUMNS_AT_ONCE = 16
+_COLUMNS_AT_ONCE = 32
 _ROWS_AT_ONCE = 128
 
 
@@ -41,7 +41,8 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """What queries give to columns: entry by entry the number of the query, the number of the column, and how much."""
+    """What queries give to columns: entry by entry the number of the query, the number of the column, and how much. A query gives
+    to a column once."""
 
     query: Integers
     column: Integers
@@ -95,7 +96,7 @@ def _blocks(entries: Entries, number: int, columns: int) -> list[_Block]:
         taking_part[queries] = False
         row[queries] = np.arange(len(queries))
         amounts = np.zeros((len(queries), last - first), np.float32)
-        np.add.at(amounts, (row[query[start:end]], column[start:end] - first), amount[start:end])
+        amounts[row[query[start:end]], column[start:end] - first] = amount[start:end]
         blocks.append(_Block(first, last, queries, amounts))
     return blocks
 

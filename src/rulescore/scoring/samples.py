@@ -150,17 +150,19 @@ class _Part:
 
 
 def _part(sample: Sample, rules: int) -> _Part:
-    """What each query gives: to refuted and evaluable groundings of each rule, to violating predictions, and once to all."""
+    """What each query gives: to refuted and evaluable groundings of each rule, side by side since the same queries give to both, to
+    violating predictions, and once to all."""
     number = above([sample.query])
     pairs, refuted, evaluable = summed(sample.rule * number + sample.query, sample.refuted, sample.evaluable)
     rule, query = np.divmod(pairs, max(number, 1))
     broken = refuted > 0
-    once, seen = _violating(sample), np.flatnonzero(_marked(sample.query, number))
+    violating, seen = np.bincount(_violating(sample), minlength=number), np.flatnonzero(_marked(sample.query, number))
+    once = np.flatnonzero(violating)
     soft = np.array([one is not None and is_scored_soft(one, sample.model.name) for one in sample.rules], np.bool_)
     entries = Entries(
         np.concatenate([query[broken], query, once, seen]),
-        np.concatenate([rule[broken], rule + rules, np.full(len(once), 2 * rules), np.full(len(seen), 2 * rules + 1)]),
-        np.concatenate([refuted[broken], evaluable, np.ones(len(once) + len(seen))]),
+        np.concatenate([2 * rule[broken], 2 * rule + 1, np.full(len(once), 2 * rules), np.full(len(seen), 2 * rules + 1)]),
+        np.concatenate([refuted[broken], evaluable, violating[once], np.ones(len(seen))]),
     )
     in_soft = int(_marked(query[soft[rule]], number).sum())
     return _Part(entries, len(seen), np.bincount(rule, minlength=rules), in_soft)
@@ -197,8 +199,8 @@ def _drawn(sample: Sample, part: _Part, sums: Floats, rules: int, normal: Floats
     with np.errstate(divide="ignore"):
         proportion = np.where(all_drawn > 0, max(part.queries, sample.queries) / all_drawn, np.nan)
     return Drawn(
-        refuted=sums[:, :rules],
-        evaluable=sums[:, rules : 2 * rules],
+        refuted=np.ascontiguousarray(sums[:, : 2 * rules : 2]),
+        evaluable=np.ascontiguousarray(sums[:, 1 : 2 * rules : 2]),
         violating=sums[:, 2 * rules],
         proportion=proportion,
         taking_part=part.taking_part,

@@ -107,7 +107,7 @@ class Result(Evaluation):
         seed: int = 0,
     ) -> Comparison:
         """The models of this result with each other or, of this result and another one (or the path of a saved one), those of one
-        name: scores with intervals, differences, and what changed. `models`: only these."""
+        name: scores with intervals, differences, and what changed. `models`: only these; one alone has no difference."""
         second = load(Path(other)) if isinstance(other, str | Path) else other
         found = compare(self, second, models=models, level=level, draws=draws, seed=seed)
         _warn(found.warnings)

@@ -45,6 +45,19 @@ def test_models_by_name(run: Run) -> None:
     assert (unknown.exit_code, "did you mean `good`" in unknown.stderr) == (2, True)
 
 
+def test_one_model_alone(run: Run) -> None:
+    saved(run, "out")
+    result = run("compare", "bad", "--result", "out")
+    assert result.exit_code == 0, result.stderr
+    assert "Differences" not in result.stdout
+    assert "Rules of bad, with intervals" in result.stdout
+    assert "1 of 1" in result.stdout
+    models = rows(run("compare", "bad", "--result", "out", "--format", "csv"))
+    assert [row["measure"] for row in models] == ["violating", "hard_score", "soft_score"]
+    assert run("compare", "bad", "--result", "out", "--format", "csv", "--table", "differences").stdout.count("\n") == 1
+    assert json.loads(run("compare", "bad", "--result", "out", "--format", "json").stdout)["differences"] == []
+
+
 def test_two_runs(run: Run, family: Path) -> None:
     saved(run, "before")
     (family / "good.tsv").write_text("alice\twife\tdaniel\n")

@@ -225,6 +225,17 @@ def test_what_cannot_be_compared_is_refused() -> None:
     with pytest.raises(InputError, match="E509"):
         compare(result, draws=10)
     with pytest.raises(InputError, match="E508"):
-        compare(result, models=["a", "a"])
-    with pytest.raises(InputError, match="E508"):
-        compare(made_result([HARD], {"a": rows((0, 0, 0, 1))}, 1, 1))
+        compare(replace(result, model_results=()))
+
+
+def test_one_model_has_intervals_and_no_difference() -> None:
+    both, alone = compare(two()), compare(two(), models=["b"])
+    assert alone.models.column("model").unique().to_pylist() == ["b"]
+    assert (len(alone.rules), len(alone.differences), len(alone.rule_differences), len(alone.changes)) == (2, 0, 0, 0)
+    for measure in ("violating", "hard_score", "soft_score"):
+        row, beside = (found(one.models, model="b", measure=measure) for one in (alone, both))
+        assert row["value"] == beside["value"]
+        assert row["low"] < row["value"] < row["high"]
+    for row in alone.rules.to_pylist():
+        assert row["rate_low"] < row["rate"] < row["rate_high"]
+        assert row["score_low"] < row["score"] < row["score_high"]

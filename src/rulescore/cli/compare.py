@@ -34,7 +34,7 @@ _PATH = click.Path(path_type=Path)
 @click.option("--level", type=float, default=0.95, show_default=True, help="How much intervals are to cover.")
 @click.option("--draws", type=int, default=1000, show_default=True, help="How often queries are drawn.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Where the random numbers begin.")
-@click.option("--table", type=click.Choice(TABLES), default="differences", show_default=True, help="The table that CSV has.")
+@click.option("--table", type=click.Choice(TABLES), help="The table that CSV has. [default: differences or, of one model, models]")
 @format_option
 @quiet_option
 def compare(
@@ -46,7 +46,7 @@ def compare(
     level: float,
     draws: int,
     seed: int,
-    table: str,
+    table: str | None,
     form: str,
     quiet: bool,
 ) -> None:
@@ -73,7 +73,7 @@ def compare(
     found = compared(first, second, models=models, level=level, draws=draws, seed=seed)
     show_warnings(found.warnings, quiet=quiet)
     look = appearance()
-    text = render_comparison(found, Format(form), ComparisonTable(table), appearance=look)
+    text = render_comparison(found, Format(form), None if table is None else ComparisonTable(table), appearance=look)
     click.echo(text, nl=False, color=look.colour)
 
 

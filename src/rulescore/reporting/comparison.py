@@ -42,22 +42,27 @@ class ComparisonTable(StrEnum):
 def render_comparison(
     comparison: Comparison,
     form: Format,
-    table: ComparisonTable = ComparisonTable.DIFFERENCES,
+    table: ComparisonTable | None = None,
     *,
     appearance: Appearance = _PLAIN,
 ) -> str:
-    """JSON has all tables, CSV the one that is chosen, and people see what matters of them."""
+    """JSON has all tables, CSV the one that is chosen, and people see what matters of them. If none is chosen, it is that of the
+    differences or, of a model alone, that of models."""
     match form:
         case Format.JSON:
             return _json(comparison)
         case Format.CSV:
-            return render_table_csv(_flat(getattr(comparison, table)))
+            return render_table_csv(_flat(getattr(comparison, table or _table_of(comparison))))
         case Format.TABLE:
             return render_terminal(comparison_listings(comparison), appearance)
         case Format.MARKDOWN:
             return "\n".join(map(render_markdown, comparison_listings(comparison)))
         case Format.LATEX:
             return "\n".join(map(render_latex, comparison_listings(comparison)))
+
+
+def _table_of(comparison: Comparison) -> ComparisonTable:
+    return ComparisonTable.DIFFERENCES if len(comparison.differences) else ComparisonTable.MODELS
 
 
 def _json(comparison: Comparison) -> str:
@@ -87,7 +92,13 @@ def comparison_listings(comparison: Comparison) -> list[Listing]:
     differences = comparison.differences.to_pylist()
     rules = comparison.rule_differences.to_pylist()
     pairs = list(dict.fromkeys((row["first"], row["second"]) for row in differences))
-    found = [_models(comparison), _differences(differences)]
+    found = [_models(comparison)]
+    if not pairs:
+        alone = comparison.rules.to_pylist()
+        names = dict.fromkeys((row["run"], row["model"]) for row in alone)
+        found += [_rules_alone([row for row in alone if (row["run"], row["model"]) == name], name) for name in names]
+    else:
+        found.append(_differences(differences))
     for pair in pairs:
         found.append(_rules([row for row in rules if (row["first"], row["second"]) == pair], pair))
     if comparison.two_runs:
@@ -169,6 +180,31 @@ def _better(row: Row) -> str:
     if row["difference_low"] is None:
         return UNDEFINED
     return "not told apart" if row["better"] is None else str(row[row["better"]])
+
+
+def _rules_alone(rows: Sequence[Row], name: tuple[str | None, str]) -> Listing:
+    """Of a model that is compared with none: those that it breaks most often."""
+    columns = (
+        Column("rule", "rule"),
+        Column("kind", "kind"),
+        Column("refuted", "refuted", CellKind.COUNT),
+        Column("rate", "share", CellKind.COUNT),
+        Column("score", "score", CellKind.COUNT),
+    )
+    ordered = sorted(rows, key=lambda row: -row["refuted"])
+    cells = tuple(
+        (
+            row["rule"],
+            row["kind"],
+            of_all(row["refuted"], row["evaluable"]),
+            _with_interval(row, "rate", CellKind.RATE),
+            _with_interval(row, "score", CellKind.SCORE),
+        )
+        for row in ordered[:MOST_ROWS]
+    )
+    more = len(rows) - MOST_ROWS
+    notes = [f"{more:,} more rules: `--format csv --table rules`"] if more > 0 else []
+    return Listing("rules", f"Rules of {': '.join(filter(None, name))}, with intervals", columns, cells, notes=tuple(notes))
 
 
 def _rules(rows: Sequence[Row], pair: tuple[str, str]) -> Listing:

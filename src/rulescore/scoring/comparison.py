@@ -23,7 +23,7 @@ from rulescore.scoring.samples import Sample, draw, samples_of
 
 CODES: dict[str, str] = {
     "E507": "results that were counted in different ways are to be compared",
-    "E508": "a model is to be compared that is not there, or there are no two models",
+    "E508": "a model is to be compared that is not there",
     "E509": "the level, or the number of draws, of a comparison is out of range",
     "W506": "rules of one name differ between two results",
 }
@@ -62,7 +62,7 @@ def compare(
     seed: int = 0,
 ) -> Comparison:
     """Compares the models of one result with each other or, of two results, each model of the first with that of the same name of
-    the second. `models`: only these."""
+    the second. `models`: only these. A model alone has intervals and no difference."""
     results = [first] if second is None else [first, second]
     chosen = [_chosen(one, models) for one in results]
     _refuse(results, chosen, level, draws)
@@ -102,8 +102,8 @@ def _refuse(results: Sequence[Evaluation], chosen: Sequence[Sequence[ModelResult
         wrong = f"{draws} draws are too few" if 0 < level < 1 else f"the level is {level:g}"
         notes = (f"a level lies between 0 and 1, and there are at least {FEWEST_DRAWS} draws",)
         raise InputError(Diagnostic("E509", wrong, notes=notes))
-    if sum(map(len, chosen)) < 2:
-        raise InputError(Diagnostic("E508", "there are no two models to compare", helps=("compare with another result",)))
+    if not any(chosen):
+        raise InputError(Diagnostic("E508", "there is no model in what is to be compared", helps=("score predictions first",)))
     if len({one.convention for one in results}) > 1:
         message = f"one result counts by `{results[0].convention}`, the other by `{results[1].convention}`"
         raise InputError(Diagnostic("E507", message, helps=("score both with the same `--convention`",)))

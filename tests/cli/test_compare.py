@@ -74,12 +74,37 @@ def test_what_is_no_result_is_refused(run: Run, family: Path) -> None:
     for names in (("train.tsv",), ("family.toml", "train.tsv")):
         result = run("compare", *names)
         assert (result.exit_code, "E504" in result.stderr) == (2, True)
-    assert run("compare").exit_code == 2
     saved(run, "out")
     assert "E509" in run("compare", "out", "--draws", "1").stderr
     assert run("compare", "out", "out", "out").exit_code == 2
     (family / "out" / "contributions.parquet").unlink()
     assert "E502" in run("compare", "out").stderr
+
+
+def test_nothing_to_compare_says_what_there_could_be(run: Run) -> None:
+    for names in ((), ("before.json",), ("careful", "careless")):
+        result = run("compare", *names)
+        assert (result.exit_code, "E510" in result.stderr) == (2, True)
+        assert "rulescore compare before/ after/" in result.stderr
+        assert "--project rulescore.toml" in result.stderr
+        assert "--facts" not in result.stderr
+        assert all(name in result.stderr for name in names)
+
+
+def test_a_rule_that_was_changed_shows_both_texts(run: Run, family: Path) -> None:
+    saved(run, "before")
+    path = next(family.glob("*.rules"))
+    text = path.read_text()
+    assert "no_incest" in text
+    changed = [line.replace("sister", "parent") if "no_incest" in line else line for line in text.splitlines()]
+    path.write_text("\n".join(changed) + "\n")
+    saved(run, "after")
+    result = run("compare", "before", "after")
+    assert "W506" in result.stderr
+    assert "Rules whose text has changed" in result.stdout
+    assert "sister(" in result.stdout
+    assert "parent(" in result.stdout
+    assert "violations of predictions: none has changed" in result.stdout
 
 
 def test_a_process_prints_the_same_twice(run: Run, family: Path) -> None:

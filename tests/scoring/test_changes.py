@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from made_results import Rows, made_result
 from rulescore.scoring.changes import changes_table, violated
 from rulescore.scoring.results import Counts
+from rulescore.scoring.same_rules import Matched, matched
 from rulescore.scoring.samples import Sample, samples_of
 
 HARD, RULES = Counts(9, 0, 9), 3
@@ -25,10 +26,11 @@ def rows(found: Found) -> Rows:
     return {"rule": keys[:, 0], "prediction": keys[:, 1], "refuted": refuted, "evaluable": np.full(len(found), 2)}
 
 
-def samples(before: Found, after: Found) -> list[Sample]:
+def samples(before: Found, after: Found) -> tuple[list[Sample], list[Matched]]:
     results = [made_result([HARD] * RULES, {"m": rows(found)}, 12, 12) for found in (before, after)]
     sources = [(run, result, result.model_results) for run, result in zip("AB", results, strict=True)]
-    return samples_of(sources, [f"r{number}" for number in range(RULES)])
+    rules = matched([result.rule_results for result in results])
+    return samples_of(sources, rules), rules
 
 
 @given(REFUTED, REFUTED)
@@ -37,7 +39,8 @@ def test_changes_are_those_of_dictionaries(before: Found, after: Found) -> None:
         (f"r{rule}", [prediction], before.get((rule, int(prediction)), 0), after.get((rule, int(prediction)), 0))
         for rule, prediction in sorted((rule, str(prediction)) for rule, prediction in before.keys() | after.keys())
     ]
-    table = changes_table(samples(before, after), [(0, 1)], [f"r{number}" for number in range(RULES)])
+    made, rules = samples(before, after)
+    table = changes_table(made, [(0, 1)], rules)
     found = [(row["rule"], row["arguments"], row["first_refuted"], row["second_refuted"]) for row in table.to_pylist()]
     assert found == [row for row in expected if row[2] != row[3]]
 
@@ -46,5 +49,5 @@ def test_changes_are_those_of_dictionaries(before: Found, after: Found) -> None:
 def test_what_one_violates_and_the_other_does_not(before: Found, after: Found) -> None:
     broken = [{key for key, refuted in found.items() if refuted} for found in (before, after)]
     expected = [Counter(rule for rule, _ in one - two) for one, two in (broken, broken[::-1])]
-    only = violated(*samples(before, after)).only(RULES)
+    only = violated(*samples(before, after)[0]).only(RULES)
     assert [one.tolist() for one in only] == [[number[rule] for rule in range(RULES)] for number in expected]

@@ -202,11 +202,38 @@ def test_rules_of_one_run_alone_are_said_to_be() -> None:
     assert row["difference_reason"] == "second: the rule is not in this result"
 
 
-def test_a_rule_that_was_changed_is_told() -> None:
-    texts = [[RuleInfo("r", text)] for text in ("p(X) <- q(X)", "p(X) <- s(X)")]
-    results = [made_result([HARD], {"m": rows((0, 0, 1, 1))}, 9, 9, infos) for infos in texts]
-    (warning,) = compare(*results).warnings
+def test_a_rule_that_was_changed_is_not_called_fixed() -> None:
+    texts = [[RuleInfo("r", text), RuleInfo("kept", "s(X) <- q(X)")] for text in ("p(X) <- q(X)", "p(X) <- s(X)")]
+    contributions = rows((0, 0, 1, 1), (1, 1, 1, 1)), rows((0, 0, 0, 1), (1, 1, 0, 1))
+    results = [made_result([HARD, HARD], {"m": one}, 9, 9, infos) for one, infos in zip(contributions, texts, strict=True)]
+    comparison = compare(*results)
+    (warning,) = comparison.warnings
     assert (warning.code, "`r`" in warning.message) == ("W506", True)
+    row = found(comparison.rule_differences, rule="r")
+    assert (row["change"], row["first_text"], row["second_text"]) == ("changed", "p(X) <- q(X)", "p(X) <- s(X)")
+    assert (row["first_refuted"], row["second_refuted"], row["only_first"], row["difference"]) == (1, 0, None, None)
+    assert row["difference_reason"] == "the rule's text is not the same in the two results"
+    assert found(comparison.rule_differences, rule="kept")["change"] == "fixed"
+    assert [row["rule"] for row in comparison.changes.to_pylist()] == ["kept"]
+
+
+def test_a_rule_that_one_run_does_not_have_has_no_changes() -> None:
+    infos = [RuleInfo("r", "p(X) <- q(X)"), RuleInfo("s", "s(X) <- q(X)")]
+    both = made_result([HARD, HARD], {"m": rows((0, 0, 1, 1), (1, 0, 1, 1))}, 9, 9, infos)
+    alone = made_result([HARD], {"m": rows((0, 0, 0, 1))}, 9, 9, infos[:1])
+    assert [(row["rule"], row["change"]) for row in compare(both, alone).changes.to_pylist()] == [("r", "fixed")]
+
+
+def test_a_rule_that_moved_to_another_line_is_the_same() -> None:
+    before = [RuleInfo("f.rules:1", "p(X) <- q(X)"), RuleInfo("f.rules:2", "s(X) <- q(X)")]
+    after = [RuleInfo("f.rules:1", "t(X) <- q(X)"), RuleInfo("f.rules:2", "p(X) <- q(X)"), RuleInfo("f.rules:3", "s(X) <- q(X)")]
+    first = made_result([HARD] * 2, {"m": rows((0, 0, 1, 1), (1, 1, 1, 1))}, 9, 9, before)
+    second = made_result([HARD] * 3, {"m": rows((1, 0, 0, 1), (2, 1, 1, 1))}, 9, 9, after)
+    comparison = compare(first, second)
+    assert comparison.warnings == ()
+    differences = {row["rule"]: (row["first_refuted"], row["second_refuted"]) for row in comparison.rule_differences.to_pylist()}
+    assert differences == {"f.rules:1": (None, 0), "f.rules:2": (1, 0), "f.rules:3": (1, 1)}
+    assert [row["rule"] for row in comparison.changes.to_pylist()] == ["f.rules:2"]
 
 
 def test_what_cannot_be_compared_is_refused() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,10 +11,13 @@ import click
 from rulescore.cli.help import Command
 from rulescore.cli.options import SettingChoice, format_option, quiet_option
 from rulescore.cli.output import appearance, show_warnings
+from rulescore.errors import Diagnostic, InputError
 
 if TYPE_CHECKING:
     # Loading it takes longer than `--help` may.
     from rulescore.scoring.evaluation import Evaluation
+
+CODES = {"E510": "nothing is given that could be compared"}
 
 TABLES = ("models", "differences", "rules", "rule_differences", "changes")
 _PATH = click.Path(path_type=Path)
@@ -68,7 +72,7 @@ def compare(
         first = load(Path(names[0]))
         second = load(Path(names[1])) if len(names) == 2 else None
     else:
-        first = load(result) if result is not None else _scored(project, trust)
+        first = load(result) if result is not None else _scored(names, project, trust)
         models = (*names, *models)
     found = compared(first, second, models=models, level=level, draws=draws, seed=seed)
     show_warnings(found.warnings, quiet=quiet)
@@ -77,11 +81,27 @@ def compare(
     click.echo(text, nl=False, color=look.colour)
 
 
-def _scored(project: Path | None, trust: bool) -> Evaluation:
-    from rulescore.cli.setting import COUNTING, load, require_predictions
+def _scored(names: Sequence[str], project: Path | None, trust: bool) -> Evaluation:
+    from rulescore.cli.setting import COUNTING, PROJECT_FILE, load, require_predictions
     from rulescore.evaluate import Session
 
+    if project is None and not PROJECT_FILE.exists():
+        raise InputError(_nothing_to_compare(names))
     setting = load(SettingChoice(project_option=project, trust=trust), COUNTING).setting
     require_predictions(setting)
     with Session(setting) as session:
         return session.evaluate(contributions=True)
+
+
+def _nothing_to_compare(names: Sequence[str]) -> Diagnostic:
+    if names:
+        shown = ", ".join(f"`{name}`" for name in names)
+        message = f"there is no file or folder {shown}, and no project file whose model that could be"
+    else:
+        message = "nothing is given that could be compared"
+    helps = (
+        "give two saved results: `rulescore compare before/ after/`; `rulescore score --output before` writes one",
+        "or models of one: `rulescore compare careful careless --result before/`",
+        "or name a project file with models, which is scored: `rulescore compare --project rulescore.toml`",
+    )
+    return Diagnostic("E510", message, notes=("without `--project`, `rulescore.toml` is read if it is here",), helps=helps)

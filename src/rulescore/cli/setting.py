@@ -38,7 +38,7 @@ CODES: dict[str, str] = {
 
 _Value = TypeVar("_Value")
 
-_PROJECT_FILE = Path("rulescore.toml")
+PROJECT_FILE = Path("rulescore.toml")
 _DELIMITERS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|"}
 
 
@@ -121,8 +121,8 @@ def _load(choice: SettingChoice, does: frozenset[Deed]) -> Chosen:
         helps = ("give it either as an argument or with `--project`",)
         raise InputError(Diagnostic("E706", "the project file is given twice", helps=helps))
     path = choice.project or choice.project_option
-    if path is None and not choice.facts and _PROJECT_FILE.exists():
-        path = _PROJECT_FILE
+    if path is None and not choice.facts and PROJECT_FILE.exists():
+        path = PROJECT_FILE
     if path is None:
         return Chosen(_replaced(Setting((), ()), choice))
     project = load_project(path, trusted=choice.trust, does=does.difference(_replaced_deeds(choice)))
@@ -233,7 +233,7 @@ def _facts_problems(setting: Setting) -> list[Diagnostic]:
     if setting.observed:
         return []
     helps = ("name a project file, or give `--facts PATH`",)
-    notes = (f"without `--facts`, `{_PROJECT_FILE}` is read where there is one",)
+    notes = (f"without `--facts`, `{PROJECT_FILE}` is read where there is one",)
     return [Diagnostic("E701", "nothing says where the observed facts are", notes=notes, helps=helps)]
 
 

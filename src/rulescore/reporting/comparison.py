@@ -15,7 +15,7 @@ from rulescore.reporting.csv import render_table_csv
 from rulescore.reporting.format import Format
 from rulescore.reporting.json import PROGRAM, VERSION
 from rulescore.reporting.latex import render_latex
-from rulescore.reporting.listing import Cell, CellKind, Column, Listing
+from rulescore.reporting.listing import Cell, CellKind, Column, Layout, Listing
 from rulescore.reporting.markdown import render_markdown
 from rulescore.reporting.terminal import Appearance, render_terminal
 from rulescore.scoring.changes import Change
@@ -101,6 +101,8 @@ def comparison_listings(comparison: Comparison) -> list[Listing]:
         found.append(_differences(differences))
     for pair in pairs:
         found.append(_rules([row for row in rules if (row["first"], row["second"]) == pair], pair))
+    if any(row["change"] == Change.CHANGED for row in rules):
+        found.append(_changed_rules(rules))
     if comparison.two_runs:
         changes = comparison.changes.to_pylist()
         found += [_changes([row for row in changes if (row["first"], row["second"]) == pair], pair) for pair in pairs]
@@ -219,7 +221,8 @@ def _rules(rows: Sequence[Row], pair: tuple[str, str]) -> Listing:
         Column("difference", "score, first less second", CellKind.COUNT),
         Column("better", "better"),
     )
-    telling = [row for row in rows if row["first_refuted"] or row["second_refuted"]]
+    compared = [row for row in rows if row["change"] != Change.CHANGED]
+    telling = [row for row in compared if row["first_refuted"] or row["second_refuted"]]
     cells = tuple(
         (
             row["rule"],
@@ -238,11 +241,22 @@ def _rules(rows: Sequence[Row], pair: tuple[str, str]) -> Listing:
         notes.append(
             f"{len(telling) - MOST_ROWS:,} more rules are broken by one or the other: `--format csv --table rule_differences`"
         )
-    if len(rows) > len(telling):
-        notes.append(f"{counted(len(rows) - len(telling), 'rule')} that neither breaks")
+    if len(compared) > len(telling):
+        notes.append(f"{counted(len(compared) - len(telling), 'rule')} that neither breaks")
+    if len(rows) > len(compared):
+        notes.append(f"{counted(len(rows) - len(compared), 'rule')} whose text has changed: not compared")
     if len(rows) >= MOST_ROWS:
         notes.append(f"each interval stands for itself: of {len(rows):,} rules some are told apart by chance alone")
     return Listing("rule_differences", f"Rules that separate {first} and {second} most", columns, cells, notes=tuple(notes))
+
+
+def _changed_rules(rows: Sequence[Row]) -> Listing:
+    """Each once, with what it was and what it is."""
+    columns = (Column("rule", "rule"), Column("first_text", "before"), Column("second_text", "after"))
+    changed = [row for row in rows if row["change"] == Change.CHANGED]
+    cells = tuple(dict.fromkeys((row["rule"], row["first_text"], row["second_text"]) for row in changed))
+    notes = ("their violations in the one result say nothing about those in the other",)
+    return Listing("changed_rules", "Rules whose text has changed", columns, cells, notes=notes, layout=Layout.BLOCKS)
 
 
 def _changes(rows: Sequence[Row], pair: tuple[str, str]) -> Listing:

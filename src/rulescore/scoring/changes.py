@@ -12,17 +12,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rulescore.scoring.intervals import Integers
+from rulescore.scoring.same_rules import Matched, is_changed, is_in_all, name_of
 from rulescore.scoring.samples import Sample, above, summed
 
 
 class Change(StrEnum):
-    """What became of the violations of a rule, or of a prediction under a rule, from the first run to the second."""
+    """What became of the violations of a rule, or of a prediction under a rule, from the first run to the second. `CHANGED`: it is
+    the rule that became another, and its violations cannot be compared."""
 
     NEW = "new"
     FIXED = "fixed"
     WORSE = "worse"
     BETTER = "better"
     SAME = "same"
+    CHANGED = "changed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +54,10 @@ def violated(first: Sample, second: Sample) -> Violated:
     return Violated(*np.divmod(pairs, max(number, 1)), *refuted)
 
 
-def changes_table(samples: Sequence[Sample], pairs: Iterable[tuple[int, int]], names: Sequence[str]) -> Any:
-    """Of each pair: the predictions under a rule whose violations changed, by rule and prediction."""
-    found = [_changes(samples[one], samples[two], names) for one, two in pairs]
+def changes_table(samples: Sequence[Sample], pairs: Iterable[tuple[int, int]], rules: Sequence[Matched]) -> Any:
+    """Of each pair: the predictions under a rule whose violations changed, by rule and prediction. A rule that became another, or
+    that one result does not have, is left out."""
+    found = [_changes(samples[one], samples[two], rules) for one, two in pairs]
     return pa.concat_tables([_SCHEMA.empty_table(), *found])
 
 
@@ -68,16 +72,17 @@ _SCHEMA = pa.schema(
 )
 
 
-def _changes(first: Sample, second: Sample, names: Sequence[str]) -> Any:
+def _changes(first: Sample, second: Sample, rules: Sequence[Matched]) -> Any:
     found = violated(first, second)
-    changed = np.flatnonzero(found.first != found.second)
+    same = np.array([is_in_all(rule) and not is_changed(rule) for rule in rules], np.bool_)
+    changed = np.flatnonzero((found.first != found.second) & same[found.rule])
     facts = _facts(first, second, found.prediction[changed])
     before, after = found.first[changed], found.second[changed]
     texts = [change_of(was, is_now).value for was, is_now in zip(before.tolist(), after.tolist(), strict=True)]
     columns = {
         "first": pa.repeat(first.name, len(changed)),
         "second": pa.repeat(second.name, len(changed)),
-        "rule": pa.array(names, pa.string()).take(pa.array(found.rule[changed])),
+        "rule": pa.array([name_of(rule) for rule in rules], pa.string()).take(pa.array(found.rule[changed])),
         "predicate": facts["predicate"].cast(pa.string()),
         "arguments": facts["arguments"],
         "change": pa.array(texts, pa.string()),

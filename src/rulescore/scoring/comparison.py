@@ -14,11 +14,12 @@ import numpy as np
 import pyarrow as pa
 
 from rulescore.errors import Diagnostic, InputError, Severity, suggestion
-from rulescore.scoring.changes import change_of, changes_table, violated
+from rulescore.scoring.changes import Change, change_of, changes_table, violated
 from rulescore.scoring.estimates import MEASURES, Estimated, data_rates, estimate, few
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.intervals import FEWEST_QUERIES, Estimate, Floats, percentiles
-from rulescore.scoring.results import ModelResult
+from rulescore.scoring.results import ModelResult, RuleResult
+from rulescore.scoring.same_rules import Matched, is_changed, matched, name_of
 from rulescore.scoring.samples import Sample, draw, samples_of
 
 CODES: dict[str, str] = {
@@ -66,11 +67,11 @@ def compare(
     results = [first] if second is None else [first, second]
     chosen = [_chosen(one, models) for one in results]
     _refuse(results, chosen, level, draws)
-    names = list(dict.fromkeys(rule.info.name for one in results for rule in one.rule_results))
+    rules = matched([one.rule_results for one in results])
     runs = ("",) if second is None else RUNS
-    samples = samples_of(list(zip(runs, results, chosen, strict=True)), names)
+    samples = samples_of(list(zip(runs, results, chosen, strict=True)), rules)
     random = np.random.default_rng(seed)
-    drawn = draw(samples, len(names), draws, random)
+    drawn = draw(samples, len(rules), draws, random)
     data = data_rates(samples, draws, random)
     found = [estimate(sample, one, data, level, random) for sample, one in zip(samples, drawn, strict=True)]
     pairs = list(_pairs([[model.name for model in some] for some in chosen]))
@@ -81,11 +82,11 @@ def compare(
         seed=seed,
         two_runs=second is not None,
         models=_models_table(samples, found),
-        rules=_rules_table(samples, found, names),
+        rules=_rules_table(samples, found),
         differences=_differences_table(samples, found, pairs, level),
-        rule_differences=_rule_differences(samples, found, pairs, names, level),
-        changes=changes_table(samples, pairs if second is not None else [], names),
-        warnings=() if second is None else _different_rules(first, second),
+        rule_differences=_rule_differences(samples, found, pairs, rules, level),
+        changes=changes_table(samples, pairs if second is not None else [], rules),
+        warnings=_changed_rules(rules),
     )
 
 
@@ -133,17 +134,17 @@ def _pairs(models: Sequence[Sequence[str]]) -> Iterator[tuple[int, int]]:
     yield from same or product(range(len(first)), range(len(first), len(first) + len(second)))
 
 
-def _different_rules(first: Evaluation, second: Evaluation) -> tuple[Diagnostic, ...]:
-    texts = {rule.info.name: rule.info.text for rule in first.rule_results}
-    other = [rule.info.name for rule in second.rule_results if texts.get(rule.info.name, rule.info.text) != rule.info.text]
-    if not other:
+def _changed_rules(rules: Sequence[Matched]) -> tuple[Diagnostic, ...]:
+    changed = [name_of(rule) for rule in rules if is_changed(rule)]
+    if not changed:
         return ()
-    shown = ", ".join(f"`{name}`" for name in other[:_MOST_NAMED]) + (
-        f" and {len(other) - _MOST_NAMED:,} more" if other[_MOST_NAMED:] else ""
+    shown = ", ".join(f"`{name}`" for name in changed[:_MOST_NAMED]) + (
+        f" and {len(changed) - _MOST_NAMED:,} more" if changed[_MOST_NAMED:] else ""
     )
-    helps = ("give rules names of their own, so that a changed rule is not taken for the same",)
+    notes = ("such a rule is not compared with itself; the aggregates hold it as it is in each result",)
+    helps = ("give a changed rule a new name, or score the earlier predictions again with the new rules",)
     message = f"rules of one name have different texts in the two results: {shown}"
-    return (Diagnostic("W506", message, helps=helps, severity=Severity.WARNING),)
+    return (Diagnostic("W506", message, notes=notes, helps=helps, severity=Severity.WARNING),)
 
 
 def _models_table(samples: Sequence[Sample], found: Sequence[Estimated]) -> Any:
@@ -173,7 +174,7 @@ def _models_table(samples: Sequence[Sample], found: Sequence[Estimated]) -> Any:
     )
 
 
-def _rules_table(samples: Sequence[Sample], found: Sequence[Estimated], names: Sequence[str]) -> Any:
+def _rules_table(samples: Sequence[Sample], found: Sequence[Estimated]) -> Any:
     rows = []
     for sample, estimated in zip(samples, found, strict=True):
         for place, rule in enumerate(sample.rules):
@@ -184,7 +185,7 @@ def _rules_table(samples: Sequence[Sample], found: Sequence[Estimated], names: S
                 {
                     "run": sample.run or None,
                     "model": sample.model.name,
-                    "rule": names[place],
+                    "rule": rule.info.name,
                     "kind": rule.kind.value,
                     "refuted": counts.refuted,
                     "evaluable": counts.evaluable,
@@ -220,47 +221,56 @@ def _differences_table(
 
 
 def _rule_differences(
-    samples: Sequence[Sample], found: Sequence[Estimated], pairs: Iterable[tuple[int, int]], names: Sequence[str], level: float
+    samples: Sequence[Sample], found: Sequence[Estimated], pairs: Iterable[tuple[int, int]], rules: Sequence[Matched], level: float
 ) -> Any:
     """The rules that separate two models most come first: those whose interval lies on one side of 0, then by what is refuted."""
     rows = []
     for one, two in pairs:
         first, second = samples[one], samples[two]
         made = _differences(found[one].scores, found[two].scores, found[one].score_draws - found[two].score_draws, level)
-        only = violated(first, second).only(len(names))
-        of_pair = []
-        for place, name in enumerate(names):
-            rules = first.rules[place], second.rules[place]
-            if rules[0] is None and rules[1] is None:
-                continue
-            refuted = [
-                None if rule is None else rule.models[sample.model.name].counts.refuted
-                for rule, sample in zip(rules, (first, second), strict=True)
-            ]
-            kinds = [rule.kind.value for rule in rules if rule is not None]
-            difference = made[place]
-            if len(set(kinds)) > 1:
-                difference = Estimate(None, reason=f"the rule is {kinds[0]} in one result and {kinds[1]} in the other")
-            of_pair.append(
-                {
-                    "first": first.name,
-                    "second": second.name,
-                    "rule": name,
-                    "kind": kinds[0],
-                    "first_refuted": refuted[0],
-                    "second_refuted": refuted[1],
-                    "only_first": int(only[0][place]),
-                    "only_second": int(only[1][place]),
-                    "change": None if None in refuted else change_of(refuted[0] or 0, refuted[1] or 0).value,
-                    **_columns("difference", difference),
-                    **_verdict(difference),
-                }
-            )
+        only = [counts.tolist() for counts in violated(first, second).only(len(rules))]
+        of_pair = [
+            {
+                "first": first.name,
+                "second": second.name,
+                **_rule_difference(rule, (first.rules[place], second.rules[place]), (first, second), made[place]),
+                "only_first": None if is_changed(rule) else only[0][place],
+                "only_second": None if is_changed(rule) else only[1][place],
+            }
+            for place, rule in enumerate(rules)
+        ]
         of_pair.sort(key=lambda row: (row["better"] is None, -abs((row["first_refuted"] or 0) - (row["second_refuted"] or 0))))
         rows += of_pair
     types = dict.fromkeys(("first", "second", "rule", "kind"), pa.string())
     counts = dict.fromkeys(("first_refuted", "second_refuted", "only_first", "only_second"), pa.int64())
-    return _table(rows, {**types, **counts, "change": pa.string(), **_types("difference"), "better": pa.string()})
+    texts = dict.fromkeys(("first_text", "second_text"), pa.string())
+    return _table(rows, {**types, **counts, "change": pa.string(), **_types("difference"), "better": pa.string(), **texts})
+
+
+def _rule_difference(
+    rule: Matched, rules: Sequence[RuleResult | None], samples: Sequence[Sample], difference: Estimate
+) -> dict[str, Any]:
+    refuted = [
+        None if one is None else one.models[sample.model.name].counts.refuted for one, sample in zip(rules, samples, strict=True)
+    ]
+    kinds = [one.kind.value for one in rules if one is not None]
+    change = None if None in refuted else change_of(refuted[0] or 0, refuted[1] or 0)
+    if is_changed(rule):
+        change, difference = Change.CHANGED, Estimate(None, reason="the rule's text is not the same in the two results")
+    elif len(set(kinds)) > 1:
+        difference = Estimate(None, reason=f"the rule is {kinds[0]} in one result and {kinds[1]} in the other")
+    texts = [None if one is None else one.info.text for one in rules]
+    return {
+        "rule": name_of(rule),
+        "kind": kinds[0],
+        "first_refuted": refuted[0],
+        "second_refuted": refuted[1],
+        "change": None if change is None else change.value,
+        **_columns("difference", difference),
+        **_verdict(difference),
+        "first_text": texts[0],
+        "second_text": texts[1],
+    }
 
 
 def _differences(first: Sequence[Estimate], second: Sequence[Estimate], draws: Floats, level: float) -> list[Estimate]:

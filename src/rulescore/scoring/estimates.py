@@ -27,7 +27,7 @@ MEASURES = ("violating", "hard_score", "soft_score")
 """What a model is told by: the share of its predictions that violate a hard rule, and the two aggregates."""
 
 DataRates = Mapping[tuple[str, int, int], Floats]
-"""Draws of the data's rate of a rule, by its name and counts: two results over the same data have the same."""
+"""Draws of the data's rate of a rule, by its text and counts: two results over the same data have the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def data_rates(samples: Sequence[Sample], draws: int, random: np.random.Generato
 
 
 def _data_key(rule: RuleResult) -> tuple[str, int, int]:
-    return rule.info.name, rule.dataset.refuted, rule.dataset.evaluable
+    return rule.info.text, rule.dataset.refuted, rule.dataset.evaluable
 
 
 def estimate(sample: Sample, drawn: Drawn, data: DataRates, level: float, random: np.random.Generator) -> Estimated:

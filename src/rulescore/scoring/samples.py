@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.intervals import Entries, Floats, Integers, drawn_others, drawn_sums
 from rulescore.scoring.results import ModelResult, RuleKind, RuleResult
+from rulescore.scoring.same_rules import Matched
 
 # A character of no name.
 _BETWEEN = "\x1f"
@@ -62,20 +63,21 @@ Source = tuple[str, Evaluation, Sequence[ModelResult]]
 """A result, by which name its models are told from those of another, and which of them."""
 
 
-def samples_of(sources: Sequence[Source], names: Sequence[str]) -> list[Sample]:
-    """The models of all results, by rules of these names."""
-    models = [(run, result, model) for run, result, chosen in sources for model in chosen]
-    tables = [_of_model(result.contributions, model.name) for _, result, model in models]
+def samples_of(sources: Sequence[Source], rules: Sequence[Matched]) -> list[Sample]:
+    """The models of all results, by these rules."""
+    models = [(run, place, model) for place, (run, _, chosen) in enumerate(sources) for model in chosen]
+    tables = [_of_model(sources[place][1].contributions, model.name) for _, place, model in models]
     predictions = _predictions(tables)
     queries = _queries(tables, predictions)
     lengths = np.cumsum([len(table) for table in tables])[:-1]
     found = []
     numbered = zip(models, tables, np.split(predictions, lengths), np.split(queries, lengths), strict=True)
-    for (run, result, model), table, prediction, query in numbered:
-        rules = {rule.info.name: rule for rule in result.rule_results}
+    for (run, place, model), table, prediction, query in numbered:
+        own = tuple(rule[place] for rule in rules)
+        names = [None if rule is None else rule.info.name for rule in own]
         refuted, evaluable = (table[name].to_numpy().astype(np.int64) for name in ("refuted", "evaluable"))
         numbers = _codes(table["rule"].cast(pa.string()), names), prediction, query, refuted, evaluable
-        found.append(Sample(run, model, tuple(rules.get(name) for name in names), table, *numbers))
+        found.append(Sample(run, model, own, table, *numbers))
     return found
 
 
@@ -112,7 +114,7 @@ def _integers(column: Any) -> Integers:
     return found
 
 
-def _codes(column: Any, names: Sequence[str]) -> Integers:
+def _codes(column: Any, names: Sequence[str | None]) -> Integers:
     found: Integers = pc.index_in(column, pa.array(names, pa.string())).to_numpy().astype(np.int64)
     return found
 

@@ -12,8 +12,8 @@ if _typing.TYPE_CHECKING:
     from rulescore.data.setting import Function, SqlRule
     from rulescore.data.tables import Table
     from rulescore.errors import EngineError, InputError, RulescoreError, RulescoreWarning
+    from rulescore.reporting.comparison import Comparison
     from rulescore.result import OpenSession, Result, load_result
-    from rulescore.scoring.comparison import Comparison
 
 __all__ = [
     "Comparison",
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Comparison": "rulescore.scoring.comparison",
+    "Comparison": "rulescore.reporting.comparison",
     "EngineError": "rulescore.errors",
     "FactFile": "rulescore.data.request",
     "Function": "rulescore.data.setting",

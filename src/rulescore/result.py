@@ -19,6 +19,7 @@ from rulescore.evaluate import Session
 from rulescore.language.parser import parse_atom
 from rulescore.language.syntax import Atom, Constant
 from rulescore.reporting.cells import counted, shown
+from rulescore.reporting.comparison import Comparison
 from rulescore.reporting.explanation import Explanation, explanation
 from rulescore.reporting.first_violations import first_violations
 from rulescore.reporting.format import Format, Shown
@@ -29,7 +30,7 @@ from rulescore.reporting.saved import load, save
 from rulescore.reporting.tables import measure_cell
 from rulescore.reporting.terminal import Appearance
 from rulescore.reporting.violations import ViolationTable, count_table, violation_table
-from rulescore.scoring.comparison import Comparison, compare
+from rulescore.scoring.comparison import compare
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.results import ModelResult
 from rulescore.scoring.score import UNMEASURED
@@ -86,7 +87,7 @@ class Result(Evaluation):
         return self._rendered(Format.JSON, table)
 
     def _rendered(self, form: Format, table: str | None, **options: Any) -> str:
-        chosen = None if table is None else shown_table(table)
+        chosen = None if table is None else shown_table(table, Shown)
         if chosen is not Shown.VIOLATIONS:
             return render(self, form, table=chosen, **options)
         with self.session() as session:
@@ -111,7 +112,7 @@ class Result(Evaluation):
         second = load(Path(other)) if isinstance(other, str | Path) else other
         found = compare(self, second, models=models, level=level, draws=draws, seed=seed)
         _warn(found.warnings)
-        return found
+        return Comparison.of(found)
 
     @contextmanager
     def session(self) -> Iterator[Session]:

@@ -10,7 +10,11 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import jsonschema
 from click.testing import Result
+from pyarrow import parquet
+
+from rulescore.reporting.json import comparison_schema
 
 Run = Callable[..., Result]
 
@@ -79,6 +83,39 @@ def test_what_is_no_result_is_refused(run: Run, family: Path) -> None:
     assert run("compare", "out", "out", "out").exit_code == 2
     (family / "out" / "contributions.parquet").unlink()
     assert "E502" in run("compare", "out").stderr
+
+
+def test_one_table_in_every_format(run: Run) -> None:
+    saved(run, "out")
+    assert run("compare", "out", "--table", "rules").stdout.startswith("Rules of good, with intervals")
+    assert run("compare", "out", "--table", "models", "--format", "markdown").stdout.startswith("### Models")
+    assert run("compare", "out", "--format", "latex").stdout.count("tabular}{") == 1
+    found = json.loads(run("compare", "out", "--table", "rules", "--format", "json").stdout)
+    jsonschema.validate(found, comparison_schema())
+    assert found["listing"] == "comparison_rules"
+
+
+def test_a_comparison_is_written_to_a_folder_or_a_file(run: Run, family: Path) -> None:
+    saved(run, "out")
+    result = run("compare", "out", "--output", "compared")
+    assert (result.exit_code, result.stdout) == (0, ""), result.stderr
+    names = {path.name for path in (family / "compared").iterdir()}
+    assert {"comparison.json", "comparison_models.csv", "comparison_rules.parquet", "comparison_differences.csv"} <= names
+    assert (family / "compared" / "comparison.json").read_text() == run("compare", "out", "--format", "json").stdout
+    for name, options in {
+        "c.json": ("json",),
+        "c.csv": ("csv", "--table", "rules"),
+        "c.md": ("markdown",),
+        "c.tex": ("latex",),
+    }.items():
+        form, *table = options
+        assert run("compare", "out", *table, "-o", name).exit_code == 0
+        assert (family / name).read_text() == run("compare", "out", *table, "--format", form).stdout
+    assert run("compare", "out", "-o", "c.parquet").exit_code == 0
+    assert parquet.read_table(family / "c.parquet").num_rows == 3
+    assert "E603" in run("compare", "out", "-o", "c.json").stderr
+    assert run("compare", "out", "-o", "c.json", "--force").exit_code == 0
+    assert "E511" in run("compare", "out", "-o", "c.xlsx").stderr
 
 
 def test_nothing_to_compare_says_what_there_could_be(run: Run) -> None:

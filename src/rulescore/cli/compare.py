@@ -9,17 +9,30 @@ from typing import TYPE_CHECKING
 import click
 
 from rulescore.cli.help import Command
-from rulescore.cli.options import SettingChoice, format_option, quiet_option
-from rulescore.cli.output import appearance, show_warnings
+from rulescore.cli.options import SettingChoice, format_option, is_for_spreadsheets, quiet_option
+from rulescore.cli.output import appearance, show_warnings, show_written, write
 from rulescore.errors import Diagnostic, InputError
+from rulescore.reporting.format import ComparisonTable, FileFormat, Format
 
 if TYPE_CHECKING:
-    # Loading it takes longer than `--help` may.
+    # Loading these takes longer than `--help` may.
+    from rulescore.scoring.comparison import Compared
     from rulescore.scoring.evaluation import Evaluation
 
-CODES = {"E510": "nothing is given that could be compared"}
+CODES = {
+    "E510": "nothing is given that could be compared",
+    "E511": "a comparison cannot be written to a file of that name",
+}
 
-TABLES = ("models", "differences", "rules", "rule_differences", "changes")
+_FORMATS = {
+    ".json": FileFormat.JSON,
+    ".csv": FileFormat.CSV,
+    ".parquet": FileFormat.PARQUET,
+    ".md": FileFormat.MARKDOWN,
+    ".tex": FileFormat.LATEX,
+    ".txt": FileFormat.TABLE,
+}
+
 _PATH = click.Path(path_type=Path)
 
 
@@ -38,8 +51,12 @@ _PATH = click.Path(path_type=Path)
 @click.option("--level", type=float, default=0.95, show_default=True, help="How much intervals are to cover.")
 @click.option("--draws", type=int, default=1000, show_default=True, help="How often queries are drawn.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Where the random numbers begin.")
-@click.option("--table", type=click.Choice(TABLES), help="The table that CSV has. [default: differences or, of one model, models]")
+@click.option("--table", type=click.Choice([one.value for one in ComparisonTable]), help="One table alone, in any format.")
 @format_option
+@click.option(
+    "-o", "--output", type=_PATH, metavar="FOLDER|FILE", help="Write all tables into a folder, or a file: .json, .csv, .parquet …"
+)
+@click.option("--force", is_flag=True, help="Overwrite the file that `--output` names.")
 @quiet_option
 def compare(
     names: tuple[str, ...],
@@ -52,6 +69,8 @@ def compare(
     seed: int,
     table: str | None,
     form: str,
+    output: Path | None,
+    force: bool,
     quiet: bool,
 ) -> None:
     """Compare models or runs, with intervals.
@@ -60,8 +79,7 @@ def compare(
     are saved results (what `rulescore score --output` or `result.save` wrote), or else models: of a saved result, or of a project,
     which is scored.
     """
-    from rulescore.reporting.comparison import ComparisonTable, render_comparison
-    from rulescore.reporting.format import Format
+    from rulescore.reporting.comparison import render_comparison
     from rulescore.reporting.saved import load
     from rulescore.scoring.comparison import compare as compared
 
@@ -74,11 +92,43 @@ def compare(
     else:
         first = load(result) if result is not None else _scored(names, project, trust)
         models = (*names, *models)
+    if output is not None:
+        _refuse(output, force=force)
     found = compared(first, second, models=models, level=level, draws=draws, seed=seed)
     show_warnings(found.warnings, quiet=quiet)
+    chosen = None if table is None else ComparisonTable(table)
+    spreadsheet = is_for_spreadsheets(click.get_current_context())
+    if output is not None:
+        show_written(_write(found, output, chosen, spreadsheet), quiet=quiet)
+        return
     look = appearance()
-    text = render_comparison(found, Format(form), None if table is None else ComparisonTable(table), appearance=look)
-    click.echo(text, nl=False, color=look.colour)
+    text = render_comparison(found, Format(form), chosen, appearance=look, spreadsheet=spreadsheet)
+    click.echo(text, nl=False, color=look.colour) if form == Format.TABLE else write(text)
+
+
+def _refuse(output: Path, *, force: bool) -> None:
+    """Says before the work what could not be written after it."""
+    from rulescore.reporting.files import require_absent
+    from rulescore.reporting.folder import refuse_unswappable
+
+    if not output.suffix or output.is_dir():
+        refuse_unswappable(output)
+        return
+    if output.suffix not in _FORMATS:
+        helps = (f"end its name with {', '.join(f'`{one}`' for one in _FORMATS)}, or name a folder",)
+        raise InputError(Diagnostic("E511", f"`{output}` does not say in which format a comparison is to be written", helps=helps))
+    if not force:
+        require_absent(output)
+
+
+def _write(found: Compared, output: Path, table: ComparisonTable | None, spreadsheet: bool) -> Sequence[Path]:
+    from rulescore.reporting.comparison import comparison_file, write_comparison
+    from rulescore.reporting.files import write_files
+
+    if not output.suffix or output.is_dir():
+        return write_comparison(found, output, spreadsheet=spreadsheet)
+    content = comparison_file(found, _FORMATS[output.suffix], table, spreadsheet=spreadsheet)
+    return write_files(output.parent, {output.name: content})
 
 
 def _scored(names: Sequence[str], project: Path | None, trust: bool) -> Evaluation:

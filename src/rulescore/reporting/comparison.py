@@ -1,71 +1,134 @@
-"""A comparison as listings for people, and its tables for programs."""
+"""A comparison in every format: for people, for programs, in Python and as files."""
 
 from __future__ import annotations
 
-import json
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from enum import StrEnum
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Self
 
 import pyarrow as pa
 
-from rulescore.reporting.cells import UNDEFINED, counted, of_all, shown
+from rulescore.characters import visible
+from rulescore.reporting.cells import UNDEFINED, counted, shown
+from rulescore.reporting.comparison_listings import MEASURES, comparison_listings, pairs_of, table_listings, with_interval
 from rulescore.reporting.csv import render_table_csv
-from rulescore.reporting.format import Format
-from rulescore.reporting.json import PROGRAM, VERSION
+from rulescore.reporting.files import file_formats, write_all
+from rulescore.reporting.folder import COMPARISON_FILES, ENDINGS, new_folder
+from rulescore.reporting.format import DEFAULT_FILE_FORMATS, ComparisonTable, FileFormat, Format
+from rulescore.reporting.html import render_html
+from rulescore.reporting.json import PROGRAM, VERSION, json_text, render_table_json, warning_json
 from rulescore.reporting.latex import render_latex
-from rulescore.reporting.listing import Cell, CellKind, Column, Layout, Listing
+from rulescore.reporting.listing import CellKind, Listing
 from rulescore.reporting.markdown import render_markdown
+from rulescore.reporting.render import labelled, shown_table
 from rulescore.reporting.terminal import Appearance, render_terminal
-from rulescore.scoring.changes import Change
-from rulescore.scoring.comparison import Comparison
+from rulescore.scoring.comparison import Compared
+from rulescore.scoring.frames import pandas_frame, polars_frame
 
-MOST_ROWS = 20
-"""Rules that separate two models, and predictions that changed: so many of each are shown to people."""
-
-_MEASURES = {"violating": "share violating a hard rule", "hard_score": "hard score", "soft_score": "soft score"}
 _PLAIN = Appearance()
-_BETWEEN = " to "
-
-Row = Mapping[str, Any]
 
 
-class ComparisonTable(StrEnum):
-    MODELS = "models"
-    DIFFERENCES = "differences"
-    RULES = "rules"
-    RULE_DIFFERENCES = "rule_differences"
-    CHANGES = "changes"
+@dataclass(frozen=True, slots=True, repr=False)
+class Comparison(Compared):
+    """Models side by side, and their differences. Its tables are `models`, `differences`, `rules`, `rule_differences` and
+    `changes`."""
+
+    @classmethod
+    def of(cls, compared: Compared) -> Self:
+        return cls(**{one.name: getattr(compared, one.name) for one in fields(compared)})
+
+    def __repr__(self) -> str:
+        return visible(f"<Comparison of {_in_a_line(self)}>")
+
+    def _repr_html_(self) -> str:
+        return render_html(comparison_listings(self))
+
+    def to_text(self, table: str | None = None, *, width: int = 100) -> str:
+        """What `rulescore compare` prints, or one table of it."""
+        return render_comparison(self, Format.TABLE, _chosen(table), appearance=Appearance(width))
+
+    def to_markdown(self, table: str | None = None) -> str:
+        """The same as GitHub's pipe tables."""
+        return render_comparison(self, Format.MARKDOWN, _chosen(table))
+
+    def to_latex(self, table: str = ComparisonTable.MODELS) -> str:
+        """One table, for the packages booktabs and longtable; if it is of pairs or of models, one for each."""
+        return render_comparison(self, Format.LATEX, _chosen(table))
+
+    def to_csv(self, table: str | None = None, *, spreadsheet: bool = False) -> str:
+        """One table, exact: that of differences or, of a model alone, that of models, unless another is asked for. `spreadsheet`:
+        text that a spreadsheet would compute gets an apostrophe before it."""
+        return render_comparison(self, Format.CSV, _chosen(table), spreadsheet=spreadsheet)
+
+    def to_json(self, table: str | None = None) -> str:
+        """All tables, or one."""
+        return render_comparison(self, Format.JSON, _chosen(table))
+
+    def to_pandas(self, which: str = ComparisonTable.MODELS) -> Any:
+        """A table as a pandas frame of nullable types."""
+        return pandas_frame(getattr(self, shown_table(which, ComparisonTable)))
+
+    def to_polars(self, which: str = ComparisonTable.MODELS) -> Any:
+        """A table as a Polars frame."""
+        return polars_frame(getattr(self, shown_table(which, ComparisonTable)))
+
+
+def _chosen(table: str | None) -> ComparisonTable | None:
+    return None if table is None else shown_table(table, ComparisonTable)
+
+
+def _in_a_line(comparison: Compared) -> str:
+    """Which models, and the verdict: of one pair, of many, or of none."""
+    level = f"{comparison.level:.0%} intervals"
+    differences, pairs = comparison.differences.to_pylist(), pairs_of(comparison)
+    if len(pairs) == 1:
+        words = [f"by {MEASURES[row['measure']]}: {row[row['better']] if row['better'] else UNDEFINED}" for row in differences]
+        return f"{' and '.join(pairs[0])}, {level}: better {', '.join(words)}"
+    if pairs:
+        told = sum(row["better"] is not None for row in differences)
+        return f"{counted(len(pairs), 'pair')} of models, {level}: {told:,} of {len(differences):,} differences are told apart"
+    rows = comparison.models.to_pylist()
+    scores = [row for row in rows if row["measure"] != "violating"]
+    names = list(dict.fromkeys(row["model"] for row in rows))
+    if len(names) > 1:
+        return f"{counted(len(names), 'model')}, {level}"
+    words = [f"{MEASURES[row['measure']]} {shown(with_interval(row, 'value', CellKind.SCORE), CellKind.TEXT)}" for row in scores]
+    return f"{names[0]} alone, {level}: {', '.join(words)}"
 
 
 def render_comparison(
-    comparison: Comparison,
+    comparison: Compared,
     form: Format,
     table: ComparisonTable | None = None,
     *,
     appearance: Appearance = _PLAIN,
+    spreadsheet: bool = False,
 ) -> str:
-    """JSON has all tables, CSV the one that is chosen, and people see what matters of them. If none is chosen, it is that of the
-    differences or, of a model alone, that of models."""
+    """One table or, unless one is chosen, what matters of all for people and all of them as JSON; CSV and LaTeX have one always:
+    that of the differences (of a model alone, that of models), and that of models."""
     match form:
         case Format.JSON:
-            return _json(comparison)
+            return _json(comparison) if table is None else render_table_json(f"comparison_{table}", getattr(comparison, table))
         case Format.CSV:
-            return render_table_csv(_flat(getattr(comparison, table or _table_of(comparison))))
-        case Format.TABLE:
-            return render_terminal(comparison_listings(comparison), appearance)
-        case Format.MARKDOWN:
-            return "\n".join(map(render_markdown, comparison_listings(comparison)))
+            return render_table_csv(_flat(getattr(comparison, table or _table_of(comparison))), spreadsheet=spreadsheet)
         case Format.LATEX:
-            return "\n".join(map(render_latex, comparison_listings(comparison)))
+            return "\n".join(map(render_latex, labelled(table_listings(comparison, table or ComparisonTable.MODELS))))
+        case Format.TABLE:
+            return render_terminal(_listings(comparison, table), appearance)
+        case Format.MARKDOWN:
+            return "\n".join(map(render_markdown, _listings(comparison, table)))
 
 
-def _table_of(comparison: Comparison) -> ComparisonTable:
+def _listings(comparison: Compared, table: ComparisonTable | None) -> Sequence[Listing]:
+    return comparison_listings(comparison) if table is None else table_listings(comparison, table)
+
+
+def _table_of(comparison: Compared) -> ComparisonTable:
     return ComparisonTable.DIFFERENCES if len(comparison.differences) else ComparisonTable.MODELS
 
 
-def _json(comparison: Comparison) -> str:
+def _json(comparison: Compared) -> str:
     document = {
         "program": PROGRAM,
         "version": VERSION,
@@ -74,9 +137,11 @@ def _json(comparison: Comparison) -> str:
         "level": comparison.level,
         "draws": comparison.draws,
         "seed": comparison.seed,
+        "two_runs": comparison.two_runs,
         **{table.value: getattr(comparison, table).to_pylist() for table in ComparisonTable},
+        "warnings": [warning_json(problem) for problem in comparison.warnings],
     }
-    return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+    return json_text(document)
 
 
 def _flat(table: Any) -> Any:
@@ -88,198 +153,31 @@ def _flat(table: Any) -> Any:
     return table.set_column(place, "arguments", pa.array(texts, pa.string()))
 
 
-def comparison_listings(comparison: Comparison) -> list[Listing]:
-    differences = comparison.differences.to_pylist()
-    rules = comparison.rule_differences.to_pylist()
-    pairs = list(dict.fromkeys((row["first"], row["second"]) for row in differences))
-    found = [_models(comparison)]
-    if not pairs:
-        alone = comparison.rules.to_pylist()
-        names = dict.fromkeys((row["run"], row["model"]) for row in alone)
-        found += [_rules_alone([row for row in alone if (row["run"], row["model"]) == name], name) for name in names]
-    else:
-        found.append(_differences(differences))
-    for pair in pairs:
-        found.append(_rules([row for row in rules if (row["first"], row["second"]) == pair], pair))
-    if any(row["change"] == Change.CHANGED for row in rules):
-        found.append(_changed_rules(rules))
-    if comparison.two_runs:
-        changes = comparison.changes.to_pylist()
-        found += [_changes([row for row in changes if (row["first"], row["second"]) == pair], pair) for pair in pairs]
-    return found
+def comparison_file(
+    comparison: Compared, form: FileFormat, table: ComparisonTable | None = None, *, spreadsheet: bool = False
+) -> str | Any:
+    """What a file of this format holds: a text, or an Arrow table."""
+    if form is FileFormat.PARQUET:
+        return getattr(comparison, table or _table_of(comparison))
+    return render_comparison(comparison, Format(form), table, spreadsheet=spreadsheet)
 
 
-def _models(comparison: Comparison) -> Listing:
-    rows: dict[tuple[str | None, str], dict[str, Row]] = {}
-    for row in comparison.models.to_pylist():
-        rows.setdefault((row["run"], row["model"]), {})[row["measure"]] = row
-    columns = (
-        *([Column("run", "run")] if comparison.two_runs else []),
-        Column("model", "model"),
-        Column("violating", "violating a hard rule", CellKind.COUNT),
-        *(Column(measure, heading, CellKind.COUNT) for measure, heading in _MEASURES.items()),
-    )
-    cells = tuple(
-        (
-            *([run] if comparison.two_runs else []),
-            model,
-            _of_all(found["violating"]),
-            *(_with_interval(found[measure], "value", _kind(measure)) for measure in _MEASURES),
-        )
-        for (run, model), found in rows.items()
-    )
-    reasons = _reasons((_MEASURES[row["measure"]], row["reason"]) for row in comparison.models.to_pylist())
-    return Listing("models", "Models, with intervals", columns, cells, notes=(comparison.method, *reasons))
+def write_comparison(
+    comparison: Compared, folder: Path, formats: Iterable[str] = DEFAULT_FILE_FORMATS, *, spreadsheet: bool = False
+) -> tuple[Path, ...]:
+    """The files written: every table as CSV, LaTeX and Parquet, and one file as JSON, Markdown or text."""
+    contents: dict[str, str | Any] = {}
+    for form in file_formats(formats):
+        contents |= _files(comparison, form, spreadsheet)
+    with new_folder(folder, COMPARISON_FILES) as draft:
+        return write_all(draft, folder, contents)
 
 
-def _of_all(row: Row) -> Cell:
-    return None if row["violating"] is None else of_all(row["violating"], row["predictions"])
-
-
-def _kind(measure: str) -> CellKind:
-    return CellKind.RATE if measure == "violating" else CellKind.SCORE
-
-
-def _with_interval(row: Row, name: str, kind: CellKind) -> Cell:
-    """1.00 (0.52 to 1.73); without the bracket if there is no interval."""
-    value = row[name]
-    if value is None:
-        return None
-    prefix = "" if name == "value" else f"{name}_"
-    low, high = row[f"{prefix}low"], row[f"{prefix}high"]
-    return shown(value, kind) if low is None else f"{shown(value, kind)} ({shown(low, kind)}{_BETWEEN}{shown(high, kind)})"
-
-
-def _reasons(found: Iterable[tuple[str, str | None]]) -> list[str]:
-    """Why numbers have no interval: each reason once."""
-    reasons: Counter[tuple[str, str]] = Counter((what, why) for what, why in found if why is not None)
-    return [f"{what}, no interval for {counted(number, 'model')}: {why}" for (what, why), number in reasons.items()]
-
-
-def _differences(rows: Sequence[Row]) -> Listing:
-    columns = (
-        Column("first", "first"),
-        Column("second", "second"),
-        Column("measure", "of"),
-        Column("difference", "first less second", CellKind.COUNT),
-        Column("better", "better"),
-    )
-    cells = tuple(
-        (
-            row["first"],
-            row["second"],
-            _MEASURES[row["measure"]],
-            _with_interval(row, "difference", _kind(row["measure"])),
-            _better(row),
-        )
-        for row in rows
-    )
-    notes = ("a model is called better if the interval of the difference does not hold 0; less is better",)
-    return Listing("differences", "Differences", columns, cells, notes=notes)
-
-
-def _better(row: Row) -> str:
-    if row["difference_low"] is None:
-        return UNDEFINED
-    return "not told apart" if row["better"] is None else str(row[row["better"]])
-
-
-def _rules_alone(rows: Sequence[Row], name: tuple[str | None, str]) -> Listing:
-    """Of a model that is compared with none: those that it breaks most often."""
-    columns = (
-        Column("rule", "rule"),
-        Column("kind", "kind"),
-        Column("refuted", "refuted", CellKind.COUNT),
-        Column("rate", "share", CellKind.COUNT),
-        Column("score", "score", CellKind.COUNT),
-    )
-    ordered = sorted(rows, key=lambda row: -row["refuted"])
-    cells = tuple(
-        (
-            row["rule"],
-            row["kind"],
-            of_all(row["refuted"], row["evaluable"]),
-            _with_interval(row, "rate", CellKind.RATE),
-            _with_interval(row, "score", CellKind.SCORE),
-        )
-        for row in ordered[:MOST_ROWS]
-    )
-    more = len(rows) - MOST_ROWS
-    notes = [f"{more:,} more rules: `--format csv --table rules`"] if more > 0 else []
-    return Listing("rules", f"Rules of {': '.join(filter(None, name))}, with intervals", columns, cells, notes=tuple(notes))
-
-
-def _rules(rows: Sequence[Row], pair: tuple[str, str]) -> Listing:
-    first, second = pair
-    columns = (
-        Column("rule", "rule"),
-        Column("kind", "kind"),
-        Column("first_refuted", f"refuted by {first}", CellKind.COUNT),
-        Column("second_refuted", f"by {second}", CellKind.COUNT),
-        Column("only_first", f"predictions of {first} alone", CellKind.COUNT),
-        Column("only_second", f"of {second} alone", CellKind.COUNT),
-        Column("difference", "score, first less second", CellKind.COUNT),
-        Column("better", "better"),
-    )
-    compared = [row for row in rows if row["change"] != Change.CHANGED]
-    telling = [row for row in compared if row["first_refuted"] or row["second_refuted"]]
-    cells = tuple(
-        (
-            row["rule"],
-            row["kind"],
-            row["first_refuted"],
-            row["second_refuted"],
-            row["only_first"],
-            row["only_second"],
-            _with_interval(row, "difference", CellKind.SCORE),
-            _better(row),
-        )
-        for row in telling[:MOST_ROWS]
-    )
-    notes = []
-    if len(telling) > MOST_ROWS:
-        notes.append(
-            f"{len(telling) - MOST_ROWS:,} more rules are broken by one or the other: `--format csv --table rule_differences`"
-        )
-    if len(compared) > len(telling):
-        notes.append(f"{counted(len(compared) - len(telling), 'rule')} that neither breaks")
-    if len(rows) > len(compared):
-        notes.append(f"{counted(len(rows) - len(compared), 'rule')} whose text has changed: not compared")
-    if len(rows) >= MOST_ROWS:
-        notes.append(f"each interval stands for itself: of {len(rows):,} rules some are told apart by chance alone")
-    return Listing("rule_differences", f"Rules that separate {first} and {second} most", columns, cells, notes=tuple(notes))
-
-
-def _changed_rules(rows: Sequence[Row]) -> Listing:
-    """Each once, with what it was and what it is."""
-    columns = (Column("rule", "rule"), Column("first_text", "before"), Column("second_text", "after"))
-    changed = [row for row in rows if row["change"] == Change.CHANGED]
-    cells = tuple(dict.fromkeys((row["rule"], row["first_text"], row["second_text"]) for row in changed))
-    notes = ("their violations in the one result say nothing about those in the other",)
-    return Listing("changed_rules", "Rules whose text has changed", columns, cells, notes=notes, layout=Layout.BLOCKS)
-
-
-def _changes(rows: Sequence[Row], pair: tuple[str, str]) -> Listing:
-    columns = (
-        Column("change", "change"),
-        Column("rule", "rule"),
-        Column("prediction", "prediction"),
-        Column("first_refuted", "refuted before", CellKind.COUNT),
-        Column("second_refuted", "after", CellKind.COUNT),
-    )
-    cells = tuple(
-        (
-            row["change"],
-            row["rule"],
-            f"{row['predicate']}({', '.join(row['arguments'])})",
-            row["first_refuted"],
-            row["second_refuted"],
-        )
-        for row in rows[:MOST_ROWS]
-    )
-    number = Counter(row["change"] for row in rows)
-    summary = ", ".join(f"{number[change.value]:,} {change.value}" for change in Change if number[change.value])
-    notes = [f"violations of predictions: {summary or 'none has changed'}"]
-    if len(rows) > MOST_ROWS:
-        notes.append(f"{len(rows) - MOST_ROWS:,} more: `--format csv --table changes`")
-    return Listing("changes", f"From {pair[0]} to {pair[1]}", columns, cells, notes=tuple(notes))
+def _files(comparison: Compared, form: FileFormat, spreadsheet: bool) -> dict[str, str | Any]:
+    if form not in {FileFormat.CSV, FileFormat.LATEX, FileFormat.PARQUET}:
+        return {f"comparison.{ENDINGS[Format(form)]}": comparison_file(comparison, form)}
+    ending = "parquet" if form is FileFormat.PARQUET else ENDINGS[Format(form)]
+    return {
+        f"comparison_{table}.{ending}": comparison_file(comparison, form, table, spreadsheet=spreadsheet)
+        for table in ComparisonTable
+    }

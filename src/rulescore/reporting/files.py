@@ -59,7 +59,7 @@ def write_outputs(
         contents: dict[str, str | Any] = {}
         for form in chosen:
             contents |= _evaluation_files(evaluation, form, run, beside)
-        written = _write_all(draft, folder, contents)
+        written = write_all(draft, folder, contents)
         return written if beside is None else (*written, folder / CONTRIBUTIONS)
 
 
@@ -67,10 +67,10 @@ def write_listing(listing: Listing, folder: Path, formats: Iterable[str] = DEFAU
     """One file per format, named after the listing. A listing has no Parquet form."""
     texts = [Format(form) for form in file_formats(formats) if form is not FileFormat.PARQUET]
     with new_folder(folder, listing_files(listing.name)) as draft:
-        return _write_all(draft, folder, {f"{listing.name}.{ENDINGS[form]}": render(listing, form) for form in texts})
+        return write_all(draft, folder, {f"{listing.name}.{ENDINGS[form]}": render(listing, form) for form in texts})
 
 
-def _write_all(draft: Path, folder: Path, contents: Mapping[str, str | Any]) -> tuple[Path, ...]:
+def write_all(draft: Path, folder: Path, contents: Mapping[str, str | Any]) -> tuple[Path, ...]:
     for name, content in contents.items():
         _write(draft / name, content)
     return tuple(folder / name for name in contents)

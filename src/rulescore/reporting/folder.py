@@ -21,7 +21,7 @@ from re import compile, escape
 
 from rulescore.data.locks import alone_in
 from rulescore.errors import Diagnostic, InputError
-from rulescore.reporting.format import Format
+from rulescore.reporting.format import ComparisonTable, Format
 
 CODES: dict[str, str] = {
     "E601": "the output folder or a file in it cannot be written",
@@ -42,7 +42,10 @@ EVALUATION_FILES = listing_files("evaluation") | {
     *(f"{name}.{ending}" for name in ("rules", "models") for ending in ("csv", "parquet", "tex")),
     CONTRIBUTIONS,
 }
-OUR_FILES = EVALUATION_FILES.union(*map(listing_files, ("audit", "tolerances")))
+COMPARISON_FILES = listing_files("comparison") | {
+    f"comparison_{table}.{ending}" for table in ComparisonTable for ending in ("csv", "parquet", "tex")
+}
+OUR_FILES = EVALUATION_FILES.union(COMPARISON_FILES, *map(listing_files, ("audit", "tolerances")))
 """All that is ever removed from a folder of results."""
 
 PARTIAL = ".partial"

@@ -32,4 +32,14 @@ class Shown(StrEnum):
     VIOLATIONS = "violations"
 
 
+class ComparisonTable(StrEnum):
+    """The tables of a comparison."""
+
+    MODELS = "models"
+    DIFFERENCES = "differences"
+    RULES = "rules"
+    RULE_DIFFERENCES = "rule_differences"
+    CHANGES = "changes"
+
+
 DEFAULT_FILE_FORMATS = (FileFormat.JSON, FileFormat.CSV, FileFormat.PARQUET)

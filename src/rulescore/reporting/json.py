@@ -44,12 +44,12 @@ def contributions_file(path: Path) -> ContributionsFile:
 
 def render_json(evaluation: Evaluation, gates: Sequence[Outcome] = ()) -> str:
     document = _document(evaluation, None, None)
-    return _text({**document, "gates": [_outcome(one) for one in gates]} if gates else document)
+    return json_text({**document, "gates": [_outcome(one) for one in gates]} if gates else document)
 
 
 def render_saved(evaluation: Evaluation, run: Run | None, contributions: ContributionsFile | None) -> str:
     """What a file says beside the numbers: how they came about, and which contributions are theirs."""
-    return _text(_document(evaluation, run, contributions))
+    return json_text(_document(evaluation, run, contributions))
 
 
 def _document(evaluation: Evaluation, run: Run | None, contributions: ContributionsFile | None) -> dict[str, Any]:
@@ -62,19 +62,19 @@ def _document(evaluation: Evaluation, run: Run | None, contributions: Contributi
         "data": _summary(evaluation.summary),
         "rules": [_rule(result) for result in evaluation.rule_results],
         "models": {result.name: _model(result) for result in evaluation.model_results},
-        "warnings": [_warning(problem) for problem in evaluation.warnings],
+        "warnings": [warning_json(problem) for problem in evaluation.warnings],
     }
 
 
 def render_listing_json(listing: Listing) -> str:
     keys = [column.key for column in listing.columns]
     rows = [{key: _cell(cell) for key, cell in zip(keys, row, strict=True)} for row in listing.rows]
-    return _text({"version": VERSION, "listing": listing.name, **dict(listing.figures), "rows": rows})
+    return json_text({"version": VERSION, "listing": listing.name, **dict(listing.figures), "rows": rows})
 
 
 def render_table_json(name: str, table: Any) -> str:
     """An Arrow table, as listings are written."""
-    return _text({"version": VERSION, "listing": name, "rows": table.to_pylist()})
+    return json_text({"version": VERSION, "listing": name, "rows": table.to_pylist()})
 
 
 def schema() -> dict[str, Any]:
@@ -87,13 +87,18 @@ def listing_schema() -> dict[str, Any]:
     return _schema("listing-schema.json")
 
 
+def comparison_schema() -> dict[str, Any]:
+    """The JSON Schema of a comparison, and of each of its tables."""
+    return _schema("comparison-schema.json")
+
+
 def _schema(name: str) -> dict[str, Any]:
     text = resources.files("rulescore.reporting").joinpath(name).read_text(encoding="utf-8")
     document: dict[str, Any] = json.loads(text)
     return document
 
 
-def _text(document: dict[str, Any]) -> str:
+def json_text(document: dict[str, Any]) -> str:
     """Characters that cannot be seen are escaped: programs read the same, and no terminal is steered."""
     text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2, default=int)
     return _NOT_ASCII.sub(lambda found: json.dumps(found[0])[1:-1] if is_hidden(found[0]) else found[0], text) + "\n"
@@ -204,7 +209,7 @@ def _model(result: ModelResult) -> dict[str, Any]:
     }
 
 
-def _warning(problem: Diagnostic) -> dict[str, Any]:
+def warning_json(problem: Diagnostic) -> dict[str, Any]:
     return {
         "code": problem.code,
         "message": problem.message,

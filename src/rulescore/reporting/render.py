@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from rulescore.errors import Diagnostic, InputError, suggestion
 from rulescore.reporting.csv import render_csv, render_table_csv
-from rulescore.reporting.format import Format, Shown
+from rulescore.reporting.format import ComparisonTable, Format, Shown
 from rulescore.reporting.html import render_html
 from rulescore.reporting.json import render_json, render_listing_json, render_table_json
 from rulescore.reporting.latex import render_latex
@@ -26,12 +26,15 @@ CODES = {"E605": "a result is to be shown as a table that there is not"}
 _PLAIN = Appearance()
 
 
-def shown_table(name: str) -> Shown:
+_Table = TypeVar("_Table", Shown, ComparisonTable)
+
+
+def shown_table(name: str, tables: type[_Table]) -> _Table:
     """The table that is meant."""
-    if name in set(Shown):
-        return Shown(name)
-    meant = suggestion(name, list(Shown))
-    notes = (f"the tables are {', '.join(f'`{one}`' for one in Shown)}",)
+    if name in set(tables):
+        return tables(name)
+    meant = suggestion(name, list(tables))
+    notes = (f"the tables are {', '.join(f'`{one}`' for one in tables)}",)
     helps = () if meant is None else (f"did you mean `{meant}`?",)
     raise InputError(Diagnostic("E605", f"no table is named `{name}`", notes=notes, helps=helps))
 
@@ -56,7 +59,7 @@ def render(
             return "\n".join(render_markdown(listing) for listing in _for_people(result, table, detail=detail))
         case Format.LATEX:
             chosen = table if detail else table or Shown.MODELS
-            return "\n".join(map(render_latex, _labelled(_for_people(result, chosen, detail=detail))))
+            return "\n".join(map(render_latex, labelled(_for_people(result, chosen, detail=detail))))
         case Format.JSON:
             if isinstance(result, Listing):
                 return render_listing_json(_for_programs(result))
@@ -95,7 +98,7 @@ def _listings(evaluation: Evaluation, table: Shown | None, *, detail: bool) -> S
     return (*models, rules_listing(evaluation), *detailed_listings(evaluation))
 
 
-def _labelled(listings: Sequence[Listing]) -> Iterator[Listing]:
+def labelled(listings: Sequence[Listing]) -> Iterator[Listing]:
     """Listings of which no two have one name: their labels would be the same."""
     seen: Counter[str] = Counter()
     for listing in listings:

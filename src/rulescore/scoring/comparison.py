@@ -35,7 +35,7 @@ _MOST_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Compared:
     """Tidy Arrow tables. `models`: a row for each model and measure; `rules`: for each model and rule; `differences` and
     `rule_differences`: for each pair of models, the first less the second; `changes`: for two results, each prediction under a rule
     whose violations changed. Every number has `low` and `high`, null with a reason if it has no interval."""
@@ -61,7 +61,7 @@ def compare(
     level: float = 0.95,
     draws: int = 1000,
     seed: int = 0,
-) -> Comparison:
+) -> Compared:
     """Compares the models of one result with each other or, of two results, each model of the first with that of the same name of
     the second. `models`: only these. A model alone has intervals and no difference."""
     results = [first] if second is None else [first, second]
@@ -75,7 +75,7 @@ def compare(
     data = data_rates(samples, draws, random)
     found = [estimate(sample, one, data, level, random) for sample, one in zip(samples, drawn, strict=True)]
     pairs = list(_pairs([[model.name for model in some] for some in chosen]))
-    return Comparison(
+    return Compared(
         method=_method(level, draws, seed),
         level=level,
         draws=draws,
@@ -186,6 +186,7 @@ def _rules_table(samples: Sequence[Sample], found: Sequence[Estimated]) -> Any:
                     "run": sample.run or None,
                     "model": sample.model.name,
                     "rule": rule.info.name,
+                    "text": rule.info.text,
                     "kind": rule.kind.value,
                     "refuted": counts.refuted,
                     "evaluable": counts.evaluable,
@@ -193,7 +194,7 @@ def _rules_table(samples: Sequence[Sample], found: Sequence[Estimated]) -> Any:
                     **_columns("score", estimated.scores[place]),
                 }
             )
-    types = dict.fromkeys(("run", "model", "rule", "kind"), pa.string())
+    types = dict.fromkeys(("run", "model", "rule", "text", "kind"), pa.string())
     return _table(rows, {**types, "refuted": pa.int64(), "evaluable": pa.int64(), **_types("rate"), **_types("score")})
 
 

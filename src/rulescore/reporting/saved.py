@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,8 @@ from rulescore.data.inputs import Input, InputKind
 from rulescore.errors import Diagnostic, InputError, Place, Severity
 from rulescore.reporting.files import write_files
 from rulescore.reporting.folder import CONTRIBUTIONS
-from rulescore.reporting.json import PROGRAM, VERSION, contributions_file, render_saved
+from rulescore.reporting.json import PROGRAM, VERSION, contributions_file, render_saved, schema
+from rulescore.reporting.schema_check import first_problem
 from rulescore.scoring.evaluation import CONTRIBUTIONS_SCHEMA, Evaluation
 from rulescore.scoring.results import (
     Counts,
@@ -59,32 +60,56 @@ def load(path: Path) -> Evaluation:
     what needs them says so."""
     file = path / EVALUATION if path.is_dir() else path
     document = _document(file)
-    try:
-        evaluation = _evaluation(document)
-        beside = None if document["contributions"] is None else _contributions(file, **document["contributions"])
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InputError(_no_result(file, f"it is damaged: {type(error).__name__} at {error}")) from None
-    return replace(evaluation, contributions_table=beside)
+    if (wrong := first_problem(document, schema()) or next(_contradictions(document), None)) is not None:
+        raise InputError(_no_result(file, f"it is damaged: {wrong}"))
+    beside = None if document["contributions"] is None else _contributions(file, document)
+    return replace(_evaluation(document), contributions_table=beside)
+
+
+_OF_FINDINGS = ("violating", "violating_any", "without_partner", "unconcerned")
+
+
+def _contradictions(document: Mapping[str, Any]) -> Iterator[str]:
+    """What no schema can say: every rule knows every model, and predictions were looked at one by one, or not."""
+    for place, rule in enumerate(document["rules"]):
+        yield from (f"`rules[{place}].models.{model}` is missing" for model in document["models"] if model not in rule["models"])
+    for name, model in document["models"].items():
+        unknown = [key for key in _OF_FINDINGS if model[key] is None]
+        if unknown and len(unknown) < len(_OF_FINDINGS):
+            known = next(key for key in _OF_FINDINGS if key not in unknown)
+            yield f"`models.{name}.{unknown[0]}` is null, and `{known}` is not"
 
 
 def _document(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_bytes().decode())
+        found = json.loads(path.read_bytes().decode(), parse_constant=_no_constant)
     except OSError as error:
         raise InputError(_no_result(path, (error.strerror or str(error)).lower())) from None
     except (ValueError, RecursionError):
         raise InputError(_no_result(path, "it is not JSON")) from None
     if not isinstance(found, dict) or found.get("program") != PROGRAM:
         raise InputError(_no_result(path, "it is JSON of another program"))
-    if "listing" in found or not isinstance(found.get("version"), int):
+    if "listing" in found:
         raise InputError(_no_result(path, "it is a listing"))
-    if found["version"] > VERSION:
-        helps = ("read it with that version of the program, or a later one",)
-        by = (found.get("run") or {}).get("rulescore")
-        notes = () if by is None else (f"rulescore {by} has written it",)
-        message = f"the result is of version {found['version']}, and this program reads versions up to {VERSION}"
-        raise InputError(Diagnostic("E505", message, Place(str(path)), notes=notes, helps=helps))
+    match found.get("version"):
+        case bool():
+            pass
+        case int(version) if version > VERSION:
+            raise InputError(_of_later_version(path, version, found.get("run")))
     return found
+
+
+def _no_constant(text: str) -> float:
+    """Python reads these, but they are not JSON."""
+    raise ValueError(text)
+
+
+def _of_later_version(path: Path, version: int, run: object) -> Diagnostic:
+    by = run.get("rulescore") if isinstance(run, dict) else None
+    notes = () if by is None else (f"rulescore {by} has written it",)
+    helps = ("read it with that version of the program, or a later one",)
+    message = f"the result is of version {version}, and this program reads versions up to {VERSION}"
+    return Diagnostic("E505", message, Place(str(path)), notes=notes, helps=helps)
 
 
 def _no_result(path: Path, why: str) -> Diagnostic:
@@ -92,22 +117,31 @@ def _no_result(path: Path, why: str) -> Diagnostic:
     return Diagnostic("E504", f"`{path}` is no saved result: {why}", notes=notes)
 
 
-def _contributions(result: Path, file: str, sha256: str | None) -> pa.Table | None:
+def _contributions(result: Path, document: Mapping[str, Any]) -> pa.Table | None:
+    file, sha256 = document["contributions"]["file"], document["contributions"]["sha256"]
     if Path(file).name != file:
-        raise ValueError("contributions.file")
+        raise InputError(_no_result(result, "it is damaged: `contributions.file` is no name of a file beside it"))
     path = result.with_name(file)
     if not path.exists():
         return None
     if contributions_file(path).sha256 != sha256:
-        helps = ("save the result again, or remove this file to read the result without it",)
-        raise InputError(Diagnostic("E506", f"these contributions are not those of `{result}`", Place(str(path)), helps=helps))
+        raise InputError(_not_its_own(result, path))
     found = parquet.read_table(path)
     # A column that was not known when the file was written is empty.
     columns = [
         found[field.name].cast(field.type) if field.name in found.column_names else pa.nulls(found.num_rows, field.type)
         for field in CONTRIBUTIONS_SCHEMA
     ]
-    return pa.table(columns, schema=CONTRIBUTIONS_SCHEMA)
+    table = pa.table(columns, schema=CONTRIBUTIONS_SCHEMA)
+    known = {"rule": {rule["name"] for rule in document["rules"]}, "model": set(document["models"])}
+    if any(not set(table[name].unique().to_pylist()) <= names for name, names in known.items()):
+        raise InputError(_not_its_own(result, path))
+    return table
+
+
+def _not_its_own(result: Path, path: Path) -> Diagnostic:
+    helps = ("save the result again, or remove this file to read the result without it",)
+    return Diagnostic("E506", f"these contributions are not those of `{result}`", Place(str(path)), helps=helps)
 
 
 def _evaluation(document: Mapping[str, Any]) -> Evaluation:
@@ -131,7 +165,7 @@ def _run(run: Mapping[str, Any]) -> Run:
 
 def _summary(data: Mapping[str, Any]) -> DataSummary:
     tables = tuple(TableCounts(name, one["rows"], one["hidden"]) for name, one in data["tables"].items())
-    return DataSummary(**{**data, "tables": tables})
+    return DataSummary(**{**{one.name: data[one.name] for one in fields(DataSummary)}, "tables": tables})
 
 
 def _rule(rule: Mapping[str, Any]) -> RuleResult:

@@ -356,6 +356,36 @@ def test_the_worst_rules_are_those_of_the_kind_that_was_looked_at() -> None:
     assert worst_rules(MODEL, Outcome(parse_gate("hard > 0"), None, (Reading("hard", None, met=False),))) == ()
 
 
+def test_without_a_rule_above_the_datas_rate_the_worst_are_those_by_rate() -> None:
+    infos = [RuleInfo(f"r{number}", f"p{number}(X) <- q(X)") for number in range(4)]
+    dataset = [Counts(5, 5, 10)] * 3 + [Counts(10, 0, 10)]
+    counts = [Counts(8, 2, 10), Counts(3, 1, 4), Counts(9, 0, 9), Counts(9, 0, 9)]
+    read = {"model": PredictionCounts(9, 9, 9, 0, 0)}
+    found = score(infos, dataset, {"model": counts}, read, {"model": PredictionFindings(9, 0, 3, measured=True)})
+    result = Evaluation("definition", *found, DataSummary(0, 0, 0, 0, 0, 0))
+    for text in ("soft > 0.1", "violating_any > 0"):
+        missed = outcome(text, result, result)
+        assert not missed.met
+        assert [rule.info.name for rule in worst_rules(result, missed)] == ["r1", "r0"]
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("HARD > 0", "hard"),
+        ("Violating > 1%", "violating"),
+        ("RULE(aunts).score > 3", "rule"),
+        ("rule(aunts).Score > 3", "score"),
+        ("Worse than b.json", "worse"),
+    ],
+)
+def test_another_case_is_asked_about(text: str, meant: str) -> None:
+    with pytest.raises(InputError, match=f"did you mean `{meant}`") as caught:
+        parse_gate(text)
+    assert caught.value.problems[0].code == "E520"
+    assert "did you mean `aunts`?" in gate_problems([parse_gate("rule(AUNTS).score > 3")], ["aunts"], ["m"])[0].helps
+
+
 def test_a_saved_result_lies_where_the_gate_was_given() -> None:
     text = "worse than old/b.json by 5%"
     given = GateText(text, Span(Source("rulescore.toml", text), 0, len(text)), folder=Path("project"))

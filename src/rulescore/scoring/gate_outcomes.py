@@ -69,18 +69,20 @@ def judge(gates: Iterable[Gate], evaluation: Evaluation, baselines: Mapping[str,
 
 def worst_rules(evaluation: Evaluation, outcome: Outcome, most: int = 3) -> tuple[RuleResult, ...]:
     """The rules behind an outcome that have most violations more than the data's rate would give; of hard rules all of them count.
-    Only those of the kind that the gate looked at, or the one rule that it names."""
+    If no rule has more, those that are violated at the highest rates. Only those of the kind that the gate looked at, or the one
+    rule that it names."""
     if outcome.model is None:
         return ()
     named = {one.rule for one in _looked_at(outcome.gate) if isinstance(one, OfRule)}
     kinds = {kind for one in _looked_at(outcome.gate) for kind in _kinds(one)}
-    found = [
-        (_excess(result, outcome.model), -number, result)
-        for number, result in enumerate(evaluation.rule_results)
-        if result.info.name in named or (not named and result.kind in kinds)
+    behind = [
+        (rule, _excess(rule, outcome.model), rule.models[outcome.model].counts)
+        for rule in evaluation.rule_results
+        if rule.info.name in named or (not named and rule.kind in kinds)
     ]
-    worst = sorted((one for one in found if one[0] > 0 or one[2].info.name in named), key=lambda one: one[:2], reverse=True)
-    return tuple(result for _, _, result in worst[:most])
+    above = [(more, rule) for rule, more, _ in behind if more > 0]
+    worst = above or [(counts.rate or 0, rule) for rule, _, counts in behind if counts.refuted or named]
+    return tuple(rule for _, rule in sorted(worst, key=lambda one: one[0], reverse=True)[:most])
 
 
 def _looked_at(gate: Gate) -> Sequence[Measured]:

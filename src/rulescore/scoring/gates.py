@@ -179,8 +179,10 @@ def _unknown_models(gate: Gate, models: Collection[str]) -> Iterator[Diagnostic]
 
 
 def _meant(word: str, known: Iterable[str]) -> tuple[str, ...]:
-    close = suggestion(word, known)
-    return () if close is None else (f"did you mean `{close}`?",)
+    """What is close to a word, whether it is written in small letters or in capitals."""
+    by_small = {one.casefold(): one for one in known}
+    close = suggestion(word.casefold(), by_small)
+    return () if close is None else (f"did you mean `{by_small[close]}`?",)
 
 
 _MEASURES = f"{', '.join(f'`{one}`' for one in Quantity)}, and `rule(NAME).score`"
@@ -227,7 +229,9 @@ class _Reader:
             return self._of_rule(), start
         if word is None or word not in set(Quantity):
             self._at = start
-            raise self._unexpected("a measure", notes=(f"measures are {_MEASURES}",), helps=_meant(word or "", Quantity))
+            raise self._unexpected(
+                "a measure", notes=(f"measures are {_MEASURES}",), helps=_meant(word or "", [*Quantity, "rule", "worse"])
+            )
         return OfModel(Quantity(word)), start
 
     def _of_rule(self) -> OfRule:

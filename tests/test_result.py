@@ -68,3 +68,26 @@ def test_warnings_are_python_s_at_the_line_that_asks() -> None:
     assert [one.category for one in caught] == [rulescore.RulescoreWarning] * 2
     assert {one.filename for one in caught} == {__file__}
     assert str(caught[0].message) == str(result.warnings[0])
+
+
+def test_what_is_no_result_is_not_compared(tmp_path: Path) -> None:
+    result = rulescore.score([("a", "p", "b")], {"ridge": [("b", "p", "a")]}, "false <- p(X, X).")
+    for ask, code, words in (
+        (lambda: result.compare(5), "E512", "`other` is an int"),  # type: ignore[arg-type]
+        (lambda: result.compare(["ridge"]), "E512", 'models=["ridge"]'),  # type: ignore[arg-type]
+        (lambda: result.compare("ridge"), "E512", 'models=["ridge"]'),
+        (lambda: result.compare(tmp_path / "none.json"), "E504", "no such file"),
+        (lambda: result.compare(models=5), "E512", "`models` is an int"),  # type: ignore[arg-type]
+        (lambda: result.compare(models=[5]), "E508", "no model is named `5`"),  # type: ignore[list-item]
+        (lambda: result.compare(seed=-1), "E509", "the seed is -1"),
+        (lambda: result.compare(seed="x"), "E509", "the seed is 'x'"),  # type: ignore[arg-type]
+        (lambda: result.compare(draws="many"), "E509", "draws is 'many'"),  # type: ignore[arg-type]
+        (lambda: result.compare(draws=1000.5), "E509", "draws is 1000.5"),  # type: ignore[arg-type]
+        (lambda: result.compare(level="95%"), "E509", "the level is '95%'"),  # type: ignore[arg-type]
+        (lambda: rulescore.load_result(5), "E512", "`path` is an int"),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(rulescore.InputError) as caught:
+            ask()
+        assert caught.value.problems[0].code == code
+        assert words in str(caught.value)
+    assert "<Comparison of ridge alone" in repr(result.compare(models="ridge"))

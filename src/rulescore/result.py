@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
+from os import PathLike
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -37,6 +39,7 @@ from rulescore.scoring.score import UNMEASURED
 
 CODES = {
     "E269": "violations are to be counted by something that they are not counted by",
+    "E512": "what is given as a result, or as the path of one, is neither",
     "E540": "a result is asked for what only its data can tell, and it does not know them",
     "E541": "a session is used after it was closed",
 }
@@ -102,17 +105,34 @@ class Result(Evaluation):
         self,
         other: Evaluation | str | Path | None = None,
         *,
-        models: Sequence[str] = (),
+        models: str | Sequence[str] = (),
         level: float = 0.95,
         draws: int = 1000,
         seed: int = 0,
     ) -> Comparison:
         """The models of this result with each other or, of this result and another one (or the path of a saved one), those of one
         name: scores with intervals, differences, and what changed. `models`: only these; one alone has no difference."""
-        second = load(Path(other)) if isinstance(other, str | Path) else other
-        found = compare(self, second, models=models, level=level, draws=draws, seed=seed)
+        second = self._compared_with(other)
+        chosen = (models,) if isinstance(models, str) else models
+        if not isinstance(chosen, Sequence):
+            raise InputError(Diagnostic("E512", f"`models` is {kind_of(models)}", helps=('write `models=["…"]`',)))
+        found = compare(self, second, models=chosen, level=level, draws=draws, seed=seed)
         _warn(found.warnings)
         return Comparison.of(found)
+
+    def _compared_with(self, other: object) -> Evaluation | None:
+        if other is None or isinstance(other, Evaluation):
+            return other
+        names = [model.name for model in self.model_results]
+        if isinstance(other, str | Path) and (str(other) not in names or Path(other).exists()):
+            return load(Path(other))
+        meant = [other] if isinstance(other, str) else names
+        helps = (
+            "give another result, or the path of a saved one: `result.compare(other)`",
+            f"models of this result are chosen by `models={json.dumps(meant, ensure_ascii=False)}`",
+        )
+        what = f"a model: `{other}`" if isinstance(other, str) else kind_of(other)
+        raise InputError(Diagnostic("E512", f"`other` is {what}", helps=helps))
 
     @contextmanager
     def session(self) -> Iterator[Session]:
@@ -153,7 +173,16 @@ class Result(Evaluation):
 
 def load_result(path: str | Path) -> Result:
     """A result that was saved, by its file or by the folder that `rulescore score --output` wrote. It does not know its data."""
+    if not isinstance(path, str | PathLike):
+        helps = ('name the file or the folder: `rulescore.load_result("result.json")`',)
+        raise InputError(Diagnostic("E512", f"`path` is {kind_of(path)}", helps=helps))
     return Result.of(load(Path(path)), None)
+
+
+def kind_of(given: object) -> str:
+    """What was given, by the name of its type: an int, a list."""
+    name = type(given).__name__
+    return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
 
 
 def _score(model: ModelResult) -> str:

@@ -63,6 +63,36 @@ def test_gates_that_warn_and_gates_of_a_project_file(tmp_path: Path) -> None:
         assert_complies(result(BAD), project=project)
 
 
+def test_a_gate_that_no_rule_is_above_the_data_of_has_rules_and_rows() -> None:
+    """One of two aunts is a mother in the data, and one of three is predicted."""
+    facts = [*FACTS, ("gina", "sister", "daniel"), ("gina", "mother", "emma")]
+    predictions = [(person, "sister", "daniel") for person in ("fiona", "hana", "ina")]
+    facts += [(person, "aunt", "emma") for person in ("hana", "ina")]
+    with pytest.raises(AssertionError) as caught:
+        assert_complies(rulescore.score(facts, {"model": predictions}, RULES), "violating_any > 0", "soft > 0.1")
+    assert "- `aunts` (soft rule, refuted in 1 of 3, in the data 1 of 2)" in str(caught.value)
+    assert "  - `prediction sister(fiona, daniel): sister(fiona, daniel), father(daniel, emma) → aunt(fiona, emma)" in str(
+        caught.value
+    )
+
+
+def test_arguments_that_are_none_say_what_would_be() -> None:
+    good = result(("fiona", "wife", "daniel"))
+    for ask, help in (
+        (lambda: assert_complies(good, ["hard > 1", "soft > 2"]), 'assert_complies(result, "hard > 1", "soft > 2")'),  # type: ignore[arg-type]
+        (lambda: assert_complies(good, 0), 'assert_complies(result, "hard > 0")'),  # type: ignore[arg-type]
+        (lambda: assert_complies(good, warn_if=3), "warn_if"),  # type: ignore[arg-type]
+        (lambda: assert_complies(good, "hard > 0", models=3), "models"),  # type: ignore[arg-type]
+        (lambda: assert_complies("result.json", "hard > 0"), 'rulescore.load_result("result.json")'),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(InputError, match="E543") as caught:
+            ask()
+        assert help in str(caught.value)
+    assert_complies(good, "hard > 0", models=["model"], warn_if=["violating > 1%"])
+    with pytest.raises(AssertionError):
+        assert_complies(result(BAD), "hard > 0", models=["model"])
+
+
 def test_a_mistake_is_no_failure() -> None:
     good = result(("fiona", "wife", "daniel"))
     with pytest.raises(InputError, match="E523"):

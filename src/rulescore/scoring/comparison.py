@@ -25,7 +25,7 @@ from rulescore.scoring.samples import Sample, draw, samples_of
 CODES: dict[str, str] = {
     "E507": "results that were counted in different ways are to be compared",
     "E508": "a model is to be compared that is not there",
-    "E509": "the level, or the number of draws, of a comparison is out of range",
+    "E509": "the level, the number of draws, or the seed of a comparison is out of range",
     "W506": "rules of one name differ between two results",
 }
 
@@ -64,9 +64,10 @@ def compare(
 ) -> Compared:
     """Compares the models of one result with each other or, of two results, each model of the first with that of the same name of
     the second. `models`: only these. A model alone has intervals and no difference."""
+    _refuse_numbers(level, draws, seed)
     results = [first] if second is None else [first, second]
     chosen = [_chosen(one, models) for one in results]
-    _refuse(results, chosen, level, draws)
+    _refuse(results, chosen)
     rules = matched([one.rule_results for one in results])
     runs = ("",) if second is None else RUNS
     samples = samples_of(list(zip(runs, results, chosen, strict=True)), rules)
@@ -98,11 +99,23 @@ def _method(level: float, draws: int, seed: int) -> str:
     )
 
 
-def _refuse(results: Sequence[Evaluation], chosen: Sequence[Sequence[ModelResult]], level: float, draws: int) -> None:
-    if not 0 < level < 1 or draws < FEWEST_DRAWS:
-        wrong = f"{draws} draws are too few" if 0 < level < 1 else f"the level is {level:g}"
-        notes = (f"a level lies between 0 and 1, and there are at least {FEWEST_DRAWS} draws",)
-        raise InputError(Diagnostic("E509", wrong, notes=notes))
+def _refuse_numbers(level: object, draws: object, seed: object) -> None:
+    problems = []
+    if not isinstance(level, int | float) or not 0 < level < 1:
+        problems.append(_out_of_range(f"the level is {level!r}", "a level lies between 0 and 1: `level=0.95`"))
+    if not isinstance(draws, int) or draws < FEWEST_DRAWS:
+        problems.append(_out_of_range(f"the number of draws is {draws!r}", f"at least {FEWEST_DRAWS} are needed: `draws=1000`"))
+    if not isinstance(seed, int) or seed < 0:
+        problems.append(_out_of_range(f"the seed is {seed!r}", "a seed is a whole number and not negative: `seed=0`"))
+    if problems:
+        raise InputError(problems)
+
+
+def _out_of_range(message: str, note: str) -> Diagnostic:
+    return Diagnostic("E509", message, notes=(note,))
+
+
+def _refuse(results: Sequence[Evaluation], chosen: Sequence[Sequence[ModelResult]]) -> None:
     if not any(chosen):
         raise InputError(Diagnostic("E508", "there is no model in what is to be compared", helps=("score predictions first",)))
     if len({one.convention for one in results}) > 1:
@@ -115,7 +128,7 @@ def _chosen(evaluation: Evaluation, names: Sequence[str]) -> list[ModelResult]:
     problems = []
     for name in names:
         if name not in known:
-            close = suggestion(name, known)
+            close = suggestion(str(name), known)
             helps = () if close is None else (f"did you mean `{close}`?",)
             notes = (f"the models are {', '.join(f'`{one}`' for one in known) or 'none'}",)
             problems.append(Diagnostic("E508", f"no model is named `{name}`", notes=notes, helps=helps))

@@ -128,6 +128,14 @@ def test_nothing_to_compare_says_what_there_could_be(run: Run) -> None:
         assert all(name in result.stderr for name in names)
 
 
+def test_a_path_that_leads_nowhere_is_no_model(run: Run, family: Path) -> None:
+    (family / "family.toml").rename(family / "rulescore.toml")
+    for name in ("before.json", "runs/before"):
+        result = run("compare", name)
+        assert (result.exit_code, f"there is no saved result `{name}`" in result.stderr) == (2, True)
+    assert "E508" in run("compare", "goood").stderr
+
+
 def test_a_rule_that_was_changed_shows_both_texts(run: Run, family: Path) -> None:
     saved(run, "before")
     path = next(family.glob("*.rules"))

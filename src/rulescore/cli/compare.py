@@ -135,8 +135,9 @@ def _scored(names: Sequence[str], project: Path | None, trust: bool) -> Evaluati
     from rulescore.cli.setting import COUNTING, PROJECT_FILE, load, require_predictions
     from rulescore.evaluate import Session
 
-    if project is None and not PROJECT_FILE.exists():
-        raise InputError(_nothing_to_compare(names))
+    paths = [name for name in names if Path(name).name != name or Path(name).suffix in _FORMATS]
+    if project is None and (paths or not PROJECT_FILE.exists()):
+        raise InputError(_nothing_to_compare(paths or names))
     setting = load(SettingChoice(project_option=project, trust=trust), COUNTING).setting
     require_predictions(setting)
     with Session(setting) as session:
@@ -146,7 +147,7 @@ def _scored(names: Sequence[str], project: Path | None, trust: bool) -> Evaluati
 def _nothing_to_compare(names: Sequence[str]) -> Diagnostic:
     if names:
         shown = ", ".join(f"`{name}`" for name in names)
-        message = f"there is no file or folder {shown}, and no project file whose model that could be"
+        message = f"there is no saved result {shown}"
     else:
         message = "nothing is given that could be compared"
     helps = (

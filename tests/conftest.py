@@ -47,6 +47,12 @@ def nothing_trusted(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytes
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.getbasetemp() / f"configuration-{next(_homes)}"))
 
 
+@pytest.fixture(scope="session", autouse=True)
+def pykeen_folder(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Where PyKEEN keeps data sets; it looks at the environment when it is imported."""
+    os.environ["PYSTOW_HOME"] = str(tmp_path_factory.getbasetemp() / "pykeen")
+
+
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Server]:
     """A PostgreSQL server of this process; where there is none to start, the test fails."""

@@ -1,0 +1,332 @@
+"""PyKEEN: from trained models to filtered predictions and scores; scores beside rank metrics, and while training.
+
+PyKEEN's own evaluation scores and filters every batch: predictions are taken from what it hands to an evaluator."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from rulescore.api import score as score_predictions
+from rulescore.data.rule_sources import RulesLike
+from rulescore.data.sources import FactsLike
+from rulescore.errors import Diagnostic, InputError, MissingExtraError, suggestion
+from rulescore.integrations.measures import MEASURES, model_measures, the_model
+from rulescore.result import Result
+
+try:
+    import torch
+    from pykeen.datasets import Dataset, dataset_resolver, get_dataset
+    from pykeen.evaluation import Evaluator, MetricResults, RankBasedEvaluator, RankBasedMetricResults
+    from pykeen.evaluation.rank_based_evaluator import RankBasedMetricKey
+    from pykeen.models import Model
+    from pykeen.pipeline import PipelineResult
+    from pykeen.training import TrainingCallback
+    from pykeen.triples import TriplesFactory
+except ImportError as error:
+    raise MissingExtraError("`rulescore.integrations.pykeen`", "pykeen") from error
+
+CODES: dict[str, str] = {
+    "E570": "something is given as a trained model of PyKEEN that is none",
+    "E571": "the data set of a trained model is not known",
+    "E572": "a data set is not the one that a model was trained on, or does not have the triples that are asked for",
+    "E573": "a model scores triples with what is no number",
+    "E574": "the triples of a data set have no labels",
+    "E575": "the evaluation is restricted to some entities, or is not filtered",
+}
+
+__all__ = ["RuleViolationCallback", "RuleViolationEvaluator", "predictions", "score"]
+
+_SPLITS = ("testing", "validation", "training")
+_COLUMNS = {"head": 0, "tail": 2}
+_GIVE = 'give it: `dataset="nations"`, or `dataset=pykeen.datasets.EagerDataset(training, testing, validation)`'
+
+
+def predictions(trained: Any, dataset: Any = None, *, of: str = "testing", k: int = 1, batch_size: int | None = None) -> pa.Table:
+    """The `k` best answers to both queries of every triple, `(head, relation, ?)` and `(?, relation, tail)`: an Arrow table with
+    `head`, `relation`, `tail`, `score`, `rank` and `query`.
+
+    Triples of the data set that are known, other than the query's own answer, are no answers. Of equal scores, the entity with the
+    smaller id comes first.
+
+    `trained`: a model, or what `pipeline` returned. `dataset`: a data set of PyKEEN or its name; a pipeline result knows it unless
+    its triples were given one by one: then `EagerDataset(training, testing, validation)`. `of`: whose triples are asked about:
+    `testing`, `validation` or `training`."""
+    model, found = _model_and_dataset(trained, dataset)
+    queries = _split(found, of)
+    labels = _labels(found.training)
+    collector = _Collector(k)
+    others = [one.mapped_triples for split in _SPLITS if (one := getattr(found, split)) is not None and one is not queries]
+    collector.evaluate(
+        model, queries.mapped_triples, batch_size=batch_size, additional_filter_triples=others or None, use_tqdm=False
+    )
+    return collector.answers.table(labels)
+
+
+def score(
+    trained: Any,
+    rules: RulesLike,
+    *,
+    dataset: Any = None,
+    of: str = "testing",
+    k: int = 1,
+    batch_size: int | None = None,
+    observed: FactsLike | None = None,
+    **options: Any,
+) -> Result:
+    """Scores a trained model, or a mapping from names to several, by its `k` best answers to every query.
+
+    Observed are the triples that the model was trained on, unless others are given. `options` are those of `rulescore.score`; the
+    others those of `predictions`."""
+    models = trained if isinstance(trained, Mapping) else {_name(trained): trained}
+    found = {name: predictions(one, dataset, of=of, k=k, batch_size=batch_size) for name, one in models.items()}
+    if observed is None:
+        observed = _facts(_model_and_dataset(next(iter(models.values())), dataset)[1].training)
+    return score_predictions(observed, found, rules, top_k=k, **options)
+
+
+class RuleViolationMetricResults(RankBasedMetricResults):
+    """Rank metrics with `rvs_hard`, `rvs_soft` and `violating_predictions` beside them; NaN where they are undefined."""
+
+    @classmethod
+    def key_from_string(cls, s: str | None) -> RankBasedMetricKey:
+        """PyKEEN's own keys, and those of the scores, with or without `both.realistic.`."""
+        name = None if s is None else s.rpartition(".")[2]
+        return _key(name) if name in MEASURES else super().key_from_string(s)
+
+
+class RuleViolationEvaluator(RankBasedEvaluator):
+    """PyKEEN's rank-based evaluator that also scores the `k` best answers: `metric_results.get_metric("rvs_hard")`.
+
+    `training`: the triples that the model is trained on, which are the observed facts unless others are given as `observed`.
+    `options`: those of `rulescore.score`. What was scored last is `result`."""
+
+    metric_result_cls = RuleViolationMetricResults
+
+    def __init__(
+        self,
+        rules: RulesLike,
+        training: TriplesFactory,
+        *,
+        k: int = 1,
+        observed: FactsLike | None = None,
+        options: Mapping[str, Any] | None = None,
+        **rank_options: Any,
+    ) -> None:
+        super().__init__(**rank_options)
+        if not self.filtered:
+            helps = ("leave out `filtered=False`: with known triples among them, answers are no predictions",)
+            raise InputError(Diagnostic("E575", "the evaluation is not filtered", helps=helps))
+        self.rules, self.k, self.options = rules, k, dict(options or {})
+        self.labels = _labels(training)
+        self.observed = _facts(training) if observed is None else observed
+        self.answers = _Answers(k)
+        self.result: Result | None = None
+
+    def process_scores_(
+        self, hrt_batch: Any, target: str, scores: Any, true_scores: Any = None, dense_positive_mask: Any = None
+    ) -> None:
+        if scores.shape[1] != len(self.labels[0]):
+            helps = ("leave out `restrict_entities_to`",)
+            raise InputError(Diagnostic("E575", "the evaluation is restricted to some entities", helps=helps))
+        super().process_scores_(hrt_batch, target, scores, true_scores, dense_positive_mask)
+        self.answers.add(hrt_batch, target, scores, true_scores)
+
+    def clear(self) -> None:
+        super().clear()
+        self.answers = _Answers(self.k)
+
+    def finalize(self) -> RankBasedMetricResults:
+        # The ranks are cleared with the answers.
+        table = self.answers.table(self.labels)
+        ranked = super().finalize()
+        self.result = score_predictions(self.observed, {"model": table}, self.rules, top_k=self.k, **self.options)
+        found = {
+            _key(name): math.nan if value is None else float(value)
+            for name, value in model_measures(the_model(self.result)).items()
+        }
+        return self.metric_result_cls({**ranked.data, **found})
+
+
+class RuleViolationCallback(TrainingCallback):
+    """Scores the model while it is trained, after every `frequency` epochs. `history` has a row for each time, with `epoch`,
+    `rvs_hard`, `rvs_soft` and `violating_predictions`; PyKEEN's result tracker gets them as well.
+
+    `of`: whose triples are asked about; `validation`, so that the test triples stay unseen. The others: those of `score`."""
+
+    def __init__(
+        self,
+        rules: RulesLike,
+        dataset: Any,
+        *,
+        of: str = "validation",
+        k: int = 1,
+        frequency: int = 1,
+        batch_size: int | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__()
+        self.rules, self.dataset, self.of, self.k = rules, dataset, of, k
+        self.frequency, self.batch_size, self.options = frequency, batch_size, dict(options or {})
+        self.history: list[dict[str, float | None]] = []
+
+    def post_epoch(self, epoch: int, epoch_loss: float, **kwargs: Any) -> None:
+        if epoch % self.frequency:
+            return
+        found = score(
+            self.model, self.rules, dataset=self.dataset, of=self.of, k=self.k, batch_size=self.batch_size, **self.options
+        )
+        # A model that was asked keeps representations which are no longer right after the next step.
+        self.model._free_graph_and_cache()
+        measures = model_measures(the_model(found))
+        self.history.append({"epoch": epoch, **measures})
+        defined = {name: value for name, value in measures.items() if value is not None}
+        self.result_tracker.log_metrics(defined, step=epoch, prefix=self.of)
+
+
+class _Collector(Evaluator):
+    """An evaluator that keeps the best answers and measures nothing."""
+
+    def __init__(self, k: int) -> None:
+        super().__init__(filtered=True)
+        self.k = k
+        self.clear()
+
+    def process_scores_(
+        self, hrt_batch: Any, target: str, scores: Any, true_scores: Any = None, dense_positive_mask: Any = None
+    ) -> None:
+        self.answers.add(hrt_batch, target, scores, true_scores)
+
+    def clear(self) -> None:
+        self.answers = _Answers(self.k)
+
+    def finalize(self) -> MetricResults:
+        return RankBasedMetricResults({})
+
+
+class _Answers:
+    """The best answers of batches of queries, gathered as columns of ids."""
+
+    def __init__(self, k: int) -> None:
+        self._k = k
+        self._rows = {target: count() for target in _COLUMNS}
+        self._batches: list[tuple[Any, Any, Any, Any]] = []
+
+    def add(self, triples: Any, target: str, scores: Any, true_scores: Any) -> None:
+        """`scores` of all entities, NaN for those that are no answers; `true_scores` of the queries' own answers."""
+        if not bool(torch.isfinite(true_scores).all()) or bool(torch.isposinf(scores).any()):
+            helps = ("training has diverged: try a smaller learning rate",)
+            raise InputError(Diagnostic("E573", "the model's scores are not finite numbers", helps=helps))
+        places, values = best(scores, self._k)
+        column = _COLUMNS[target]
+        queries = np.array([f"{target} {next(self._rows[target])}" for _ in triples])
+        rows, ranks = torch.isfinite(values).nonzero(as_tuple=True)
+        found = triples[rows].clone()
+        found[:, column] = places[rows, ranks]
+        self._batches.append((queries[_array(rows)], _array(found), _array(values[rows, ranks]), _array(ranks) + 1))
+
+    def table(self, labels: tuple[pa.Array, pa.Array]) -> pa.Table:
+        entities, relations = labels
+        queries, triples, scores, ranks = (np.concatenate([batch[i] for batch in self._batches], axis=0) for i in range(4))
+        return pa.table(
+            {
+                "head": entities.take(pa.array(triples[:, 0])),
+                "relation": relations.take(pa.array(triples[:, 1])),
+                "tail": entities.take(pa.array(triples[:, 2])),
+                "score": pa.array(scores, pa.float64()),
+                "rank": pa.array(ranks, pa.int64()),
+                "query": pa.array(queries, pa.string()),
+            }
+        )
+
+
+def best(scores: Any, k: int) -> tuple[Any, Any]:
+    """The columns of the `k` greatest scores of each row, and these scores; NaN is less than any. Of equal ones the first columns
+    are taken, in their order. Sorting whole rows would take many times as long."""
+    k = min(k, scores.shape[1])
+    known = torch.where(torch.isnan(scores), -math.inf, scores)
+    least = known.topk(k, dim=1).values[:, -1:]
+    above, level = known > least, known == least
+    kept = above | (level & (level.cumsum(dim=1) <= k - above.sum(dim=1, keepdim=True)))
+    places = kept.nonzero()[:, 1].view(-1, k)
+    ordered = known.gather(1, places).sort(dim=1, descending=True, stable=True)
+    return places.gather(1, ordered.indices), ordered.values
+
+
+def _array(tensor: Any) -> Any:
+    return tensor.detach().cpu().numpy()
+
+
+def _key(name: str) -> RankBasedMetricKey:
+    return RankBasedMetricKey("both", "realistic", name)
+
+
+def _name(trained: Any) -> str:
+    return type(trained.model if isinstance(trained, PipelineResult) else trained).__name__
+
+
+def _model_and_dataset(trained: Any, dataset: Any) -> tuple[Model, Dataset]:
+    if isinstance(trained, PipelineResult):
+        found = _pipeline_dataset(trained) if dataset is None else _dataset(dataset)
+        model, training = trained.model, trained.training
+    elif isinstance(trained, Model):
+        if dataset is None:
+            raise InputError(Diagnostic("E571", "a model does not tell which data set it was trained on", helps=(_GIVE,)))
+        found = _dataset(dataset)
+        model, training = trained, found.training
+    else:
+        notes = ("it is a model of PyKEEN, or what `pipeline` returned",)
+        raise InputError(Diagnostic("E570", f"a {type(trained).__name__} is no trained model of PyKEEN", notes=notes))
+    if model.num_entities != found.training.num_entities or _labels(training) != _labels(found.training):
+        notes = (f"the model knows {model.num_entities:,} entities, the data set has {found.training.num_entities:,}",)
+        raise InputError(Diagnostic("E572", "this is not the data set that the model was trained on", notes=notes))
+    return model, found
+
+
+def _dataset(given: Any) -> Dataset:
+    if not isinstance(given, str | Path | Dataset):
+        raise InputError(Diagnostic("E571", f"a {type(given).__name__} is no data set of PyKEEN", helps=(_GIVE,)))
+    return get_dataset(dataset=given)
+
+
+def _pipeline_dataset(trained: PipelineResult) -> Dataset:
+    name = trained.configuration.get("dataset")
+    if name not in dataset_resolver.lookup_dict:
+        raise InputError(Diagnostic("E571", "the pipeline does not tell which data set it was trained on", helps=(_GIVE,)))
+    return get_dataset(dataset=name, dataset_kwargs=trained.configuration.get("dataset_kwargs"))
+
+
+def _split(dataset: Dataset, of: str) -> Any:
+    if of not in _SPLITS:
+        close = suggestion(of, _SPLITS)
+        helps = () if close is None else (f"did you mean `{close}`?",)
+        notes = (f"they are {', '.join(f'`{one}`' for one in _SPLITS)}",)
+        raise InputError(Diagnostic("E572", f"a data set has no triples called `{of}`", notes=notes, helps=helps))
+    found = getattr(dataset, of)
+    if found is None:
+        raise InputError(Diagnostic("E572", f"this data set has no {of} triples"))
+    return found
+
+
+def _labels(training: Any) -> tuple[pa.Array, pa.Array]:
+    """The labels of entities and of relations, by their ids."""
+    if not isinstance(training, TriplesFactory):
+        helps = ("make a `TriplesFactory`, such as with `TriplesFactory.from_path`",)
+        raise InputError(Diagnostic("E574", "the triples have no labels, and rules speak of labels", helps=helps))
+    return tuple(
+        pa.array([names[one] for one in range(len(names))], pa.string())
+        for names in (training.entity_id_to_label, training.relation_id_to_label)
+    )
+
+
+def _facts(training: Any) -> pa.Table:
+    entities, relations = _labels(training)
+    triples = _array(training.mapped_triples)
+    labels = {"head": entities, "relation": relations, "tail": entities}
+    return pa.table({name: labels[name].take(pa.array(triples[:, place])) for place, name in enumerate(labels)})

@@ -1,0 +1,150 @@
+"""Accumulators in the manner of torchmetrics: predictions batch by batch (`update`), then scores (`compute`), and again (`reset`).
+
+Batches are tensors, arrays or lists; torch itself is not needed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from rulescore.api import score
+from rulescore.data.rule_sources import RulesLike
+from rulescore.data.sources import FactsLike
+from rulescore.data.tables import PREDICTION, Table
+from rulescore.errors import Diagnostic, InputError
+from rulescore.integrations.measures import model_measures, the_model
+from rulescore.result import Result
+
+CODES: dict[str, str] = {
+    "E578": "an accumulator is asked for a score before it was given a prediction",
+    "E579": "what an accumulator is given does not fit together",
+}
+
+__all__ = ["TableRuleViolation", "TripleRuleViolation"]
+
+_TYPES = {"head": None, "relation": pa.string(), "tail": None, "score": pa.float64(), "rank": pa.int64(), "query": pa.string()}
+
+
+class _Accumulator:
+    """Columns that grow by batches."""
+
+    def __init__(self, rules: RulesLike, model: str, options: Mapping[str, Any]) -> None:
+        self._rules, self._model, self._options = rules, model, dict(options)
+        self.reset()
+
+    def reset(self) -> None:
+        self._columns: dict[str, list[Any]] = {}
+
+    def compute(self) -> dict[str, float]:
+        """`rvs_hard`, `rvs_soft` and `violating_predictions` of all predictions since the last reset; NaN where undefined."""
+        found = model_measures(the_model(self.result()))
+        return {name: math.nan if value is None else float(value) for name, value in found.items()}
+
+    def result(self) -> Result:
+        """All of what is found, as `rulescore.score` returns it."""
+        raise NotImplementedError
+
+    def _add(self, **columns: list[Any]) -> None:
+        if len({len(values) for values in columns.values()}) > 1:
+            lengths = ", ".join(f"{len(values):,} of `{name}`" for name, values in columns.items())
+            raise InputError(Diagnostic("E579", f"a batch has {lengths}", helps=("give one value for each prediction",)))
+        for name, values in columns.items():
+            self._columns.setdefault(name, []).extend(values)
+
+    def _gathered(self) -> dict[str, list[Any]]:
+        if not self._columns:
+            raise InputError(Diagnostic("E578", "nothing was predicted yet", helps=("call `update` with predictions first",)))
+        return self._columns
+
+
+class TripleRuleViolation(_Accumulator):
+    """Predicted triples. `observed`: the facts that the model was trained on. `entities`, `relations`: the labels of ids, by id;
+    without them, triples are given as labels. `options`: those of `rulescore.score`, such as `top_k`."""
+
+    def __init__(
+        self,
+        rules: RulesLike,
+        observed: FactsLike,
+        *,
+        entities: Sequence[str] | Mapping[int, str] | None = None,
+        relations: Sequence[str] | Mapping[int, str] | None = None,
+        model: str = "model",
+        **options: Any,
+    ) -> None:
+        super().__init__(rules, model, options)
+        self._observed, self._entities, self._relations = observed, entities, relations
+
+    def update(self, triples: Any, scores: Any = None, *, ranks: Any = None, queries: Any = None) -> None:
+        """A batch of predicted triples: `n` rows of head, relation and tail, with a score, a rank and a query of each if known."""
+        rows = [tuple(row) for row in _values(triples)]
+        if any(len(row) != 3 for row in rows):
+            raise InputError(Diagnostic("E579", "triples have three columns: head, relation and tail"))
+        unknown = [None] * len(rows)
+        self._add(
+            head=_labelled([row[0] for row in rows], self._entities, "entities"),
+            relation=_labelled([row[1] for row in rows], self._relations, "relations"),
+            tail=_labelled([row[2] for row in rows], self._entities, "entities"),
+            score=unknown if scores is None else _column(scores),
+            rank=unknown if ranks is None else _column(ranks),
+            query=unknown if queries is None else [str(one) for one in _column(queries)],
+        )
+
+    def result(self) -> Result:
+        predicted = pa.table({name: pa.array(values, _TYPES[name]) for name, values in self._gathered().items()})
+        return score(self._observed, {self._model: predicted}, self._rules, **self._options)
+
+
+class TableRuleViolation(_Accumulator):
+    """Predicted values of the target of a table. `name`: what rules call the table. `classes`: the labels of values, by their ids,
+    for classification. `options`: those of `rulescore.score`, such as `tables`, further ones."""
+
+    def __init__(
+        self,
+        rules: RulesLike,
+        name: str,
+        table: Table,
+        *,
+        classes: Sequence[Any] | None = None,
+        model: str = "model",
+        tables: Mapping[str, Table] | None = None,
+        observed: FactsLike | None = None,
+        **options: Any,
+    ) -> None:
+        super().__init__(rules, model, options)
+        self._name, self._table, self._classes = name, table, classes
+        self._tables, self._observed = {**(tables or {}), name: table}, observed
+
+    def update(self, ids: Any, values: Any) -> None:
+        """A batch: the keys of rows, tuples if the key has several columns, and the value that is predicted for each."""
+        self._add(ids=_values(ids), values=_labelled(_column(values), self._classes, "classes"))
+
+    def result(self) -> Result:
+        gathered = self._gathered()
+        key = (self._table.key,) if isinstance(self._table.key, str) else tuple(self._table.key)
+        ids = [(one,) for one in gathered["ids"]] if len(key) == 1 else gathered["ids"]
+        columns = {name: pa.array([one[place] for one in ids]) for place, name in enumerate(key)}
+        predicted = pa.table({**columns, PREDICTION: pa.array(gathered["values"])})
+        return score(self._observed, {self._model: {self._name: predicted}}, self._rules, tables=self._tables, **self._options)
+
+
+def _values(batch: Any) -> list[Any]:
+    """A tensor, an array or a list as Python values."""
+    return list(batch.tolist() if hasattr(batch, "tolist") else batch)
+
+
+def _column(batch: Any) -> list[Any]:
+    """One value a row; a column of width 1 is one, too."""
+    return [one[0] if isinstance(one, list) and len(one) == 1 else one for one in _values(batch)]
+
+
+def _labelled(ids: list[Any], labels: Sequence[Any] | Mapping[int, Any] | None, what: str) -> list[Any]:
+    if labels is None:
+        return ids
+    known = labels if isinstance(labels, Mapping) else dict(enumerate(labels))
+    if missing := [one for one in ids if one not in known]:
+        notes = (f"`{what}` has {len(known):,} labels, by ids that count from 0",)
+        raise InputError(Diagnostic("E579", f"`{missing[0]}` has no label among `{what}`", notes=notes))
+    return [known[one] for one in ids]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterator
 
 import click
 import pytest
@@ -23,14 +24,31 @@ def test_the_summary_of_every_command_fits() -> None:
         assert re.search(rf"^  {name}  +\S", text, re.MULTILINE)
 
 
-@pytest.mark.parametrize("name", sorted(program.commands))
-def test_every_command_has_two_examples_that_can_be_parsed(name: str) -> None:
-    examples = shown(name).partition("Examples:\n")[2].splitlines()
+def found(words: tuple[str, ...]) -> click.Command:
+    """A command, by the words that call it."""
+    command: click.Command = program
+    for word in words:
+        assert isinstance(command, click.Group)
+        command = command.commands[word]
+    return command
+
+
+def calls(group: click.Group = program, before: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """The words that call each command, those of groups included."""
+    for name, command in sorted(group.commands.items()):
+        yield (*before, name)
+        if isinstance(command, click.Group):
+            yield from calls(command, (*before, name))
+
+
+@pytest.mark.parametrize("words", list(calls()), ids=" ".join)
+def test_every_command_has_two_examples_that_can_be_parsed(words: tuple[str, ...]) -> None:
+    examples = shown(*words).partition("Examples:\n")[2].splitlines()
     assert len(examples) == 2
     for example in examples:
-        command, chosen, *arguments = shlex.split(example.partition(" > ")[0])
-        assert (command, chosen) == ("rulescore", name)
-        program.commands[name].make_context(name, arguments, resilient_parsing=True)
+        command, *called = shlex.split(example.partition(" > ")[0])
+        assert (command, *called[: len(words)]) == ("rulescore", *words)
+        found(words).make_context(words[-1], called[len(words) :], resilient_parsing=True)
 
 
 def test_options_stand_in_groups() -> None:
@@ -41,9 +59,9 @@ def test_options_stand_in_groups() -> None:
         assert option in text.partition(f"{group}:\n")[2].partition("\n\n")[0]
 
 
-@pytest.mark.parametrize("name", sorted(program.commands))
-def test_every_option_is_shown(name: str) -> None:
-    text = shown(name)
-    for parameter in program.commands[name].params:
+@pytest.mark.parametrize("words", list(calls()), ids=" ".join)
+def test_every_option_is_shown(words: tuple[str, ...]) -> None:
+    text = shown(*words)
+    for parameter in found(words).params:
         if isinstance(parameter, click.Option):
             assert parameter.opts[0] in text

@@ -16,11 +16,18 @@ REFERENCE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="
 SECTIONS = dict(zip(*[iter(re.split(r"^## (.+)$", REFERENCE, flags=re.MULTILINE)[1:])] * 2, strict=True))
 
 
+def parameters(name: str) -> list[click.Parameter]:
+    """Those of a command and, if it is a group, of the commands in it."""
+    command = program.commands[name]
+    within = command.commands.values() if isinstance(command, click.Group) else ()
+    return [parameter for one in (command, *within) for parameter in one.params]
+
+
 @pytest.mark.parametrize("name", sorted(program.commands))
 def test_every_command_and_option_is_in_the_reference(name: str) -> None:
     section = SECTIONS[name]
     assert f"rulescore {name}" in section
-    for parameter in program.commands[name].params:
+    for parameter in parameters(name):
         if isinstance(parameter, click.Option):
             for option in [*parameter.opts, *parameter.secondary_opts]:
                 assert re.search(rf"`{re.escape(option)}[` ]|\[{re.escape(option)} ", section), f"{name} {option}"
@@ -28,7 +35,7 @@ def test_every_command_and_option_is_in_the_reference(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(program.commands))
 def test_the_reference_names_no_option_that_is_not_there(name: str) -> None:
-    known = {option for parameter in program.commands[name].params for option in [*parameter.opts, *parameter.secondary_opts]}
+    known = {option for parameter in parameters(name) for option in [*parameter.opts, *parameter.secondary_opts]}
     assert set(re.findall(r"`(--?[a-z][a-z-]*)", SECTIONS[name])) <= known
 
 
@@ -46,8 +53,8 @@ def test_every_shared_option_is_explained() -> None:
 def test_every_option_has_a_help_text() -> None:
     without = [
         (name, parameter.name)
-        for name, command in program.commands.items()
-        for parameter in command.params
+        for name in program.commands
+        for parameter in parameters(name)
         if isinstance(parameter, click.Option) and not parameter.help
     ]
     assert without == []

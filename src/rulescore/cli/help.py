@@ -7,9 +7,9 @@ from typing import Any
 import click
 
 _GROUPS = {
-    "Data": "project_option trust facts delimiter header negatives predictions top_k rules",
+    "Data": "project_option trust facts test valid mined delimiter header negatives predictions top_k rules",
     "Counting": "convention distinct_variables roles allow_unrefutable tolerances",
-    "Engine": "engine memory_limit threads spill_folder timeout schema",
+    "Engine": "engine memory_limit jar folder memory threads more spill_folder timeout schema",
 }
 _OTHERS = "Output"
 
@@ -33,9 +33,24 @@ class Command(click.Command):
                     formatter.write_dl(rows)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Examples"):
-            for example in self.examples:
-                formatter.write(f"{'':>{formatter.current_indent}}{example}\n")
+        _write_examples(self.examples, formatter)
+
+
+class Group(click.Group):
+    """Commands of one purpose, with examples."""
+
+    def __init__(self, *given: Any, examples: tuple[str, ...], **options: Any) -> None:
+        super().__init__(*given, **options)
+        self.examples = examples
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        _write_examples(self.examples, formatter)
+
+
+def _write_examples(examples: tuple[str, ...], formatter: click.HelpFormatter) -> None:
+    with formatter.section("Examples"):
+        for example in examples:
+            formatter.write(f"{'':>{formatter.current_indent}}{example}\n")
 
 
 def _group(parameter: click.Parameter) -> str:

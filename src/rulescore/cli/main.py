@@ -13,6 +13,7 @@ from typing import IO, Any
 
 import click
 
+from rulescore.cli.anyburl import anyburl
 from rulescore.cli.audit import audit
 from rulescore.cli.check import check
 from rulescore.cli.compare import compare
@@ -101,7 +102,7 @@ def program() -> None:
     """
 
 
-for command in (demo, init, score, audit, compare, check, sql, load, incompatibilities, rules, violations, trust):
+for command in (demo, init, score, audit, compare, check, sql, load, incompatibilities, rules, violations, anyburl, trust):
     program.add_command(command)
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+
 from rulescore.result import Result
 from rulescore.scoring.results import Measure, ModelResult
 
@@ -22,3 +25,28 @@ def the_model(result: Result) -> ModelResult:
 
 def _telling(measure: Measure) -> float | None:
     return measure.value if measure.mark is None else None
+
+
+def logged_measures(result: Result, prefix: str = "") -> dict[str, float]:
+    """All that is defined, by name: `rvs_hard` of the only model, `transe/rvs_hard` of one of several. Letters that no name of a
+    metric may have are written as their numbers."""
+    only = len(result.model_results) == 1
+    found = {
+        f"{prefix}{'' if only else _plain(model.name) + '/'}{name}": value
+        for model in result.model_results
+        for name, value in model_measures(model).items()
+    }
+    return {name: float(value) for name, value in found.items() if value is not None}
+
+
+def logged_options(result: Result) -> dict[str, str]:
+    """How a result came about, as texts: options that say something, and the versions of program and engine."""
+    if result.run is None:
+        return {}
+    told = {name: value for name, value in result.run.options.items() if value not in (None, False, {}, [])}
+    options = {name: value if isinstance(value, str) else json.dumps(value) for name, value in told.items()}
+    return {"version": result.run.rulescore, "engine": f"{result.run.engine} {result.run.engine_version}", **options}
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^\w\-. ]", lambda letter: f"_{ord(letter[0]):x}_", name)

@@ -48,9 +48,11 @@ def nothing_trusted(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytes
 
 
 @pytest.fixture(scope="session", autouse=True)
-def pykeen_folder(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Where PyKEEN keeps data sets; it looks at the environment when it is imported."""
+def torch_surroundings(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What PyKEEN and torch look up when they are imported: where data sets are kept, and how many threads there are. Threads that
+    wait for each other take many times as long if the processors have other tests to run."""
     os.environ["PYSTOW_HOME"] = str(tmp_path_factory.getbasetemp() / "pykeen")
+    os.environ["OMP_NUM_THREADS"] = "1"
 
 
 @pytest.fixture(scope="session")

@@ -44,7 +44,20 @@ DOCUMENTS = (
     "docs/examples/real-estate.md",
     "docs/examples/flights.md",
     "docs/examples/classification.md",
+    "docs/models/anyburl.md",
+    "docs/models/mlflow.md",
+    "docs/models/rel-llm.md",
+    "docs/models/scikit-learn.md",
 )
+# Those that import torch, in one process.
+TORCH_DOCUMENTS = (
+    "docs/models/expressgnn.md",
+    "docs/models/graphsage.md",
+    "docs/models/pykeen.md",
+    "docs/models/pytorch.md",
+    "docs/models/uniker.md",
+)
+RUN = [*DOCUMENTS, *(pytest.param(name, marks=pytest.mark.xdist_group("torch")) for name in TORCH_DOCUMENTS)]
 FENCES = {"console", "python", "text", "sh", "rules", "toml", "yaml"}
 
 CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -122,12 +135,21 @@ def abridged(printed: str, shown: str | None) -> str:
     return "".join([*lines[:before], LEFT_OUT, *lines[len(lines) - after :]])
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
+@pytest.mark.filterwarnings(
+    # PyKEEN's own, and MLflow's.
+    "ignore:Training instances are always shuffled:DeprecationWarning",
+    "ignore:'pin_memory' argument is set as true:UserWarning",
+    "ignore:The filesystem tracking backend:FutureWarning",
+)
+@pytest.mark.parametrize("name", RUN)
 def test_every_session_of_the_documents_happens_as_shown(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = ROOT / name
     text = path.read_text(encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", (tmp_path / "runs").as_uri())
+    monkeypatch.delenv("RULESCORE_ANYBURL_JAR", raising=False)
     replay = Replay()
     happened = replay.document(text)
     assert replay.blocks == len(re.findall(r"^```(?:console|python)$", text, re.MULTILINE)) > 0
@@ -136,7 +158,7 @@ def test_every_session_of_the_documents_happens_as_shown(name: str, tmp_path: Pa
     assert happened == text
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
+@pytest.mark.parametrize("name", [*DOCUMENTS, *TORCH_DOCUMENTS])
 def test_every_block_of_the_documents_says_what_it_holds(name: str) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")
     opening = re.findall(r"^```(.*)$", text, re.MULTILINE)[::2]

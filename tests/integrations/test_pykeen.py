@@ -13,14 +13,12 @@ from rulescore.errors import InputError
 
 pytestmark = [
     pytest.mark.slow,
-    # One process imports torch.
+    # One process imports torch, when the first of these tests runs.
     pytest.mark.xdist_group("torch"),
     # PyKEEN's own.
     pytest.mark.filterwarnings("ignore:Training instances are always shuffled:DeprecationWarning"),
     pytest.mark.filterwarnings("ignore:'pin_memory' argument is set as true:UserWarning"),
 ]
-
-torch = pytest.importorskip("torch")
 
 RULES = """
 ally: militaryalliance(X, Y) <- militaryalliance(Y, X).
@@ -35,8 +33,6 @@ K = 3
 def nations() -> Any:
     from pykeen.datasets import Nations
 
-    # Threads that wait for each other take many times as long on a busy machine.
-    torch.set_num_threads(1)
     return Nations(create_inverse_triples=True)
 
 
@@ -57,6 +53,8 @@ def train(model: str, dataset: Any, **options: Any) -> Any:
 
 def answers_one_by_one(model: Any, dataset: Any, k: int) -> Iterator[tuple[str, int, str, str, str]]:
     """Slow and literal: each candidate triple is looked at by itself."""
+    import torch
+
     training = dataset.training
     known = {tuple(triple) for split in (training, dataset.validation, dataset.testing) for triple in split.mapped_triples.tolist()}
     entity, relation_name = training.entity_id_to_label, training.relation_id_to_label
@@ -96,6 +94,8 @@ def test_batches_of_any_size_give_the_same_answers(trained: Any, nations: Any) -
 
 
 def test_of_equal_scores_the_first_are_best() -> None:
+    import torch
+
     from rulescore.integrations.pykeen import best
 
     scores = torch.tensor([[1.0, 3.0, 3.0, math.nan, 3.0, 1.0], [0.0, math.nan, math.nan, math.nan, math.nan, math.nan]])
@@ -136,6 +136,8 @@ def test_an_evaluator_tells_both(nations: Any) -> None:
 
 
 def test_an_evaluator_is_asked_again_and_again(nations: Any) -> None:
+    import torch
+
     from rulescore.integrations.pykeen import RuleViolationEvaluator
 
     evaluator = RuleViolationEvaluator(RULES, nations.training, k=K)

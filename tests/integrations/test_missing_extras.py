@@ -8,9 +8,7 @@ import sys
 import pytest
 
 
-@pytest.mark.parametrize(
-    ("library", "extra"), [("torch", "pykeen"), ("mlflow", "mlflow"), ("wandb", "wandb")]
-)
+@pytest.mark.parametrize(("library", "extra"), [("torch", "pykeen"), ("mlflow", "mlflow"), ("wandb", "wandb")])
 def test_a_missing_library_is_told_with_the_command(library: str, extra: str) -> None:
     program = f"import sys; sys.modules[{library!r}] = None; import rulescore.integrations.{extra}"
     told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stderr

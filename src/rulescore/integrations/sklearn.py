@@ -46,7 +46,8 @@ class RuleViolationScorer:
         described = Table(rows, key=self.key or _ROW, target=self.target, hidden=ids)
         result = score(None, {"estimator": predicted}, self.rules, tables={self.table: described}, **self.options)
         found = model_measures(the_model(result))[self.measure]
-        return math.nan if found is None else -found
+        # A difference, since minus 0 is another float than 0.
+        return math.nan if found is None else 0 - found
 
 
 def rule_violation_scorer(

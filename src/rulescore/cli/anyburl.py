@@ -94,11 +94,11 @@ class Runner:
 
 
 def _escaped(value: str) -> str:
-    """A value as files of properties have it: a backslash begins an escape, and other letters than those of ASCII are escapes."""
+    """A value as files of properties have it: a backslash begins an escape, and what is not of ASCII, or ends a line, is one."""
     doubled = value.replace("\\", "\\\\")
     units = doubled.encode("utf-16-be")
     codes = [units[i] << 8 | units[i + 1] for i in range(0, len(units), 2)]
-    return "".join(chr(code) if code < 128 else f"\\u{code:04x}" for code in codes)
+    return "".join(chr(code) if 32 <= code < 127 else f"\\u{code:04x}" for code in codes)
 
 
 def _settings(context: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:

@@ -298,7 +298,7 @@ def test_all_missing_files_are_told_at_once(tmp_path, problems_of):
     assert [problem.code for problem in problems] == ["E301"] * 3
 
 
-@pytest.mark.parametrize("name", ["facts.ttl", "facts.xlsx", "facts.json.gz", "facts.zip"])
+@pytest.mark.parametrize("name", ["facts.jsonld", "facts.xlsx", "facts.json.gz", "facts.zip"])
 def test_a_file_of_an_unreadable_kind_is_an_error(write, problems_of, name):
     (problem,) = problems_of(lambda: observed_streams(write(name, "a\tp\tb\n")))
     assert problem.code == "E305"

@@ -43,7 +43,7 @@ alice,wife,daniel
     "rulescore.toml": """\
 # What `rulescore` reads in this folder. Paths are relative to this file; a key that is not known is an error.
 
-# Observed facts: CSV, TSV, Parquet or N-Triples, or a folder of those. A list takes several.
+# Observed facts: CSV, TSV, Parquet or RDF, or a folder of those. A list takes several.
 facts = "facts.csv"
 # Rules, and what refutes a conclusion.
 rules = "family.rules"

@@ -37,29 +37,35 @@ class Record:
 
 
 @contextmanager
-def open_lines(file: Opening, origin: str) -> Iterator[Iterator[str]]:
-    """The lines of a text file without their ends (`\\n`, `\\r\\n` or `\\r`); bytes that are not UTF-8 become surrogates."""
+def open_bytes(file: Opening, origin: str) -> Iterator[gzip.GzipFile | io.BufferedReader]:
+    """The bytes of a text file, without a byte order mark, unless its first bytes tell that it holds no text."""
     try:
-        with (
-            file.reader() as plain,
-            gzip.open(plain) if file.compressed else plain as raw,
-            _text(raw, origin) as handle,
-        ):
-            yield _lines(handle)
+        with file.reader() as plain, gzip.open(plain) if file.compressed else plain as raw:
+            _refuse_others(raw.peek(1), origin)
+            if raw.peek(len(codecs.BOM_UTF8)).startswith(codecs.BOM_UTF8):
+                raw.read(len(codecs.BOM_UTF8))
+            yield raw
     except (EOFError, OSError, zlib.error) as error:
         raise damaged(origin, getattr(error, "strerror", None) or str(error)) from None
 
 
-def _text(raw: gzip.GzipFile | io.BufferedReader, origin: str) -> io.TextIOWrapper:
-    """The text of a file, unless its first bytes tell that it holds none."""
-    beginning = raw.peek(1)
+@contextmanager
+def open_lines(file: Opening, origin: str) -> Iterator[Iterator[str]]:
+    """The lines of a text file without their ends (`\\n`, `\\r\\n` or `\\r`); bytes that are not UTF-8 become surrogates."""
+    with (
+        open_bytes(file, origin) as raw,
+        io.TextIOWrapper(raw, encoding="utf-8", errors="surrogateescape", newline="") as handle,
+    ):
+        yield _lines(handle)
+
+
+def _refuse_others(beginning: bytes, origin: str) -> None:
     if beginning.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise InputError(Diagnostic("E305", "the file looks like UTF-16", Place(origin), helps=("convert it to UTF-8",)))
     if b"\0" in beginning:
-        notes = ("files that can be read are delimited text, N-Triples and Parquet",)
+        notes = ("files that can be read are delimited text, RDF and Parquet",)
         helps = ("if the name has the wrong ending, rename the file or give its `format`",)
         raise InputError(Diagnostic("E305", "the file looks like a binary file", Place(origin), notes=notes, helps=helps))
-    return io.TextIOWrapper(raw, encoding="utf-8", errors="surrogateescape", newline="")
 
 
 def damaged(origin: str, reason: str) -> InputError:
@@ -69,9 +75,8 @@ def damaged(origin: str, reason: str) -> InputError:
 def _lines(handle: io.TextIOWrapper) -> Iterator[str]:
     """The lines, without empty ones at the end of the file: editors and scripts leave them there."""
     empty = 0
-    for number, line in enumerate(handle):
+    for line in handle:
         body = line[:-2] if line.endswith("\r\n") else line[:-1] if line.endswith(("\n", "\r")) else line
-        body = body.removeprefix("\ufeff") if number == 0 else body
         if body:
             yield from [""] * empty
             empty = 0

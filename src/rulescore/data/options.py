@@ -140,6 +140,7 @@ class SourceSection(Section):
     header: bool | None = None
     types: dict[str, TypeWord] = {}
     columns: dict[str, Annotated[Any, BeforeValidator(_column_choice)]] = {}
+    graph: str | None = None
     database_table: Name | None = None
     database_predicates: dict[str, Name] = {}
     database_schema: Name | None = None
@@ -166,7 +167,8 @@ class SourceSection(Section):
         return [self._file(folder / path, predicate) for predicate, path in (*plain, *named)]
 
     def _file(self, path: Path, predicate: str | None) -> FactFile:
-        return FactFile(path, self.format, self.layout, self.delimiter, self.header, self.types, self.columns, predicate)
+        chosen = (self.format, self.layout, self.delimiter, self.header, self.types, self.columns)
+        return FactFile(path, *chosen, predicate, self.graph)
 
 
 class PredictionsSection(SourceSection):

@@ -17,6 +17,10 @@ class FileFormat(StrEnum):
     TEXT = "text"
     PARQUET = "parquet"
     NTRIPLES = "ntriples"
+    NQUADS = "nquads"
+    TURTLE = "turtle"
+    TRIG = "trig"
+    RDFXML = "rdfxml"
 
 
 class Arrangement(StrEnum):
@@ -54,6 +58,7 @@ class FactFile:
 
     `columns` says which column plays which part: `head`, `relation`, `tail`, `score`, `rank`, `query`, or `arguments` with a
     list. `types` gives the types of argument columns of text files, by part, by `a0`, `a1`, … or by the header's name.
+    `graph` is the named graph of an RDF file whose statements are read, or `default` for those outside all of them.
     """
 
     path: str | Path
@@ -64,6 +69,7 @@ class FactFile:
     types: Mapping[str, ColumnType | str] = field(default_factory=dict)
     columns: Mapping[str, ColumnChoice | Sequence[ColumnChoice]] = field(default_factory=dict)
     predicate: str | None = None
+    graph: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "format", chosen(FileFormat, self.format, "format"))

@@ -11,9 +11,8 @@ from pathlib import Path
 from rulescore.data.constants import has_lone_surrogate
 from rulescore.data.files import STANDARD_INPUT, InputFile, is_folder, is_pipe, refuse_pipes_twice
 from rulescore.data.frames import is_frame, is_spark_frame, lasting, read_frame, read_rows, refuse_spark_frame
-from rulescore.data.layout import column_problem
-from rulescore.data.ntriples import read_ntriples
 from rulescore.data.parquet import read_parquet
+from rulescore.data.rdf import SYNTAXES, read_rdf
 from rulescore.data.request import DELIMITERS_ARE, FactFile, FileFormat, Request, is_delimiter
 from rulescore.data.setting import Adoptable, FactBatch, FactSource, FactStream, FactTable, HiddenIds, PublishedFacts, Setting
 from rulescore.data.text import read_text
@@ -26,12 +25,17 @@ FORMATS_BY_ENDING = {
     ".csv": FileFormat.TEXT,
     ".tab": FileFormat.TEXT,
     ".nt": FileFormat.NTRIPLES,
+    ".nq": FileFormat.NQUADS,
+    ".ttl": FileFormat.TURTLE,
+    ".trig": FileFormat.TRIG,
+    ".rdf": FileFormat.RDFXML,
+    ".owl": FileFormat.RDFXML,
+    ".xml": FileFormat.RDFXML,
     ".parquet": FileFormat.PARQUET,
     ".pq": FileFormat.PARQUET,
 }
-_RDF = frozenset((".ttl", ".rdf", ".owl", ".nq", ".trig", ".jsonld"))
+_RDF = frozenset((".n3", ".jsonld"))
 _UNREADABLE = _RDF | {
-    ".xml",
     ".json",
     ".jsonl",
     ".xlsx",
@@ -233,11 +237,8 @@ def _read(kind: FileFormat, file: InputFile, request: Request) -> Iterator[FactB
             return read_text(file, request)
         case FileFormat.PARQUET:
             return read_parquet(file, request)
-        case FileFormat.NTRIPLES:
-            if request.file.predicate is not None or request.file.columns or request.file.types:
-                notes = ("every N-Triples line names its predicate and its types",)
-                raise column_problem(request, "an N-Triples file has no columns to choose", notes=notes)
-            return read_ntriples(file, request)
+        case _:
+            return read_rdf(file, SYNTAXES[kind], request)
 
 
 def file_format(path: Path, given: FileFormat | None) -> FileFormat:
@@ -268,5 +269,5 @@ def _stray(path: Path, what: str) -> Diagnostic:
 
 def _unknown_kind(path: Path, ending: str) -> Diagnostic:
     notes = (f"files that can be read end in {', '.join(FORMATS_BY_ENDING)}, with or without .gz; others are taken for text",)
-    helps = ("convert RDF to N-Triples",) if ending in _RDF else ()
+    helps = ("convert it to Turtle or N-Triples",) if ending in _RDF else ()
     return Diagnostic("E305", f"files that end in `{ending}` cannot be read", Place(str(path)), notes=notes, helps=helps)

@@ -17,6 +17,7 @@ from rulescore.data.frames import arrow_table, is_frame, is_spark_frame, lasting
 from rulescore.data.keys import CellError, decoded, is_text, midnights, parse_value
 from rulescore.data.layout import Layout
 from rulescore.data.lines import damaged
+from rulescore.data.rdf import SYNTAXES
 from rulescore.data.request import ColumnType, FactFile, FileFormat, Request
 from rulescore.data.setting import Adoptable, RowStream, ValueType
 from rulescore.data.sources import file_format
@@ -80,9 +81,9 @@ def file_rows(
                 raise InputError(Diagnostic("E320", "`types` is for text files", Place(str(path)), notes=(note,)))
             parts = (partial(_parquet_schema, input_file, request), partial(_read_parquet, input_file, request))
             return RowStream(str(path), *parts, adoptable=None if is_pipe(path) else Adoptable(request))
-        case FileFormat.NTRIPLES:
+        case other:
             notes = ("files of tables are delimited text and Parquet",)
-            raise InputError(Diagnostic("E305", "an N-Triples file is no table", Place(str(path)), notes=notes))
+            raise InputError(Diagnostic("E305", f"{SYNTAXES[other]} is no table", Place(str(path)), notes=notes))
 
 
 def frame_rows(frame: object, origin: str) -> RowStream:

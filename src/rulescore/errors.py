@@ -32,11 +32,14 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
-    """A text and the name a user knows it by; spans point into it. `folder`: the one whose files the text may name, if any."""
+    """A text and the name a user knows it by; spans point into it. `folder`: the one whose files the text may name, if any.
+    `converted`: the text is ours, made from a file of that name, and `told` is what the file has that the text has not."""
 
     name: str
     text: str
     folder: Path | None = None
+    converted: bool = False
+    told: tuple[Diagnostic, ...] = ()
     _starts: list[int] = field(default_factory=list, repr=False)
     _lines: dict[int, str] = field(default_factory=dict, repr=False)
 
@@ -84,7 +87,8 @@ class Span:
         line, column = self.source.position(self.start)
         text = self.source.line_text(line)
         length = max(1, min(self.end - self.start, len(text) - column + 1))
-        return Place(self.source.name, line, column, length, text)
+        name = f"{self.source.name} (as rules)" if self.source.converted else self.source.name
+        return Place(name, line, column, length, text)
 
     def word(self, word: str) -> Span:
         """Where it first has a word; all of it where it has the word in other letters, as in quotes."""

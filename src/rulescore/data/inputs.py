@@ -189,6 +189,8 @@ def _of_rules(source: Source) -> Input:
 def _rule_bytes(source: Source) -> bytes:
     path = Path(source.name)
     try:
+        if source.converted and path.is_file():
+            return path.read_bytes()
         if path.is_file() and (found := path.read_bytes()).decode("utf-8-sig").splitlines() == source.text.splitlines():
             return found
     except (OSError, ValueError):

@@ -33,6 +33,17 @@ SYNTAXES = {
     FileFormat.TRIG: Syntax.TRIG,
     FileFormat.RDFXML: Syntax.RDFXML,
 }
+RDF_ENDINGS = {
+    ".nt": FileFormat.NTRIPLES,
+    ".nq": FileFormat.NQUADS,
+    ".ttl": FileFormat.TURTLE,
+    ".trig": FileFormat.TRIG,
+    ".rdf": FileFormat.RDFXML,
+    ".owl": FileFormat.RDFXML,
+    ".xml": FileFormat.RDFXML,
+}
+"""Endings of RDF files; `.gz` may stand behind them."""
+
 DEFAULT_GRAPH = "default"
 
 _XSD = "http://www.w3.org/2001/XMLSchema#"

@@ -12,6 +12,7 @@ from typing import get_args
 
 from rulescore.data.constants import has_lone_surrogate
 from rulescore.data.files import STANDARD_INPUT, standard_input
+from rulescore.data.ontologies import is_ontology, ontology_source
 from rulescore.errors import Diagnostic, InputError, Place, Source, suggestion
 from rulescore.language.names import TEXT_NAME
 from rulescore.language.printer import print_program, print_statement
@@ -79,7 +80,7 @@ def _sources(rules: RulesLike, problems: list[Diagnostic]) -> Iterator[Source]:
             yield Source(TEXT_NAME, text, None if folder is None else Path(folder))
         case str() | Path():
             try:
-                yield _read(Path(rules))
+                yield ontology_source(Path(rules)) if is_ontology(Path(rules)) else _read(Path(rules))
             except InputError as error:
                 problems.extend(error.problems)
         case Program():

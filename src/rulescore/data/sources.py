@@ -12,7 +12,7 @@ from rulescore.data.constants import has_lone_surrogate
 from rulescore.data.files import STANDARD_INPUT, InputFile, is_folder, is_pipe, refuse_pipes_twice
 from rulescore.data.frames import is_frame, is_spark_frame, lasting, read_frame, read_rows, refuse_spark_frame
 from rulescore.data.parquet import read_parquet
-from rulescore.data.rdf import SYNTAXES, read_rdf
+from rulescore.data.rdf import RDF_ENDINGS, SYNTAXES, read_rdf
 from rulescore.data.request import DELIMITERS_ARE, FactFile, FileFormat, Request, is_delimiter
 from rulescore.data.setting import Adoptable, FactBatch, FactSource, FactStream, FactTable, HiddenIds, PublishedFacts, Setting
 from rulescore.data.text import read_text
@@ -24,13 +24,7 @@ FORMATS_BY_ENDING = {
     ".tsv": FileFormat.TEXT,
     ".csv": FileFormat.TEXT,
     ".tab": FileFormat.TEXT,
-    ".nt": FileFormat.NTRIPLES,
-    ".nq": FileFormat.NQUADS,
-    ".ttl": FileFormat.TURTLE,
-    ".trig": FileFormat.TRIG,
-    ".rdf": FileFormat.RDFXML,
-    ".owl": FileFormat.RDFXML,
-    ".xml": FileFormat.RDFXML,
+    **RDF_ENDINGS,
     ".parquet": FileFormat.PARQUET,
     ".pq": FileFormat.PARQUET,
 }

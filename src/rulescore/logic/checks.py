@@ -425,6 +425,9 @@ def _unused(program: Program) -> Iterator[Diagnostic]:
     heads = {name for rule in program.rules for name in _head_predicates(rule)}
     anywhere = {atom.predicate for s in program.statements for atom in used_atoms(s)}
     for statement in program.declarations:
+        # What an ontology declares it declares for whatever rules there are.
+        if statement.span is not None and statement.span.source.converted:
+            continue
         concerned = heads
         match statement:
             case IncompatibleGroup(predicates):

@@ -1,0 +1,301 @@
+"""Axioms of OWL and shapes of SHACL, as rules and declarations.
+
+What forbids something becomes a hard rule, and a declaration beside it by which it refutes the heads of other rules. What concludes
+something becomes a rule whose kind the data decide. A class is a constant: that a thing is of it is a fact of `rdf:type`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from rulescore.language.formats.shapes import read_shapes
+from rulescore.language.formats.statements import (
+    Made,
+    NotUnderstood,
+    X,
+    Y,
+    Z,
+    atom,
+    denial,
+    different,
+    equal,
+    implication,
+    is_a,
+    refutation,
+)
+from rulescore.language.formats.triples import OWL, RDF, RDFS, TYPE, XSD, Graph, Iri, Node, Triple, names, short
+from rulescore.language.syntax import (
+    Atom,
+    Comparison,
+    Constant,
+    Functional,
+    IncompatibleGroup,
+    IncompatiblePair,
+    Membership,
+    Operator,
+    PredicateDeclaration,
+    Program,
+    Rule,
+    Statement,
+    Variable,
+)
+from rulescore.language.trees import atoms_in
+
+
+@dataclass(frozen=True, slots=True)
+class Ontology:
+    """`left_out`: axioms that are not understood, in words, with the names of what they are about."""
+
+    program: Program
+    left_out: tuple[NotUnderstood, ...]
+
+
+def read_ontology(triples: Iterable[Triple]) -> Ontology:
+    """The rules and declarations of an ontology. Each stands once, however often the file says it."""
+    graph = Graph(triples)
+    statements: list[Statement] = []
+    left_out: list[NotUnderstood] = []
+    for made in (*_axioms(graph), *read_shapes(graph)):
+        if isinstance(made, NotUnderstood):
+            left_out.append(made)
+        else:
+            statements.append(made)
+    return Ontology(Program((*_predicates(statements), *_distinct(statements))), tuple(dict.fromkeys(left_out)))
+
+
+def _distinct(statements: Iterable[Statement]) -> Iterator[Statement]:
+    """Statements without repetitions, and names of rules that are each their own."""
+    seen: set[object] = set()
+    taken: Counter[str | None] = Counter()
+    for one in statements:
+        said = (one.head, one.body) if isinstance(one, Rule) else one
+        if said in seen:
+            continue
+        seen.add(said)
+        if isinstance(one, Rule):
+            taken[one.name] += 1
+            yield one if taken[one.name] == 1 else _renamed(one, f"{one.name} ({taken[one.name]})")
+        else:
+            yield one
+
+
+def _renamed(rule: Rule, name: str) -> Rule:
+    return Rule(rule.head, rule.body, name, rule.kind, description=rule.description)
+
+
+def _predicates(statements: Iterable[Statement]) -> list[PredicateDeclaration]:
+    """Every property that a rule names, declared: one without facts is no slip of the pen."""
+    rules = (one for one in statements if isinstance(one, Rule))
+    found = {
+        one.predicate: None for rule in rules for part in (rule.head, rule.body) for one in atoms_in(part) if isinstance(one, Atom)
+    }
+    return [PredicateDeclaration(name, 2) for name in found]
+
+
+def _axioms(graph: Graph) -> Iterator[Made]:
+    for subject, predicate, value in graph.triples:
+        if predicate == TYPE:
+            yield from _typed(graph, subject, value)
+        elif predicate in _READERS:
+            yield from _related(graph, subject, predicate, value)
+        elif predicate.startswith((OWL, RDFS)) and predicate not in _SILENT and isinstance(subject, Iri):
+            yield NotUnderstood(short(predicate), short(subject.value))
+
+
+def _typed(graph: Graph, subject: Node, kind: Node) -> Iterator[Made]:
+    if not isinstance(kind, Iri):
+        return
+    if isinstance(subject, Iri) and (read := _CHARACTERISTICS.get(kind.value)):
+        yield from read(subject.value, short(subject.value))
+    elif kind.value in _GROUPS:
+        yield from _group(graph, subject, kind.value)
+    elif kind.value.startswith(OWL) and kind.value not in _KINDS:
+        yield NotUnderstood(short(kind.value), short(subject.value) if isinstance(subject, Iri) else None)
+
+
+def _related(graph: Graph, subject: Node, predicate: str, value: Node) -> Iterator[Made]:
+    axiom = short(predicate)
+    if predicate == f"{OWL}propertyChainAxiom":
+        links = graph.members(value)
+        chain = list(names(links))
+        if isinstance(subject, Iri) and chain and len(chain) == len(links):
+            yield _chain(subject.value, chain)
+            return
+    elif isinstance(subject, Iri) and isinstance(value, Iri):
+        if value.value in _EVERYTHING:
+            return
+        if value.value not in _DATATYPES and not value.value.startswith(XSD):
+            yield from _READERS[predicate](subject.value, value.value)
+            return
+        axiom = f"{axiom} of a datatype"
+    else:
+        axiom = f"{axiom} with an expression"
+    yield NotUnderstood(axiom, next(map(short, names((subject, value))), None))
+
+
+def _group(graph: Graph, subject: Node, kind: str) -> Iterator[Made]:
+    lists = graph.objects(subject, f"{OWL}members")
+    nodes = [node for one in lists for node in graph.members(one)]
+    found = sorted(set(names(nodes)))
+    if len(found) < len(set(nodes)) or len(found) < 2:
+        yield NotUnderstood(f"{short(kind)} with an expression", None)
+    elif kind == f"{OWL}AllDisjointProperties":
+        for left, right in combinations(found, 2):
+            yield _never_both(left, right)
+        yield IncompatibleGroup(tuple(found))
+    elif len(found) == 2:
+        yield from _disjoint_classes(*found)
+    else:
+        yield from _several_classes(found)
+
+
+def _disjoint_classes(left: str, right: str) -> Iterator[Statement]:
+    one, other = sorted((left, right))
+    yield denial(f"{short(one)} disjointWith {short(other)}", is_a(X, one), is_a(X, other))
+    yield refutation(is_a(X, one), is_a(X, other))
+    yield refutation(is_a(X, other), is_a(X, one))
+
+
+def _several_classes(classes: Sequence[str]) -> Iterator[Statement]:
+    """One rule for all of them: pairs of a hundred classes would be thousands."""
+    some = tuple(map(Constant, classes))
+    both = Membership(Y, some), Membership(Z, some)
+    types = Atom(TYPE, (X, Y)), Atom(TYPE, (X, Z))
+    shown = ", ".join(map(short, classes[:3])) + (", …" if len(classes) > 3 else "")
+    yield denial(f"AllDisjointClasses {shown}", *types, *both, Comparison(Operator.LESS, Y, Z))
+    yield refutation(types[0], types[1], *both, different(Y, Z))
+
+
+def _never_both(left: str, right: str) -> Statement:
+    one, other = sorted((left, right))
+    return denial(f"{short(one)} propertyDisjointWith {short(other)}", atom(one, X, Y), atom(other, X, Y))
+
+
+def _disjoint_properties(left: str, right: str) -> Iterator[Statement]:
+    yield _never_both(left, right)
+    yield IncompatibleGroup(tuple(sorted((left, right))))
+
+
+def _functional(name: str, shown: str) -> Iterator[Statement]:
+    yield denial(f"{shown} functional", atom(name, X, Y), atom(name, X, Z), different(Y, Z))
+    yield Functional(name, 2, (0,), (1,))
+
+
+def _inverse_functional(name: str, shown: str) -> Iterator[Statement]:
+    yield denial(f"{shown} inverse functional", atom(name, X, Z), atom(name, Y, Z), different(X, Y))
+    yield Functional(name, 2, (1,), (0,))
+
+
+def _asymmetric(name: str, shown: str) -> Iterator[Statement]:
+    yield denial(f"{shown} asymmetric", atom(name, X, Y), atom(name, Y, X))
+    yield IncompatiblePair(atom(name, X, Y), atom(name, Y, X))
+
+
+def _irreflexive(name: str, shown: str) -> Iterator[Statement]:
+    yield denial(f"{shown} irreflexive", atom(name, X, X))
+    yield refutation(atom(name, X, Y), equal(X, Y))
+
+
+def _symmetric(name: str, shown: str) -> Iterator[Statement]:
+    yield implication(f"{shown} symmetric", atom(name, Y, X), atom(name, X, Y))
+
+
+def _transitive(name: str, shown: str) -> Iterator[Statement]:
+    yield implication(f"{shown} transitive", atom(name, X, Z), atom(name, X, Y), atom(name, Y, Z))
+
+
+def _domain(name: str, kind: str) -> Iterator[Statement]:
+    yield implication(f"{short(name)} domain {short(kind)}", is_a(X, kind), atom(name, X, Y))
+
+
+def _range(name: str, kind: str) -> Iterator[Statement]:
+    yield implication(f"{short(name)} range {short(kind)}", is_a(Y, kind), atom(name, X, Y))
+
+
+def _subclass(below: str, above: str) -> Iterator[Statement]:
+    yield implication(f"{short(below)} subClassOf {short(above)}", is_a(X, above), is_a(X, below))
+
+
+def _equal_classes(one: str, other: str) -> Iterator[Statement]:
+    yield from (*_subclass(one, other), *_subclass(other, one))
+
+
+def _subproperty(below: str, above: str) -> Iterator[Statement]:
+    yield implication(f"{short(below)} subPropertyOf {short(above)}", atom(above, X, Y), atom(below, X, Y))
+
+
+def _equal_properties(one: str, other: str) -> Iterator[Statement]:
+    yield from (*_subproperty(one, other), *_subproperty(other, one))
+
+
+def _inverse(one: str, other: str) -> Iterator[Statement]:
+    for left, right in ((one, other), (other, one)):
+        yield implication(f"{short(left)} inverseOf {short(right)}", atom(left, Y, X), atom(right, X, Y))
+
+
+def _chain(name: str, links: Sequence[str]) -> Statement:
+    steps = [Variable(f"X{number}") for number in range(len(links) + 1)]
+    body = [atom(link, left, right) for link, left, right in zip(links, steps, steps[1:], strict=False)]
+    return implication(f"{short(name)} propertyChainAxiom {', '.join(map(short, links))}", atom(name, steps[0], steps[-1]), *body)
+
+
+_CHARACTERISTICS: dict[str, Callable[[str, str], Iterator[Statement]]] = {
+    f"{OWL}FunctionalProperty": _functional,
+    f"{OWL}InverseFunctionalProperty": _inverse_functional,
+    f"{OWL}AsymmetricProperty": _asymmetric,
+    f"{OWL}IrreflexiveProperty": _irreflexive,
+    f"{OWL}SymmetricProperty": _symmetric,
+    f"{OWL}TransitiveProperty": _transitive,
+}
+_READERS: dict[str, Callable[[str, str], Iterator[Statement]]] = {
+    f"{RDFS}domain": _domain,
+    f"{RDFS}range": _range,
+    f"{RDFS}subClassOf": _subclass,
+    f"{RDFS}subPropertyOf": _subproperty,
+    f"{OWL}disjointWith": _disjoint_classes,
+    f"{OWL}propertyDisjointWith": _disjoint_properties,
+    f"{OWL}equivalentClass": _equal_classes,
+    f"{OWL}equivalentProperty": _equal_properties,
+    f"{OWL}inverseOf": _inverse,
+    f"{OWL}propertyChainAxiom": lambda name, links: iter(()),
+}
+_GROUPS = (f"{OWL}AllDisjointClasses", f"{OWL}AllDisjointProperties")
+
+# Everything is of these: to be of them says nothing.
+_EVERYTHING = frozenset((f"{OWL}Thing", f"{RDFS}Resource", f"{OWL}topObjectProperty", f"{OWL}topDataProperty"))
+
+# The language has no test of what type a constant is.
+_DATATYPES = frozenset((f"{RDFS}Literal", f"{RDF}langString", f"{RDF}PlainLiteral", f"{OWL}real", f"{OWL}rational"))
+
+# What is declared to be of these is described elsewhere.
+_KINDS = frozenset(
+    f"{OWL}{name}"
+    for name in (
+        "Class",
+        "ObjectProperty",
+        "DatatypeProperty",
+        "AnnotationProperty",
+        "OntologyProperty",
+        "Ontology",
+        "NamedIndividual",
+        "Thing",
+        "Restriction",
+        "DeprecatedClass",
+        "DeprecatedProperty",
+        "Axiom",
+        "Annotation",
+        "AllDifferent",
+    )
+)
+
+# What people read, parts of what is told as a whole, and that two things with two names are two.
+_SILENT = frozenset(
+    (
+        *(f"{RDFS}{name}" for name in ("label", "comment", "seeAlso", "isDefinedBy", "member")),
+        *(f"{OWL}{name}" for name in ("versionInfo", "versionIRI", "priorVersion", "backwardCompatibleWith", "deprecated")),
+        *(f"{OWL}{name}" for name in ("members", "differentFrom", "distinctMembers")),
+    )
+)

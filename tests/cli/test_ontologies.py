@@ -1,0 +1,235 @@
+"""An ontology as the rule file: for every kind of axiom a prediction that breaks it is found, and one that keeps it is not."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+
+import pytest
+
+PREFIXES = """\
+@prefix : <http://x/> .
+@prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix sh: <http://www.w3.org/ns/shacl#> .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+"""
+DISJOINT = " :A owl:disjointWith :B ."
+SHAPE = ":S a sh:NodeShape ; sh:targetClass :A ; sh:property [ sh:path :p ; {} ] ."
+
+CASES = [
+    # the axiom, the facts, a prediction that breaks it, one that keeps it, the rule, its violations
+    (":A owl:disjointWith :B .", ":a a :A .", ":a a :B .", ":a a :C .", "A disjointWith B", 1),
+    ("[] a owl:AllDisjointClasses ; owl:members (:A :B) .", ":a a :A .", ":a a :B .", ":b a :B .", "A disjointWith B", 1),
+    (
+        "[] a owl:AllDisjointClasses ; owl:members (:A :B :C :D) .",
+        ":a a :C .",
+        ":a a :A .",
+        ":a a :E .",
+        "AllDisjointClasses A, B, C, …",
+        1,
+    ),
+    (":p owl:propertyDisjointWith :q .", ":a :p :b .", ":a :q :b .", ":b :q :a .", "p propertyDisjointWith q", 1),
+    (
+        "[] a owl:AllDisjointProperties ; owl:members (:r :p :q) .",
+        ":a :p :b .",
+        ":a :r :b .",
+        ":a :r :c .",
+        "p propertyDisjointWith r",
+        1,
+    ),
+    (":p a owl:FunctionalProperty .", ":a :p :b .", ":a :p :c .", ":b :p :c .", "p functional", 2),
+    (":p a owl:InverseFunctionalProperty .", ":a :p :b .", ":c :p :b .", ":a :p :c .", "p inverse functional", 2),
+    (":p rdfs:domain :A ." + DISJOINT, ":a a :B .", ":a :p :c .", ":c :p :a .", "p domain A", 1),
+    (":p rdfs:range :A ." + DISJOINT, ":a a :B .", ":c :p :a .", ":a :p :c .", "p range A", 1),
+    (":p a owl:AsymmetricProperty .", ":a :p :b .", ":b :p :a .", ":b :p :c .", "p asymmetric", 2),
+    (":p a owl:IrreflexiveProperty .", ":a :p :b .", ":a :p :a .", ":b :p :a .", "p irreflexive", 1),
+    (":p owl:inverseOf :q . :p owl:propertyDisjointWith :r .", ":a :r :b .", ":b :q :a .", ":a :q :b .", "p inverseOf q", 1),
+    (":p a owl:SymmetricProperty . :p owl:propertyDisjointWith :r .", ":a :r :b .", ":b :p :a .", ":b :p :c .", "p symmetric", 1),
+    (
+        ":p a owl:TransitiveProperty, owl:IrreflexiveProperty .",
+        ":a :p :b .",
+        ":b :p :a .",
+        ":b :p :c .",
+        "p transitive",
+        2,
+    ),
+    (
+        ":p rdfs:subPropertyOf :q . :q owl:propertyDisjointWith :r .",
+        ":a :r :b .",
+        ":a :p :b .",
+        ":b :p :a .",
+        "p subPropertyOf q",
+        1,
+    ),
+    (
+        ":p owl:equivalentProperty :q . :q owl:propertyDisjointWith :r .",
+        ":a :r :b .",
+        ":a :p :b .",
+        ":b :p :a .",
+        "p subPropertyOf q",
+        1,
+    ),
+    (
+        ":p owl:propertyChainAxiom (:q :s) ; a owl:IrreflexiveProperty .",
+        ":a :q :b .",
+        ":b :s :a .",
+        ":b :s :c .",
+        "p propertyChainAxiom q, s",
+        1,
+    ),
+    (":C rdfs:subClassOf :A ." + DISJOINT, ":a a :B .", ":a a :C .", ":b a :C .", "C subClassOf A", 1),
+    (":C owl:equivalentClass :A ." + DISJOINT, ":a a :B .", ":a a :C .", ":b a :C .", "C subClassOf A", 1),
+    (SHAPE.format("sh:maxCount 0"), ":a a :A .", ":a :p :b .", ":b :p :a .", "A.p maxCount 0", 1),
+    (SHAPE.format("sh:maxCount 1"), ":a a :A ; :p :b .", ":a :p :c .", ":b :p :c .", "A.p maxCount 1", 1),
+    (SHAPE.format("sh:maxCount 2"), ":a a :A ; :p :b, :c .", ":a :p :d .", ":a :p :c .", "A.p maxCount 2", 1),
+    (SHAPE.format("sh:minCount 1"), ":b :p :c .", ":a a :A .", ":b a :A .", "A.p minCount 1", 1),
+    (SHAPE.format("sh:class :B"), ":a a :A . :b a :B .", ":a :p :c .", ":a :p :b .", "A.p class B", 1),
+    (SHAPE.format("sh:class :B") + " :C rdfs:subClassOf :B .", ":a a :A . :b a :C .", ":a :p :c .", ":a :p :b .", "A.p class B", 1),
+    (SHAPE.format("sh:disjoint :q"), ":a a :A ; :q :b .", ":a :p :b .", ":a :p :c .", "A.p disjoint q", 1),
+    (
+        SHAPE.format("sh:maxCount 1") + " :C rdfs:subClassOf :A .",
+        ":a a :C ; :p :b .",
+        ":a :p :c .",
+        ":b :p :c .",
+        "A.p maxCount 1",
+        1,
+    ),
+    (
+        ":S a sh:NodeShape ; sh:targetClass :A ; sh:property [ sh:path [ sh:inversePath :p ] ; sh:maxCount 1 ] .",
+        ":a a :A . :b :p :a .",
+        ":c :p :a .",
+        ":a :p :c .",
+        "A.inverse of p maxCount 1",
+        1,
+    ),
+    (
+        ":A a sh:NodeShape, owl:Class ; sh:property [ sh:path :p ; sh:maxCount 0 ] .",
+        ":a a :A .",
+        ":a :p :b .",
+        ":b :p :a .",
+        "A.p maxCount 0",
+        1,
+    ),
+    (
+        ":S sh:targetSubjectsOf :q ; sh:property [ sh:path :p ; sh:maxCount 0 ] .",
+        ":a :q :b .",
+        ":a :p :b .",
+        ":b :p :a .",
+        "subjects of q.p maxCount 0",
+        1,
+    ),
+    (
+        ":S sh:targetObjectsOf :q ; sh:path :p ; sh:maxCount 0 .",
+        ":a :q :b .",
+        ":b :p :b .",
+        ":a :p :a .",
+        "objects of q.p maxCount 0",
+        1,
+    ),
+    (":S sh:targetClass :A ; sh:class :B .", ":b a :B .", ":a a :A .", ":b a :A .", "A class B", 1),
+]
+
+
+@pytest.mark.parametrize(("axiom", "facts", "breaks", "keeps", "rule", "violations"), CASES, ids=[case[0] for case in CASES])
+def test_what_breaks_an_axiom_is_found(family, run, axiom, facts, breaks, keeps, rule, violations):
+    for name, text in (("o.ttl", axiom), ("f.ttl", facts), ("breaks.ttl", breaks), ("keeps.ttl", keeps)):
+        (family / name).write_text(PREFIXES + text, encoding="utf-8")
+    predictions = ("--predictions", "breaks.ttl", "--predictions", "keeps.ttl")
+    result = run("score", "--rules", "o.ttl", "--facts", "f.ttl", *predictions, "--format", "json", "--quiet")
+    (found,) = [one for one in json.loads(result.stdout)["rules"] if one["name"] == rule]
+    assert {model: counts["refuted"] for model, counts in found["models"].items()} == {"breaks": violations, "keeps": 0}
+
+
+LEFT_OUT = """\
+:A rdfs:subClassOf [ a owl:Restriction ; owl:onProperty :p ; owl:someValuesFrom :B ], owl:Thing ; rdfs:label "a" .
+:C rdfs:subClassOf [ a owl:Class ; owl:complementOf :B ] ; owl:equivalentClass [ owl:unionOf (:A :B) ] .
+:p a owl:ObjectProperty, owl:ReflexiveProperty, owl:AsymmetricProperty ; rdfs:range xsd:string .
+[] a owl:AllDisjointClasses ; owl:members (:A [ owl:complementOf :B ]) .
+<http://x/> a owl:Ontology ; owl:imports <http://y/> ; owl:versionInfo "1" .
+:S a sh:NodeShape ; sh:targetClass :A ; sh:closed true ;
+  sh:property [ sh:path :p ; sh:datatype xsd:string ; sh:maxCount 1 ], [ sh:path (:p :q) ; sh:maxCount 1 ] .
+:T a sh:NodeShape ; sh:property [ sh:path :p ; sh:maxCount 1 ] .
+:U a sh:NodeShape ; sh:targetClass :A ; sh:deactivated true ; sh:property [ sh:path :q ; sh:maxCount 1 ] .
+:a a :A ; :p :b .
+"""
+
+
+def test_axioms_that_are_not_understood_are_counted_and_named(family, run):
+    (family / "o.ttl").write_text(PREFIXES + LEFT_OUT, encoding="utf-8")
+    result = run("check", "--rules-only", "o.ttl")
+    assert result.exit_code == 0
+    assert "warning[W381]: 11 axioms of o.ttl are not understood, and left out" in result.stderr
+    notes = [line.removeprefix(" = note: ") for line in result.stderr.splitlines() if line.startswith(" = note: ")]
+    assert notes == [
+        "rdfs:subClassOf with an expression: 2, of A, C",
+        "owl:equivalentClass with an expression: 1, of C",
+        "owl:ReflexiveProperty: 1, of p",
+        "rdfs:range of a datatype: 1, of p",
+        "owl:AllDisjointClasses with an expression: 1",
+        "owl:imports: 1, of x",
+        "sh:closed: 1, of S",
+        "sh:datatype: 1, of A.p",
+        "sh:maxCount of a path: 1, of A",
+        "a shape without a target: 1, of T",
+    ]
+
+
+def test_every_syntax_is_read_and_nothing_is_said_twice(family, run):
+    text = PREFIXES + ":A owl:disjointWith :B . :B owl:disjointWith :A . :p owl:inverseOf :q . :q owl:inverseOf :p ."
+    (family / "o.ttl").write_text(text, encoding="utf-8")
+    (family / "o.trig.gz").write_bytes(gzip.compress(text.encode()))
+    shown = [run("rules", "--rules", name, "--format", "csv").stdout for name in ("o.ttl", "o.trig.gz")]
+    assert len(shown[0].splitlines()) == 4
+    assert shown[1].replace("o.trig.gz", "o.ttl") == shown[0]
+
+
+def test_names_of_two_vocabularies_are_told_apart(family, run):
+    text = PREFIXES + "@prefix y: <http://y/> . :A owl:disjointWith :B . y:A owl:disjointWith y:B ."
+    (family / "o.ttl").write_text(text, encoding="utf-8")
+    shown = run("rules", "--rules", "o.ttl", "--format", "csv").stdout
+    assert "A disjointWith B," in shown
+    assert "A disjointWith B (2)," in shown
+
+
+def test_an_ontology_refutes_what_other_rules_conclude(family, run):
+    """A prediction keeps all axioms, and a rule of another file concludes what they forbid."""
+    (family / "o.ttl").write_text(PREFIXES + ":p owl:propertyDisjointWith :r .", encoding="utf-8")
+    (family / "more.rules").write_text("more: `http://x/p`(X, Y) <- `http://x/q`(Y, X).", encoding="utf-8")
+    (family / "f.ttl").write_text(PREFIXES + ":a :r :b .", encoding="utf-8")
+    (family / "m.ttl").write_text(PREFIXES + ":b :q :a .", encoding="utf-8")
+    rules = ("--rules", "o.ttl", "--rules", "more.rules")
+    result = run("violations", *rules, "--facts", "f.ttl", "--predictions", "m.ttl")
+    assert 'refuted by  `http://x/r`("http://x/a", "http://x/b")' in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("o.ttl", ":a a :A .\n", "error[E317]: the prefix : has not been declared\n --> o.ttl:1:1"),
+        ("o.ttl", "<http://x/a> <http://x/p> 7 .", "error[E382]: `o.ttl` has no axioms and no shapes"),
+        ("o.owl", "<owl>", "error[E317]: "),
+    ],
+)
+def test_a_file_that_is_no_ontology_is_an_error(family, run, name, text, message):
+    (family / name).write_text(text, encoding="utf-8")
+    result = run("check", "--rules-only", name)
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+def test_a_missing_ontology_is_an_error(run):
+    result = run("check", "--rules-only", "missing.ttl")
+    assert result.exit_code == 2
+    assert "missing.ttl" in result.stderr
+
+
+def test_a_process_of_its_own_scores_with_an_ontology(family):
+    for name, text in (("o.ttl", ":A owl:disjointWith :B ."), ("f.ttl", ":a a :A ."), ("m.ttl", ":a a :B .")):
+        (family / name).write_text(PREFIXES + text, encoding="utf-8")
+    command = [sys.executable, "-m", "rulescore", "score", "--rules", "o.ttl", "--facts", "f.ttl", "--predictions", "m.ttl"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=family, check=False)
+    assert done.returncode == 0
+    assert "1 of 1 (100.0%)" in done.stdout

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, permutations
 
 from rulescore.language.formats.shapes import read_shapes
 from rulescore.language.formats.statements import (
@@ -160,13 +160,14 @@ def _disjoint_classes(left: str, right: str) -> Iterator[Statement]:
 
 
 def _several_classes(classes: Sequence[str]) -> Iterator[Statement]:
-    """One rule for all of them: pairs of a hundred classes would be thousands."""
+    """One rule for all of them: pairs of a hundred classes would be thousands. Declarations are cheap, and those of two atoms keep
+    the rules that they refute in the family that is counted together."""
     some = tuple(map(Constant, classes))
     both = Membership(Y, some), Membership(Z, some)
     types = Atom(TYPE, (X, Y)), Atom(TYPE, (X, Z))
     shown = ", ".join(map(short, classes[:3])) + (", …" if len(classes) > 3 else "")
     yield denial(f"AllDisjointClasses {shown}", *types, *both, Comparison(Operator.LESS, Y, Z))
-    yield refutation(types[0], types[1], *both, different(Y, Z))
+    yield from (refutation(is_a(X, one), is_a(X, other)) for one, other in permutations(classes, 2))
 
 
 def _never_both(left: str, right: str) -> Statement:

@@ -127,6 +127,10 @@ def _of_class(graph: Graph, term: Term, name: str) -> Condition:
     return kinds[0] if len(kinds) == 1 else Or(kinds)
 
 
+def _of_no(graph: Graph, term: Term, name: str) -> list[Not]:
+    return [Not(is_a(term, one)) for one in graph.below(name)]
+
+
 def _is_off(graph: Graph, shape: Node) -> bool:
     return any(isinstance(value, Literal) and value.text in ("true", "1") for value in graph.objects(shape, f"{SHACL}deactivated"))
 
@@ -139,7 +143,7 @@ def _node_shape(graph: Graph, shape: Node, targets: list[_Target]) -> Iterator[M
             yield from _property_shape(graph, value, targets)
         elif predicate == f"{SHACL}class" and isinstance(value, Iri):
             for target in targets:
-                yield denial(f"{target.shown} class {short(value.value)}", target.condition, Not(_of_class(graph, X, value.value)))
+                yield denial(f"{target.shown} class {short(value.value)}", target.condition, *_of_no(graph, X, value.value))
         elif predicate.startswith(SHACL) and predicate not in _SILENT:
             yield NotUnderstood(short(predicate), _shown(shape))
 
@@ -179,9 +183,9 @@ def _constraint(graph: Graph, target: _Target, path: _Path, predicate: str, valu
         case "minCount", Literal(text) if text.isdecimal():
             yield constraint(f"{name} {int(text)}", _count(path, Operator.AT_LEAST, int(text)), target.condition)
         case "class", Iri(kind):
-            other = Not(_of_class(graph, Y, kind))
-            yield denial(f"{name} {short(kind)}", target.condition, path.atom(X, Y), other)
-            yield refutation(path.atom(X, Y), target.condition, other)
+            others = _of_no(graph, Y, kind)
+            yield denial(f"{name} {short(kind)}", target.condition, path.atom(X, Y), *others)
+            yield refutation(path.atom(X, Y), target.condition, *others)
         case "disjoint", Iri(other):
             yield denial(f"{name} {short(other)}", target.condition, path.atom(X, Y), atom(other, X, Y))
             yield refutation(path.atom(X, Y), target.condition, atom(other, X, Y))
@@ -191,11 +195,16 @@ def _constraint(graph: Graph, target: _Target, path: _Path, predicate: str, valu
 
 
 def _at_most(name: str, target: _Target, path: _Path, number: int) -> Iterator[Statement]:
-    yield constraint(name, _count(path, Operator.AT_MOST, number), target.condition)
-    if number == 0:
-        yield refutation(path.atom(X, Y), target.condition)
-    if number == 1:
-        yield refutation(path.atom(X, Y), target.condition, path.atom(X, Z), different(Y, Z))
+    match number:
+        case 0:
+            yield denial(name, target.condition, path.atom(X, Y))
+            yield refutation(path.atom(X, Y), target.condition)
+        case 1:
+            another = path.atom(X, Z), different(Y, Z)
+            yield denial(name, target.condition, path.atom(X, Y), *another)
+            yield refutation(path.atom(X, Y), target.condition, *another)
+        case _:
+            yield constraint(name, _count(path, Operator.AT_MOST, number), target.condition)
 
 
 def _count(path: _Path, operator: Operator, number: int) -> Comparison:

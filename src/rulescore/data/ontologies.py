@@ -68,15 +68,19 @@ def _node(term: pyoxigraph.NamedNode | pyoxigraph.BlankNode | pyoxigraph.Literal
 
 
 def _left_out(path: Path, found: Sequence[NotUnderstood]) -> Diagnostic:
-    axioms = dict.fromkeys(one.axiom for one in found)
+    axioms = list(dict.fromkeys(one.axiom for one in found))
     notes = [_counted(axiom, [one.about for one in found if one.axiom == axiom]) for axiom in axioms]
     number = "1 axiom" if len(found) == 1 else f"{len(found):,} axioms"
-    message = f"{number} of {path.name} {'is' if len(found) == 1 else 'are'} not understood, and left out"
+    kinds = _listed(axioms)
+    message = f"{number} of {path.name} {'is' if len(found) == 1 else 'are'} not understood, and left out: {kinds}"
     return Diagnostic("W381", message, notes=tuple(notes), severity=Severity.WARNING)
 
 
 def _counted(axiom: str, about: Sequence[str | None]) -> str:
     """`rdfs:subClassOf with an expression: 4, of Person, Parent, Child and others`."""
     names = list(dict.fromkeys(one for one in about if one is not None))
-    shown = ", ".join(names[:_MOST_NAMES]) + (" and others" if len(names) > _MOST_NAMES else "")
-    return f"{axiom}: {len(about):,}" + (f", of {shown}" if shown else "")
+    return f"{axiom}: {len(about):,}" + (f", of {_listed(names)}" if names else "")
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:_MOST_NAMES]) + (" and others" if len(names) > _MOST_NAMES else "")

@@ -44,6 +44,8 @@ from rulescore.language.syntax import (
 )
 from rulescore.language.trees import atoms_in
 
+_CHAIN = f"{OWL}propertyChainAxiom"
+
 
 @dataclass(frozen=True, slots=True)
 class Ontology:
@@ -99,8 +101,10 @@ def _axioms(graph: Graph) -> Iterator[Made]:
     for subject, predicate, value in graph.triples:
         if predicate == TYPE:
             yield from _typed(graph, subject, value)
+        elif predicate == _CHAIN:
+            yield _chained(graph, subject, value)
         elif predicate in _READERS:
-            yield from _related(graph, subject, predicate, value)
+            yield from _related(subject, predicate, value)
         elif predicate.startswith((OWL, RDFS)) and predicate not in _SILENT and isinstance(subject, Iri):
             yield NotUnderstood(short(predicate), short(subject.value))
 
@@ -116,24 +120,32 @@ def _typed(graph: Graph, subject: Node, kind: Node) -> Iterator[Made]:
         yield NotUnderstood(short(kind.value), short(subject.value) if isinstance(subject, Iri) else None)
 
 
-def _related(graph: Graph, subject: Node, predicate: str, value: Node) -> Iterator[Made]:
-    axiom = short(predicate)
-    if predicate == f"{OWL}propertyChainAxiom":
-        links = graph.members(value)
-        chain = list(names(links))
-        if isinstance(subject, Iri) and chain and len(chain) == len(links):
-            yield _chain(subject.value, chain)
-            return
-    elif isinstance(subject, Iri) and isinstance(value, Iri):
-        if value.value in _EVERYTHING:
-            return
-        if value.value not in _DATATYPES and not value.value.startswith(XSD):
-            yield from _READERS[predicate](subject.value, value.value)
-            return
-        axiom = f"{axiom} of a datatype"
+def _related(subject: Node, predicate: str, value: Node) -> Iterator[Made]:
+    if not isinstance(subject, Iri) or not isinstance(value, Iri):
+        yield NotUnderstood(f"{short(predicate)} with an expression", next(map(short, names((subject, value))), None))
+    elif predicate in _CONCLUDING and (value.value in _EVERYTHING or value == subject):
+        return
+    elif odd := _odd(subject.value, predicate, value.value):
+        yield NotUnderstood(f"{short(predicate)} {odd}", short(subject.value))
     else:
-        axiom = f"{axiom} with an expression"
-    yield NotUnderstood(axiom, next(map(short, names((subject, value))), None))
+        yield from _READERS[predicate](subject.value, value.value)
+
+
+def _odd(subject: str, predicate: str, value: str) -> str | None:
+    """What keeps an axiom about two names from being understood, in words."""
+    if value in _DATATYPES or value.startswith(XSD):
+        return "of a datatype"
+    if value == f"{OWL}Nothing":
+        return "of owl:Nothing"
+    return "itself" if predicate == f"{OWL}propertyDisjointWith" and subject == value else None
+
+
+def _chained(graph: Graph, subject: Node, value: Node) -> Made:
+    links = graph.members(value)
+    chain = list(names(links))
+    if isinstance(subject, Iri) and chain and len(chain) == len(links):
+        return _chain(subject.value, chain)
+    return NotUnderstood(f"{short(_CHAIN)} with an expression", next(map(short, names((subject,))), None))
 
 
 def _group(graph: Graph, subject: Node, kind: str) -> Iterator[Made]:
@@ -261,12 +273,12 @@ _READERS: dict[str, Callable[[str, str], Iterator[Statement]]] = {
     f"{OWL}equivalentClass": _equal_classes,
     f"{OWL}equivalentProperty": _equal_properties,
     f"{OWL}inverseOf": _inverse,
-    f"{OWL}propertyChainAxiom": lambda name, links: iter(()),
 }
 _GROUPS = (f"{OWL}AllDisjointClasses", f"{OWL}AllDisjointProperties")
 
-# Everything is of these: to be of them says nothing.
+# To be below or of these says nothing, nor does it to be below oneself: reasoners write such lines.
 _EVERYTHING = frozenset((f"{OWL}Thing", f"{RDFS}Resource", f"{OWL}topObjectProperty", f"{OWL}topDataProperty"))
+_CONCLUDING = frozenset(f"{RDFS}{name}" for name in ("subClassOf", "subPropertyOf", "domain", "range"))
 
 # The language has no test of what type a constant is.
 _DATATYPES = frozenset((f"{RDFS}Literal", f"{RDF}langString", f"{RDF}PlainLiteral", f"{OWL}real", f"{OWL}rational"))

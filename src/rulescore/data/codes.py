@@ -34,7 +34,6 @@ CODES: dict[str, str] = {
     "E360": "a registered function cannot be found, imported or called",
     "E381": "a statement of an RDF file is about a statement",
     "E382": "an RDF file that is given as rules has no axioms and no shapes",
-    "W381": "axioms of an ontology are not understood, and left out",
     "E401": "a key is not known",
     "E402": "a value is not one of those allowed",
     "E403": "the project file is not TOML",

@@ -19,6 +19,8 @@ from rulescore.readers.rdf import Syntax, faults, statements
 if TYPE_CHECKING:
     import pyoxigraph
 
+CODES = {"W381": "axioms of an ontology are not understood, and left out"}
+
 _MOST_NAMES = 3
 
 

@@ -275,9 +275,15 @@ def _masked_place(text: str, column: int, length: int) -> tuple[str, int, int]:
     return masked(text), start + 1, max(1, end - start)
 
 
+_LONGEST_MISSPELT = 100
+
+
 def suggestion(word: str, known: Iterable[str]) -> str | None:
-    """The known name a misspelt one probably meant, if any is close."""
-    close = get_close_matches(word, list(known), n=1, cutoff=0.75)
+    """The known name a misspelt one probably meant, if any is close. Comparing takes the product of two lengths: nobody mistypes
+    a long name, and none is looked at."""
+    if len(word) > _LONGEST_MISSPELT:
+        return None
+    close = get_close_matches(word, [name for name in known if len(name) <= _LONGEST_MISSPELT], n=1, cutoff=0.75)
     return close[0] if close else None
 
 

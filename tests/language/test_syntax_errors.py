@@ -181,6 +181,8 @@ MISTAKES = [
     ("E124", 'for $p in "no such file.csv": $p(X) <- q(X).', "there is no file `no such file.csv`"),
     ("E125", 'for $p in "/etc/passwd": $p(X) <- q(X).', "`/etc/passwd` does not lie within the folder of the rule file"),
     ("E126", 'for $p in "t.csv": $p(X) <- q(X).', "rules given as text read no files"),
+    ("E127", f"p(X) <- {', '.join(['q(X)'] * 101)}.", "the body has more than 100 atoms"),
+    ("E127", f"p(X) <- q(X), {', '.join(['X != a'] * 10_000)}.", "the body has more than 10,000 conditions"),
 ]
 
 

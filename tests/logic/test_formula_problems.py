@@ -390,6 +390,39 @@ def test_problems_of_every_family_come_together() -> None:
     assert [one.code for one in found if one.severity is Severity.ERROR] == ["E201", "E275", "E273", "E293"]
 
 
+def doubled(steps: int, joint: str = "let A{} = A{}") -> str:
+    """Equations of which each doubles what stands for its variable."""
+    first = joint.partition(" = ")[0].format(0)
+    return ", ".join([f"{first} = N", *(f"{joint.format(i, i - 1)} + A{i - 1}" for i in range(1, steps + 1))])
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        f"A60 > 3 <- age(X, N), {doubled(60)}.",
+        f"A60 > 3 <- age(X, N), {doubled(60, 'A{} = A{}')}.",
+        f"false <- age(X, N), (({doubled(60)}, A60 > 3) or A60 = N).",
+        f"count(X : age(X, N), {doubled(60)}, A60 > 3) > 3 <- person(_).",
+    ],
+)
+def test_e282_what_grows_by_abbreviations_is_counted_before_it_is_built(rule: str) -> None:
+    found = [one for one in problems_of(rule) if one.severity is Severity.ERROR]
+    assert found[0].code == "E282"
+    assert found[0].place is not None
+
+
+def test_e282_a_long_chain_of_abbreviations_is_too_deep() -> None:
+    chain = ", ".join(f"let A{i} = A{i - 1} + 1" for i in range(1, 200))
+    (found,) = problems_of(f"A199 > 3 <- age(X, N), let A0 = N, {chain}.")
+    assert (found.code, pointed_at(found)) == ("E282", "A99 + 1")
+
+
+def test_e282_alternatives_multiply() -> None:
+    ways = ", ".join(f"(parent(X, V{i}) or parent(V{i}, X))" for i in range(40))
+    (found,) = problems_of(f"false <- person(X), {ways}.")
+    assert (found.code, found.message.split(",")[0]) == ("E282", f"the condition has {2**40:,} ways to hold".split(",")[0])
+
+
 # Trees that no rule file gives
 
 
@@ -411,5 +444,5 @@ def test_an_unknown_type_fits_everywhere() -> None:
 
 def test_every_code_has_a_test() -> None:
     tested = {code for one in (*TYPES, *NAMES, *SAFETY, *AGGREGATES) for code, _, _ in one.problems}
-    of_data = {"E281", "W281"}  # these are tested beside the engines
+    of_data = {"E281", "E282", "W281"}  # these are tested beside the engines, or above
     assert tested >= {*types.CODES, *resolve.CODES, *tolerances.CODES} - of_data

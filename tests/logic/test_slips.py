@@ -76,3 +76,8 @@ def test_a_long_name_is_found_through_two_slips(
 ):
     asked = slipped(left, first) + slipped(right, second)
     assert Spellings([*others, left + right]).closest(asked) == left + right
+
+
+def test_a_name_of_any_length_is_compared_with_its_slip() -> None:
+    name = "n" * 200_000
+    assert Spellings([name]).closest(name[:-1] + "m") == name

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from rulescore.language.conditions import JOINTS, PREDICATE_KINDS, read_application, read_conjunction
 from rulescore.language.cursor import Cursor
 from rulescore.language.functions import without_arguments
 from rulescore.language.syntax import And, Atom, RowAtom
 from rulescore.language.terms import read_predicate
+from rulescore.language.trees import atoms_in, conditions_in
+
+MOST_ATOMS = 100
+MOST_CONDITIONS = 10_000
+"""How many a body may have. No rule that a person or a miner writes comes near; engines join more of them for hours."""
 
 
 def read_body(cursor: Cursor) -> And:
@@ -20,10 +27,22 @@ def read_body(cursor: Cursor) -> And:
             note="a rule says what follows from its body: `head <- body.`",
             help="facts belong into the data, not among the rules",
         )
+    begin = cursor.index
     body = read_conjunction(cursor)
+    if cursor.index - begin > MOST_ATOMS:  # with as many tokens at least
+        _refuse_too_long(cursor, body)
     if cursor.token.kind == "<-" and cursor.begin:
         raise cursor.missing_full_stop(cursor.begin)
     return body
+
+
+def _refuse_too_long(cursor: Cursor, body: And) -> None:
+    for what, most, found in (("atoms", MOST_ATOMS, atoms_in(body)), ("conditions", MOST_CONDITIONS, conditions_in(body))):
+        beyond = next(islice(found, most, None), None)
+        if beyond is not None:
+            span = beyond.span or cursor.token_span(cursor.token)
+            advice = "write several rules, or `X in {…}` instead of many comparisons"
+            raise cursor.failure("E127", f"the body has more than {most:,} {what}", span, label="one too many", help=advice)
 
 
 def read_atom(cursor: Cursor) -> Atom:

@@ -45,6 +45,7 @@ CODES: dict[str, str] = {
     "E124": "the table of a template's values cannot be used",
     "E125": "the table of a template's values is no regular file within the folder of the rule file",
     "E126": "rules given as text name a table of values, and no folder is given for it",
+    "E127": "a body has too many atoms or conditions",
 }
 
 _Read = TypeVar("_Read")
@@ -214,8 +215,10 @@ def _read_head(cursor: Cursor) -> Head:
 
 def _refuse_turned_arrow(cursor: Cursor) -> None:
     """Raises where the body stands first, as in `a, b -> c.`, with the rule as it should be."""
-    kinds = [token.kind for token in cursor.tokens[cursor.index :]]
-    if "<-" in kinds or not (arrows := [number for number, kind in enumerate(kinds, cursor.index) if kind in _TURNED_ARROWS]):
+    if cursor.has_arrow():
+        return
+    arrows = [number for number in range(cursor.index, len(cursor.tokens)) if cursor.tokens[number].kind in _TURNED_ARROWS]
+    if not arrows:
         return
     first, arrow, end = cursor.tokens[cursor.index].start, cursor.tokens[arrows[0]], cursor.tokens[-1].start
     body, head = (" ".join(cursor.source.text[slice(*part)].split()) for part in ((first, arrow.start), (arrow.end, end)))

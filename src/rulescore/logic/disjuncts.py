@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 
 from rulescore.errors import Span
 from rulescore.language.syntax import (
@@ -55,6 +56,17 @@ def disjunctions(condition: Condition, spelt_out: Callable[[Or], bool]) -> list[
             return [part for one in conditions for part in disjunctions(one, spelt_out)]
         case _:
             return [[condition]]
+
+
+def number_of_ways(condition: Condition, spelt_out: Callable[[Or], bool]) -> int:
+    """How many `disjunctions` would give."""
+    match condition:
+        case And(conditions):
+            return prod(number_of_ways(one, spelt_out) for one in conditions)
+        case Or(conditions) if spelt_out(condition):
+            return sum(number_of_ways(one, spelt_out) for one in conditions)
+        case _:
+            return 1
 
 
 def conjuncts(condition: Condition) -> Iterator[Condition]:

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from rulescore.data.relations import Relation, Schema
 from rulescore.data.setting import ValueType
 from rulescore.errors import Diagnostic, Severity, Span, suggestion
+from rulescore.language.cursor import DEEPEST
 from rulescore.language.printer import print_term
-from rulescore.language.syntax import Atom, Constant, RowAtom, Test, Variable
+from rulescore.language.syntax import Atom, Condition, Constant, Expression, RowAtom, Test, Variable
+from rulescore.logic.sizes import MOST_NODES
 from rulescore.logic.types import TESTS, type_of_value, with_article
 
 DECIDABLE = frozenset({*TESTS, "within"})
@@ -103,6 +105,13 @@ class Report:
         advice = f"did you mean `{meant}`?" if meant else "only tests and registered functions take computed arguments"
         message = f"`{test.predicate}` is no predicate of the data, no test and no registered function"
         self.report("E278", message, _part_of(test.span, r"[^(]*"), advice)
+
+    def too_large(self, node: Condition | Expression) -> None:
+        message = "once abbreviations are put in, this is too large to be computed"
+        advice = (
+            f"at most {MOST_NODES:,} operations in a rule, nested at most {DEEPEST} deep: add a column with the value to the data"
+        )
+        self.report("E282", message, node.span, advice)
 
     def report(self, code: str, message: str, span: Span | None, advice: str | None) -> None:
         place = span.place() if span is not None else None

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from rulescore.data.relations import Relation, Schema
 from rulescore.data.setting import ValueType
 from rulescore.errors import Diagnostic, Span
+from rulescore.language.cursor import DEEPEST
 from rulescore.language.syntax import (
     Aggregate,
     And,
@@ -45,6 +46,7 @@ from rulescore.logic.disjuncts import (
     disjunctions,
     first_uses,
     names_in,
+    number_of_ways,
     places,
     terms_of,
     why_unbound,
@@ -52,6 +54,7 @@ from rulescore.logic.disjuncts import (
 from rulescore.logic.formula import Disjunct, Measure
 from rulescore.logic.formula_problems import DECIDABLE, Report, print_column
 from rulescore.logic.places import Places
+from rulescore.logic.sizes import MOST_NODES, MOST_WAYS, Size, size_of, sizes_of
 from rulescore.logic.tolerances import as_comparison
 from rulescore.logic.types import Mixture, Typing, type_of_value
 
@@ -61,6 +64,7 @@ CODES = {
     "E276": "a head does not name the key of its row",
     "E277": "what is computed is compared with values of another type",
     "E278": "an atom has an expression for an argument",
+    "E282": "a rule has too many ways to hold, or becomes too large once abbreviations are put in",
 }
 
 Substitution = Mapping[str, Expression]
@@ -73,6 +77,17 @@ def _are_variables(written: Comparison, found: Comparison) -> bool:
     sides = (found.left, found.right)
     terms = all(isinstance(one, Variable | Constant) for one in sides) and any(isinstance(one, Constant) for one in sides)
     return isinstance(written.right, Variable) and terms
+
+
+def _first_ways(condition: Condition) -> Condition:
+    """A condition with the first part of every `or` in it alone."""
+    match condition:
+        case And(conditions, span):
+            return And(tuple(_first_ways(one) for one in conditions), span)
+        case Or(conditions):
+            return _first_ways(conditions[0])
+        case _:
+            return condition
 
 
 def is_test(atom: Atom | Test, schema: Schema, functions: Iterable[str]) -> bool:
@@ -109,7 +124,7 @@ class Resolver:
         """The disjuncts of a body, and the variables that abbreviate the same expression in all of them. `outer`: variables
         bound already, with what they stand for."""
         self._find_homes(body, head)
-        parts = [self._bind(conditions, outer) for conditions in self._ways(body, outer)]
+        parts = self._small([self._bind(conditions, outer) for conditions in self._ways(body, outer)], outer, head)
         common = common_values(parts)
         self._check_bound(parts, body)
         return self._disjuncts(parts, common, outer, set(self.types)), self._known(common, outer)
@@ -266,7 +281,7 @@ class Resolver:
             name = f"{self.prefix}measure {len(self._measured)}"
             self._measured[key] = name
             outer = {*known, *self.outside_aggregates()}
-            parts = [self._bind(conditions, outer) for conditions in self._ways(aggregate.condition, outer)]
+            parts = self._small([self._bind(conditions, outer) for conditions in self._ways(aggregate.condition, outer)], known)
             common = common_values(parts)
             if len(parts) > 1:
                 self._check_wildcards(parts)
@@ -318,7 +333,29 @@ class Resolver:
         """The disjuncts of a condition. An `or` that binds nothing is a test: spelt out, each would double them."""
         certain = self._bind([one for one in conjuncts(condition) if not isinstance(one, Or)], outer)
         bound = certain.bound | certain.values.keys()
-        return disjunctions(condition, lambda one: not self._binds_nothing(one, bound))
+        ways = number_of_ways(condition, lambda one: not self._binds_nothing(one, bound))
+        if ways <= MOST_WAYS:
+            return disjunctions(condition, lambda one: not self._binds_nothing(one, bound))
+        message = f"the condition has {ways:,} ways to hold, of which at most {MOST_WAYS:,} can be told apart"
+        self._report.report("E282", message, condition.span, "an `or` that binds variables multiplies them: write several rules")
+        return disjunctions(_first_ways(condition), lambda one: False)
+
+    def _small(self, parts: list[Part], outer: Substitution, head: Head | None = None) -> list[Part]:
+        """The parts, unless abbreviations make them or the head too large: then this is told, and nothing is computed in any of
+        them."""
+        left = MOST_NODES
+        for part in parts:
+            sizes = {name: size_of(value, {}) for name, value in outer.items()} if part.values or part.tests else {}
+            found: list[tuple[Condition | Expression, Size]]
+            found = [(part.values[name], size) for name, size in sizes_of(part.values, sizes)]
+            uses = (*part.tests, head) if isinstance(head, Condition) else part.tests
+            found += [(test, size_of(test, sizes)) for test in uses]
+            for node, size in found:
+                left -= size.nodes
+                if left < 0 or size.height > DEEPEST:
+                    self._report.too_large(node)
+                    return [replace(one, tests=(), values={}, bound=one.bound | one.values.keys()) for one in parts]
+        return parts
 
     def _binds_nothing(self, condition: Or, bound: Collection[str]) -> bool:
         """Whether the atoms and equations of an `or` have no variable but those that are bound anyway."""

@@ -55,16 +55,18 @@ def _pieces(length: int, slips: int) -> Iterator[tuple[int, int]]:
 
 def _slips(left: str, right: str, limit: int) -> int:
     """Insertions, deletions, replacements and swaps of neighbours between two words; anything above the limit is equal."""
-    two_ago: list[int] = []
-    before = list(range(len(right) + 1))
+    beyond = limit + 1
+    two_ago: dict[int, int] = {}
+    before = {j: j for j in range(min(limit, len(right)) + 1)}
     for i, a in enumerate(left, 1):
-        now = [i]
-        for j, b in enumerate(right, 1):
-            cost = min(before[j] + 1, now[j - 1] + 1, before[j - 1] + (a != b))
+        now = {0: i} if i <= limit else {}
+        for j in range(max(1, i - limit), min(len(right), i + limit) + 1):  # letters that are further apart take too many slips
+            b = right[j - 1]
+            cost = min(before.get(j, beyond) + 1, now.get(j - 1, beyond) + 1, before.get(j - 1, beyond) + (a != b))
             if i > 1 and j > 1 and a == right[j - 2] and left[i - 2] == b:
-                cost = min(cost, two_ago[j - 2] + 1)
-            now.append(cost)
-        if min(now) > limit:
-            return limit + 1
+                cost = min(cost, two_ago.get(j - 2, beyond) + 1)
+            now[j] = cost
+        if min(now.values(), default=beyond) > limit:
+            return beyond
         two_ago, before = before, now
-    return before[-1]
+    return min(before.get(len(right), beyond), beyond)

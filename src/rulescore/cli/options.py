@@ -95,7 +95,7 @@ ALLOWANCE: tuple[Decorator, ...] = (
 ENGINE: tuple[Decorator, ...] = (
     click.option("--engine", metavar="URL", help="The database that counts. [default: duckdb]"),
     click.option("--memory-limit", metavar="SIZE", help="The most memory the engine may use, such as 2GB."),
-    click.option("--threads", type=click.IntRange(min=1), help="How many threads the engine may use."),
+    click.option("--threads", type=click.IntRange(1, 1_024), help="How many threads the engine may use."),
     click.option("--spill-folder", type=_PATH, help="Where the engine puts what does not fit into memory."),
     click.option(
         "--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="The most that one statement may take."

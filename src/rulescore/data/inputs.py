@@ -176,7 +176,7 @@ def _number(one: Input, rows: _Rows) -> int | None:
         with one.file.path.open("rb") as handle, parquet.ParquetFile(handle) as file:
             found: int = file.metadata.num_rows
             return found
-    except (pa.ArrowInvalid, OSError):
+    except (pa.ArrowInvalid, OSError, UnicodeDecodeError):
         return None
 
 

@@ -121,9 +121,15 @@ def holds_floats(kind: pa.DataType) -> bool:
     return bool(pa.types.is_floating(kind) or (pa.types.is_decimal(kind) and kind.scale > 0))
 
 
+_MOST_DIGITS = 5_000
+
+
 def decimal_value(number: decimal.Decimal) -> int | float:
-    """A decimal as a constant: an integer where it is one, else the nearest double."""
-    return int(number) if number == number.to_integral_value() else float(number)
+    """A decimal as a constant: an integer if it is one, else the nearest double. One of more digits than any constant has is
+    infinite: its integer would take minutes to write out."""
+    if number.adjusted() > _MOST_DIGITS or number != number.to_integral_value():
+        return float(number)
+    return int(number)
 
 
 def _decimal_key(number: decimal.Decimal) -> str:

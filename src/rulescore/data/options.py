@@ -101,6 +101,8 @@ Paths = Annotated[list[Annotated[str, Field(min_length=1)]], BeforeValidator(_li
 Name = Annotated[str, Field(min_length=1)]
 Numbers = Annotated[list[int], BeforeValidator(_numbers), Field(min_length=1)]
 AtLeastOne = Annotated[int, Field(ge=1)]
+Threads = Annotated[int, Field(ge=1, le=1_024)]
+"""More than a machine has cores for are started nevertheless, until the system refuses."""
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
@@ -278,7 +280,7 @@ class ScoringSection(Section):
 class EngineSection(Section):
     url: str = "duckdb"
     memory_limit: Memory | None = None
-    threads: AtLeastOne | None = None
+    threads: Threads | None = None
     spill_folder: str | None = None
     timeout: Seconds | None = None
 

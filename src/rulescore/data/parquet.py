@@ -23,6 +23,13 @@ def read_parquet(file: InputFile, request: Request) -> Iterator[FactBatch]:
         with file.opened() as opening, parquet.ParquetFile(opening.reader()) as rows:
             if not rows.metadata.num_rows:
                 raise no_facts(request)
-            yield from read_batches(rows.schema_arrow, rows.iter_batches(batch_size=_BATCH_ROWS), request)
-    except (pa.ArrowInvalid, OSError) as error:
+            batches = (valid(batch) for batch in rows.iter_batches(batch_size=_BATCH_ROWS))
+            yield from read_batches(rows.schema_arrow, batches, request)
+    except (pa.ArrowInvalid, OSError, UnicodeDecodeError) as error:
         raise damaged(request.origin, str(error)) from None
+
+
+def valid(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """A batch whose texts are UTF-8, which Arrow takes on trust."""
+    batch.validate(full=True)
+    return batch

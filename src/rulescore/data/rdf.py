@@ -145,7 +145,7 @@ def _literal_key(text: str, datatype: str) -> str:
     name = datatype.removeprefix(_XSD) if datatype.startswith(_XSD) else ""
     try:
         return key_of(_literal(text, name))
-    except ValueError:
+    except (ValueError, decimal.DecimalException):
         raise TermError(f"`{text}` is not a constant of type {name}", text, "E314") from None
 
 

@@ -57,6 +57,8 @@ def _read(path: Path) -> Source:
     """A rule file's text under the name the user gave it; compressed by gzip or not."""
     try:
         piped = path == STANDARD_INPUT
+        if not piped and (path.is_char_device() or path.is_block_device()):
+            raise InputError(Diagnostic("E406", f"`{path}` is a device, not a rule file"))
         found = standard_input().read() if piped else path.read_bytes()
         raw = gzip.decompress(found) if found.startswith(_GZIP) else found
         text = io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8-sig").read()
@@ -67,7 +69,7 @@ def _read(path: Path) -> Source:
         raise InputError(Diagnostic("E406", "the rule file is not UTF-8", Place(str(path), line), helps=helps)) from None
     except FileNotFoundError:
         raise InputError(_missing(path)) from None
-    except (OSError, EOFError, zlib.error) as error:
+    except (OSError, ValueError, EOFError, zlib.error) as error:
         reason = (getattr(error, "strerror", None) or str(error)).lower()
         raise InputError(Diagnostic("E406", f"the rule file `{path}` cannot be read: {reason}")) from None
 

@@ -17,6 +17,7 @@ from rulescore.data.frames import arrow_table, is_frame, is_spark_frame, lasting
 from rulescore.data.keys import CellError, decoded, is_text, midnights, parse_value
 from rulescore.data.layout import Layout
 from rulescore.data.lines import damaged
+from rulescore.data.parquet import valid
 from rulescore.data.rdf import SYNTAXES
 from rulescore.data.request import ColumnType, FactFile, FileFormat, Request
 from rulescore.data.setting import Adoptable, RowStream, ValueType
@@ -225,17 +226,17 @@ def _parquet_schema(file: InputFile, request: Request) -> pa.Schema:
             if not rows.metadata.num_rows:
                 raise no_facts(request)
             return rows.schema_arrow
-    except (pa.ArrowInvalid, OSError) as error:
+    except (pa.ArrowInvalid, OSError, UnicodeDecodeError) as error:
         raise damaged(request.origin, str(error)) from None
 
 
 def _read_parquet(file: InputFile, request: Request, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
     try:
         with file.opened() as opening, parquet.ParquetFile(opening.reader()) as rows:
-            batches = rows.iter_batches(batch_size=_BATCH_ROWS, columns=list(columns))
+            batches = (valid(batch) for batch in rows.iter_batches(batch_size=_BATCH_ROWS, columns=list(columns)))
             for batch in _normal_batches(batches, request.origin):
                 yield batch.select(list(columns))
-    except (pa.ArrowInvalid, OSError) as error:
+    except (pa.ArrowInvalid, OSError, UnicodeDecodeError) as error:
         raise damaged(request.origin, str(error)) from None
 
 

@@ -95,7 +95,7 @@ def _form(request: Request) -> object | None:
         with request.path.open("rb") as handle, parquet.ParquetFile(handle) as file:
             schema, rows = file.schema_arrow, file.metadata.num_rows
         layout = resolve(schema.names, len(schema.names), request)
-    except (pa.ArrowInvalid, OSError, InputError):
+    except (pa.ArrowInvalid, OSError, UnicodeDecodeError, InputError):
         return None
     used = [*layout.arguments, *(i for i in (layout.relation, layout.score, layout.rank) if i is not None), *layout.query]
     if not rows or request.file.types or not all(_is_plain(schema.types[i]) for i in used):

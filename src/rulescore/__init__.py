@@ -11,6 +11,7 @@ if _typing.TYPE_CHECKING:
     from rulescore.data.rule_sources import RuleText
     from rulescore.data.setting import Function, SqlRule
     from rulescore.data.tables import Table
+    from rulescore.data.truth import Truth
     from rulescore.errors import EngineError, InputError, RulescoreError, RulescoreWarning
     from rulescore.reporting.comparison import Comparison
     from rulescore.result import OpenSession, Result, load_result
@@ -28,6 +29,7 @@ __all__ = [
     "RulescoreWarning",
     "SqlRule",
     "Table",
+    "Truth",
     "__version__",
     "audit",
     "load_result",
@@ -49,6 +51,7 @@ _HOMES = {
     "RulescoreWarning": "rulescore.errors",
     "SqlRule": "rulescore.data.setting",
     "Table": "rulescore.data.tables",
+    "Truth": "rulescore.data.truth",
     "audit": "rulescore.api",
     "load_result": "rulescore.result",
     "open": "rulescore.api",

@@ -43,6 +43,7 @@ def score(
     header: bool | None = None,
     contributions: bool | str | Path | None = None,
     allow_unrefutable: bool = False,
+    truth: object = None,
 ) -> Result:
     """Score models' predictions against rules.
 
@@ -50,7 +51,8 @@ def score(
     rows; None where there are only `tables`. `predictions`: a mapping from model to any of these, or to ids and values of a table's
     target. `rules`: a path, rule text, a `RuleText`, or a list of them. `engine`: an address, or a Spark session.
     `contributions`: whether those of single predictions are brought here, which is so unless the engine is Spark; or where they are
-    written to, as Parquet. `allow_unrefutable`: score although nothing declared could refute any rule, else an error."""
+    written to, as Parquet. `allow_unrefutable`: score although nothing declared could refute any rule, else an error.
+    `truth`: held-out facts or a table's true values, for accuracy beside the scores; a `Truth` has options."""
     setting = make_setting(
         observed,
         predictions,
@@ -73,6 +75,7 @@ def score(
         delimiter=delimiter,
         header=header,
         allow_unrefutable=allow_unrefutable,
+        truth=truth,
     )
     with OpenSession(setting) as session:
         return session.score(contributions=contributions)

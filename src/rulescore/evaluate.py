@@ -14,6 +14,7 @@ from typing import Self
 
 import pyarrow as pa
 
+from rulescore.accuracy.reading import accuracies
 from rulescore.data.inputs import Inputs
 from rulescore.data.setting import Convention, Role, Setting
 from rulescore.data.sources import refuse_shared_pipes
@@ -558,6 +559,7 @@ class Session:
             summary=self.summary,
             warnings=(*self.warnings, *violated_denials(rule_results), *unmeasured_models(model_results)),
             contributions_table=contributions,
+            accuracy_results=accuracies(self._inputs.setting) if models else (),
             run=self._run(),
         )
 

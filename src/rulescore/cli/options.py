@@ -49,6 +49,7 @@ class SettingChoice:
     timeout: float | None = None
     trust: bool = False
     allow_unrefutable: bool | None = None
+    truth: tuple[str, ...] = ()
 
 
 _PATH = click.Path(path_type=Path)
@@ -90,6 +91,14 @@ ALLOWANCE: tuple[Decorator, ...] = (
         is_flag=True,
         default=None,
         help="Score although nothing declared could refute any rule: a warning instead of an error.",
+    ),
+)
+TRUTH: tuple[Decorator, ...] = (
+    click.option(
+        "--truth",
+        multiple=True,
+        metavar="PATH|NAME=PATH",
+        help="Held-out facts, or a table's true values: accuracy beside the scores.",
     ),
 )
 ENGINE: tuple[Decorator, ...] = (

@@ -20,6 +20,7 @@ from rulescore.cli.help import Command
 from rulescore.cli.options import (
     ALL,
     ALLOWANCE,
+    TRUTH,
     SettingChoice,
     explain_option,
     format_option,
@@ -39,7 +40,7 @@ from rulescore.reporting.format import Shown
         "rulescore score rulescore.toml --table models --format latex > models.tex",
     ),
 )
-@setting_options(ALL + ALLOWANCE)
+@setting_options(ALL + ALLOWANCE + TRUTH)
 @explain_option
 @click.option("--detail", is_flag=True, help="Print everything: every rule under every model, reasons, warnings in full.")
 @click.option("--table", type=click.Choice([one.value for one in Shown]), help="Print this table alone, with all its rows.")

@@ -15,6 +15,7 @@ from rulescore.data.project import load_project
 from rulescore.data.setting import (
     Convention,
     EngineOptions,
+    HeldOut,
     KeyedTable,
     ModelPredictions,
     PublishedFacts,
@@ -24,6 +25,7 @@ from rulescore.data.setting import (
 from rulescore.data.sources import files_by_model, named_path, named_source
 from rulescore.data.tables import table_predictions, the_target_table
 from rulescore.data.trust import Deed
+from rulescore.data.truth import held_out
 from rulescore.errors import Diagnostic, InputError, suggestion
 from rulescore.reporting.format import DEFAULT_FILE_FORMATS
 
@@ -156,7 +158,18 @@ def _replaced(setting: Setting, choice: SettingChoice) -> Setting:
         tables=setting.tables,
         functions=setting.functions,
         sql_rules=setting.sql_rules,
+        truth=_truth(setting, choice),
     )
+
+
+def _truth(setting: Setting, choice: SettingChoice) -> HeldOut | None:
+    """Files replace those that the project file names; how it has them read stays."""
+    if not choice.truth:
+        return setting.truth
+    sources = [named_source(one) for one in choice.truth]
+    facts = bool(choice.facts or setting.observed)
+    found = held_out(sources, setting.tables, facts=facts, delimiter=_delimiter(choice))
+    return found if setting.truth is None else replace(setting.truth, facts=found.facts, tables=found.tables)
 
 
 def _or_a_table(problem: Diagnostic, engine: str) -> Diagnostic:
@@ -182,7 +195,7 @@ def _delimiter(choice: SettingChoice) -> str | None:
 
 def _made(choice: SettingChoice) -> Setting:
     """A setting of the options alone: they are checked there, and all their problems are raised together."""
-    named = (*choice.facts, *choice.negatives, *choice.predictions, *map(str, choice.rules))
+    named = (*choice.facts, *choice.negatives, *choice.predictions, *choice.truth, *map(str, choice.rules))
     refuse_pipes_twice(Path(named_path(one.rpartition("=")[2])) for one in named)
     return make_setting(
         [named_source(source) for source in choice.facts],

@@ -17,6 +17,7 @@ from rulescore.data.setting import (
     EngineOptions,
     FactSource,
     Function,
+    HeldOut,
     KeyedTable,
     ModelPredictions,
     ScoringOptions,
@@ -34,6 +35,7 @@ from rulescore.data.tables import (
     the_target_table,
     unnamed_target,
 )
+from rulescore.data.truth import held_out
 from rulescore.errors import Diagnostic, InputError
 
 Found = TypeVar("Found")
@@ -62,6 +64,7 @@ def make_setting(
     delimiter: str | None = None,
     header: bool | None = None,
     allow_unrefutable: bool = False,
+    truth: object = None,
 ) -> Setting:
     """A setting of these facts, rules and options; everything wrong with them is raised together.
 
@@ -110,10 +113,18 @@ def make_setting(
         tables=keyed,
         functions=_attempt(problems, lambda: registered(functions or {})),
         sql_rules=_attempt(problems, lambda: _sql_rules(sql_rules)),
+        truth=None if truth is None or not readable else _truth(truth, keyed, call, problems, facts=observed is not None),
     )
     if problems:
         raise InputError(problems)
     return setting
+
+
+def _truth(
+    what: object, tables: tuple[KeyedTable, ...], call: CallOptions, problems: list[Diagnostic], *, facts: bool
+) -> HeldOut | None:
+    found = _attempt(problems, lambda: (held_out(what, tables, facts=facts, delimiter=call.delimiter),))
+    return next(iter(found), None)
 
 
 def _sql_rules(given: Iterable[SqlRule]) -> tuple[SqlRule, ...]:

@@ -18,6 +18,7 @@ from rulescore.data.setting import (
     FactBatch,
     FactSource,
     FactStream,
+    HeldOut,
     HiddenIds,
     ModelPredictions,
     RowStream,
@@ -40,6 +41,7 @@ class InputKind(StrEnum):
     TABLE = "table"
     HIDDEN = "hidden rows"
     PREDICTIONS = "predictions"
+    TRUTH = "truth"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +108,7 @@ class Inputs:
                 for table in setting.tables
             ),
             predictions=tuple(map(self._predictions, setting.predictions)),
+            truth=None if setting.truth is None else self._truth(setting.truth),
         )
 
     def read(self, rules: Callable[[Source], int]) -> tuple[Input, ...]:
@@ -120,6 +123,14 @@ class Inputs:
         tables = tuple(replace(one, rows=self._rows(InputKind.PREDICTIONS, model.model, one.rows)) for one in model.tables)
         return replace(model, streams=self._facts(InputKind.PREDICTIONS, model.streams, model.model), tables=tables)
 
+    def _truth(self, truth: HeldOut) -> HeldOut:
+        return replace(
+            truth,
+            facts=tuple(self._stream(InputKind.TRUTH, one, None) for one in truth.facts),
+            tables=tuple(replace(one, rows=self._row_stream(InputKind.TRUTH, one.table, one.rows)) for one in truth.tables),
+            known=tuple(self._stream(InputKind.TRUTH, one, None) for one in truth.known),
+        )
+
     def _facts(self, kind: InputKind, sources: Sequence[FactSource], of: str | None = None) -> tuple[FactSource, ...]:
         return tuple(self._fact_source(kind, source, of) for source in sources)
 
@@ -127,6 +138,9 @@ class Inputs:
         if not isinstance(source, FactStream):
             self._counted.append((Input(kind, masked(source.origin), of, reason=_DATABASE), None))
             return source
+        return self._stream(kind, source, of)
+
+    def _stream(self, kind: InputKind, source: FactStream, of: str | None) -> FactStream:
         rows = _Rows()
         self._counted.append((_of_stream(kind, source, of), rows))
         return replace(source, open=lambda: rows.facts(source.open()))
@@ -135,6 +149,9 @@ class Inputs:
         if isinstance(rows, DatabaseTable):
             self._counted.append((Input(kind, masked(rows.origin), of, reason=_DATABASE), None))
             return rows
+        return self._row_stream(kind, of, rows)
+
+    def _row_stream(self, kind: InputKind, of: str, rows: RowStream) -> RowStream:
         counted = _Rows()
         self._counted.append((_of_stream(kind, rows, of), counted))
         return replace(rows, open=lambda columns: counted.batches(rows.open(columns)))

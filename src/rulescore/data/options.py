@@ -15,8 +15,9 @@ from pydantic_core import ErrorDetails
 
 from rulescore.data.gates import GateSeverity
 from rulescore.data.request import DELIMITERS_ARE, Arrangement, ColumnType, FactFile, FileFormat, is_delimiter
-from rulescore.data.setting import Convention, EngineOptions, PublishedFacts, Role, ScoringOptions, SqlRule
+from rulescore.data.setting import Convention, EngineOptions, PublishedFacts, Role, ScoringOptions, SqlRule, Ties, ValueTask
 from rulescore.data.tables import Table
+from rulescore.data.truth import Truth
 from rulescore.errors import Diagnostic, Place, masked, suggestion
 from rulescore.language.syntax import Kind
 
@@ -115,6 +116,8 @@ FormatWord = Annotated[FileFormat, _Word]
 LayoutWord = Annotated[Arrangement, _Word]
 TypeWord = Annotated[ColumnType, _Word]
 GateSeverityWord = Annotated[GateSeverity, _Word]
+TiesWord = Annotated[Ties, _Word]
+ValueTaskWord = Annotated[ValueTask, _Word]
 OutputWord = Annotated[OutputFormat, _Word]
 
 
@@ -297,6 +300,25 @@ class GateSection(Section):
     models: Annotated[list[Name], BeforeValidator(_listed), Field(min_length=1)] | None = None
 
 
+class TruthSection(Section):
+    """What is held out, and how ranks are counted."""
+
+    path: Paths | None = None
+    tables: dict[str, Name] = {}
+    known: Annotated[list[Name], BeforeValidator(_listed)] = []
+    filter: bool = True
+    ties: TiesWord | None = None
+    hits: Annotated[list[AtLeastOne], BeforeValidator(_numbers), Field(min_length=1)] = [1, 3, 10]
+    task: ValueTaskWord | None = None
+
+    def described(self, folder: Path) -> Truth:
+        """The same, with paths that begin at a folder."""
+        sources: list[object] = [folder / path for path in self.path or ()]
+        sources += [{name: folder / path} for name, path in self.tables.items()]
+        known = [folder / path for path in self.known]
+        return Truth(sources, known=known or None, filter=self.filter, ties=self.ties, hits=self.hits, task=self.task)
+
+
 class OutputSection(Section):
     folder: str | None = None
     formats: list[OutputWord] = []
@@ -318,6 +340,7 @@ class ProjectSections(Section):
     engine: EngineSection = EngineSection()
     output: OutputSection = OutputSection()
     gates: dict[str, Annotated[GateSection, BeforeValidator(_as_gate)]] = {}
+    truth: Annotated[TruthSection, BeforeValidator(_as_table)] | None = None
 
 
 class CallOptions(Section):

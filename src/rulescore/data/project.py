@@ -29,6 +29,7 @@ from rulescore.data.setting import (
     FactSource,
     FactTable,
     Function,
+    HeldOut,
     KeyedTable,
     ModelPredictions,
     Setting,
@@ -39,6 +40,7 @@ from rulescore.data.sources import observed_streams, prediction_streams
 from rulescore.data.table_rows import file_rows
 from rulescore.data.tables import keyed_tables, predicts_values, target_table, the_target_table, unnamed_target
 from rulescore.data.trust import ALL_DEEDS, Deed, folder_to_write, refuse_untrusted
+from rulescore.data.truth import held_out
 from rulescore.errors import Diagnostic, InputError, Place, Source, Span
 from rulescore.language.printer import print_statement
 from rulescore.language.syntax import Closed, ExtractIncompatible, IncompatibleGroup
@@ -109,12 +111,21 @@ class _Builder:
             tables=self._tables,
             functions=tuple(self._functions()),
             sql_rules=tuple(self._sql_rules()),
+            truth=self._truth(),
         )
         if self._problems:
             raise InputError(self._problems)
         folder = sections.output.folder
         written = None if folder is None else folder_to_write(self._folder, folder)
         return Project(setting, written, tuple(sections.output.formats), project_gates(self._file))
+
+    def _truth(self) -> HeldOut | None:
+        section = self._sections.truth
+        if section is None or len(self._tables) < len(self._sections.tables):
+            return None
+        described = section.described(self._folder)
+        found = self._attempt(("truth",), lambda: (held_out(described, self._tables, facts=bool(self._sections.facts)),))
+        return next(iter(found), None)
 
     def _engine(self) -> EngineOptions:
         options, spill = self._sections.engine.options(self._folder), self._sections.engine.spill_folder

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -80,12 +80,14 @@ class Adoptable:
 @dataclass(frozen=True, slots=True)
 class FactStream:
     """Facts from one place. `open` may be called once or more; each call reads from the beginning and raises InputError with
-    file and line for rows it does not understand. `part_of`: the folder or mapping that the user named, if it is one of several."""
+    file and line for rows it does not understand. `part_of`: the folder or mapping that the user named, if it is one of several.
+    `columns`: what the same rows have in columns of these names, row by row; None if they have no names."""
 
     origin: str
     open: Callable[[], Iterator[FactBatch]]
     adoptable: Adoptable | None = None
     part_of: str | None = None
+    columns: Callable[[Mapping[str, frozenset[str]]], pa.Table] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,6 +330,43 @@ class ScoringOptions:
     allow_unrefutable: bool = False
 
 
+class Ties(StrEnum):
+    """The rank of an answer among others of its score: the best of theirs, the mean of best and worst, or the worst."""
+
+    OPTIMISTIC = "optimistic"
+    REALISTIC = "realistic"
+    PESSIMISTIC = "pessimistic"
+
+
+class ValueTask(StrEnum):
+    """How predicted values are compared with true ones."""
+
+    REGRESSION = "regression"
+    CLASSIFICATION = "classification"
+
+
+@dataclass(frozen=True, slots=True)
+class TableTruth:
+    """The true values of a table's hidden targets: the columns of its key, and one that is named after the target."""
+
+    table: str
+    rows: RowStream
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOut:
+    """What is held out, for accuracy alone: no engine ever loads it. Answers that are observed, held out or in `known` are left out
+    of rankings if these are `filtered`. `ties`: None leaves the order of files that say it. `hits`: the k of Hits@k."""
+
+    facts: tuple[FactStream, ...] = ()
+    tables: tuple[TableTruth, ...] = ()
+    known: tuple[FactStream, ...] = ()
+    filtered: bool = True
+    ties: Ties | None = None
+    hits: tuple[int, ...] = (1, 3, 10)
+    task: ValueTask | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Setting:
     observed: tuple[FactSource, ...]
@@ -339,3 +378,4 @@ class Setting:
     tables: tuple[KeyedTable, ...] = ()
     functions: tuple[Function, ...] = ()
     sql_rules: tuple[SqlRule, ...] = ()
+    truth: HeldOut | None = None

@@ -8,6 +8,7 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
+from rulescore.data.columns import file_columns, frame_columns
 from rulescore.data.constants import has_lone_surrogate
 from rulescore.data.files import STANDARD_INPUT, InputFile, is_folder, is_pipe, refuse_pipes_twice
 from rulescore.data.frames import is_frame, is_spark_frame, lasting, read_frame, read_rows, refuse_spark_frame
@@ -130,7 +131,9 @@ class _Collector:
             request = Request(origin, file, self._predictions)
             yield FactStream(origin, partial(refuse_spark_frame, origin), Adoptable(request, what))
         elif is_frame(what):
-            yield self._stream(f"<{_shown(what, predicate)}>", predicate, partial(read_frame, lasting(what)))
+            frame, origin = lasting(what), f"<{_shown(what, predicate)}>"
+            stream = self._stream(origin, predicate, partial(read_frame, frame))
+            yield replace(stream, columns=partial(frame_columns, frame, origin))
         elif isinstance(what, Mapping) and predicate is None:
             for name, source in what.items():
                 if has_lone_surrogate(str(name)):
@@ -213,7 +216,9 @@ class _Collector:
         request = Request(str(file.path), file, self._predictions, by_names, stem(path), in_folder=in_folder)
         adoptable = Adoptable(request) if kind is FileFormat.PARQUET and not is_pipe(path) else None
         whole = _MAPPING if file.predicate is not None else str(path.parent) if in_folder else None
-        yield FactStream(str(file.path), partial(_read, kind, InputFile(path), request), adoptable, whole)
+        source = InputFile(path)
+        columns = None if kind is FileFormat.NTRIPLES else partial(file_columns, source, request, kind)
+        yield FactStream(str(file.path), partial(_read, kind, source, request), adoptable, whole, columns)
 
 
 def refuse_shared_pipes(setting: Setting) -> None:
@@ -222,6 +227,9 @@ def refuse_shared_pipes(setting: Setting) -> None:
     hidden = [table.hidden.ids for table in setting.tables if isinstance(table.hidden, HiddenIds)]
     facts = [*setting.observed, *setting.negatives, *(one for model in setting.predictions for one in model.streams)]
     rows = [*(table.rows for table in setting.tables), *hidden, *(one.rows for one in tables)]
+    if setting.truth is not None:
+        facts += [*setting.truth.facts, *setting.truth.known]
+        rows += [one.rows for one in setting.truth.tables]
     refuse_pipes_twice(Path(one.origin) for one in (*facts, *rows))
 
 

@@ -132,15 +132,22 @@ def _evaluation_files(
         case FileFormat.JSON:
             return {"evaluation.json": render_saved(evaluation, run, contributions)}
         case FileFormat.PARQUET:
-            return {"rules.parquet": evaluation.rules, "models.parquet": evaluation.models}
+            return {f"{name}.parquet": table for name, table in _tables(evaluation).items()}
         case FileFormat.CSV:
-            return {"rules.csv": render_table_csv(evaluation.rules), "models.csv": render_table_csv(evaluation.models)}
+            return {f"{name}.csv": render_table_csv(table) for name, table in _tables(evaluation).items()}
         case FileFormat.LATEX:
-            shown = (Shown.MODELS, Shown.RULES) if evaluation.model_results else (Shown.RULES,)
+            models = (Shown.MODELS,) if evaluation.model_results else ()
+            accuracy = (Shown.ACCURACY,) if evaluation.accuracy_results else ()
+            shown = (*models, Shown.RULES, *accuracy)
             return {f"{table}.tex": render(evaluation, Format.LATEX, table=table) for table in shown}
         case _:
             text_form = Format(form)
             return {f"evaluation.{ENDINGS[text_form]}": render(evaluation, text_form, detail=True)}
+
+
+def _tables(evaluation: Evaluation) -> dict[str, Any]:
+    accuracy = {"accuracy": evaluation.accuracy} if evaluation.accuracy_results else {}
+    return {"rules": evaluation.rules, "models": evaluation.models, **accuracy}
 
 
 def _temporary(folder: Path, name: str) -> Path:

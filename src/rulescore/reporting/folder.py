@@ -39,7 +39,7 @@ def listing_files(name: str) -> frozenset[str]:
 
 
 EVALUATION_FILES = listing_files("evaluation") | {
-    *(f"{name}.{ending}" for name in ("rules", "models") for ending in ("csv", "parquet", "tex")),
+    *(f"{name}.{ending}" for name in ("rules", "models", "accuracy") for ending in ("csv", "parquet", "tex")),
     CONTRIBUTIONS,
 }
 COMPARISON_FILES = listing_files("comparison") | {

@@ -30,6 +30,7 @@ class Shown(StrEnum):
     MODELS = "models"
     RULES = "rules"
     VIOLATIONS = "violations"
+    ACCURACY = "accuracy"
 
 
 class ComparisonTable(StrEnum):

@@ -15,6 +15,7 @@ from rulescore.characters import is_hidden
 from rulescore.data.inputs import Input
 from rulescore.errors import Diagnostic
 from rulescore.reporting.listing import Cell, Listing
+from rulescore.scoring.accuracy import ModelAccuracy
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.gate_outcomes import Outcome
 from rulescore.scoring.results import Counts, DataSummary, Measure, ModelResult, ModelRuleResult, RuleResult
@@ -62,6 +63,7 @@ def _document(evaluation: Evaluation, run: Run | None, contributions: Contributi
         "data": _summary(evaluation.summary),
         "rules": [_rule(result) for result in evaluation.rule_results],
         "models": {result.name: _model(result) for result in evaluation.model_results},
+        **({"accuracy": [_accuracy(one) for one in evaluation.accuracy_results]} if evaluation.accuracy_results else {}),
         "warnings": [warning_json(problem) for problem in evaluation.warnings],
     }
 
@@ -207,6 +209,10 @@ def _model(result: ModelResult) -> dict[str, Any]:
         "covered": predictions.covered,
         **_measure("coverage", result.coverage),
     }
+
+
+def _accuracy(one: ModelAccuracy) -> dict[str, Any]:
+    return {**asdict(one), "task": one.task.value, "measures": [asdict(measure) for measure in one.measures]}
 
 
 def warning_json(problem: Diagnostic) -> dict[str, Any]:

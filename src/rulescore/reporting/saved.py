@@ -17,6 +17,7 @@ from rulescore.reporting.files import write_files
 from rulescore.reporting.folder import CONTRIBUTIONS
 from rulescore.reporting.json import PROGRAM, VERSION, contributions_file, render_saved, schema
 from rulescore.reporting.schema_check import first_problem
+from rulescore.scoring.accuracy import AccuracyMeasure, ModelAccuracy, Task
 from rulescore.scoring.evaluation import CONTRIBUTIONS_SCHEMA, Evaluation
 from rulescore.scoring.results import (
     Counts,
@@ -152,7 +153,13 @@ def _evaluation(document: Mapping[str, Any]) -> Evaluation:
         summary=_summary(document["data"]),
         warnings=tuple(_warning(one) for one in document["warnings"]),
         run=None if document["run"] is None else _run(document["run"]),
+        accuracy_results=tuple(_accuracy(one) for one in document.get("accuracy", ())),
     )
+
+
+def _accuracy(found: Mapping[str, Any]) -> ModelAccuracy:
+    measures = tuple(AccuracyMeasure(**one) for one in found["measures"])
+    return ModelAccuracy(**{**found, "task": Task(found["task"]), "measures": measures})
 
 
 def _run(run: Mapping[str, Any]) -> Run:

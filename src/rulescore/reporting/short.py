@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from rulescore.reporting.accuracies import accuracy_columns, accuracy_notes
 from rulescore.reporting.cells import UNDEFINED, counted, of_all
 from rulescore.reporting.listing import Cell, CellKind, Column, Listing, Position, Tone
 from rulescore.reporting.tables import kind_cell, measure_cell, of_no_rule, read_in_words, reasons_of_measures, violating_cell
@@ -41,8 +42,10 @@ def short_listings(evaluation: Evaluation, beside: Sequence[Beside] = ()) -> tup
 
 
 def models_listing(evaluation: Evaluation, beside: Sequence[Beside] = ()) -> Listing:
-    """One row a model; the best value of a column is marked, if the models differ in it."""
+    """One row a model; the best value of a column is marked, if the models differ in it. The accuracy that was measured stands
+    beside the scores."""
     models = evaluation.model_results
+    beside = (*beside, *(Beside(*one) for one in accuracy_columns(evaluation)))
     columns = (
         Column("model", "model"),
         Column("violating", "violating predictions", CellKind.COUNT),
@@ -73,7 +76,7 @@ def models_listing(evaluation: Evaluation, beside: Sequence[Beside] = ()) -> Lis
         "Models and their rule violation scores",
         columns,
         rows,
-        notes=(*_LEGEND, *reasons_of_measures(models), *of_no_rule(models)),
+        notes=(*_LEGEND, *accuracy_notes(evaluation.accuracy_results), *reasons_of_measures(models), *of_no_rule(models)),
         best=frozenset((row, column) for column, found in best for row in found),
         tones={(row, 1): Tone.BAD for row, model in enumerate(models) if model.unmeasured},
     )

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from rulescore.errors import Diagnostic, InputError, RulescoreError, suggestion
+from rulescore.scoring.accuracy import ModelAccuracy, accuracy_by_metric
 from rulescore.scoring.frames import pandas_frame, polars_frame
 from rulescore.scoring.results import Counts, DataSummary, Measure, ModelResult, ModelRuleResult, RuleResult
 from rulescore.scoring.run import Run
@@ -23,6 +24,7 @@ class Which(StrEnum):
 
     RULES = "rules"
     MODELS = "models"
+    ACCURACY = "accuracy"
     CONTRIBUTIONS = "contributions"
 
 
@@ -54,7 +56,7 @@ CONTRIBUTIONS_SCHEMA = pa.schema(
 class Evaluation:
     """What was found. `contributions` has one row per model, rule and prediction that takes part in an evaluable grounding; the
     other tables are arithmetic on it. Undefined is null in every table. `run`: how it came about; None if it was put together by
-    hand."""
+    hand. `accuracy_results`: none unless a truth was given."""
 
     convention: str
     rule_results: tuple[RuleResult, ...]
@@ -63,6 +65,7 @@ class Evaluation:
     warnings: tuple[Diagnostic, ...] = ()
     contributions_table: Any = field(default_factory=CONTRIBUTIONS_SCHEMA.empty_table, repr=False)
     run: Run | None = field(default=None, repr=False, compare=False)
+    accuracy_results: tuple[ModelAccuracy, ...] = ()
 
     @property
     def contributions(self) -> Any:
@@ -83,8 +86,13 @@ class Evaluation:
 
     @property
     def models(self) -> Any:
-        """One row per model."""
-        return _models_table(self.model_results)
+        """One row per model, with its accuracy if a truth was given."""
+        return _models_table(self.model_results, self.accuracy_results)
+
+    @property
+    def accuracy(self) -> Any:
+        """One row per model, metric and part of what it was asked: a direction, a class, or all."""
+        return _accuracy_table(self.accuracy_results)
 
     def to_pandas(self, which: str = Which.RULES) -> Any:
         """A table as a pandas frame of nullable types."""
@@ -102,6 +110,8 @@ class Evaluation:
                 return self.rules
             case Which.MODELS:
                 return self.models
+            case Which.ACCURACY:
+                return self.accuracy
             case Which.CONTRIBUTIONS:
                 return self.contributions
 
@@ -146,7 +156,7 @@ def _rules_table(results: Sequence[RuleResult]) -> Any:
     return pa.table(columns)
 
 
-def _models_table(models: Sequence[ModelResult]) -> Any:
+def _models_table(models: Sequence[ModelResult], accuracies: Sequence[ModelAccuracy]) -> Any:
     columns = {
         "model": _strings(model.name for model in models),
         "unmeasured": _booleans(model.unmeasured for model in models),
@@ -170,8 +180,45 @@ def _models_table(models: Sequence[ModelResult]) -> Any:
         "hidden": _integers([model.predictions.hidden for model in models]),
         "covered": _integers([model.predictions.covered for model in models]),
         **_measure_columns("coverage", [model.coverage for model in models]),
+        **_accuracy_columns([model.name for model in models], accuracies),
     }
     return pa.table(columns)
+
+
+def _accuracy_columns(models: Sequence[str], accuracies: Sequence[ModelAccuracy]) -> dict[str, Any]:
+    """What each model's accuracy is as a whole; a column is named after its table, too, if there are several tasks."""
+    columns = {}
+    for name, found in accuracy_by_metric(accuracies).items():
+        measures = [found.get(model) for model in models]
+        columns[name] = _floats(None if one is None else one.value for one in measures)
+        columns[f"{name}_reason"] = _strings(None if one is None else one.reason for one in measures)
+    return columns
+
+
+def _accuracy_table(accuracies: Sequence[ModelAccuracy]) -> Any:
+    rows = [(one, measure) for one in accuracies for measure in one.measures or (None,)]
+    of = [one for one, _ in rows]
+    measures = [measure for _, measure in rows]
+    return pa.table(
+        {
+            "model": _strings(one.model for one in of),
+            "task": _strings(one.task.value for one in of),
+            "table": _strings(one.table for one in of),
+            "part": _strings(measure.part if measure else None for measure in measures),
+            "class": _strings(measure.label if measure else None for measure in measures),
+            "metric": _strings(measure.metric if measure else None for measure in measures),
+            "value": _floats(measure.value if measure else None for measure in measures),
+            "least": _floats(measure.least if measure else None for measure in measures),
+            "greatest": _floats(measure.greatest if measure else None for measure in measures),
+            "count": _integers([measure.count if measure else None for measure in measures]),
+            "reason": _strings(measure.reason if measure else one.reason for one, measure in rows),
+            "asked": _integers([one.asked for one in of]),
+            "answered": _integers([one.answered for one in of]),
+            "basis": _strings(one.basis for one in of),
+            "filter": _strings(one.filter for one in of),
+            "ties": _strings(one.ties for one in of),
+        }
+    )
 
 
 def _count_columns(prefix: str, counts: Sequence[Counts | None]) -> dict[str, Any]:

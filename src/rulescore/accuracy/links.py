@@ -1,0 +1,202 @@
+"""The accuracy of predicted facts: from the ranks that their file has, from rankings and truths, or from the facts alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from rulescore.accuracy.answers import Answers, Key
+from rulescore.accuracy.rankings import NOT_FOUND, Ranking, rank_of
+from rulescore.accuracy.ranks import Numbers, Ranks, rank_measures
+from rulescore.data.setting import HeldOut, Ties
+from rulescore.scoring.accuracy import ALL, AccuracyMeasure, ModelAccuracy, Task
+
+Known = Callable[[Collection[Key]], Collection[Key]]
+"""Which of some facts are observed, or known besides."""
+
+_DIRECTION_UNKNOWN = "nothing says which rows answer a query for a head and which one for a tail: a column `query_direction` does"
+
+
+class UnmeasurableError(Exception):
+    """Why ranks cannot be told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A relation, what is given beside it, and whether the tail is asked for. `row`: the truth that it is for, if rows say so."""
+
+    tail: bool
+    relation: str
+    given: str
+    row: int | None = None
+
+    def __str__(self) -> str:
+        return f"{self.relation}({self.given}, ?)" if self.tail else f"{self.relation}(?, {self.given})"
+
+
+def link_accuracy(model: str, answers: Answers, truth: Sequence[Key], known: Known, options: HeldOut) -> ModelAccuracy:
+    """By the ranks that the file has; else by its rankings; else by its facts, if they are no rankings."""
+    if any(len(fact) != 3 for fact in truth) or any(len(fact) != 3 for fact in answers.facts):
+        return replace(fact_accuracy(model, answers.facts, truth), reason="facts of other than two arguments have no ranks")
+    try:
+        if answers.truth_ranks is not None:
+            return _by_ranks(model, answers, answers.truth_ranks, truth, options.hits)
+        if _is_ranked(answers):
+            return _by_rankings(model, answers, truth, known, options)
+    except UnmeasurableError as reason:
+        return ModelAccuracy(model, Task.LINKS, asked=len(truth), reason=str(reason))
+    return fact_accuracy(model, answers.facts, truth)
+
+
+def fact_accuracy(model: str, facts: Sequence[Key], truth: Sequence[Key]) -> ModelAccuracy:
+    """The share of distinct predicted facts that are true, and the share of distinct truths that are predicted."""
+    predicted, held_out = set(facts), set(truth)
+    right = len(predicted & held_out)
+    measures = (_share("precision", right, len(predicted)), _share("recall", right, len(held_out)))
+    return ModelAccuracy(model, Task.FACTS, None, len(held_out), right, "predicted facts", measures=measures)
+
+
+def _share(metric: str, part: int, whole: int) -> AccuracyMeasure:
+    value = part / whole
+    return AccuracyMeasure(metric, ALL, whole, value, value, value)
+
+
+def _by_ranks(model: str, answers: Answers, ranks: Numbers, truth: Sequence[Key], hits: Sequence[int]) -> ModelAccuracy:
+    """A query without a row has no answer, and counts as one whose truth was not found."""
+    found = ranks_of_file(answers, ranks, truth)
+    own, basis = "as in the predictions' file", "ranks of the predictions' file"
+    return ModelAccuracy(model, Task.LINKS, None, len(found.least), len(ranks), basis, own, own, rank_measures(found, hits))
+
+
+def ranks_of_file(answers: Answers, ranks: Numbers, truth: Sequence[Key]) -> Ranks:
+    if answers.tails is None:
+        asked = len(truth) if len(ranks) <= len(truth) else 2 * len(truth)
+        if len(ranks) > asked:
+            raise UnmeasurableError(f"the file ranks {len(ranks):,} truths, and there are {len(truth):,}")
+        padded = _padded(ranks, asked)
+        return Ranks(padded, padded)
+    tails = np.array(answers.tails)
+    _refuse_other_truth(_queries(answers), truth)
+    parts = [(tail, _padded(ranks[tails == tail], len(truth))) for tail in (True, False) if (tails == tail).any()]
+    every = np.concatenate([part for _, part in parts])
+    return Ranks(every, every, np.concatenate([np.full(len(part), tail) for tail, part in parts]))
+
+
+def _padded(ranks: Numbers, number: int) -> Numbers:
+    return np.concatenate([ranks, np.full(number - len(ranks), np.inf)])
+
+
+def _queries(answers: Answers) -> Iterator[Query]:
+    """The query that each row answers, by its direction."""
+    for (relation, head, tail), asks_tail in zip(answers.facts, answers.tails or (), strict=True):
+        yield Query(asks_tail, relation, head if asks_tail else tail)
+
+
+def _asked(truth: Sequence[Key], tail: bool) -> Iterator[Query]:
+    for relation, head, last in truth:
+        yield Query(tail, relation, head if tail else last)
+
+
+def _refuse_other_truth(queries: Iterator[Query], truth: Sequence[Key]) -> None:
+    """Ranks of queries that the truths do not ask are of other truths."""
+    asked = Counter(query for tail in (True, False) for query in _asked(truth, tail))
+    for query, rows in Counter(queries).items():
+        if rows > asked[query]:
+            times = "no fact" if not asked[query] else f"{asked[query]:,} of it"
+            raise UnmeasurableError(f"the file ranks {rows:,} answers to {query}, and the truth has {times}")
+
+
+def _is_ranked(answers: Answers) -> bool:
+    """Whether rows are answers to queries that are told apart, in an order."""
+    ordered = answers.places is not None or answers.scores is not None
+    return ordered and (answers.tails is not None or (answers.queries is not None and len(set(answers.queries)) > 1))
+
+
+def _by_rankings(model: str, answers: Answers, truth: Sequence[Key], known: Known, options: HeldOut) -> ModelAccuracy:
+    ties = options.ties if options.ties is not None or answers.places is not None else Ties.REALISTIC
+    rankings = rankings_of(answers, ties, truth)
+    left_out = set(truth).union(known(set(answers.facts))) if options.filtered else set[Key]()
+    tails = [tail for tail in (True, False) if any(query.tail is tail for query in rankings)]
+    with_rows = any(query.row is not None for query in rankings)
+    bounds, asks, answered = [], [], 0
+    for tail in tails:
+        for row, (fact, query) in enumerate(zip(truth, _asked(truth, tail), strict=True)):
+            ranking = rankings.get(replace(query, row=row) if with_rows else query)
+            answered += ranking is not None
+            asks.append(tail)
+            bounds.append(NOT_FOUND if ranking is None else _rank(fact, query, ranking, left_out, ties))
+    least, greatest = np.array(bounds, dtype=np.float64).T
+    ranks = Ranks(least, greatest, np.array(asks))
+    filtered = "observed and held-out facts are left out" if options.filtered else "none"
+    further = ", and further known ones" if options.filtered and options.known else ""
+    longest = max(len(one.answers) for one in rankings.values())
+    return ModelAccuracy(
+        model,
+        Task.LINKS,
+        None,
+        len(bounds),
+        answered,
+        f"rankings of at most {longest:,} answers",
+        filtered + further,
+        "as ranked" if ties is None else ties.value,
+        rank_measures(ranks, options.hits),
+    )
+
+
+def _rank(fact: Key, query: Query, ranking: Ranking, left_out: Collection[Key], ties: Ties | None) -> tuple[float, float]:
+    known = [number for number, answer in enumerate(ranking.answers) if answered_fact(query, answer) in left_out]
+    return rank_of(fact[2] if query.tail else fact[1], ranking, known, ties)
+
+
+def answered_fact(query: Query, answer: str) -> Key:
+    return (query.relation, query.given, answer) if query.tail else (query.relation, answer, query.given)
+
+
+def rankings_of(answers: Answers, ties: Ties | None, truth: Sequence[Key] | None = None) -> Mapping[Query, Ranking]:
+    """The answers to each query. A ranking that is shorter than the longest one is whole; the longest may have been cut."""
+    order = answers.scores if ties is not None else None
+    if order is None:
+        order = -answers.places if answers.places is not None else answers.scores
+    assert order is not None
+    directed = answers if answers.tails is not None else replace(answers, tails=_directions(answers))
+    rows: dict[Query, list[int]] = {}
+    for number, query in enumerate(_queries(directed)):
+        row = None if answers.test_rows is None else answers.test_rows[number]
+        if row is not None and truth is not None:
+            _refuse_other_row(query, row, truth)
+        rows.setdefault(replace(query, row=row), []).append(number)
+    longest = max(map(len, rows.values()))
+    found = {}
+    for query, numbers in rows.items():
+        entities = [answers.facts[number][2 if query.tail else 1] for number in numbers]
+        if len(set(entities)) < len(entities):
+            what = "several rankings answer" if query.row is None else "an answer stands twice in the ranking of"
+            raise UnmeasurableError(
+                f"{what} {query}: a column `test_row` tells them apart, with the row of the truth, counted from 0"
+            )
+        found[query] = Ranking(entities, order[numbers], len(numbers) < longest)
+    return found
+
+
+def _refuse_other_row(query: Query, row: int, truth: Sequence[Key]) -> None:
+    if not 0 <= row < len(truth):
+        raise UnmeasurableError(f"a ranking is for row {row:,} of the truth, which has {len(truth):,} rows, counted from 0")
+    if next(_asked(truth[row : row + 1], query.tail)) != query:
+        raise UnmeasurableError(f"the ranking for row {row:,} of the truth answers {query}, which that row does not ask")
+
+
+def _directions(answers: Answers) -> list[bool]:
+    """What differs among the answers to a query is what was asked for."""
+    groups: dict[str | None, list[Key]] = {}
+    for query, fact in zip(answers.queries or (), answers.facts, strict=True):
+        groups.setdefault(query, []).append(fact)
+    found = {}
+    for name, facts in groups.items():
+        heads, tails = {fact[1] for fact in facts}, {fact[2] for fact in facts}
+        if (len(heads) == 1) == (len(tails) == 1):
+            raise UnmeasurableError(_DIRECTION_UNKNOWN)
+        found[name] = len(heads) == 1
+    return [found[query] for query in answers.queries or ()]

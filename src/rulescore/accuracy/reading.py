@@ -1,0 +1,163 @@
+"""From a setting to the accuracy of its models. Nothing of it passes through an engine: held-out facts and values are read here,
+for this alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rulescore.accuracy.answers import Key, batch_keys, fact_keys, read_answers
+from rulescore.accuracy.links import link_accuracy
+from rulescore.accuracy.values import value_accuracy
+from rulescore.data.setting import (
+    FactSource,
+    FactStream,
+    HeldOut,
+    KeyedTable,
+    ModelPredictions,
+    RowStream,
+    Setting,
+    TableTruth,
+    ValueTask,
+    ValueType,
+)
+from rulescore.data.table_rows import fitted, value_type
+from rulescore.data.tables import PREDICTION
+from rulescore.data.truth import truth_column
+from rulescore.errors import Diagnostic, InputError, Place, suggestion
+from rulescore.scoring.accuracy import ModelAccuracy, Task
+
+CODES: dict[str, str] = {
+    "E552": "a file of true values has no column for the key of its table",
+    "E553": "two rows of true values have one key",
+}
+
+_IN_PLACE = "predictions that a database holds are not read for accuracy"
+
+
+def accuracies(setting: Setting) -> tuple[ModelAccuracy, ...]:
+    """Every model against what is held out, if anything is."""
+    return () if setting.truth is None else tuple(_measured(setting, setting.truth))
+
+
+def _measured(setting: Setting, truth: HeldOut) -> Iterator[ModelAccuracy]:
+    facts = list(fact_keys(truth.facts))
+    known = _known([*setting.observed, *truth.known])
+    tables = {table.name: table for table in setting.tables}
+    labels = cache(lambda number: _labels(tables[truth.tables[number].table], truth.tables[number]))
+    for model in setting.predictions:
+        if facts and model.streams:
+            yield _of_facts(model, facts, known, truth)
+        for number, one in enumerate(truth.tables):
+            if any(predicted.table == one.table for predicted in model.tables):
+                yield _of_table(model, tables[one.table], labels(number), truth)
+
+
+def _of_facts(model: ModelPredictions, truth: Sequence[Key], known: Callable[..., Any], options: HeldOut) -> ModelAccuracy:
+    streams = [one for one in model.streams if isinstance(one, FactStream)]
+    if len(streams) < len(model.streams) or any(one.adoptable and one.adoptable.frame is not None for one in streams):
+        return ModelAccuracy(model.model, Task.LINKS, asked=len(truth), reason=_IN_PLACE)
+    return link_accuracy(model.model, read_answers(streams), truth, known, options)
+
+
+def _known(sources: Sequence[FactSource]) -> Callable[[Collection[Key]], Collection[Key]]:
+    """Which facts are known, found out batch by batch: there may be far more known facts than answers."""
+    streams = [one for one in sources if isinstance(one, FactStream)]
+
+    def among(facts: Collection[Key]) -> Collection[Key]:
+        wanted = set(facts)
+        return {key for stream in streams for batch in stream.open() for key in batch_keys(batch) if key in wanted}
+
+    return among
+
+
+Values = dict[tuple[str, ...], Any]
+
+
+def _of_table(model: ModelPredictions, table: KeyedTable, labels: Values, options: HeldOut) -> ModelAccuracy:
+    rows = [one.rows for one in model.tables if one.table == table.name]
+    streams = [one for one in rows if isinstance(one, RowStream)]
+    task = options.task or _task(labels)
+    name = Task(task.value)
+    if len(streams) < len(rows):
+        return ModelAccuracy(model.model, name, table.name, len(labels), reason=_IN_PLACE)
+    given: Values = {}
+    for stream in streams:
+        for key, value in _rows(table, stream, PREDICTION):
+            given.setdefault(key, value)
+    if task is ValueTask.REGRESSION:
+        numbers, wrong = _numbers(given)
+        known, wrong_label = _numbers(labels)
+        if (text := wrong or wrong_label) is not None:
+            return ModelAccuracy(model.model, name, table.name, len(labels), reason=f"`{text}` is no number")
+        return value_accuracy(model.model, table.name, task, known, numbers)
+    return value_accuracy(model.model, table.name, task, _classes(labels), _classes(given))
+
+
+def _task(labels: Values) -> ValueTask:
+    """Numbers are measured by their distance, anything else by whether it is right."""
+    return ValueTask.REGRESSION if labels and _numbers(labels)[1] is None else ValueTask.CLASSIFICATION
+
+
+def _numbers(values: Values) -> tuple[dict[tuple[str, ...], float], str | None]:
+    """Values as numbers, and the first that is none."""
+    found = {}
+    for key, value in values.items():
+        try:
+            if isinstance(value, bool):
+                return {}, str(value).lower()
+            found[key] = float(value)
+        except (TypeError, ValueError):
+            return {}, str(value)
+    return found, None
+
+
+def _classes(values: Values) -> dict[tuple[str, ...], Any]:
+    """A class that one file has as text and another as a number or a boolean is one class."""
+    return {key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in values.items()}
+
+
+def _labels(table: KeyedTable, truth: TableTruth) -> Values:
+    names = truth.rows.schema().names
+    for column in table.key:
+        if column not in names:
+            close = suggestion(column, names)
+            notes = (f"the columns are {', '.join(f'`{name}`' for name in names)}",)
+            helps = (f"is it `{close}`?",) if close else ()
+            message = f"there is no column `{column}`, the key of table `{table.name}`"
+            raise InputError(Diagnostic("E552", message, Place(truth.rows.origin), notes=notes, helps=helps))
+    found: Values = {}
+    for key, value in _rows(table, truth.rows, truth_column(table, truth.rows)):
+        if found.setdefault(key, value) != value:
+            message = f"the key `{', '.join(key)}` has two true values, `{found[key]}` and `{value}`"
+            raise InputError(Diagnostic("E553", message, Place(truth.rows.origin)))
+    return found
+
+
+def _rows(table: KeyedTable, rows: RowStream, column: str) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Keys and values; what has no value is left out. Keys are compared as text, but as that of the types that the table has."""
+    types = _key_types(table)
+    for batch in rows.open([*table.key, column]):
+        keys = [_key(batch.column(place), types.get(name)) for place, name in enumerate(table.key)]
+        values = batch.column(len(table.key))
+        present = values.to_pylist()
+        for key, value in zip(zip(*keys, strict=True), present, strict=True):
+            if value is not None and value != "" and None not in key:
+                yield key, value
+
+
+def _key_types(table: KeyedTable) -> Mapping[str, ValueType | None]:
+    if not isinstance(table.rows, RowStream):
+        return {}
+    schema = table.rows.schema()
+    return {name: value_type(schema.field(name).type) for name in table.key if name in schema.names}
+
+
+def _key(column: pa.Array, wanted: ValueType | None) -> list[str | None]:
+    if pa.types.is_string(column.type) and wanted is not None and wanted is not ValueType.STRING:
+        column = pc.coalesce(fitted(column, wanted).cast(pa.string()), column)
+    return list(column.cast(pa.string()).to_pylist())

@@ -1,0 +1,48 @@
+"""Columns of a source of facts that are no part of its facts, such as the rank of the truth, by their names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+import pyarrow as pa
+from pyarrow import parquet
+
+from rulescore.data.files import InputFile
+from rulescore.data.frames import arrow_table
+from rulescore.data.request import FileFormat, Request
+from rulescore.data.text import find_dialect, stream
+
+_BLANKS = re.compile(r"[\s-]+")
+
+Wanted = Mapping[str, frozenset[str]]
+"""Names for what is looked for, each with the names that columns of it have."""
+
+
+def file_columns(file: InputFile, request: Request, kind: FileFormat, wanted: Wanted) -> pa.Table:
+    """Those columns that there are, of a file that has been read without complaint."""
+    with file.opened() as opening:
+        if kind is FileFormat.PARQUET:
+            with parquet.ParquetFile(opening.reader()) as rows:
+                found = _found(rows.schema_arrow.names, wanted)
+                return rows.read(columns=[rows.schema_arrow.names[i] for i in found.values()]).rename_columns(list(found))
+        dialect = find_dialect(opening, request)
+        found = _found(dialect.header or (), wanted)
+        if not found:
+            return pa.table({})
+        names = list(found)
+        batches = [pa.RecordBatch.from_arrays(one.columns, names) for one in stream(opening, dialect, list(found.values()))]
+        return pa.Table.from_batches(batches, pa.schema([(name, pa.string()) for name in names]))
+
+
+def frame_columns(frame: object, origin: str, wanted: Wanted) -> pa.Table:
+    table = arrow_table(frame, origin)
+    found = _found(table.column_names, wanted)
+    return table.select(list(found.values())).rename_columns(list(found))
+
+
+def _found(names: Sequence[str], wanted: Wanted) -> dict[str, int]:
+    """The numbers of the columns; of two with one meaning, the first."""
+    plain = [_BLANKS.sub("_", name.strip().lower()) for name in names]
+    places = {part: [i for i, name in enumerate(plain) if name in known] for part, known in wanted.items()}
+    return {part: found[0] for part, found in places.items() if found}

@@ -82,6 +82,7 @@ def test_every_option_of_a_setting_is_one_of_both_functions() -> None:
     del of_score["contributions"]  # an audit has none
     assert of_score == options(make_setting)
     del of_score["allow_unrefutable"]  # an audit only warns
+    del of_score["truth"]  # and has no predictions
     assert of_score == options(rulescore.audit)
 
 

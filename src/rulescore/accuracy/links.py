@@ -79,7 +79,7 @@ def ranks_of_file(answers: Answers, ranks: Numbers, truth: Sequence[Key]) -> Ran
         padded = _padded(ranks, asked)
         return Ranks(padded, padded)
     tails = np.array(answers.tails)
-    _refuse_other_truth(_queries(answers), truth)
+    _refuse_other_truth(queries_of(answers), truth)
     parts = [(tail, _padded(ranks[tails == tail], len(truth))) for tail in (True, False) if (tails == tail).any()]
     every = np.concatenate([part for _, part in parts])
     return Ranks(every, every, np.concatenate([np.full(len(part), tail) for tail, part in parts]))
@@ -89,9 +89,10 @@ def _padded(ranks: Numbers, number: int) -> Numbers:
     return np.concatenate([ranks, np.full(number - len(ranks), np.inf)])
 
 
-def _queries(answers: Answers) -> Iterator[Query]:
+def queries_of(answers: Answers) -> Iterator[Query]:
     """The query that each row answers, by its direction."""
-    for (relation, head, tail), asks_tail in zip(answers.facts, answers.tails or (), strict=True):
+    tails = answers.tails if answers.tails is not None else _directions(answers)
+    for (relation, head, tail), asks_tail in zip(answers.facts, tails, strict=True):
         yield Query(asks_tail, relation, head if asks_tail else tail)
 
 
@@ -161,9 +162,8 @@ def rankings_of(answers: Answers, ties: Ties | None, truth: Sequence[Key] | None
     if order is None:
         order = -answers.places if answers.places is not None else answers.scores
     assert order is not None
-    directed = answers if answers.tails is not None else replace(answers, tails=_directions(answers))
     rows: dict[Query, list[int]] = {}
-    for number, query in enumerate(_queries(directed)):
+    for number, query in enumerate(queries_of(answers)):
         row = None if answers.test_rows is None else answers.test_rows[number]
         if row is not None and truth is not None:
             _refuse_other_row(query, row, truth)
@@ -190,8 +190,10 @@ def _refuse_other_row(query: Query, row: int, truth: Sequence[Key]) -> None:
 
 def _directions(answers: Answers) -> list[bool]:
     """What differs among the answers to a query is what was asked for."""
+    if answers.queries is None:
+        raise UnmeasurableError(_DIRECTION_UNKNOWN)
     groups: dict[str | None, list[Key]] = {}
-    for query, fact in zip(answers.queries or (), answers.facts, strict=True):
+    for query, fact in zip(answers.queries, answers.facts, strict=True):
         groups.setdefault(query, []).append(fact)
     found = {}
     for name, facts in groups.items():
@@ -199,4 +201,4 @@ def _directions(answers: Answers) -> list[bool]:
         if (len(heads) == 1) == (len(tails) == 1):
             raise UnmeasurableError(_DIRECTION_UNKNOWN)
         found[name] = len(heads) == 1
-    return [found[query] for query in answers.queries or ()]
+    return [found[query] for query in answers.queries]

@@ -3,15 +3,17 @@ for this alone."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import chain
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from rulescore.accuracy.answers import Key, batch_keys, fact_keys, read_answers
-from rulescore.accuracy.links import link_accuracy
+from rulescore.accuracy.links import Known, UnmeasurableError, link_accuracy
+from rulescore.accuracy.types import Fitting, declared_sides, observed_sides, type_accuracy, typed_queries
 from rulescore.accuracy.values import value_accuracy
 from rulescore.data.setting import (
     FactSource,
@@ -19,6 +21,7 @@ from rulescore.data.setting import (
     HeldOut,
     KeyedTable,
     ModelPredictions,
+    ObservedSides,
     RowStream,
     Setting,
     TableTruth,
@@ -27,7 +30,7 @@ from rulescore.data.setting import (
 )
 from rulescore.data.table_rows import fitted, value_type
 from rulescore.data.tables import PREDICTION
-from rulescore.data.truth import truth_column
+from rulescore.data.truth import DOMAIN, RANGE, RELATION, truth_column
 from rulescore.errors import Diagnostic, InputError, Place, suggestion
 from rulescore.scoring.accuracy import ModelAccuracy, Task
 
@@ -35,6 +38,19 @@ CODES: dict[str, str] = {
     "E552": "a file of true values has no column for the key of its table",
     "E553": "two rows of true values have one key",
 }
+
+_TYPE = frozenset(
+    {
+        "type",
+        "rdf:type",
+        "http://www.w3.org/1999/02/22-rdf-syntax-ns#type",
+        "instance_of",
+        "is_a",
+        "isa",
+        "wdt:p31",
+    }
+)
+"""Predicates that say what an entity is."""
 
 _IN_PLACE = "predictions that a database holds are not read for accuracy"
 
@@ -48,23 +64,77 @@ def _measured(setting: Setting, truth: HeldOut) -> Iterator[ModelAccuracy]:
     facts = list(fact_keys(truth.facts))
     known = _known([*setting.observed, *truth.known])
     tables = {table.name: table for table in setting.tables}
+    fitting = None if truth.domains is None else _fitting(truth.domains, setting, truth)
     labels = cache(lambda number: _labels(tables[truth.tables[number].table], truth.tables[number]))
     for model in setting.predictions:
         if facts and model.streams:
             yield _of_facts(model, facts, known, truth)
+        if fitting is not None and model.streams:
+            yield _of_types(model, fitting, facts, known, truth)
         for number, one in enumerate(truth.tables):
             if any(predicted.table == one.table for predicted in model.tables):
                 yield _of_table(model, tables[one.table], labels(number), truth)
 
 
-def _of_facts(model: ModelPredictions, truth: Sequence[Key], known: Callable[..., Any], options: HeldOut) -> ModelAccuracy:
-    streams = [one for one in model.streams if isinstance(one, FactStream)]
-    if len(streams) < len(model.streams) or any(one.adoptable and one.adoptable.frame is not None for one in streams):
+def _of_facts(model: ModelPredictions, truth: Sequence[Key], known: Known, options: HeldOut) -> ModelAccuracy:
+    streams = _readable(model)
+    if streams is None:
         return ModelAccuracy(model.model, Task.LINKS, asked=len(truth), reason=_IN_PLACE)
     return link_accuracy(model.model, read_answers(streams), truth, known, options)
 
 
-def _known(sources: Sequence[FactSource]) -> Callable[[Collection[Key]], Collection[Key]]:
+def _of_types(model: ModelPredictions, fitting: Fitting, truth: Sequence[Key], known: Known, options: HeldOut) -> ModelAccuracy:
+    streams = _readable(model)
+    if streams is None:
+        return ModelAccuracy(model.model, Task.TYPES, reason=_IN_PLACE)
+    answers = read_answers(streams)
+    left_out = set(known(set(answers.facts))) if options.filtered else set[Key]()
+    if options.filtered and answers.test_rows is not None:
+        # Without the row of its own truth, a query would lose its right answer with those of others.
+        left_out |= set(truth)
+    try:
+        queries = typed_queries(answers, left_out, truth)
+    except UnmeasurableError as reason:
+        return ModelAccuracy(model.model, Task.TYPES, reason=str(reason))
+    return type_accuracy(model.model, queries, fitting, options.hits)
+
+
+def _readable(model: ModelPredictions) -> list[FactStream] | None:
+    """The streams of a model, unless a database holds some of its predictions."""
+    streams = [one for one in model.streams if isinstance(one, FactStream)]
+    stored = len(streams) < len(model.streams) or any(one.adoptable and one.adoptable.frame is not None for one in streams)
+    return None if stored else streams
+
+
+def _fitting(domains: RowStream | ObservedSides, setting: Setting, truth: HeldOut) -> Fitting:
+    observed = fact_keys(one for one in setting.observed if isinstance(one, FactStream))
+    if isinstance(domains, ObservedSides):
+        return observed_sides(observed)
+    declared = _declared(domains)
+    wanted = {one for classes in declared.values() for one in classes}
+    members: dict[str, set[str]] = {}
+    for predicate, *arguments in chain(observed, fact_keys(truth.types)):
+        if len(arguments) == 1 and predicate in wanted:
+            members.setdefault(predicate, set()).add(arguments[0])
+        elif len(arguments) == 2 and predicate.lower() in _TYPE and arguments[1] in wanted:
+            members.setdefault(arguments[1], set()).add(arguments[0])
+    return declared_sides(declared, members)
+
+
+def _declared(domains: RowStream) -> dict[tuple[str, bool], set[str]]:
+    """The classes of each side of a relation."""
+    sides = {False: DOMAIN, True: RANGE}
+    present = {side: name for side, name in sides.items() if name in domains.schema().names}
+    found: dict[tuple[str, bool], set[str]] = {}
+    for batch in domains.open([RELATION, *present.values()]):
+        for row in batch.to_pylist():
+            for side, name in present.items():
+                if row[name]:
+                    found.setdefault((row[RELATION], side), set()).add(row[name])
+    return found
+
+
+def _known(sources: Sequence[FactSource]) -> Known:
     """Which facts are known, found out batch by batch: there may be far more known facts than answers."""
     streams = [one for one in sources if isinstance(one, FactStream)]
 

@@ -50,6 +50,7 @@ class SettingChoice:
     trust: bool = False
     allow_unrefutable: bool | None = None
     truth: tuple[str, ...] = ()
+    domains: str | None = None
 
 
 _PATH = click.Path(path_type=Path)
@@ -99,6 +100,11 @@ TRUTH: tuple[Decorator, ...] = (
         multiple=True,
         metavar="PATH|NAME=PATH",
         help="Held-out facts, or a table's true values: accuracy beside the scores.",
+    ),
+    click.option(
+        "--domains",
+        metavar="PATH|observed",
+        help="Domains and ranges of relations, or those that are observed: Sem@k beside the scores.",
     ),
 )
 ENGINE: tuple[Decorator, ...] = (

@@ -25,7 +25,7 @@ from rulescore.data.setting import (
 from rulescore.data.sources import files_by_model, named_path, named_source
 from rulescore.data.tables import table_predictions, the_target_table
 from rulescore.data.trust import Deed
-from rulescore.data.truth import held_out
+from rulescore.data.truth import Truth, held_out
 from rulescore.errors import Diagnostic, InputError, suggestion
 from rulescore.reporting.format import DEFAULT_FILE_FORMATS
 
@@ -164,12 +164,14 @@ def _replaced(setting: Setting, choice: SettingChoice) -> Setting:
 
 def _truth(setting: Setting, choice: SettingChoice) -> HeldOut | None:
     """Files replace those that the project file names; how it has them read stays."""
-    if not choice.truth:
+    if not choice.truth and choice.domains is None:
         return setting.truth
     sources = [named_source(one) for one in choice.truth]
-    facts = bool(choice.facts or setting.observed)
-    found = held_out(sources, setting.tables, facts=facts, delimiter=_delimiter(choice))
-    return found if setting.truth is None else replace(setting.truth, facts=found.facts, tables=found.tables)
+    given = Truth(sources or None, domains=choice.domains)
+    found = held_out(given, setting.tables, facts=bool(choice.facts or setting.observed), delimiter=_delimiter(choice))
+    kept = setting.truth or found
+    facts, tables = (found.facts, found.tables) if choice.truth else (kept.facts, kept.tables)
+    return replace(kept, facts=facts, tables=tables, domains=kept.domains if choice.domains is None else found.domains)
 
 
 def _or_a_table(problem: Diagnostic, engine: str) -> Diagnostic:

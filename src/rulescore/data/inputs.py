@@ -129,6 +129,10 @@ class Inputs:
             facts=tuple(self._stream(InputKind.TRUTH, one, None) for one in truth.facts),
             tables=tuple(replace(one, rows=self._row_stream(InputKind.TRUTH, one.table, one.rows)) for one in truth.tables),
             known=tuple(self._stream(InputKind.TRUTH, one, None) for one in truth.known),
+            domains=self._row_stream(InputKind.TRUTH, None, truth.domains)
+            if isinstance(truth.domains, RowStream)
+            else truth.domains,
+            types=tuple(self._stream(InputKind.TRUTH, one, None) for one in truth.types),
         )
 
     def _facts(self, kind: InputKind, sources: Sequence[FactSource], of: str | None = None) -> tuple[FactSource, ...]:
@@ -151,7 +155,7 @@ class Inputs:
             return rows
         return self._row_stream(kind, of, rows)
 
-    def _row_stream(self, kind: InputKind, of: str, rows: RowStream) -> RowStream:
+    def _row_stream(self, kind: InputKind, of: str | None, rows: RowStream) -> RowStream:
         counted = _Rows()
         self._counted.append((_of_stream(kind, rows, of), counted))
         return replace(rows, open=lambda columns: counted.batches(rows.open(columns)))

@@ -17,7 +17,7 @@ from rulescore.data.gates import GateSeverity
 from rulescore.data.request import DELIMITERS_ARE, Arrangement, ColumnType, FactFile, FileFormat, is_delimiter
 from rulescore.data.setting import Convention, EngineOptions, PublishedFacts, Role, ScoringOptions, SqlRule, Ties, ValueTask
 from rulescore.data.tables import Table
-from rulescore.data.truth import Truth
+from rulescore.data.truth import OBSERVED, Truth
 from rulescore.errors import Diagnostic, Place, masked, suggestion
 from rulescore.language.syntax import Kind
 
@@ -310,13 +310,25 @@ class TruthSection(Section):
     ties: TiesWord | None = None
     hits: Annotated[list[AtLeastOne], BeforeValidator(_numbers), Field(min_length=1)] = [1, 3, 10]
     task: ValueTaskWord | None = None
+    domains: Name | None = None
+    types: Annotated[list[Name], BeforeValidator(_listed)] = []
 
     def described(self, folder: Path) -> Truth:
         """The same, with paths that begin at a folder."""
         sources: list[object] = [folder / path for path in self.path or ()]
         sources += [{name: folder / path} for name, path in self.tables.items()]
         known = [folder / path for path in self.known]
-        return Truth(sources, known=known or None, filter=self.filter, ties=self.ties, hits=self.hits, task=self.task)
+        types = [folder / path for path in self.types]
+        return Truth(
+            sources or None,
+            known=known or None,
+            filter=self.filter,
+            ties=self.ties,
+            hits=self.hits,
+            task=self.task,
+            domains=folder / self.domains if self.domains not in (None, OBSERVED) else self.domains,
+            types=types or None,
+        )
 
 
 class OutputSection(Section):

@@ -354,9 +354,15 @@ class TableTruth:
 
 
 @dataclass(frozen=True, slots=True)
+class ObservedSides:
+    """An entity fits on a side of a relation if it is observed there."""
+
+
+@dataclass(frozen=True, slots=True)
 class HeldOut:
     """What is held out, for accuracy alone: no engine ever loads it. Answers that are observed, held out or in `known` are left out
-    of rankings if these are `filtered`. `ties`: None leaves the order of files that say it. `hits`: the k of Hits@k."""
+    of rankings if these are `filtered`. `ties`: None leaves the order of files that say it. `hits`: the k of Hits@k and Sem@k.
+    `domains`: what may stand on either side of relations; `types`: further facts that say what entities are."""
 
     facts: tuple[FactStream, ...] = ()
     tables: tuple[TableTruth, ...] = ()
@@ -365,6 +371,8 @@ class HeldOut:
     ties: Ties | None = None
     hits: tuple[int, ...] = (1, 3, 10)
     task: ValueTask | None = None
+    domains: RowStream | ObservedSides | None = None
+    types: tuple[FactStream, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

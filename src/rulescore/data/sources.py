@@ -228,7 +228,7 @@ def refuse_shared_pipes(setting: Setting) -> None:
     facts = [*setting.observed, *setting.negatives, *(one for model in setting.predictions for one in model.streams)]
     rows = [*(table.rows for table in setting.tables), *hidden, *(one.rows for one in tables)]
     if setting.truth is not None:
-        facts += [*setting.truth.facts, *setting.truth.known]
+        facts += [*setting.truth.facts, *setting.truth.known, *setting.truth.types]
         rows += [one.rows for one in setting.truth.tables]
     refuse_pipes_twice(Path(one.origin) for one in (*facts, *rows))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rulescore.data.frames import is_frame
 from rulescore.data.request import FactFile, chosen
-from rulescore.data.setting import FactStream, HeldOut, KeyedTable, RowStream, TableTruth, Ties, ValueTask
+from rulescore.data.setting import FactStream, HeldOut, KeyedTable, ObservedSides, RowStream, TableTruth, Ties, ValueTask
 from rulescore.data.sources import FactsLike, observed_streams
 from rulescore.data.tables import PREDICTION, rows_of, table_predictions, the_target_table
 from rulescore.errors import Diagnostic, InputError, Place
@@ -16,9 +16,12 @@ from rulescore.errors import Diagnostic, InputError, Place
 CODES: dict[str, str] = {
     "E554": "a file of true values has no column for them",
     "E555": "the truth is given as something that is not read for accuracy",
+    "E557": "a file of domains and ranges has no columns for them",
 }
 
 TRUTH = "truth"
+OBSERVED = "observed"
+RELATION, DOMAIN, RANGE = "relation", "domain", "range"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +31,20 @@ class Truth:
     `facts`: held-out facts, as `observed` takes them; or the true values of a table's hidden targets: a file or frame with the key
     and the target, a mapping from keys to values, or a mapping from names of tables to those. Rankings leave out answers that are
     observed, held out or in `known`; with `filter=False` none. `ties`: `optimistic`, `realistic` or `pessimistic`. `hits`: the k of
-    Hits@k. `task`: `regression` or `classification`, if values do not tell."""
+    Hits@k. `task`: `regression` or `classification`, if values do not tell.
 
-    facts: object
+    `domains`, for Sem@k: a file, a frame or rows with the columns `relation`, `domain` and `range`, whose classes are unary
+    predicates or objects of `type` facts, observed or in `types`; or `"observed"`: what is observed on a side fits there."""
+
+    facts: object = None
     _: KW_ONLY
     known: FactsLike | None = None
     filter: bool = True
     ties: str | None = None
     hits: Sequence[int] = (1, 3, 10)
     task: str | None = None
+    domains: object = None
+    types: FactsLike | None = None
 
 
 def held_out(what: object, tables: Sequence[KeyedTable], *, facts: bool, delimiter: str | None = None) -> HeldOut:
@@ -46,7 +54,7 @@ def held_out(what: object, tables: Sequence[KeyedTable], *, facts: bool, delimit
     only = None if facts else the_target_table(tables)
     found_facts: list[FactStream] = []
     found_tables: list[TableTruth] = []
-    for source in _sources(given.facts):
+    for source in () if given.facts is None else _sources(given.facts):
         by_table = _by_table(source, targets, only)
         found_tables += [TableTruth(table.name, _rows(table, rows, delimiter)) for table, rows in by_table]
         found_facts += () if by_table else _streams(source, delimiter)
@@ -63,7 +71,23 @@ def held_out(what: object, tables: Sequence[KeyedTable], *, facts: bool, delimit
         chosen(Ties, given.ties, "ties"),
         hits,
         chosen(ValueTask, given.task, "task"),
+        _domains(given.domains, delimiter),
+        () if given.types is None else tuple(_streams(given.types, delimiter)),
     )
+
+
+def _domains(what: object, delimiter: str | None) -> RowStream | ObservedSides | None:
+    if what is None or (isinstance(what, str) and what == OBSERVED):
+        return None if what is None else ObservedSides()
+    rows = rows_of(what, "<domains>", delimiter=delimiter)
+    names = rows.schema().names
+    if RELATION not in names or not {DOMAIN, RANGE} & set(names):
+        notes = (f"the columns are {', '.join(f'`{name}`' for name in names)}",)
+        helps = (f"its first line is `{RELATION} {DOMAIN} {RANGE}`; a relation with several classes has several rows",)
+        raise InputError(
+            Diagnostic("E557", "there are no columns of domains and ranges", Place(rows.origin), notes=notes, helps=helps)
+        )
+    return rows
 
 
 def truth_column(table: KeyedTable, rows: RowStream) -> str:

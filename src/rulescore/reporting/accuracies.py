@@ -132,4 +132,7 @@ def _unanswered(accuracies: Sequence[ModelAccuracy]) -> Iterator[str]:
     for one in accuracies:
         if one.measures and one.answered < one.asked and one.task is not Task.FACTS:
             rest = "the others count as not found" if one.task is Task.LINKS else "the others are left out"
+            if one.task is Task.TYPES:
+                yield f"Sem@k of {one.model}: {of_all(one.answered, one.asked)} queries have answers, and a domain or range"
+                continue
             yield f"{one.model} answers {of_all(one.answered, one.asked)}; {rest}"

@@ -30,7 +30,7 @@ def test_the_figures_are_those_of_their_definitions() -> None:
 def test_a_truth_that_was_not_found_counts_among_the_queries() -> None:
     found = rank_measures(ranks(1, np.inf))
     assert figures(found) == {"mrr": 0.5, "hits_at_1": 0.5, "hits_at_3": 0.5, "hits_at_10": 0.5, "mean_rank": None}
-    assert found[-1].reason == "the truths of 1 queries were not found"
+    assert found[-1].reason == "the truth of a query was not found"
 
 
 def test_directions_are_measured_together_and_apart() -> None:

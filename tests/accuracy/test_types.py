@@ -51,9 +51,9 @@ def test_what_is_observed_on_a_side_fits_there() -> None:
 def test_more_answers_than_there_are_have_no_share() -> None:
     found = type_accuracy("model", QUERIES[:1], declared_sides(DECLARED, TYPES), (5,))
     assert [one.reason for one in found.measures] == [
-        "rankings have at most 4 answers",
+        "no ranking has more than 4 answers",
         "there is no query",
-        "rankings have at most 4 answers",
+        "no ranking has more than 4 answers",
     ]
 
 

@@ -31,7 +31,7 @@ EXAMPLES = re.findall(r"^```toml\n(.*?)^```", (DOCS / "project-file.md").read_te
 @pytest.fixture
 def folder(write, tmp_path):
     """A folder with every file that the documented examples name."""
-    for name in ("train.tsv", "compgcn.tsv", "transe.tsv"):
+    for name in ("train.tsv", "compgcn.tsv", "transe.tsv", "test.tsv"):
         write(name, "head\trelation\ttail\trank\nalice\tmother\tbob\t1\n")
     write("denied.csv", "alice,mother,carol\n")
     write("sales.csv", "seller;kind;price\nann;sold;7\n")

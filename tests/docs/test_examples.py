@@ -33,6 +33,7 @@ DOCUMENTS = (
     "docs/violations.md",
     "docs/python-api.md",
     "docs/comparing.md",
+    "docs/accuracy.md",
     "docs/rule-language.md",
     "docs/tables.md",
     "docs/databases.md",

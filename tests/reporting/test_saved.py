@@ -26,6 +26,7 @@ from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.run import run_of
 
 KEPT = Path(__file__).parent / "kept" / "result.json"
+KEPT_ACCURACY = KEPT.with_name("accuracy.json")
 FACTS = "alice\twife\tchristopher\nchristopher\tfather\tbob\nalice\tmother\tbob\nalice\tsister\tdaniel\ndaniel\tfather\temma\n"
 RULES = """mother_by_wife: mother(X, Z) <- wife(X, Y), father(Y, Z).
 no_sibling_marriage: false <- sister(X, Y), wife(X, Y).
@@ -78,6 +79,17 @@ def test_a_kept_result_of_version_1_is_read() -> None:
     refuted = [row["arguments"] for row in result.contributions.to_pylist() if row["refuted"]]
     assert sorted(refuted) == [["alice", "daniel"], ["alice", "daniel"], ["fiona", "daniel"], ["ina", "christopher"]]
     jsonschema.validate(json.loads(KEPT.read_text(encoding="utf-8")), schema())
+
+
+def test_a_kept_result_with_accuracy_is_read() -> None:
+    """The project of docs/accuracy.md with two models, saved once and for all."""
+    result = rulescore.load_result(KEPT_ACCURACY)
+    found = {(one.model, one.task.value): one for one in result.accuracy_results}
+    ranked, ranking = found["ranked", "link prediction"], found["rankings", "link prediction"]
+    assert ranked.measure("mrr").value == pytest.approx(7 / 12)
+    assert (ranking.measure("mrr").least, ranking.measure("mrr").greatest) == (0.5, 0.625)
+    assert found["rankings", "types of answers"].measure("sem_at_1").value == 0.75
+    jsonschema.validate(json.loads(KEPT_ACCURACY.read_text(encoding="utf-8")), schema())
 
 
 def test_an_audit_is_loaded_too(audit: Evaluation, tmp_path: Path) -> None:

@@ -61,5 +61,9 @@ def _mean_rank(part: str, ranks: Ranks) -> AccuracyMeasure:
     lost = int(np.isinf(ranks.greatest).sum())
     if lost:
         least = float(np.mean(ranks.least)) if not np.isinf(ranks.least).any() else None
-        return AccuracyMeasure("mean_rank", part, number, None, least, reason=f"the truths of {lost:,} queries were not found")
+        return AccuracyMeasure("mean_rank", part, number, None, least, reason=_lost(lost))
     return _measure("mean_rank", part, ranks.least, ranks.greatest)
+
+
+def _lost(number: int) -> str:
+    return "the truth of a query was not found" if number == 1 else f"the truths of {number:,} queries were not found"

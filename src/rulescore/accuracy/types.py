@@ -101,7 +101,7 @@ def _at(k: int, asked: Sequence[TypedQuery], fitting: Fitting, longest: int) -> 
         if not means or (part != BOTH and part not in means):
             yield AccuracyMeasure(f"sem_at_{k}", part, number, None, reason="there is no query")
         elif k > longest:
-            yield AccuracyMeasure(f"sem_at_{k}", part, number, None, reason=f"rankings have at most {longest:,} answers")
+            yield AccuracyMeasure(f"sem_at_{k}", part, number, None, reason=_too_short(longest))
         else:
             value = float(np.mean(list(means.values()))) if part == BOTH else means[part]
             yield AccuracyMeasure(f"sem_at_{k}", part, number, value, value, value)
@@ -111,3 +111,7 @@ def _share(one: TypedQuery, k: int, fitting: Fitting) -> float:
     fits = fitting.entities[one.query.relation, one.query.tail]
     best = one.answers[:k]
     return sum(answer in fits for answer in best) / len(best)
+
+
+def _too_short(longest: int) -> str:
+    return f"no ranking has more than {'one answer' if longest == 1 else f'{longest:,} answers'}"

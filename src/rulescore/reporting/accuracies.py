@@ -8,6 +8,8 @@ from rulescore.errors import Diagnostic, InputError
 from rulescore.reporting.cells import UNDEFINED, counted, of_all, shown
 from rulescore.reporting.listing import Cell, CellKind, Column, Listing
 from rulescore.scoring.accuracy import (
+    ALL,
+    BOTH,
     AccuracyMeasure,
     ModelAccuracy,
     Task,
@@ -58,17 +60,24 @@ def accuracy_notes(accuracies: Sequence[ModelAccuracy]) -> tuple[str, ...]:
     return (*told, *_unanswered(accuracies))
 
 
-def accuracy_listing(evaluation: Evaluation) -> Listing:
-    """One row a model and direction or class, with all its figures."""
+def accuracy_listings(evaluation: Evaluation) -> tuple[Listing, ...]:
+    """A listing for each task: one row a model and direction or class, with all its figures."""
     accuracies = evaluation.accuracy_results
     if not accuracies:
         helps = ("give `--truth FILE`, `[truth]` in the project file, or `truth=…` in Python",)
         raise InputError(Diagnostic("E556", "there is no accuracy: nothing says what is true", helps=helps))
+    return tuple(_listing(task, [one for one in accuracies if one.task is task]) for task in Task if _has(task, accuracies))
+
+
+def _has(task: Task, accuracies: Sequence[ModelAccuracy]) -> bool:
+    return any(one.task is task for one in accuracies)
+
+
+def _listing(task: Task, accuracies: Sequence[ModelAccuracy]) -> Listing:
     metrics = list(dict.fromkeys(measure.metric for one in accuracies for measure in one.measures))
     tables = len({one.table for one in accuracies}) > 1
     columns = (
         Column("model", "model"),
-        Column("task", "task"),
         *([Column("table", "table")] if tables else []),
         Column("part", "of"),
         Column("count", "number", CellKind.COUNT),
@@ -76,12 +85,24 @@ def accuracy_listing(evaluation: Evaluation) -> Listing:
     )
     rows = []
     for one in accuracies:
-        beginning = (one.model, one.task.value, *([one.table] if tables else []))
         for (part, label), measures in _parts(one).items():
             cells = (_cell(measures[metric]) if metric in measures else None for metric in metrics)
             number = max(measure.count for measure in measures.values())
-            rows.append((*beginning, part if label is None else f"{part} {label}", number, *cells))
-    return Listing("accuracy", "Accuracy", columns, tuple(rows), notes=accuracy_notes(accuracies))
+            of = part if label is None else f"{part} {label}"
+            rows.append((one.model, *([one.table] if tables else []), of, number, *cells))
+    notes = (*accuracy_notes(accuracies), *_reasons(accuracies))
+    return Listing("accuracy", f"Accuracy: {task}", columns, tuple(rows), notes=notes)
+
+
+def _reasons(accuracies: Sequence[ModelAccuracy]) -> Iterator[str]:
+    """Why figures of the whole have no value: each reason once, with the models it is true of."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for one in accuracies:
+        for measure in one.measures:
+            if measure.part in {BOTH, ALL} and measure.value is None and measure.reason is not None:
+                found.setdefault((metric_title(measure.metric), measure.reason), []).append(one.model)
+    for (title, reason), models in found.items():
+        yield f"{UNDEFINED} {title} of {', '.join(dict.fromkeys(models))}: {reason}"
 
 
 def _parts(one: ModelAccuracy) -> dict[tuple[str, str | None], dict[str, AccuracyMeasure]]:
@@ -112,7 +133,9 @@ def _cell(measure: AccuracyMeasure) -> Cell:
 def _way(one: ModelAccuracy) -> str:
     of = "" if one.table is None else f" of table `{one.table}`"
     if one.reason is not None and not one.measures:
-        return f"{UNDEFINED} accuracy{of}: {one.reason}"
+        return f"{UNDEFINED} {'Sem@k' if one.task is Task.TYPES else 'accuracy'}{of}: {one.reason}"
+    if one.task is Task.TYPES:
+        return "; ".join(part for part in (f"Sem@k: {one.basis}", one.reason) if part)
     what = _WORDS[one.task].format(counted(one.asked, "query").replace("querys", "queries"), f"{one.asked:,}")
     parts = [f"{one.task}{of}: {what}", one.basis]
     parts += [f"filter: {one.filter}" if one.filter else None, f"ties: {one.ties}" if one.ties else None, one.reason]
@@ -124,7 +147,6 @@ _WORDS = {
     Task.FACTS: "{1} held-out facts",
     Task.REGRESSION: "{1} true values",
     Task.CLASSIFICATION: "{1} true values",
-    Task.TYPES: "{0}",
 }
 
 

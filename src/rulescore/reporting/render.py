@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from rulescore.errors import Diagnostic, InputError, suggestion
-from rulescore.reporting.accuracies import accuracy_listing
+from rulescore.reporting.accuracies import accuracy_listings
 from rulescore.reporting.csv import render_csv, render_table_csv
 from rulescore.reporting.format import ComparisonTable, Format, Shown
 from rulescore.reporting.html import render_html
@@ -92,22 +92,22 @@ def _for_people(result: Evaluation | Listing, table: Shown | None, *, detail: bo
 
 def _listings(evaluation: Evaluation, table: Shown | None, *, detail: bool) -> Sequence[Listing]:
     if table is not None:
-        return (_listing(evaluation, table),)
+        return _chosen(evaluation, table)
     if not detail:
         return short_listings(evaluation)
     models = (models_listing(evaluation),) if evaluation.model_results else ()
-    accuracy = (accuracy_listing(evaluation),) if evaluation.accuracy_results else ()
+    accuracy = accuracy_listings(evaluation) if evaluation.accuracy_results else ()
     return (*models, *accuracy, rules_listing(evaluation), *detailed_listings(evaluation))
 
 
-def _listing(evaluation: Evaluation, table: Shown) -> Listing:
+def _chosen(evaluation: Evaluation, table: Shown) -> Sequence[Listing]:
     match table:
         case Shown.MODELS:
-            return models_listing(evaluation)
+            return (models_listing(evaluation),)
         case Shown.ACCURACY:
-            return accuracy_listing(evaluation)
+            return accuracy_listings(evaluation)
         case _:
-            return rules_listing(evaluation)
+            return (rules_listing(evaluation),)
 
 
 def labelled(listings: Sequence[Listing]) -> Iterator[Listing]:
@@ -128,7 +128,7 @@ def _arrow(evaluation: Evaluation, table: Shown) -> Any:
         case Shown.MODELS:
             return evaluation.models
         case Shown.ACCURACY:
-            accuracy_listing(evaluation)  # which refuses where there is none
+            accuracy_listings(evaluation)  # which refuses if there is none
             return evaluation.accuracy
         case _:
             return evaluation.rules

@@ -334,3 +334,42 @@ def test_a_key_that_is_not_there_and_two_values_are_refused(sales: Path) -> None
     (sales / "other.csv").write_text("id,price\n2,50\n2,51\n")
     with pytest.raises(InputError, match="E553"):
         scored_by("other.csv")
+
+
+def test_permuting_true_values_changes_no_score(sales: Path) -> None:
+    def scored_by(truth: object) -> rulescore.Result:
+        return rulescore.score(None, {"model": "model.csv"}, Path("rules.rules"), tables={"sale": table()}, truth=truth)
+
+    plain, right, permuted = (scored_by(truth) for truth in (None, {2: 50, 3: 80, 4: 70}, {2: 70, 3: 50, 4: 80}))
+    assert plain.model_results == right.model_results == permuted.model_results
+    assert plain.rule_results == right.rule_results == permuted.rule_results
+    assert right.accuracy != permuted.accuracy
+
+
+def test_numbers_are_classes_if_they_are_said_to_be(sales: Path) -> None:
+    """A class is one however a file writes it: 80, 80.0 or "80"."""
+    truth = rulescore.Truth({2: 50, 3: 80.0}, task="classification")
+    result = rulescore.score(None, {"model": "model.csv"}, Path("rules.rules"), tables={"sale": table()}, truth=truth)
+    assert result.accuracy_results[0].measure("accuracy").value == 0.5
+
+
+@pytest.mark.parametrize(("old", "new", "code"), [("\t4\n", "\tfour\n", "E550"), ("head\tdora", "sideways\tdora", "E551")])
+def test_ranks_and_directions_that_are_none_are_refused(files: Path, old: str, new: str, code: str) -> None:
+    (files / "wrong.tsv").write_text(RANKS.replace(old, new))
+    with pytest.raises(InputError, match=code):
+        scored({"model": "wrong.tsv"})
+
+
+def test_facts_for_validation_are_left_out_if_they_are_known(files: Path) -> None:
+    (files / "valid.tsv").write_text("alice\taunt\tbob\n")
+    found = scored({"model": "rankings.tsv"}, rulescore.Truth("test.tsv", known="valid.tsv")).accuracy_results[0]
+    assert found.measure("hits_at_1", "tail").value == pytest.approx(2 / 3)
+    assert found.filter == "observed, further known and held-out facts are left out"
+
+
+def test_spark_frames_and_tables_of_databases_are_no_truth(files: Path) -> None:
+    from rulescore.data.request import FactFile, Request
+    from rulescore.data.setting import FactTable
+
+    with pytest.raises(InputError, match="E555"):
+        scored(truth=FactTable("kg.test", Request("kg.test", FactFile("kg.test"))))

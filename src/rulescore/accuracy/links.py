@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import repeat
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,8 +16,14 @@ from rulescore.accuracy.ranks import Numbers, Ranks, rank_measures
 from rulescore.data.setting import HeldOut, Ties
 from rulescore.scoring.accuracy import ALL, AccuracyMeasure, ModelAccuracy, Task
 
-Known = Callable[[Collection[Key]], Collection[Key]]
-"""Which of some facts are observed, or known besides."""
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """`answers` tells which of a model's answers are observed facts, or known besides. `words`: which facts these are."""
+
+    answers: Callable[[], Collection[Key]]
+    words: str
+
 
 _DIRECTION_UNKNOWN = "nothing says which rows answer a query for a head and which one for a tail: a column `query_direction` does"
 
@@ -24,8 +32,7 @@ class UnmeasurableError(Exception):
     """Why ranks cannot be told."""
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(NamedTuple):
     """A relation, what is given beside it, and whether the tail is asked for. `row`: the truth that it is for, if rows say so."""
 
     tail: bool
@@ -89,11 +96,11 @@ def _padded(ranks: Numbers, number: int) -> Numbers:
     return np.concatenate([ranks, np.full(number - len(ranks), np.inf)])
 
 
-def queries_of(answers: Answers) -> Iterator[Query]:
-    """The query that each row answers, by its direction."""
+def queries_of(answers: Answers, rows: Iterable[int | None] | None = None) -> Iterator[Query]:
+    """The query that each row answers, by its direction. `rows`: those of the truths that they are for."""
     tails = answers.tails if answers.tails is not None else _directions(answers)
-    for (relation, head, tail), asks_tail in zip(answers.facts, tails, strict=True):
-        yield Query(asks_tail, relation, head if asks_tail else tail)
+    for (relation, head, tail), asks_tail, row in zip(answers.facts, tails, rows or repeat(None, len(tails)), strict=True):
+        yield Query(asks_tail, relation, head if asks_tail else tail, row)
 
 
 def _asked(truth: Sequence[Key], tail: bool) -> Iterator[Query]:
@@ -119,20 +126,18 @@ def _is_ranked(answers: Answers) -> bool:
 def _by_rankings(model: str, answers: Answers, truth: Sequence[Key], known: Known, options: HeldOut) -> ModelAccuracy:
     ties = options.ties if options.ties is not None or answers.places is not None else Ties.REALISTIC
     rankings = rankings_of(answers, ties, truth)
-    left_out = set(truth).union(known(set(answers.facts))) if options.filtered else set[Key]()
+    left_out = set(truth).union(known.answers()) if options.filtered else set[Key]()
     tails = [tail for tail in (True, False) if any(query.tail is tail for query in rankings)]
     with_rows = any(query.row is not None for query in rankings)
     bounds, asks, answered = [], [], 0
     for tail in tails:
         for row, (fact, query) in enumerate(zip(truth, _asked(truth, tail), strict=True)):
-            ranking = rankings.get(replace(query, row=row) if with_rows else query)
+            ranking = rankings.get(query._replace(row=row) if with_rows else query)
             answered += ranking is not None
             asks.append(tail)
             bounds.append(NOT_FOUND if ranking is None else _rank(fact, query, ranking, left_out, ties))
     least, greatest = np.array(bounds, dtype=np.float64).T
     ranks = Ranks(least, greatest, np.array(asks))
-    filtered = "observed and held-out facts are left out" if options.filtered else "none"
-    further = ", and further known ones" if options.filtered and options.known else ""
     longest = max(len(one.answers) for one in rankings.values())
     return ModelAccuracy(
         model,
@@ -141,7 +146,7 @@ def _by_rankings(model: str, answers: Answers, truth: Sequence[Key], known: Know
         len(bounds),
         answered,
         f"rankings of at most {longest:,} answers",
-        filtered + further,
+        f"{known.words} and held-out facts are left out" if options.filtered else "none",
         "as ranked" if ties is None else ties.value,
         rank_measures(ranks, options.hits),
     )
@@ -156,21 +161,20 @@ def answered_fact(query: Query, answer: str) -> Key:
     return (query.relation, query.given, answer) if query.tail else (query.relation, answer, query.given)
 
 
-def rankings_of(answers: Answers, ties: Ties | None, truth: Sequence[Key] | None = None) -> Mapping[Query, Ranking]:
+def rankings_of(answers: Answers, ties: Ties | None, truth: Sequence[Key]) -> Mapping[Query, Ranking]:
     """The answers to each query. A ranking that is shorter than the longest one is whole; the longest may have been cut."""
     order = answers.scores if ties is not None else None
     if order is None:
         order = -answers.places if answers.places is not None else answers.scores
     assert order is not None
     rows: dict[Query, list[int]] = {}
-    for number, query in enumerate(queries_of(answers)):
-        row = None if answers.test_rows is None else answers.test_rows[number]
-        if row is not None and truth is not None:
-            _refuse_other_row(query, row, truth)
-        rows.setdefault(replace(query, row=row), []).append(number)
+    for number, query in enumerate(queries_of(answers, answers.test_rows)):
+        rows.setdefault(query, []).append(number)
     longest = max(map(len, rows.values()))
     found = {}
     for query, numbers in rows.items():
+        if query.row is not None:
+            _refuse_other_row(query, query.row, truth)
         entities = [answers.facts[number][2 if query.tail else 1] for number in numbers]
         if len(set(entities)) < len(entities):
             what = "several rankings answer" if query.row is None else "an answer stands twice in the ranking of"
@@ -184,7 +188,7 @@ def rankings_of(answers: Answers, ties: Ties | None, truth: Sequence[Key] | None
 def _refuse_other_row(query: Query, row: int, truth: Sequence[Key]) -> None:
     if not 0 <= row < len(truth):
         raise UnmeasurableError(f"a ranking is for row {row:,} of the truth, which has {len(truth):,} rows, counted from 0")
-    if next(_asked(truth[row : row + 1], query.tail)) != query:
+    if next(_asked(truth[row : row + 1], query.tail)) != query._replace(row=None):
         raise UnmeasurableError(f"the ranking for row {row:,} of the truth answers {query}, which that row does not ask")
 
 

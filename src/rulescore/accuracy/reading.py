@@ -4,6 +4,7 @@ for this alone."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import chain
 from typing import Any
@@ -11,11 +12,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rulescore.accuracy.answers import Key, batch_keys, fact_keys, read_answers
+from rulescore.accuracy.answers import Answers, Key, batch_keys, fact_keys, read_answers
 from rulescore.accuracy.links import Known, UnmeasurableError, link_accuracy
 from rulescore.accuracy.types import Fitting, declared_sides, observed_sides, type_accuracy, typed_queries
 from rulescore.accuracy.values import value_accuracy
 from rulescore.data.setting import (
+    FactBatch,
     FactSource,
     FactStream,
     HeldOut,
@@ -62,41 +64,45 @@ def accuracies(setting: Setting) -> tuple[ModelAccuracy, ...]:
 
 def _measured(setting: Setting, truth: HeldOut) -> Iterator[ModelAccuracy]:
     facts = list(fact_keys(truth.facts))
-    known = _known([*setting.observed, *truth.known])
+    sources = [*setting.observed, *truth.known]
     tables = {table.name: table for table in setting.tables}
     fitting = None if truth.domains is None else _fitting(truth.domains, setting, truth)
     labels = cache(lambda number: _labels(tables[truth.tables[number].table], truth.tables[number]))
     for model in setting.predictions:
-        if facts and model.streams:
-            yield _of_facts(model, facts, known, truth)
-        if fitting is not None and model.streams:
-            yield _of_types(model, fitting, facts, known, truth)
+        if model.streams and (facts or fitting is not None):
+            yield from _of_facts(model, facts, fitting, sources, truth)
         for number, one in enumerate(truth.tables):
             if any(predicted.table == one.table for predicted in model.tables):
                 yield _of_table(model, tables[one.table], labels(number), truth)
 
 
-def _of_facts(model: ModelPredictions, truth: Sequence[Key], known: Known, options: HeldOut) -> ModelAccuracy:
+def _of_facts(
+    model: ModelPredictions, truth: Sequence[Key], fitting: Fitting | None, sources: Sequence[FactSource], options: HeldOut
+) -> Iterator[ModelAccuracy]:
     streams = _readable(model)
     if streams is None:
-        return ModelAccuracy(model.model, Task.LINKS, asked=len(truth), reason=_IN_PLACE)
-    return link_accuracy(model.model, read_answers(streams), truth, known, options)
-
-
-def _of_types(model: ModelPredictions, fitting: Fitting, truth: Sequence[Key], known: Known, options: HeldOut) -> ModelAccuracy:
-    streams = _readable(model)
-    if streams is None:
-        return ModelAccuracy(model.model, Task.TYPES, reason=_IN_PLACE)
+        yield ModelAccuracy(model.model, Task.LINKS if truth else Task.TYPES, asked=len(truth), reason=_IN_PLACE)
+        return
     answers = read_answers(streams)
-    left_out = set(known(set(answers.facts))) if options.filtered else set[Key]()
+    known = _known(answers, sources, further=bool(options.known))
+    if truth:
+        yield link_accuracy(model.model, answers, truth, known, options)
+    if fitting is not None:
+        yield _of_types(model.model, answers, fitting, truth, known, options)
+
+
+def _of_types(
+    model: str, answers: Answers, fitting: Fitting, truth: Sequence[Key], known: Known, options: HeldOut
+) -> ModelAccuracy:
+    left_out = set(known.answers()) if options.filtered else set[Key]()
     if options.filtered and answers.test_rows is not None:
         # Without the row of its own truth, a query would lose its right answer with those of others.
         left_out |= set(truth)
     try:
         queries = typed_queries(answers, left_out, truth)
     except UnmeasurableError as reason:
-        return ModelAccuracy(model.model, Task.TYPES, reason=str(reason))
-    return type_accuracy(model.model, queries, fitting, options.hits)
+        return ModelAccuracy(model, Task.TYPES, reason=str(reason))
+    return type_accuracy(model, queries, fitting, options.hits)
 
 
 def _readable(model: ModelPredictions) -> list[FactStream] | None:
@@ -134,15 +140,28 @@ def _declared(domains: RowStream) -> dict[tuple[str, bool], set[str]]:
     return found
 
 
-def _known(sources: Sequence[FactSource]) -> Known:
-    """Which facts are known, found out batch by batch: there may be far more known facts than answers."""
-    streams = [one for one in sources if isinstance(one, FactStream)]
+def _known(answers: Answers, sources: Sequence[FactSource], *, further: bool) -> Known:
+    """Which answers are known, found out when asked for and batch by batch: there may be far more known facts than answers."""
+    streams = [one for one in sources if isinstance(one, FactStream) and not (one.adoptable and one.adoptable.frame is not None)]
 
-    def among(facts: Collection[Key]) -> Collection[Key]:
-        wanted = set(facts)
-        return {key for stream in streams for batch in stream.open() for key in batch_keys(batch) if key in wanted}
+    @cache
+    def among() -> Collection[Key]:
+        wanted = set(answers.facts)
+        texts = pa.array(["\x1f".join(key) for key in wanted], pa.string())
+        return {key for stream in streams for batch in stream.open() for key in batch_keys(_near(batch, texts)) if key in wanted}
 
-    return among
+    words = ("observed", *(["further known"] if further else []))
+    stored = " (but those that a database holds)" if len(streams) < len(sources) else ""
+    return Known(among, ", ".join(words) + stored)
+
+
+def _near(batch: FactBatch, texts: pa.Array) -> FactBatch:
+    """The rows of a batch that may be among some facts."""
+    rows = batch.rows
+    columns = [rows.column(f"a{place}") for place in range(batch.arity)]
+    names = pa.scalar(batch.predicate) if batch.predicate is not None else rows.column("predicate")
+    joined = pc.binary_join_element_wise(names, *columns, "\x1f")
+    return replace(batch, rows=rows.filter(pc.is_in(joined, value_set=texts)))
 
 
 Values = dict[tuple[str, ...], Any]
@@ -188,7 +207,13 @@ def _numbers(values: Values) -> tuple[dict[tuple[str, ...], float], str | None]:
 
 def _classes(values: Values) -> dict[tuple[str, ...], Any]:
     """A class that one file has as text and another as a number or a boolean is one class."""
-    return {key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in values.items()}
+    return {key: _class(value) for key, value in values.items()}
+
+
+def _class(value: object) -> str:
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _labels(table: KeyedTable, truth: TableTruth) -> Values:

@@ -60,6 +60,11 @@ careless = "careless.csv"
 # path = "ranked.tsv"
 # top_k = 10
 
+# Held-out facts: MRR and Hits@k beside the scores. Nothing else reads them.
+# [truth]
+# path = "test.tsv"
+# known = "valid.tsv"
+
 # Further declarations, beside those of the rule files.
 # [refutation]
 # extract_incompatible = true

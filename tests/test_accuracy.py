@@ -373,3 +373,13 @@ def test_spark_frames_and_tables_of_databases_are_no_truth(files: Path) -> None:
 
     with pytest.raises(InputError, match="E555"):
         scored(truth=FactTable("kg.test", Request("kg.test", FactFile("kg.test"))))
+
+
+def test_the_whole_table_is_a_truth_of_its_hidden_rows(sales: Path) -> None:
+    (sales / "hidden.csv").write_text("id\n2\n3\n4\n")
+    types = {"id": "integer", "price": "float"}
+    listed = rulescore.Table("sales.csv", key="id", target="price", hidden={"path": "hidden.csv"}, types=types)
+    result = rulescore.score(None, {"model": "model.csv"}, Path("rules.rules"), tables={"sale": listed}, truth="sales.csv")
+    found = result.accuracy_results[0]
+    assert (found.asked, found.answered) == (3, 2)
+    assert found.measure("mean_absolute_error").value == 5

@@ -11,9 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rulescore.accuracy.measure import measure_accuracy
-from rulescore.accuracy.metrics import ACCURACY, CLASSIFICATION, MEAN_ABSOLUTE_ERROR, R_SQUARED, REGRESSION, Direction, Metric
+from rulescore.accuracy.metrics import (
+    ACCURACY,
+    CLASSIFICATION,
+    MACRO_F1,
+    MEAN_ABSOLUTE_ERROR,
+    R_SQUARED,
+    REGRESSION,
+    ROOT_MEAN_SQUARED_ERROR,
+    Direction,
+    Metric,
+)
 
-METRICS: tuple[Metric[Any], ...] = (*REGRESSION, *CLASSIFICATION)
+METRICS: tuple[Metric[Any], ...] = (*REGRESSION, ROOT_MEAN_SQUARED_ERROR, *CLASSIFICATION, MACRO_F1)
 by_name = pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
 values = st.integers(-1000, 1000)
 pairs = st.lists(st.tuples(values, values), min_size=2, max_size=20).filter(lambda rows: len({label for label, _ in rows}) > 1)
@@ -33,6 +43,15 @@ def test_r_squared_compares_with_always_answering_the_mean() -> None:
     assert value(R_SQUARED, [1, 2, 3], [2, 2, 2]) == 0
     assert value(R_SQUARED, [1, 2, 3], [1, 2, 4]) == 0.5
     assert value(R_SQUARED, [1, 2, 3], [3, 2, 1]) == -3
+
+
+def test_the_root_mean_squared_error_weighs_far_misses_more() -> None:
+    assert value(ROOT_MEAN_SQUARED_ERROR, [10, 20], [13, 24]) == pytest.approx((25 / 2) ** 0.5)
+
+
+def test_macro_f1_counts_rare_classes_like_common_ones() -> None:
+    """Of `a` two of two labels are found, with one wrong; of `b` none."""
+    assert value(MACRO_F1, ["a", "a", "b"], ["a", "a", "a"]) == pytest.approx((0.8 + 0) / 2)
 
 
 def test_accuracy_is_the_share_of_right_answers() -> None:

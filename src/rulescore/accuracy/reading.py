@@ -21,6 +21,7 @@ from rulescore.data.setting import (
     FactSource,
     FactStream,
     HeldOut,
+    HiddenIds,
     KeyedTable,
     ModelPredictions,
     ObservedSides,
@@ -230,6 +231,18 @@ def _labels(table: KeyedTable, truth: TableTruth) -> Values:
         if found.setdefault(key, value) != value:
             message = f"the key `{', '.join(key)}` has two true values, `{found[key]}` and `{value}`"
             raise InputError(Diagnostic("E553", message, Place(truth.rows.origin)))
+    hidden = _listed_keys(table)
+    return found if hidden is None else {key: value for key, value in found.items() if key in hidden}
+
+
+def _listed_keys(table: KeyedTable) -> set[tuple[str | None, ...]] | None:
+    """The keys of hidden rows, if they are listed: a truth may be the whole table."""
+    if not isinstance(table.hidden, HiddenIds) or not isinstance(table.hidden.ids, RowStream):
+        return None
+    types = _key_types(table)
+    found: set[tuple[str | None, ...]] = set()
+    for batch in table.hidden.ids.open(list(table.key)):
+        found.update(zip(*(_key(batch.column(place), types.get(name)) for place, name in enumerate(table.key)), strict=True))
     return found
 
 

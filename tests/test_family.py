@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -9,6 +10,10 @@ import pyarrow.csv
 import pytest
 
 import rulescore
+from rulescore.data.rule_sources import rule_sources
+from rulescore.errors import Source
+from rulescore.language.printer import print_statement
+from rulescore.language.reading import read_rules
 from rulescore.scoring.evaluation import Evaluation
 from shared_data import shared
 
@@ -30,25 +35,27 @@ RATES = {
 }
 
 
-def atom(relation: str, left: str, right: str) -> str:
-    """An atom of a chain; the suffix `_v` turns it round."""
-    return f"{relation[:-2]}({right}, {left})" if relation.endswith("_v") else f"{relation}({left}, {right})"
-
-
 def rule(words: str) -> str:
-    head, *body = words.split()
-    path = ["X", "Y"] if len(body) == 1 else ["X", "Z", "Y"]
-    atoms = [atom(relation, path[i], path[i + 1]) for i, relation in enumerate(body)]
-    return f'"{words}": {head}(X, Y) <- {", ".join(atoms)}.'
+    """A rule in our own language, named by its words as UniKER's file has them."""
+    (found,) = read_rules([Source("words", "1.0\t" + words.replace(" ", "\t"))]).program.rules
+    return print_statement(replace(found, name=words))
+
+
+def chosen_rules() -> str:
+    """The 37 published ones, with all predicates incompatible."""
+    program = read_rules(rule_sources(shared("family/MLN_rule.txt"))).program
+    assert len(program.rules) == 41
+    lines = shared("family/MLN_rule.txt").read_text().splitlines()
+    words = [" ".join(line.split("\t")[1:]) for line in lines]
+    named = [replace(one, name=name) for one, name in zip(program.rules, words, strict=True) if name not in LEFT_OUT]
+    chosen = [*map(print_statement, named), rule("father son_v")]
+    assert len(chosen) == 37
+    return "\n".join([*chosen, f"incompatible {', '.join(PREDICATES)}."])
 
 
 @pytest.fixture(scope="module")
 def rules() -> str:
-    lines = shared("family/MLN_rule.txt").read_text().splitlines()
-    words = [" ".join(line.split("\t")[1:]) for line in lines]
-    chosen = [*(one for one in words if one not in LEFT_OUT), "father son_v"]
-    assert len(chosen) == 37
-    return "\n".join([*map(rule, chosen), f"incompatible {', '.join(PREDICATES)}."])
+    return chosen_rules()
 
 
 def rates(evaluation: Evaluation) -> dict[str, float | None]:

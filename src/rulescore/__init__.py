@@ -8,7 +8,7 @@ if _typing.TYPE_CHECKING:
     from rulescore.api import audit, score, violations
     from rulescore.api import open_session as open
     from rulescore.data.request import FactFile
-    from rulescore.data.rule_sources import RuleText
+    from rulescore.data.rule_sources import RuleFile, RuleText
     from rulescore.data.setting import Function, SqlRule
     from rulescore.data.tables import Table
     from rulescore.data.truth import Truth
@@ -24,6 +24,7 @@ __all__ = [
     "InputError",
     "OpenSession",
     "Result",
+    "RuleFile",
     "RuleText",
     "RulescoreError",
     "RulescoreWarning",
@@ -46,6 +47,7 @@ _HOMES = {
     "InputError": "rulescore.errors",
     "OpenSession": "rulescore.result",
     "Result": "rulescore.result",
+    "RuleFile": "rulescore.data.rule_sources",
     "RuleText": "rulescore.data.rule_sources",
     "RulescoreError": "rulescore.errors",
     "RulescoreWarning": "rulescore.errors",

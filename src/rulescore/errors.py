@@ -28,6 +28,7 @@ _MOST_OF_ONE_CODE = 20
 class Severity(StrEnum):
     ERROR = "error"
     WARNING = "warning"
+    NOTE = "note"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -46,9 +46,10 @@ from rulescore.engines.sql_rules import SqlRules, refuse_clashes, refuse_other_s
 from rulescore.engines.tables import load_tables, predicted_tables
 from rulescore.engines.violation_counts import ViolationCounter
 from rulescore.errors import Diagnostic, InputError, Severity, are_errors, suggestion
+from rulescore.language.formats.base import TableName
 from rulescore.language.names import rule_names
-from rulescore.language.parser import parse_all
 from rulescore.language.printer import print_atom
+from rulescore.language.reading import read_rules
 from rulescore.language.syntax import Atom, Constant, ExtractIncompatible, Program, Rule
 from rulescore.logic import checks, conventions
 from rulescore.logic.families import Names, names_of
@@ -118,7 +119,8 @@ class Session:
         self._sorted_plans = sorted_plans
         self._fast_family = horn
         self._grid = grid
-        self.program = parse_all(setting.rules)
+        reading = read_rules(setting.rules, [TableName(table.name, table.key) for table in setting.tables])
+        self.program, self._told, self._mined = reading.program, reading.told, reading.mined
         self.rules = described_rules(self.program, setting.scoring, setting.sql_rules)
         self._engine = connect(setting.engine)
         try:
@@ -165,7 +167,7 @@ class Session:
         self.rules = self._marked(known, extracted)
         self._concerned = self._concern(extracted)
         problems += [unrefutable_rules(exempt, len(self.rules))] if (exempt := self._exempt) else []
-        self.warnings = tuple(problems)
+        self.warnings = (*self._told, *problems)
         self.plan: Plan = plan(((i, normal_rule(self.program.rules[i])) for i in sorted(self._fast)), self.ways)
         self._prepared: counting.Counter | None = None
         self._counted = False

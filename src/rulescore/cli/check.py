@@ -29,9 +29,9 @@ def check(choice: SettingChoice, files: tuple[Path, ...], rules_only: bool, form
     """Check rules and data; score nothing."""
     if rules_only:
         first = () if choice.project is None else (choice.project,)
-        if replace(choice, project=None, rules=()) != SettingChoice():
-            raise click.UsageError("`--rules-only` reads rule files and nothing else")
-        _check_rule_files((*first, *files, *choice.rules), form, quiet=quiet)
+        if replace(choice, project=None, rules=(), rules_format=None) != SettingChoice():
+            raise click.UsageError("`--rules-only` reads rule files, all of their rules, and nothing else")
+        _check_rule_files((*first, *files, *choice.rules), choice.rules_format, form, quiet=quiet)
         return
     if files:
         raise click.UsageError(f"`{files[0]}` is one file too many: rule files are checked by themselves with `--rules-only`")
@@ -48,13 +48,13 @@ def check(choice: SettingChoice, files: tuple[Path, ...], rules_only: bool, form
     show(listing, form)
 
 
-def _check_rule_files(files: tuple[Path, ...], form: str, *, quiet: bool) -> None:
+def _check_rule_files(files: tuple[Path, ...], written_in: str | None, form: str, *, quiet: bool) -> None:
     if not files:
         raise click.UsageError("`--rules-only` checks the rule files that are named, and there are none")
-    from rulescore.data.rule_sources import rule_sources
+    from rulescore.data.rule_sources import RuleFile, rule_sources
     from rulescore.logic.rule_files import check_rule_files
     from rulescore.reporting.findings import rule_files_listing
 
-    rules, warnings = check_rule_files(rule_sources(files))
+    rules, warnings = check_rule_files(rule_sources([RuleFile(file, written_in) for file in files]))
     show_warnings(warnings, quiet=quiet)
     show(rule_files_listing(len(files), rules), form)

@@ -18,6 +18,20 @@ from rulescore.reporting.format import Format
 
 CONVENTIONS = ("definition", "appendix")
 LAYOUTS = ("published",)
+RULE_FORMATS = (
+    "rulescore",
+    "amie",
+    "anyburl",
+    "desbordante",
+    "holoclean",
+    "mln",
+    "ncrl",
+    "neural-lp",
+    "prolog",
+    "psl",
+    "rnnlogic",
+    "uniker",
+)
 DEFAULT_SCHEMA = "rulescore"
 _QUIET = "rulescore.quiet"
 _SPREADSHEET = "rulescore.spreadsheet"
@@ -36,6 +50,11 @@ class SettingChoice:
     negatives: tuple[str, ...] = ()
     predictions: tuple[str, ...] = ()
     rules: tuple[Path, ...] = ()
+    rules_format: str | None = None
+    min_confidence: float | None = None
+    min_support: int | None = None
+    max_length: int | None = None
+    head: tuple[str, ...] = ()
     delimiter: str | None = None
     header: bool | None = None
     top_k: int | None = None
@@ -74,7 +93,21 @@ PREDICTIONS: tuple[Decorator, ...] = (
     ),
     click.option("--top-k", type=click.IntRange(min=1), help="How many of the best answers to each query are kept."),
 )
-RULES: tuple[Decorator, ...] = (click.option("--rules", multiple=True, type=_PATH, metavar="FILE", help="A rule file."),)
+RULE_CHOICES: tuple[Decorator, ...] = (
+    click.option(
+        "--min-confidence", type=click.FloatRange(0, 1), metavar="X", help="Rules whose miner gives them as much confidence."
+    ),
+    click.option("--min-support", type=click.IntRange(min=0), metavar="N", help="Rules whose miner gives them as much support."),
+    click.option("--max-length", type=click.IntRange(min=1), metavar="N", help="Rules with at most so many atoms in the body."),
+    click.option("--head", multiple=True, metavar="PREDICATE", help="Rules about this predicate; repeatable."),
+)
+RULES: tuple[Decorator, ...] = (
+    click.option("--rules", multiple=True, type=_PATH, metavar="FILE", help="A rule file, ours or another tool's."),
+    click.option(
+        "--rules-format", type=click.Choice(RULE_FORMATS), metavar="NAME", help="The format of rule files. [default: by content]"
+    ),
+    *RULE_CHOICES,
+)
 SCORING: tuple[Decorator, ...] = (
     click.option("--convention", type=click.Choice(CONVENTIONS), help="The way of counting. [default: definition]"),
     click.option(

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rulescore.scoring.gate_outcomes import Outcome
 
 _MOST_OF_ONE_CODE = 10
-_COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
+_COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 
 
 def show(

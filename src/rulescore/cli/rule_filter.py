@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from rulescore.data.setting import ScoringOptions, SqlRule
-from rulescore.errors import Source
-from rulescore.language.parser import parse_all
-from rulescore.language.syntax import Atom, RowAtom, Rule, Test
+from rulescore.language.syntax import Atom, Program, RowAtom, Rule, Test
 from rulescore.language.trees import Node, nodes_in
 from rulescore.scoring.described import described_rules
 from rulescore.scoring.results import RuleInfo
@@ -26,10 +24,7 @@ class RuleFilter:
     predicates: frozenset[str] = frozenset()
 
 
-def listed_rules(
-    sources: Sequence[Source], sql_rules: Sequence[SqlRule], options: ScoringOptions, wanted: RuleFilter
-) -> Iterator[RuleInfo]:
-    program = parse_all(sources)
+def listed_rules(program: Program, sql_rules: Sequence[SqlRule], options: ScoringOptions, wanted: RuleFilter) -> Iterator[RuleInfo]:
     named = [predicates_of(rule) for rule in program.rules] + [relations_named(rule.statement) for rule in sql_rules]
     for info, predicates in zip(described_rules(program, options, sql_rules), named, strict=True):
         if _matches(info, wanted) and wanted.predicates <= predicates:

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
+from rulescore.cli.convert import convert
 from rulescore.cli.help import Command
-from rulescore.cli.options import PROJECT, RULES, SettingChoice, format_option, setting_options
-from rulescore.cli.output import show
+from rulescore.cli.options import PROJECT, RULES, SettingChoice, format_option, quiet_option, setting_options
+from rulescore.cli.output import show, show_warnings
+
+
+class RulesCommand(Command):
+    """Takes a project file, or the word `convert`, which is a command of its own."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        if args[:1] == ["convert"]:
+            return convert.make_context(f"{info_name} convert", args[1:], parent, **extra)
+        return super().make_context(info_name, args, parent, **extra)
 
 
 @click.command(
-    cls=Command,
+    cls=RulesCommand,
     examples=(
         "rulescore rules --rules family.rules --predicate wife",
         "rulescore rules rulescore.toml --kind hard --format csv",
@@ -22,14 +36,28 @@ from rulescore.cli.output import show
 @click.option("--kind", type=click.Choice(["hard", "soft"]), help="Rules declared so.")
 @click.option("--predicate", multiple=True, help="Rules that mention this predicate; given twice, both.")
 @format_option
+@quiet_option
 def rules(
-    choice: SettingChoice, name: str | None, tag: tuple[str, ...], kind: str | None, predicate: tuple[str, ...], form: str
+    choice: SettingChoice,
+    name: str | None,
+    tag: tuple[str, ...],
+    kind: str | None,
+    predicate: tuple[str, ...],
+    form: str,
+    quiet: bool,
 ) -> None:
-    """List the rules."""
+    """List the rules, or convert a rule file.
+
+    `rulescore rules convert FILE --to FORMAT` writes rules for another tool; it has a `--help` of its own.
+    """
     from rulescore.cli.rule_filter import RuleFilter, listed_rules
     from rulescore.cli.setting import load_rules
+    from rulescore.language.formats.base import TableName
+    from rulescore.language.reading import read_rules
     from rulescore.reporting.findings import rules_listing
 
     wanted = RuleFilter(name, frozenset(tag), kind, frozenset(predicate))
     setting = load_rules(choice)
-    show(rules_listing(listed_rules(setting.rules, setting.sql_rules, setting.scoring, wanted)), form)
+    reading = read_rules(setting.rules, [TableName(table.name, table.key) for table in setting.tables])
+    show_warnings(reading.told, quiet=quiet)
+    show(rules_listing(listed_rules(reading.program, setting.sql_rules, setting.scoring, wanted)), form)

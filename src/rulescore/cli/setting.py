@@ -26,7 +26,9 @@ from rulescore.data.sources import files_by_model, named_path, named_source
 from rulescore.data.tables import table_predictions, the_target_table
 from rulescore.data.trust import Deed
 from rulescore.data.truth import Truth, held_out
-from rulescore.errors import Diagnostic, InputError, suggestion
+from rulescore.errors import Diagnostic, InputError, Source, suggestion
+from rulescore.language.formats.base import FormatName
+from rulescore.language.sources import RuleChoice, RuleSource
 from rulescore.reporting.format import DEFAULT_FILE_FORMATS
 
 CODES: dict[str, str] = {
@@ -150,7 +152,7 @@ def _replaced(setting: Setting, choice: SettingChoice) -> Setting:
         made = replace(made, predictions=_of_table(table, choice))
     return Setting(
         observed=made.observed if choice.facts else setting.observed,
-        rules=made.rules or setting.rules,
+        rules=_chosen(made.rules or setting.rules, choice),
         predictions=_predictions(made.predictions or setting.predictions, choice.top_k),
         negatives=made.negatives or setting.negatives,
         scoring=_scoring(setting.scoring, made.scoring, choice),
@@ -172,6 +174,24 @@ def _truth(setting: Setting, choice: SettingChoice) -> HeldOut | None:
     kept = setting.truth or found
     facts, tables = (found.facts, found.tables) if choice.truth else (kept.facts, kept.tables)
     return replace(kept, facts=facts, tables=tables, domains=kept.domains if choice.domains is None else found.domains)
+
+
+def _chosen(sources: Sequence[Source], choice: SettingChoice) -> tuple[Source, ...]:
+    """Rule files as the options want them read. What stands in the project file itself is neither a tool's nor filtered."""
+    form = None if choice.rules_format is None else FormatName(choice.rules_format)
+
+    def chosen(given: RuleChoice) -> RuleChoice:
+        return RuleChoice(
+            _given(choice.min_confidence, given.min_confidence),
+            _given(choice.min_support, given.min_support),
+            _given(choice.max_length, given.max_length),
+            choice.head or given.heads,
+        )
+
+    return tuple(
+        replace(one, format=_given(form, one.format), choice=chosen(one.choice)) if isinstance(one, RuleSource) else one
+        for one in sources
+    )
 
 
 def _or_a_table(problem: Diagnostic, engine: str) -> Diagnostic:

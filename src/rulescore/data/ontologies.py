@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 from rulescore.data.files import InputFile, Opening, is_folder
 from rulescore.data.lines import open_bytes
 from rulescore.data.rdf import RDF_ENDINGS, SYNTAXES, syntax_problem
-from rulescore.errors import Diagnostic, InputError, Severity, Source
+from rulescore.errors import Diagnostic, InputError, Severity
+from rulescore.language.formats.base import FormatName
 from rulescore.language.formats.ontology import read_ontology
 from rulescore.language.formats.statements import NotUnderstood
 from rulescore.language.formats.triples import Blank, Iri, Literal, Node, Triple
 from rulescore.language.printer import print_program
+from rulescore.language.sources import RuleChoice, RuleSource
 from rulescore.readers.rdf import Syntax, faults, statements
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ def is_ontology(path: Path) -> bool:
     return _ending(path) in RDF_ENDINGS
 
 
-def ontology_source(path: Path) -> Source:
+def ontology_source(path: Path, choice: RuleChoice) -> RuleSource:
     """The rules of an ontology as text, under the name of its file."""
     if is_folder(path):
         raise InputError(Diagnostic("E302", f"`{path}` is a folder", helps=("name one file",)))
@@ -39,7 +41,8 @@ def ontology_source(path: Path) -> Source:
         notes = ("axioms of OWL and shapes of SHACL are rules; facts are given as `--facts`",)
         raise InputError(Diagnostic("E382", f"`{path}` has no axioms and no shapes", notes=notes))
     told = (_left_out(path, found.left_out),) if found.left_out else ()
-    return Source(str(path), print_program(found.program), None, True, told)
+    text = print_program(found.program)
+    return RuleSource(str(path), text, converted=True, told=told, format=FormatName.RULESCORE, choice=choice)
 
 
 def _ending(path: Path) -> str:

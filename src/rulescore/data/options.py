@@ -15,10 +15,12 @@ from pydantic_core import ErrorDetails
 
 from rulescore.data.gates import GateSeverity
 from rulescore.data.request import DELIMITERS_ARE, Arrangement, ColumnType, FactFile, FileFormat, is_delimiter
+from rulescore.data.rule_sources import RuleFile
 from rulescore.data.setting import Convention, EngineOptions, PublishedFacts, Role, ScoringOptions, SqlRule, Ties, ValueTask
 from rulescore.data.tables import Table
 from rulescore.data.truth import OBSERVED, Truth
 from rulescore.errors import Diagnostic, Place, masked, suggestion
+from rulescore.language.formats.base import FormatName
 from rulescore.language.syntax import Kind
 
 
@@ -118,6 +120,7 @@ TypeWord = Annotated[ColumnType, _Word]
 GateSeverityWord = Annotated[GateSeverity, _Word]
 TiesWord = Annotated[Ties, _Word]
 ValueTaskWord = Annotated[ValueTask, _Word]
+RuleFormatWord = Annotated[FormatName, _Word]
 OutputWord = Annotated[OutputFormat, _Word]
 
 
@@ -252,8 +255,21 @@ class SqlRuleSection(Section):
 
 
 class RulesSection(Section):
+    """`format` and what follows is said of the files; `text` is in our own language, and whole."""
+
     path: Paths | None = None
     text: str | None = None
+    format: RuleFormatWord | None = None
+    min_confidence: Annotated[float, Field(ge=0, le=1)] | None = None
+    min_support: Annotated[int, Field(ge=0)] | None = None
+    max_length: AtLeastOne | None = None
+    head: Annotated[list[str], BeforeValidator(_listed)] = []
+
+    def files(self, folder: Path) -> list[RuleFile]:
+        return [
+            RuleFile(folder / path, self.format, self.min_confidence, self.min_support, self.max_length, self.head)
+            for path in self.path or ()
+        ]
 
 
 class RefutationSection(Section):

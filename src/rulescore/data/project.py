@@ -243,8 +243,8 @@ class _Builder:
 
     def _rules(self) -> Iterator[Source]:
         section = self._sections.rules
-        for path in section.path or ():
-            yield from self._attempt(("rules",), partial(rule_sources, self._folder / path))
+        for file in section.files(self._folder):
+            yield from self._attempt(("rules",), partial(rule_sources, file))
         if section.text is not None:
             yield self._inline_rules(section.text)
 

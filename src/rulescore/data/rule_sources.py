@@ -14,8 +14,11 @@ from rulescore.data.constants import has_lone_surrogate
 from rulescore.data.files import STANDARD_INPUT, standard_input
 from rulescore.data.ontologies import is_ontology, ontology_source
 from rulescore.errors import Diagnostic, InputError, Place, Source, suggestion
+from rulescore.language.formats.base import FormatName
+from rulescore.language.formats.table import named_format
 from rulescore.language.names import TEXT_NAME
 from rulescore.language.printer import print_program, print_statement
+from rulescore.language.sources import EVERY_RULE, RuleChoice, RuleSource
 from rulescore.language.syntax import Program, Statement
 
 
@@ -28,7 +31,26 @@ class RuleText:
     folder: str | Path | None = None
 
 
-RulesLike = str | Path | RuleText | Program | Statement | Iterable["RulesLike"]
+@dataclass(frozen=True, slots=True)
+class RuleFile:
+    """A rule file, with its format if that is not recognised, and which of its rules are wanted: with at least this confidence
+    and support, at most so many atoms in the body, one of these predicates in the head. Rules that state no confidence, or no
+    support, are not judged by it."""
+
+    path: str | Path
+    format: str | None = None
+    min_confidence: float | None = None
+    min_support: int | None = None
+    max_length: int | None = None
+    head: str | Iterable[str] = ()
+
+    @property
+    def choice(self) -> RuleChoice:
+        heads = (self.head,) if isinstance(self.head, str) else tuple(self.head)
+        return RuleChoice(self.min_confidence, self.min_support, self.max_length, heads)
+
+
+RulesLike = str | Path | RuleText | RuleFile | Program | Statement | Iterable["RulesLike"]
 """A rule file, rule text, syntax trees, or several of these."""
 
 _GZIP = b"\x1f\x8b"
@@ -53,7 +75,7 @@ def _surrogate_problem(source: Source) -> Diagnostic | None:
     return Diagnostic("E406", "a lone surrogate is not a character", Place(source.name, line, column))
 
 
-def _read(path: Path) -> Source:
+def _read(path: Path, form: FormatName | None = None, choice: RuleChoice = EVERY_RULE) -> RuleSource:
     """A rule file's text under the name the user gave it; compressed by gzip or not."""
     try:
         piped = path == STANDARD_INPUT
@@ -62,7 +84,7 @@ def _read(path: Path) -> Source:
         found = standard_input().read() if piped else path.read_bytes()
         raw = gzip.decompress(found) if found.startswith(_GZIP) else found
         text = io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8-sig").read()
-        return Source(str(path), text, None if piped else path.parent)
+        return RuleSource(str(path), text, None if piped else path.parent, format=form, choice=choice)
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         helps = ("save the file as UTF-8",)
@@ -74,21 +96,28 @@ def _read(path: Path) -> Source:
         raise InputError(Diagnostic("E406", f"the rule file `{path}` cannot be read: {reason}")) from None
 
 
+def _read_file(file: RuleFile) -> RuleSource:
+    path = Path(file.path)
+    if file.format is None and is_ontology(path):
+        return ontology_source(path, file.choice)
+    return _read(path, None if file.format is None else named_format(file.format), file.choice)
+
+
 def _sources(rules: RulesLike, problems: list[Diagnostic]) -> Iterator[Source]:
     match rules:
         case str() if _is_text(rules):
             yield Source(TEXT_NAME, rules)
         case RuleText(str() as text, folder):
             yield Source(TEXT_NAME, text, None if folder is None else Path(folder))
-        case str() | Path():
+        case str() | Path() | RuleFile():
             try:
-                yield ontology_source(Path(rules)) if is_ontology(Path(rules)) else _read(Path(rules))
+                yield _read_file(rules if isinstance(rules, RuleFile) else RuleFile(rules))
             except InputError as error:
                 problems.extend(error.problems)
         case Program():
-            yield Source(TEXT_NAME, print_program(rules))
+            yield RuleSource(TEXT_NAME, print_program(rules), format=FormatName.RULESCORE)
         case _ if isinstance(rules, get_args(Statement)):
-            yield Source(TEXT_NAME, print_statement(rules))
+            yield RuleSource(TEXT_NAME, print_statement(rules), format=FormatName.RULESCORE)
         case _ if isinstance(rules, Iterable):
             for one in rules:
                 yield from _sources(one, problems)

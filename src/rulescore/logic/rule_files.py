@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from rulescore.errors import Diagnostic, InputError, Source, are_errors
 from rulescore.language.names import rule_names
-from rulescore.language.parser import parse
+from rulescore.language.reading import read_rules
 from rulescore.logic.checks import structure
 from rulescore.logic.families import Names
 from rulescore.logic.horn import horn_program
@@ -21,10 +21,12 @@ def check_rule_files(sources: Iterable[Source]) -> tuple[int, list[Diagnostic]]:
     problems: list[Diagnostic] = []
     for source in sources:
         try:
-            program = parse(source)
+            reading = read_rules([source])
         except InputError as error:
             problems += error.problems
         else:
+            program = reading.program
+            problems += reading.told
             rules += len(program.rules)
             problems += source.told
             fast, _ = horn_program(program, _NOTHING_KNOWN.is_predicate)

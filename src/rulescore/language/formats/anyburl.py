@@ -1,0 +1,122 @@
+"""AnyBURL, PyClause and SAFRAN: `predicted⇥correct⇥confidence⇥head <= body, …`.
+
+A mined file has hundreds of thousands of lines: one regular expression reads what is usual of a line, and only names with commas
+or parentheses in them are looked at twice.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from rulescore.errors import Source, Span
+from rulescore.language.formats.base import (
+    NUMBER,
+    Format,
+    FormatName,
+    Found,
+    MisreadError,
+    SetAsideError,
+    TableName,
+    mostly,
+    read_lines,
+    share,
+)
+from rulescore.language.syntax import And, Atom, Constant, Rule, Term, Variable
+
+_TITLE = "AnyBURL"
+_EXAMPLE = "29⇥2⇥0.069⇥nephew(X,Y) <= son(X,A), sister(A,Y)"
+MYSELF = "me_myself_i"
+_ATOM = r"([^(),\t]+)\(([^(),\t]+),([^(),\t]+)\)"
+_LINE = re.compile(rf"(\d+)\t(\d+)\t({NUMBER})\t{_ATOM} <=(?: (?=.)|$)")
+_LOOSE_LINE = re.compile(rf"(\d+)\t(\d+)\t({NUMBER})\t(.+?\)) <=(?: (.*)|$)")
+_BODY_ATOM = re.compile(rf"{_ATOM}(?:, ?|$)")
+_END_OF_ATOM = re.compile(r"\)(?=, |$)")
+_BOTH_VARIABLES = re.compile(r"(.+)\(([A-Z]),([A-Z])\)")
+_FIRST_VARIABLE = re.compile(r"(.+?)\(([A-Z]),(.+)\)")
+_SECOND_VARIABLE = re.compile(r"(.+?)\((.+),([A-Z])\)")
+
+
+def read(source: Source, tables: Sequence[TableName]) -> Found:
+    return read_lines(source, _TITLE, _EXAMPLE, _read_line)
+
+
+def _read_line(source: Source, start: int, line: str) -> Rule:
+    usual = _LINE.match(line)
+    if usual is None:
+        return _read_loosely(source, start, line)
+    body = []
+    position, end = usual.end(), len(line)
+    while position < end:
+        found = _BODY_ATOM.match(line, position)
+        if found is None:
+            return _read_loosely(source, start, line)
+        body.append(_atom(found[1], found[2], found[3], Span(source, start + position, start + found.end(3) + 1)))
+        position = found.end()
+    _, correct, confidence, predicate, left, right = usual.groups()
+    span = Span(source, start, start + end)
+    if not body:
+        raise SetAsideError
+    head_span = Span(source, start + usual.start(4), start + usual.end(6) + 1)
+    return _rule(_atom(predicate, left, right, head_span), body, confidence, correct, usual.start(3), span)
+
+
+def _rule(head: Atom, body: list[Atom], confidence: str, correct: str, at: int, span: Span) -> Rule:
+    # By position: with names it takes half as long again.
+    return Rule(head, And(tuple(body), span), None, None, 1.0, None, (), share(confidence, at), int(correct), span)
+
+
+def _atom(predicate: str, left: str, right: str, span: Span) -> Atom:
+    if left == MYSELF:
+        left = right
+    elif right == MYSELF:
+        right = left
+    return Atom(predicate, (_term(left, span), _term(right, span)), span)
+
+
+def _term(name: str, span: Span) -> Term:
+    return Variable(name, span) if len(name) == 1 and "A" <= name <= "Z" else Constant(name, span)
+
+
+def _read_loosely(source: Source, start: int, line: str) -> Rule:
+    """A line whose names have parentheses or commas. Each atom has a variable on one of its sides, which tells where names end."""
+    found = _LOOSE_LINE.fullmatch(line)
+    if found is None:
+        raise _no_line(line)
+    _, correct, confidence, _, body = found.groups()
+    if not (body or "").strip():
+        raise SetAsideError
+    heads = list(_atoms(source, start, line, *found.span(4)))
+    if len(heads) != 1:
+        raise MisreadError("a head is one atom", *found.span(4))
+    atoms = list(_atoms(source, start, line, *found.span(5)))
+    return _rule(heads[0], atoms, confidence, correct, found.start(3), Span(source, start, start + len(line)))
+
+
+def _no_line(line: str) -> MisreadError:
+    columns = line.split("\t")
+    if len(columns) != 4:
+        return MisreadError(f"found {len(columns)} columns instead of 4, which tabs separate")
+    starts = [sum(len(one) + 1 for one in columns[:number]) for number in range(4)]
+    for number, (what, pattern) in enumerate([("a count", r"\d+"), ("a count", r"\d+"), ("a confidence", NUMBER)]):
+        if not re.fullmatch(pattern, columns[number]):
+            return MisreadError(f"this is not {what}", starts[number], starts[number] + len(columns[number]))
+    return MisreadError("a rule is `head <= body`, with an atom as its head", starts[3])
+
+
+def _atoms(source: Source, start: int, line: str, begin: int, end: int) -> Iterator[Atom]:
+    """The atoms of a stretch: each ends at the first `)` before a comma or the end that makes it one."""
+    position = begin
+    while position < end:
+        for close in _END_OF_ATOM.finditer(line, position, end):
+            text = line[position : close.end()]
+            found = _BOTH_VARIABLES.fullmatch(text) or _FIRST_VARIABLE.fullmatch(text) or _SECOND_VARIABLE.fullmatch(text)
+            if found is not None:
+                yield _atom(found[1], found[2], found[3], Span(source, start + position, start + close.end()))
+                position = close.end() + 2
+                break
+        else:
+            raise MisreadError("expected an atom with a variable: one capital letter", position, end)
+
+
+FORMAT = Format(FormatName.ANYBURL, _TITLE, _EXAMPLE, mostly(rf"\d+\t\d+\t{NUMBER}\t.+\) <=( |$)"), read)

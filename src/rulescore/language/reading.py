@@ -1,0 +1,108 @@
+"""Rule files of any format to one program. What was recognised, and what was set aside, is told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from rulescore.errors import Diagnostic, InputError, Severity, Source, Span
+from rulescore.language.formats.base import EMPTY_BODY, Format, Found, TableName
+from rulescore.language.formats.table import FORMATS, recognise
+from rulescore.language.parser import parse
+from rulescore.language.sources import EVERY_RULE, RuleSource
+from rulescore.language.syntax import Program, Statement
+from rulescore.language.tokens import DECLARATION_WORDS
+
+CODES = {
+    "E151": "a rule file is neither in the rule language nor in a format that is known",
+    "W151": "rules of another tool were read, or some rules of a file alone",
+    "W152": "rules without a body are set aside",
+}
+
+_OWN_SIGNS = re.compile(rf"<-(?!-)|:-|←|->|=>|@|^\s*(?:{'|'.join(sorted(DECLARATION_WORDS))}|for)\b", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """`told`: notes and warnings, in the order of the files. `mined`: some rules were found in data by a program."""
+
+    program: Program
+    told: tuple[Diagnostic, ...] = ()
+    mined: bool = False
+
+
+def read_rules(sources: Iterable[Source], tables: Sequence[TableName] = ()) -> Reading:
+    """The statements of several files, in order. Raises InputError with every problem in any of them. `tables`: what denial
+    constraints over tables may speak of."""
+    read: list[Statement] = []
+    told: list[Diagnostic] = []
+    problems: list[Diagnostic] = []
+    mined = False
+    for source in sources:
+        try:
+            form = format_of(source)
+            found = None if form is None else form.read(source, tables)
+            program = parse(source) if found is None else _program(found)
+        except InputError as error:
+            problems += error.problems
+            continue
+        choice = source.choice if isinstance(source, RuleSource) else EVERY_RULE
+        chosen = program if choice == EVERY_RULE else choice.chosen(program)
+        told += _told(source, form, found, len(program.rules), len(chosen.rules))
+        mined |= form is not None and form.mined
+        read += chosen.statements
+    if problems:
+        raise InputError(problems)
+    return Reading(Program(tuple(read)), tuple(told), mined)
+
+
+def format_of(source: Source) -> Format | None:
+    """The format that is named, or recognised; None for our own language."""
+    named = source.format if isinstance(source, RuleSource) else None
+    if named is not None:
+        return FORMATS.get(named)
+    form = recognise(source.text)
+    if form is None and source.text.strip() and not _OWN_SIGNS.search(source.text):
+        _refuse_unknown(source)
+    return form
+
+
+def _refuse_unknown(source: Source) -> None:
+    """Raises if a text has nothing of a rule of ours, and more than a comment."""
+    for line in re.finditer(r"^[^\S\n]*[^\s#].*$", source.text, re.MULTILINE):
+        raise InputError(
+            Diagnostic(
+                "E151",
+                "these are neither rules of the rule language nor of a tool that is known",
+                Span(source, *line.span()).place(),
+                notes=("a rule is `head <- body.`", f"the formats of other tools are {', '.join(f'`{one}`' for one in FORMATS)}"),
+                helps=("`--rules-format`, or `format` in the project file, names the format of a file that is not recognised",),
+            )
+        )
+
+
+def _program(found: Found) -> Program:
+    if found.problems:
+        raise InputError(found.problems)
+    return Program(tuple(found.rules))
+
+
+def _told(source: Source, form: Format | None, found: Found | None, rules: int, kept: int) -> Iterator[Diagnostic]:
+    name = PurePath(source.name).name
+    chosen = [] if kept == rules else [f"{kept:,} of them chosen"]
+    if form is None or found is None:
+        if chosen:
+            yield Diagnostic("W151", f"{name}: {rules:,} rules read, {chosen[0]}", severity=Severity.NOTE)
+        return
+    aside = [f"{n:,} {reason} set aside" for reason, n in found.set_aside.items()]
+    message = ", ".join([f"{name}: {form.title} rules, {rules:,} read", *aside, *chosen])
+    yield Diagnostic("W151", message, severity=Severity.NOTE)
+    if empty := found.set_aside[EMPTY_BODY]:
+        yield Diagnostic(
+            "W152",
+            f"{empty:,} of {empty + rules:,} rules of {name} are set aside: their body is empty",
+            notes=("a rule without a body says that its head always holds; there is no grounding of a body to count",),
+            severity=Severity.WARNING,
+        )

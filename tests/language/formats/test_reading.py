@@ -1,0 +1,125 @@
+"""Formats are recognised from content, said aloud, and overruled by what the user says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import rulescore
+from other_rules import problem, reading, rules
+from rulescore.cli.options import RULE_FORMATS
+from rulescore.data.api import make_setting
+from rulescore.errors import InputError, Source
+from rulescore.language.formats.base import FormatName
+from rulescore.language.formats.table import FORMATS, recognise
+from rulescore.language.reading import read_rules
+from rulescore.language.sources import RuleChoice, RuleSource
+
+ANYBURL = """\
+20\t16\t0.8\taunt(X,Y) <= sister(X,A), father(A,Y)
+9\t3\t0.3333\taunt(X,e1) <= sister(X,A)
+5\t2\t0.4\twife(X,e1) <=
+8\t8\t1.0\twife(X,Y) <= husband(Y,X)
+"""
+FACTS = [("a", "sister", "b"), ("b", "father", "c"), ("a", "mother", "c"), ("e", "husband", "f")]
+
+
+def test_every_format_is_in_the_table_and_on_the_command_line() -> None:
+    assert set(FORMATS) == set(FormatName) - {FormatName.RULESCORE}
+    assert list(RULE_FORMATS) == list(FormatName)
+
+
+@pytest.mark.parametrize("form", FORMATS.values(), ids=list(FORMATS))
+def test_the_example_of_every_format_is_recognised(form) -> None:
+    assert recognise(form.example.replace("⇥", "\t")) is form
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "p(X) <- q(X).",
+        "f(A,B) :- tail(A,C), f(C,B).",
+        "# AnyBURL\nincompatible p, q.",
+        "@confidence(0.5) @support(3)\np(X) <- q(X, 3), X <= 5.",
+        "closed *.",
+        "",
+        "\n# nothing\n",
+    ],
+)
+def test_our_own_rules_are_nobody_elses(text: str) -> None:
+    assert recognise(text) is None
+    assert reading(text).told == ()
+
+
+def test_what_nobody_knows_is_refused_with_the_formats_there_are() -> None:
+    found = problem("# rules\nif sister and father then aunt\n")
+    assert found.code == "E151"
+    assert found.place is not None
+    assert (found.place.line, found.place.column) == (2, 1)
+    assert all(f"`{one}`" in found.notes[1] for one in FORMATS)
+    assert "--rules-format" in found.helps[0]
+
+
+def test_a_format_that_is_named_overrules() -> None:
+    assert problem("1.0\taunt\tsister\tfather", "anyburl").code == "E152"
+    assert problem(ANYBURL, "rulescore").code.startswith("E1")
+    with pytest.raises(InputError, match="did you mean `anyburl`"):
+        make_setting(FACTS, None, rulescore.RuleFile(__file__, format="anybrl"))
+
+
+@pytest.mark.parametrize(
+    ("choice", "lines"),
+    [
+        (RuleChoice(), [1, 2, 4]),
+        (RuleChoice(min_confidence=0.8), [1, 4]),
+        (RuleChoice(min_support=8), [1, 4]),
+        (RuleChoice(max_length=1), [2, 4]),
+        (RuleChoice(heads=("aunt",)), [1, 2]),
+        (RuleChoice(heads=("aunt", "wife"), max_length=1, min_confidence=0.5), [4]),
+    ],
+)
+def test_rules_are_chosen_by_what_the_miner_says(choice: RuleChoice, lines: list[int]) -> None:
+    found = read_rules([RuleSource("f", ANYBURL, choice=choice)])
+    assert [rule.span.place().line for rule in found.program.rules if rule.span] == lines
+    assert ("of them chosen" in found.told[0].message) is (len(lines) < 3)
+
+
+def test_a_rule_that_states_no_confidence_is_not_judged_by_it() -> None:
+    text = "p(X) <- q(X). @confidence(0.2) p(X) <- r(X). closed p."
+    found = read_rules([RuleSource("f", text, choice=RuleChoice(min_confidence=0.5))])
+    assert len(found.program.rules) == 1
+    assert len(found.program.declarations) == 1
+    assert found.told[0].message == "f: 2 rules read, 1 of them chosen"
+
+
+def test_files_of_several_formats_are_one_program() -> None:
+    found = read_rules([Source("a", ANYBURL), Source("b", "1.0\taunt\tsister\tfather"), Source("c", "closed aunt.")])
+    assert len(found.program.statements) == 5
+    assert [one.message.split(",")[0] for one in found.told if one.code == "W151"] == ["a: AnyBURL rules", "b: UniKER rules"]
+
+
+def test_problems_of_all_files_come_together() -> None:
+    with pytest.raises(InputError) as raised:
+        read_rules([Source("a", ANYBURL + "x\n"), Source("b", "p(X) <-"), Source("c", "no rules")])
+    assert [one.place.name for one in raised.value.problems if one.place] == ["a", "b", "c"]
+
+
+def test_python_reads_them_and_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "mined.rules"
+    path.write_text(ANYBURL)
+    with pytest.warns(rulescore.RulescoreWarning, match=r"mined\.rules: AnyBURL rules, 3 read, 1 with an empty body set aside"):
+        result = rulescore.audit(FACTS, [path, "incompatible aunt, mother."])
+    assert [one.info.name for one in result.rule_results] == ["mined.rules:1", "mined.rules:2", "mined.rules:4"]
+    assert (result.rule_results[0].info.confidence, result.rule_results[0].info.support) == (0.8, 16)
+    assert result.rule_results[0].dataset.refuted == 1
+    chosen = rulescore.RuleFile(path, min_confidence=0.8, head="aunt")
+    with pytest.warns(rulescore.RulescoreWarning, match="1 of them chosen"):
+        assert len(rulescore.audit(FACTS, [chosen, "incompatible aunt, mother."]).rule_results) == 1
+
+
+def test_text_is_recognised_too() -> None:
+    assert rules("1.0\taunt\tsister\tfather\n1.0\twife\thusband_v\n") == [
+        "aunt(X, Y) <- sister(X, Z), father(Z, Y)",
+        "wife(X, Y) <- husband(Y, X)",
+    ]

@@ -11,7 +11,7 @@ from other_rules import problem, reading, rules
 from rulescore.cli.options import RULE_FORMATS
 from rulescore.data.api import make_setting
 from rulescore.errors import InputError, Source
-from rulescore.language.formats.base import FormatName
+from rulescore.language.formats.base import Format, FormatName
 from rulescore.language.formats.table import FORMATS, recognise
 from rulescore.language.reading import read_rules
 from rulescore.language.sources import RuleChoice, RuleSource
@@ -31,7 +31,7 @@ def test_every_format_is_in_the_table_and_on_the_command_line() -> None:
 
 
 @pytest.mark.parametrize("form", FORMATS.values(), ids=list(FORMATS))
-def test_the_example_of_every_format_is_recognised(form) -> None:
+def test_the_example_of_every_format_is_recognised(form: Format) -> None:
     assert recognise(form.example.replace("⇥", "\t")) is form
 
 

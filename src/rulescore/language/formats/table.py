@@ -6,7 +6,19 @@ import re
 from itertools import islice
 
 from rulescore.errors import Diagnostic, InputError, suggestion
-from rulescore.language.formats import anyburl, mln, uniker
+from rulescore.language.formats import (
+    amie,
+    anyburl,
+    desbordante,
+    holoclean,
+    mln,
+    ncrl,
+    neural_lp,
+    prolog,
+    psl,
+    rnnlogic,
+    uniker,
+)
 from rulescore.language.formats.base import Format, FormatName
 
 CODES = {"E153": "a format of rules is unknown"}
@@ -16,8 +28,16 @@ FORMATS: dict[FormatName, Format] = {
     for one in (
         # The first that recognises a text has it: those with the most special lines come first.
         anyburl.FORMAT,
+        neural_lp.FORMAT,
+        ncrl.FORMAT,
+        holoclean.FORMAT,
+        desbordante.FORMAT,
         uniker.FORMAT,
+        rnnlogic.FORMAT,
         mln.FORMAT,
+        amie.FORMAT,
+        psl.FORMAT,
+        prolog.FORMAT,
     )
 }
 _MOST_LINES = 50

@@ -1,0 +1,110 @@
+"""AMIE+ and AMIE3: `?a  r  ?b  …   => ?a  h  ?b⇥head coverage⇥std confidence⇥PCA confidence⇥positives⇥…`.
+
+Two blanks separate the terms of an atom, and atoms. What AMIE logs may stand in the same file. Column titles differ by version, and
+so does the inequality `?a!=?b`, which older versions respect and do not print.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from rulescore.errors import Source, Span
+from rulescore.language.formats.base import (
+    LOG,
+    Format,
+    FormatName,
+    Found,
+    MisreadError,
+    SetAsideError,
+    TableName,
+    read_lines,
+    rule_of,
+    share,
+    some,
+)
+from rulescore.language.syntax import Atom, Comparison, Condition, Constant, Operator, Rule, Variable
+
+_TITLE = "AMIE"
+_EXAMPLE = "?x  sister  ?y  ?y  father  ?z   => ?x  aunt  ?z⇥0.15⇥0.9⇥1.0⇥77⇥85⇥77⇥?x"
+_ARROW = re.compile(r"\s+=>\s+")
+_DIFFERENT = re.compile(r"(\?\w+)\s*!=\s*(\?\w+)")
+_TERM = re.compile(r"\S+(?: \S+)*")
+_DECIMAL = re.compile(r"\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?")
+_DIFFERENT_FROM = "differentFrom"
+_TITLES = {
+    "confidence": {"stdconfidence", "standardconfidence"},
+    "pca": {"pcaconfidence"},
+    "support": {"positiveexamples", "support"},
+}
+
+
+def read(source: Source, tables: Sequence[TableName]) -> Found:
+    columns = {"confidence": 2, "pca": 3, "support": 4}
+    return read_lines(source, _TITLE, _EXAMPLE, partial(_read_line, columns))
+
+
+def _read_line(columns: dict[str, int], source: Source, start: int, line: str) -> Rule:
+    """`columns` are the numbers of those that are read; a line of titles changes them."""
+    if "=>" not in line and not line.startswith("?"):
+        if line.startswith("Rule\t"):
+            titles = ["".join(filter(str.isalpha, title)).lower() for title in line.split("\t")]
+            columns.update({what: titles.index(one) for what, known in _TITLES.items() for one in titles if one in known})
+        raise SetAsideError(LOG)
+    rule, *figures = line.split("\t")
+    arrows = list(_ARROW.finditer(rule))
+    if len(arrows) != 1:
+        raise MisreadError("a rule has one arrow, ` => `, between body and head", 0, len(rule))
+    body = list(_conditions(source, start, rule, 0, arrows[0].start()))
+    heads = list(_conditions(source, start, rule, arrows[0].end(), len(rule)))
+    if len(heads) != 1 or not isinstance(heads[0], Atom):
+        raise MisreadError("a head is one atom: three terms with two blanks between them", arrows[0].end(), len(rule))
+    found = {what: _figure(line, figures, number) for what, number in columns.items()}
+    confidence, pca, support = (found[what] for what in ("confidence", "pca", "support"))
+    return rule_of(
+        heads[0],
+        body,
+        Span(source, start, start + len(line)),
+        confidence=None if confidence is None else share(*confidence),
+        support=None if support is None else int(float(support[0])),
+        tags=() if pca is None else (f"pca_confidence={pca[0]}",),
+    )
+
+
+def _figure(line: str, figures: list[str], number: int) -> tuple[str, int] | None:
+    """A figure with a decimal point, and where it stands; None if the line ends before it."""
+    if number > len(figures):
+        return None
+    text = figures[number - 1]
+    at = sum(len(one) + 1 for one in line.split("\t")[:number])
+    if not _DECIMAL.fullmatch(text):
+        raise MisreadError("expected a number", at, at + len(text))
+    return text.replace(",", "."), at
+
+
+def _conditions(source: Source, start: int, rule: str, begin: int, end: int) -> Iterator[Condition]:
+    different = list(_DIFFERENT.finditer(rule, begin, end))
+    blanked = _DIFFERENT.sub(lambda one: " " * len(one[0]), rule[:end])
+    terms = [(one[0], one.start(), one.end()) for one in _TERM.finditer(blanked, begin)]
+    if len(terms) % 3:
+        raise MisreadError("atoms have three terms each, with two blanks between all of them", begin, end)
+    for (left, at, _), (predicate, _, _), (right, _, stop) in zip(terms[::3], terms[1::3], terms[2::3], strict=True):
+        span = Span(source, start + at, start + stop)
+        if predicate == _DIFFERENT_FROM:
+            yield _unequal(left, right, span)
+        else:
+            yield Atom(predicate, (_term(left, span), _term(right, span)), span)
+    for one in different:
+        yield _unequal(one[1], one[2], Span(source, start + one.start(), start + one.end()))
+
+
+def _unequal(left: str, right: str, span: Span) -> Comparison:
+    return Comparison(Operator.DIFFERENT, _term(left, span), _term(right, span), span)
+
+
+def _term(text: str, span: Span) -> Variable | Constant:
+    return Variable(text[1:], span) if text.startswith("?") and text[1:].isalnum() else Constant(text, span)
+
+
+FORMAT = Format(FormatName.AMIE, _TITLE, _EXAMPLE, some(r"\?\w+(?:  \S|\s*!=).*\s=>\s+\S"), read)

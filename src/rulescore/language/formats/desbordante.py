@@ -1,0 +1,60 @@
+"""Desbordante: `!(s.A == t.A and s.B < t.B)`, or `¬{ t.A == s.A ∧ … }`, a denial constraint over a table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import partial
+
+from rulescore.errors import Source, Span
+from rulescore.language.formats.base import Format, FormatName, Found, MisreadError, TableName, mostly, read_lines
+from rulescore.language.formats.tuples import Cell, Compared, constant, denial, the_table
+from rulescore.language.syntax import Constant, Operator, Rule
+
+_TITLE = "Desbordante"
+_EXAMPLE = "!(s.State == t.State and s.Salary < t.Salary and s.FedTaxRate > t.FedTaxRate)"
+_OPERATORS = {
+    "==": Operator.EQUAL,
+    "!=": Operator.DIFFERENT,
+    "<": Operator.LESS,
+    ">": Operator.GREATER,
+    "<=": Operator.AT_MOST,
+    ">=": Operator.AT_LEAST,
+}
+_WHOLE = re.compile(r"\s*[!¬]\s*(?:\((.*)\)|\{(.*)\})\s*")
+_AND = re.compile(r"\s+and\s+|\s*∧\s*")
+_COMPARED = re.compile(r"\s*(\S.*?)\s*(==|!=|<=|>=|<|>)\s*(\S.*?)\s*")
+_CELL = re.compile(r"([st]\d?)\.(.+)")
+
+
+def read(source: Source, tables: Sequence[TableName]) -> Found:
+    return read_lines(source, _TITLE, _EXAMPLE, partial(_read_line, the_table(source, tables, _TITLE)))
+
+
+def _read_line(table: TableName, source: Source, start: int, line: str) -> Rule:
+    whole = _WHOLE.fullmatch(line)
+    if whole is None:
+        raise MisreadError("a constraint is `!(… and …)`")
+    span = Span(source, start, start + len(line))
+    position, end = whole.span(1 if whole[1] is not None else 2)
+    compared = []
+    for one in [*_AND.finditer(line, position, end), None]:
+        stop = end if one is None else one.start()
+        found = _COMPARED.fullmatch(line, position, stop)
+        if found is None:
+            raise MisreadError("expected a comparison, such as `s.State == t.State`", position, stop)
+        compared.append(Compared(_side(found, 1, span), _OPERATORS[found[2]], _side(found, 3, span)))
+        position = end if one is None else one.end()
+    return denial(compared, table, span)
+
+
+def _side(found: re.Match[str], group: int, span: Span) -> Cell | Constant:
+    if cell := _CELL.fullmatch(found[group]):
+        return Cell(cell[1], cell[2])
+    value = constant(found[group], span)
+    if value is None:
+        raise MisreadError("expected an attribute of a row, such as `s.State`, or a constant", *found.span(group))
+    return value
+
+
+FORMAT = Format(FormatName.DESBORDANTE, _TITLE, _EXAMPLE, mostly(r"[!¬]\s*[({]\s*[st]\d?\."), read, mined=False)

@@ -1,0 +1,92 @@
+"""PSL: `weight: body & body -> head | head ^2`; a rule that ends in a full stop is hard. Names in quotes are constants, all other
+arguments variables. Arithmetic rules are not read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from rulescore.errors import Source, Span
+from rulescore.language.formats.base import (
+    NUMBER,
+    Format,
+    FormatName,
+    Found,
+    MisreadError,
+    SetAsideError,
+    TableName,
+    read_lines,
+    rule_of,
+    some,
+    weight_tags,
+)
+from rulescore.language.syntax import Atom, Comparison, Constant, Kind, Not, Operator, Or, Rule, Variable
+
+_TITLE = "PSL"
+_EXAMPLE = "20: Lived(P1, L) & Lived(P2, L) & (P1 != P2) -> Knows(P1, P2) ^2"
+_QUOTED = r"""'[^']*'|"[^"]*\""""
+_WEIGHT = re.compile(rf"\s*({NUMBER})\s*:\s*")
+_END = re.compile(r"\s*(?:\^\s*[12])?\s*(\.?)\s*$")
+_ARROW = re.compile(rf"{_QUOTED}|(->|>>)|(<-|<<)")
+_TERM = rf"(?:\w+|{_QUOTED})"
+_LITERAL = re.compile(rf"\s*((?:[!~]\s*)*)([\w.\-/:#]+)\s*\(\s*({_TERM}(?:\s*,\s*{_TERM})*)\s*\)\s*")
+_COMPARED = re.compile(rf"\s*(\(?)\s*({_TERM})\s*(!=|==|=)\s*({_TERM})\s*(\)?)\s*")
+
+
+def read(source: Source, tables: Sequence[TableName]) -> Found:
+    return read_lines(source, _TITLE, _EXAMPLE, _read_line)
+
+
+def _read_line(source: Source, start: int, line: str) -> Rule:
+    weight = _WEIGHT.match(line)
+    ending = _END.search(line)
+    assert ending is not None, "it may be empty"
+    begin, end = weight.end() if weight else 0, ending.start()
+    if weight is None and not ending[1]:
+        raise MisreadError("a rule begins with `weight:`, or ends in ` .`")
+    arrows = [one for one in _ARROW.finditer(line, begin, end) if one[1] or one[2]]
+    if len(arrows) > 1:
+        raise MisreadError("a rule has one arrow", *arrows[1].span())
+    if not arrows:
+        # A prior: it holds of everything.
+        list(_conditions(source, start, line, begin, end, "|"))
+        raise SetAsideError
+    before, behind = (begin, arrows[0].start()), (arrows[0].end(), end)
+    head, body = (behind, before) if arrows[0][1] else (before, behind)
+    heads = list(_conditions(source, start, line, *head, "|"))
+    conditions = list(_conditions(source, start, line, *body, "&"))
+    span = Span(source, start, start + len(line))
+    found = rule_of(heads[0] if len(heads) == 1 else Or(tuple(heads), span), conditions, span)
+    tagged = replace(found, tags=weight_tags(weight[1]) if weight else ())
+    return replace(tagged, kind=Kind.HARD) if ending[1] and weight is None else tagged
+
+
+def _conditions(source: Source, start: int, line: str, begin: int, end: int, between: str) -> Iterator[Atom | Not | Comparison]:
+    """The parts of a stretch; `&` or `|` stands between them, once or twice."""
+    at = begin
+    for one in [*re.finditer(rf"{_QUOTED}|({re.escape(between)}{{1,2}})", line[:end]), None]:
+        if one is not None and (one.start() < begin or not one[1]):
+            continue
+        stop = end if one is None else one.start()
+        yield _condition(source, start, line, at, stop)
+        at = end if one is None else one.end()
+
+
+def _condition(source: Source, start: int, line: str, begin: int, end: int) -> Atom | Not | Comparison:
+    span = Span(source, start + begin, start + end)
+    if found := _LITERAL.fullmatch(line, begin, end):
+        terms = tuple(_term(one[0], span) for one in re.finditer(_TERM, found[3]))
+        atom = Atom(found[2], terms, span)
+        return Not(atom, span) if (found[1].count("!") + found[1].count("~")) % 2 else atom
+    if (found := _COMPARED.fullmatch(line, begin, end)) and bool(found[1]) == bool(found[5]):
+        operator = Operator.DIFFERENT if found[3] == "!=" else Operator.EQUAL
+        return Comparison(operator, _term(found[2], span), _term(found[4], span), span)
+    raise MisreadError("expected an atom, `!` and an atom, or `(X != Y)`; arithmetic rules are not read", begin, end)
+
+
+def _term(text: str, span: Span) -> Variable | Constant:
+    return Constant(text[1:-1], span) if text[0] in "'\"" else Variable(text, span)
+
+
+FORMAT = Format(FormatName.PSL, _TITLE, _EXAMPLE, some(rf"{NUMBER}\s*:\s*\S.*(?:->|>>|\^\s*[12]\s*$)"), read, mined=False)

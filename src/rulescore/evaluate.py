@@ -39,6 +39,7 @@ from rulescore.engines.formula_listing import FormulaListing
 from rulescore.engines.in_place import expanded
 from rulescore.engines.listing import HornListing, predicted_facts
 from rulescore.engines.loading import load
+from rulescore.engines.offers import counted_arguments
 from rulescore.engines.predicted import Predicted
 from rulescore.engines.refusals import refuse_grid, refuse_unable
 from rulescore.engines.resolution import Resolution, attributes_in_use
@@ -56,9 +57,18 @@ from rulescore.logic.families import Names, names_of
 from rulescore.logic.horn import horn_program
 from rulescore.logic.incompatible import self_refuting
 from rulescore.logic.normal import normal_rule
+from rulescore.logic.offers import offers
 from rulescore.logic.plan import Judge, Plan
 from rulescore.logic.planner import plan
-from rulescore.logic.refutable import WHAT_TO_DECLARE, Concerned, concerned, refuters, unrefutable_rules, what_is_exempt
+from rulescore.logic.refutable import (
+    WHAT_TO_DECLARE,
+    Concerned,
+    concerned,
+    head_predicates,
+    refuters,
+    unrefutable_rules,
+    what_is_exempt,
+)
 from rulescore.logic.refutation import opposed_both_ways, orders_in_use, refutations
 from rulescore.logic.tautologies import tautologies
 from rulescore.logic.tolerances import is_relative, log_distance, with_tolerance
@@ -120,7 +130,7 @@ class Session:
         self._fast_family = horn
         self._grid = grid
         reading = read_rules(setting.rules, [TableName(table.name, table.key) for table in setting.tables])
-        self.program, self._told, self._mined = reading.program, reading.told, reading.mined
+        self.program, self._told, self._foreign = reading.program, reading.told, reading.foreign
         self.rules = described_rules(self.program, setting.scoring, setting.sql_rules)
         self._engine = connect(setting.engine)
         try:
@@ -166,7 +176,9 @@ class Session:
         _raise_errors(problems)
         self.rules = self._marked(known, extracted)
         self._concerned = self._concern(extracted)
-        problems += [unrefutable_rules(exempt, len(self.rules))] if (exempt := self._exempt) else []
+        exempt = self._exempt
+        self._offered = self._offers(exempt) if self._foreign and len(exempt) == len(self.rules) else ()
+        problems += [unrefutable_rules(exempt, len(self.rules), self._offered)] if exempt else []
         self.warnings = (*self._told, *problems)
         self.plan: Plan = plan(((i, normal_rule(self.program.rules[i])) for i in sorted(self._fast)), self.ways)
         self._prepared: counting.Counter | None = None
@@ -312,7 +324,15 @@ class Session:
         exempt = self._exempt
         if exempt and len(exempt) == len(self.rules) and self._loaded.models and not self.setting.scoring.allow_unrefutable:
             others = [warning for warning in self.warnings if warning.code != "W211"]
-            raise InputError([_nothing_refutable(exempt), *others])
+            raise InputError([_nothing_refutable(exempt, self._offered), *others])
+
+    def _offers(self, exempt: Sequence[tuple[str, Rule]]) -> tuple[str, ...]:
+        """What could be declared so that rules of another tool, which come without declarations, can be refuted."""
+        self._number_evidence()
+        pairs = counting.never_together(self._engine, self._loaded)
+        known = self._loaded.vocabulary.predicates
+        observed = {name for name in known if known[name].observed}
+        return offers(head_predicates(exempt), pairs, counted_arguments(self._engine, self._loaded), observed)
 
     @property
     def _exempt(self) -> list[tuple[str, Rule]]:
@@ -605,12 +625,12 @@ def _no_grid(reason: str) -> Diagnostic:
     return Diagnostic("E264", "rules cannot be counted with other tolerances", notes=(reason,))
 
 
-def _nothing_refutable(exempt: Sequence[tuple[str, Rule]]) -> Diagnostic:
+def _nothing_refutable(exempt: Sequence[tuple[str, Rule]], offered: tuple[str, ...]) -> Diagnostic:
     return Diagnostic(
         "E265",
         "nothing declared could refute any rule, so that every model would have 0 violations",
         notes=what_is_exempt(exempt),
-        helps=(WHAT_TO_DECLARE, "`--allow-unrefutable`, or `allow_unrefutable=True`, scores all the same"),
+        helps=(*(offered or (WHAT_TO_DECLARE,)), "`--allow-unrefutable`, or `allow_unrefutable=True`, scores all the same"),
     )
 
 

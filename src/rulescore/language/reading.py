@@ -26,11 +26,11 @@ _OWN_SIGNS = re.compile(rf"<-(?!-)|:-|←|->|=>|@|^\s*(?:{'|'.join(sorted(DECLAR
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """`told`: notes and warnings, in the order of the files. `mined`: some rules were found in data by a program."""
+    """`told`: notes and warnings, in the order of the files. `foreign`: some rules are another tool's, which has no declarations."""
 
     program: Program
     told: tuple[Diagnostic, ...] = ()
-    mined: bool = False
+    foreign: bool = False
 
 
 def read_rules(sources: Iterable[Source], tables: Sequence[TableName] = ()) -> Reading:
@@ -39,7 +39,7 @@ def read_rules(sources: Iterable[Source], tables: Sequence[TableName] = ()) -> R
     read: list[Statement] = []
     told: list[Diagnostic] = []
     problems: list[Diagnostic] = []
-    mined = False
+    foreign = False
     for source in sources:
         try:
             form = format_of(source)
@@ -51,11 +51,11 @@ def read_rules(sources: Iterable[Source], tables: Sequence[TableName] = ()) -> R
         choice = source.choice if isinstance(source, RuleSource) else EVERY_RULE
         chosen = program if choice == EVERY_RULE else choice.chosen(program)
         told += _told(source, form, found, len(program.rules), len(chosen.rules))
-        mined |= form is not None and form.mined
+        foreign |= form is not None
         read += chosen.statements
     if problems:
         raise InputError(problems)
-    return Reading(Program(tuple(read)), tuple(told), mined)
+    return Reading(Program(tuple(read)), tuple(told), foreign)
 
 
 def format_of(source: Source) -> Format | None:

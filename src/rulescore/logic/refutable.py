@@ -231,14 +231,15 @@ def _in_the_head(head: Head | Condition) -> Iterator[str]:
             return
 
 
-def unrefutable_rules(exempt: Sequence[tuple[str, Rule]], rules: int) -> Diagnostic:
-    """The warning that counts the rules, with their names, that can never be refuted. `rules`: how many there are."""
+def unrefutable_rules(exempt: Sequence[tuple[str, Rule]], rules: int, offered: tuple[str, ...] = ()) -> Diagnostic:
+    """The warning that counts the rules, with their names, that can never be refuted. `rules`: how many there are. `offered`: what
+    to declare, by what the data look like."""
     number = f"{len(exempt):,} of {rules:,} rules" if rules > 1 else "the only rule"
     return Diagnostic(
         "W211",
         f"{number} can never be refuted, so that 0 violations say nothing",
         notes=what_is_exempt(exempt),
-        helps=(WHAT_TO_DECLARE,),
+        helps=offered or (WHAT_TO_DECLARE,),
         severity=Severity.WARNING,
     )
 
@@ -251,8 +252,12 @@ WHAT_TO_DECLARE = (
 
 def what_is_exempt(exempt: Sequence[tuple[str, Rule]]) -> tuple[str, ...]:
     """The rules that nothing could refute, and the predicates of their heads."""
-    predicates = dict.fromkeys(name for _, rule in exempt for name in _head_predicates(rule))
-    return f"rules: {_first([name for name, _ in exempt])}", f"nothing declared refutes {_first(list(predicates))}"
+    return f"rules: {_first([name for name, _ in exempt])}", f"nothing declared refutes {_first(head_predicates(exempt))}"
+
+
+def head_predicates(rules: Iterable[tuple[str, Rule]]) -> list[str]:
+    """The predicates of the heads of rules, each once."""
+    return list(dict.fromkeys(name for _, rule in rules for name in _head_predicates(rule)))
 
 
 def _head_predicates(rule: Rule) -> Iterator[str]:

@@ -24,7 +24,7 @@ def test_a_rule_keeps_confidence_and_support() -> None:
     assert (rule.confidence, rule.support, rule.weight) == (0.108, 216, 1)
     assert rules(LINE) == ["GENE_GO(X, Y) <- GENE_CATALYSIS_GENE(X, A), GENE_CATALYSIS_GENE(A, B), GENE_GO(B, Y)"]
     assert note(LINE) == "f.txt: AnyBURL rules, 1 read"
-    assert found.mined
+    assert found.foreign
 
 
 def test_constants_are_text_whatever_they_look_like() -> None:

@@ -82,14 +82,13 @@ LineReader = Callable[[Source, int, str], Rule]
 @dataclass(frozen=True, slots=True)
 class Format:
     """`title` is what users read. `recognises`: whether lines are of this format. `example`: a line, for
-    messages. `mined`: a program found the rules in data."""
+    messages."""
 
     name: FormatName
     title: str
     example: str
     recognises: Callable[[Sequence[str]], bool]
     read: Callable[[Source, Sequence[TableName]], Found]
-    mined: bool = True
 
 
 def mostly(pattern: str) -> Callable[[Sequence[str]], bool]:

@@ -57,4 +57,4 @@ def _side(found: re.Match[str], group: int, span: Span) -> Cell | Constant:
     return value
 
 
-FORMAT = Format(FormatName.DESBORDANTE, _TITLE, _EXAMPLE, mostly(r"[!¬]\s*[({]\s*[st]\d?\."), read, mined=False)
+FORMAT = Format(FormatName.DESBORDANTE, _TITLE, _EXAMPLE, mostly(r"[!¬]\s*[({]\s*[st]\d?\."), read)

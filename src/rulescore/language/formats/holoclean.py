@@ -59,4 +59,4 @@ def _side(found: re.Match[str], group: int, rows: re.Match[str], span: Span) -> 
     return value
 
 
-FORMAT = Format(FormatName.HOLOCLEAN, _TITLE, _EXAMPLE, mostly(r"t1&(?:t2&)?(?:EQ|IQ|LT|GT|LTE|GTE)\("), read, mined=False)
+FORMAT = Format(FormatName.HOLOCLEAN, _TITLE, _EXAMPLE, mostly(r"t1&(?:t2&)?(?:EQ|IQ|LT|GT|LTE|GTE)\("), read)

@@ -113,5 +113,4 @@ FORMAT = Format(
     _EXAMPLE,
     mostly(rf"(?:{NUMBER}\s+[!¬]?\s*[^\s(].*\)|(?:{NUMBER}\s+)?[!¬]?\s*\S.*\)\s+v\s+[!¬]?\s*\S.*\))\s*\.?$"),
     read,
-    mined=False,
 )

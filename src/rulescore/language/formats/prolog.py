@@ -187,4 +187,4 @@ def _recognises(lines: Sequence[str]) -> bool:
     return any(map(_CLAUSE.match, lines)) and any(map(_SIGN.match, lines))
 
 
-FORMAT = Format(FormatName.PROLOG, _TITLE, _EXAMPLE, _recognises, read, mined=False)
+FORMAT = Format(FormatName.PROLOG, _TITLE, _EXAMPLE, _recognises, read)

@@ -89,4 +89,4 @@ def _term(text: str, span: Span) -> Variable | Constant:
     return Constant(text[1:-1], span) if text[0] in "'\"" else Variable(text, span)
 
 
-FORMAT = Format(FormatName.PSL, _TITLE, _EXAMPLE, some(rf"{NUMBER}\s*:\s*\S.*(?:->|>>|\^\s*[12]\s*$)"), read, mined=False)
+FORMAT = Format(FormatName.PSL, _TITLE, _EXAMPLE, some(rf"{NUMBER}\s*:\s*\S.*(?:->|>>|\^\s*[12]\s*$)"), read)

@@ -57,4 +57,4 @@ def _atom(name: str, left: Variable, right: Variable, span: Span) -> Atom:
     return Atom(name, (left, right), span)
 
 
-FORMAT = Format(FormatName.UNIKER, _TITLE, _EXAMPLE, mostly(rf"{NUMBER}(\t[^\t()]+){{2,}}$"), read, mined=False)
+FORMAT = Format(FormatName.UNIKER, _TITLE, _EXAMPLE, mostly(rf"{NUMBER}(\t[^\t()]+){{2,}}$"), read)

@@ -1,0 +1,55 @@
+"""What could be declared so that rules can be refuted, by what the data look like. It is offered as text, and never applied."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from rulescore.language.printer import print_statement
+from rulescore.language.syntax import Closed, ExtractIncompatible, Functional
+
+_MOST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentCounts:
+    """How many facts a predicate of two arguments has, and how many different first and second arguments."""
+
+    facts: int
+    first: int
+    second: int
+
+
+def offers(
+    heads: Sequence[str], pairs: Collection[tuple[str, str]], counts: Mapping[str, ArgumentCounts], observed: Collection[str]
+) -> tuple[str, ...]:
+    """Declarations that would refute heads, each with what speaks for it. `pairs`: predicates that share no tuple of the data."""
+    concerned = sum(1 for pair in pairs if not set(heads).isdisjoint(pair))
+    found = []
+    if concerned:
+        said = print_statement(ExtractIncompatible())
+        found.append(f"`{said}`: {concerned:,} pairs of a head's predicate and another never hold of the same arguments")
+    if functional := list(_functional(heads, counts)):
+        found.append(f"{_first([text for text, _ in functional])}: so are all their facts in the data ({_facts(functional)})")
+    if known := [print_statement(Closed(head)) for head in heads if head in observed]:
+        found.append(f"{_first(known)}: if every fact that the data do not have is false")
+    return ("declare what is true of your data; paste into a rule file:", *found) if found else ()
+
+
+def _functional(heads: Sequence[str], counts: Mapping[str, ArgumentCounts]) -> Iterator[tuple[str, int]]:
+    """Statements that the facts agree with, and the number of those facts; the most first. One fact says nothing."""
+    known = sorted(((counts[head], head) for head in heads if head in counts), key=lambda one: (-one[0].facts, one[1]))
+    for one, head in known:
+        if one.facts > 1 and one.facts == one.first:
+            yield print_statement(Functional(head, 2, (0,), (1,))), one.facts
+        if one.facts > 1 and one.facts == one.second:
+            yield print_statement(Functional(head, 2, (1,), (0,))), one.facts
+
+
+def _facts(functional: Sequence[tuple[str, int]]) -> str:
+    return ", ".join(f"{facts:,}" for _, facts in functional[:_MOST]) + (", …" if len(functional) > _MOST else "")
+
+
+def _first(statements: Sequence[str]) -> str:
+    more = f" and {len(statements) - _MOST:,} more" if len(statements) > _MOST else ""
+    return f"`{' '.join(statements[:_MOST])}`{more}"

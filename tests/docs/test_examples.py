@@ -35,6 +35,7 @@ DOCUMENTS = (
     "docs/comparing.md",
     "docs/accuracy.md",
     "docs/rule-language.md",
+    "docs/formats.md",
     "docs/tables.md",
     "docs/databases.md",
     "docs/registered-predicates.md",

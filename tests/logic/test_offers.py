@@ -30,9 +30,9 @@ def test_what_fits_the_data_is_offered() -> None:
     with pytest.warns(rulescore.RulescoreWarning, match="W211"):
         result = rulescore.audit(FACTS, RULES)
     told = helps("W211", result.warnings)
-    assert told[1] == "`extract incompatible.`: 3 pairs of a head's predicate and another never hold of the same arguments"
-    assert told[2] == "`functional wife(X -> Y). functional wife(X, Y) on Y -> X.`: so are all their facts in the data (2, 2)"
-    assert told[3] == "`closed wife. closed sister.`: if every fact that the data do not have is false"
+    assert told[1] == "3 pairs of a head's predicate and another never hold of the same arguments: extract incompatible."
+    assert told[2] == "so are all their facts in the data (2, 2): functional wife(X -> Y). functional wife(X, Y) on Y -> X."
+    assert told[3] == "if every fact that the data do not have is false: closed wife. closed sister."
     assert all(one.info.unrefutable for one in result.rule_results)
 
 
@@ -40,7 +40,7 @@ def test_what_is_offered_can_be_pasted_and_refutes() -> None:
     with pytest.raises(InputError) as raised:
         rulescore.score(FACTS, {"m": [("bob", "husband", "ann")]}, RULES)
     for one in helps("E265", raised.value.problems)[1:-1]:
-        pasted = one.split("`")[1]
+        pasted = one.partition(": ")[2]
         assert parse(Source("pasted", pasted)).declarations
         result = rulescore.audit(FACTS, [RULES, pasted])
         assert not all(rule.info.unrefutable for rule in result.rule_results)
@@ -60,7 +60,7 @@ def test_many_are_counted() -> None:
     heads = [f"p{number}" for number in range(8)]
     counts = {head: ArgumentCounts(number + 2, number + 2, 1) for number, head in enumerate(heads)}
     _, functional, closed = offers(heads, [], counts, heads)
-    assert functional.startswith("`functional p7(X -> Y). functional p6(X -> Y).")
+    assert "): functional p7(X -> Y). functional p6(X -> Y)." in functional
     assert "and 3 more" in functional
     assert "(9, 8, 7, 6, 5, …)" in functional
     assert "and 3 more" in closed

@@ -26,7 +26,7 @@ _OWN_SIGNS = re.compile(rf"<-(?!-)|:-|←|->|=>|@|^\s*(?:{'|'.join(sorted(DECLAR
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """`told`: notes and warnings, in the order of the files. `foreign`: some rules are another tool's, which has no declarations."""
+    """`told`: notes and warnings, in the order of the files. `foreign`: some rules are another tool's, without declarations."""
 
     program: Program
     told: tuple[Diagnostic, ...] = ()

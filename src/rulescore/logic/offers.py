@@ -28,12 +28,12 @@ def offers(
     found = []
     if concerned:
         said = print_statement(ExtractIncompatible())
-        found.append(f"`{said}`: {concerned:,} pairs of a head's predicate and another never hold of the same arguments")
+        found.append(f"{concerned:,} pairs of a head's predicate and another never hold of the same arguments: {said}")
     if functional := list(_functional(heads, counts)):
-        found.append(f"{_first([text for text, _ in functional])}: so are all their facts in the data ({_facts(functional)})")
+        found.append(f"so are all their facts in the data ({_facts(functional)}): {_first([text for text, _ in functional])}")
     if known := [print_statement(Closed(head)) for head in heads if head in observed]:
-        found.append(f"{_first(known)}: if every fact that the data do not have is false")
-    return ("declare what is true of your data; paste into a rule file:", *found) if found else ()
+        found.append(f"if every fact that the data do not have is false: {_first(known)}")
+    return ("declare what is true of your data, in a rule file beside; these fit them:", *found) if found else ()
 
 
 def _functional(heads: Sequence[str], counts: Mapping[str, ArgumentCounts]) -> Iterator[tuple[str, int]]:
@@ -51,5 +51,6 @@ def _facts(functional: Sequence[tuple[str, int]]) -> str:
 
 
 def _first(statements: Sequence[str]) -> str:
-    more = f" and {len(statements) - _MOST:,} more" if len(statements) > _MOST else ""
-    return f"`{' '.join(statements[:_MOST])}`{more}"
+    # Not in backticks: predicates may have some of their own.
+    more = f" … and {len(statements) - _MOST:,} more" if len(statements) > _MOST else ""
+    return " ".join(statements[:_MOST]) + more

@@ -69,7 +69,7 @@ f(A,B):- tail(A,C),
 
 def test_what_popper_prints() -> None:
     assert rules(POPPER) == ["f(A, B) <- tail(A, C), empty(C), head(A, B)", "f(A, B) <- tail(A, C), f(C, B)"]
-    assert note(POPPER) == "f.txt: Prolog rules, 2 read"
+    assert note(POPPER) == "f.txt: Prolog rules, 2 read, 3 lines of log set aside"
 
 
 @pytest.mark.parametrize(

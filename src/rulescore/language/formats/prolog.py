@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from rulescore.errors import Source, Span
 from rulescore.language.formats.base import (
+    LOG,
     Format,
     FormatName,
     Found,
@@ -54,6 +55,8 @@ class _Token(NamedTuple):
 
 def read(source: Source, tables: Sequence[TableName]) -> Found:
     found = Found()
+    if logged := len(_LOG.findall(source.text)):
+        found.set_aside[LOG] = logged
     for tokens in _clauses(source.text):
         try:
             found.rules.append(_Clause(source, tokens).read())

@@ -25,10 +25,10 @@ def helps(code: str, problems: tuple[Diagnostic, ...]) -> tuple[str, ...]:
     return found.helps
 
 
-def test_what_fits_the_data_is_offered() -> None:
+def test_what_fits_the_data_is_offered(engine: str) -> None:
     """`wife` is functional both ways, `sister` is not; no two predicates meet, so that three pairs have a head's predicate."""
     with pytest.warns(rulescore.RulescoreWarning, match="W211"):
-        result = rulescore.audit(FACTS, RULES)
+        result = rulescore.audit(FACTS, RULES, engine=engine)
     told = helps("W211", result.warnings)
     assert told[1] == "3 pairs of a head's predicate and another never hold of the same arguments: extract incompatible."
     assert told[2] == "so are all their facts in the data (2, 2): functional wife(X -> Y). functional wife(X, Y) on Y -> X."

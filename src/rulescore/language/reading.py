@@ -21,6 +21,9 @@ CODES = {
     "W152": "rules without a body are set aside",
 }
 
+NOTES = frozenset({"W151"})
+"""Codes of what is no problem."""
+
 _OWN_SIGNS = re.compile(rf"<-(?!-)|:-|←|->|=>|@|^\s*(?:{'|'.join(sorted(DECLARATION_WORDS))}|for)\b", re.MULTILINE)
 
 

@@ -13,6 +13,7 @@ from pyarrow import parquet
 
 from rulescore.data.inputs import Input, InputKind
 from rulescore.errors import Diagnostic, InputError, Place, Severity
+from rulescore.language.reading import NOTES
 from rulescore.reporting.files import write_files
 from rulescore.reporting.folder import CONTRIBUTIONS
 from rulescore.reporting.json import PROGRAM, VERSION, contributions_file, render_saved, schema
@@ -243,4 +244,5 @@ def _measure(found: Mapping[str, Any], name: str) -> Measure:
 def _warning(problem: Mapping[str, Any]) -> Diagnostic:
     place = None if problem["place"] is None else Place(problem["place"])
     notes, helps = tuple(problem["notes"]), tuple(problem["helps"])
-    return Diagnostic(problem["code"], problem["message"], place, "", notes, helps, Severity.WARNING)
+    severity = Severity.NOTE if problem["code"] in NOTES else Severity.WARNING
+    return Diagnostic(problem["code"], problem["message"], place, "", notes, helps, severity)

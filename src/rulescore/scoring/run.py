@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Self
 
 from rulescore.data.inputs import Input
 from rulescore.data.setting import Setting
+from rulescore.language.formats.base import FormatName
+from rulescore.language.sources import EVERY_RULE, RuleSource
 from rulescore.version import __version__
 
 
@@ -37,6 +39,7 @@ def run_of(setting: Setting, engine: str, engine_version: str, inputs: tuple[Inp
 def _options(setting: Setting) -> dict[str, Any]:
     """What decides about counts. How the engine runs does not."""
     scoring = setting.scoring
+    rules = {one.name: _rule_options(one) for one in setting.rules if isinstance(one, RuleSource) and _is_chosen(one)}
     return {
         "convention": scoring.convention.value,
         "distinct_variables": scoring.distinct_variables,
@@ -46,4 +49,13 @@ def _options(setting: Setting) -> dict[str, Any]:
         "allow_unrefutable": scoring.allow_unrefutable,
         "top_k": {model.model: model.top_k for model in setting.predictions},
         "functions": [function.name for function in setting.functions],
+        **({"rules": rules} if rules else {}),
     }
+
+
+def _is_chosen(source: RuleSource) -> bool:
+    return source.format not in (None, FormatName.RULESCORE) or source.choice != EVERY_RULE
+
+
+def _rule_options(source: RuleSource) -> dict[str, Any]:
+    return {"format": source.format} | asdict(source.choice) | {"heads": list(source.choice.heads)}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 import rulescore
@@ -15,6 +17,7 @@ from rulescore.language.formats.base import Format, FormatName
 from rulescore.language.formats.table import FORMATS, recognise
 from rulescore.language.reading import read_rules
 from rulescore.language.sources import RuleChoice, RuleSource
+from rulescore.reporting.json import schema
 
 ANYBURL = """\
 20\t16\t0.8\taunt(X,Y) <= sister(X,A), father(A,Y)
@@ -123,3 +126,24 @@ def test_text_is_recognised_too() -> None:
         "aunt(X, Y) <- sister(X, Z), father(Z, Y)",
         "wife(X, Y) <- husband(Y, X)",
     ]
+
+
+def test_a_saved_result_tells_what_was_read(tmp_path: Path) -> None:
+    (tmp_path / "mined.rules").write_text(ANYBURL)
+    rules = [rulescore.RuleFile(tmp_path / "mined.rules", "anyburl", min_confidence=0.5, head="aunt"), "closed aunt."]
+    with pytest.warns(rulescore.RulescoreWarning):
+        result = rulescore.audit(FACTS, rules)
+    result.save(tmp_path / "result.json")
+    jsonschema.validate(json.loads((tmp_path / "result.json").read_text()), schema())
+    loaded = rulescore.load_result(tmp_path / "result.json")
+    assert loaded.warnings == result.warnings
+    assert loaded.run is not None
+    assert loaded.run.options["rules"] == {
+        str(tmp_path / "mined.rules"): {
+            "format": "anyburl",
+            "min_confidence": 0.5,
+            "min_support": None,
+            "max_length": None,
+            "heads": ["aunt"],
+        }
+    }

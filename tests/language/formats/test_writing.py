@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from rulescore.errors import InputError, Source
 from rulescore.language.formats.base import FormatName
-from rulescore.language.formats.table import FORMATS
+from rulescore.language.formats.table import FORMATS, recognise
 from rulescore.language.formats.writing import UnfitError, converted, written
 from rulescore.language.parser import parse, parse_rule
 from rulescore.language.syntax import And, Atom, Constant, Falsity, Or, Program, Rule, Variable
@@ -63,6 +63,7 @@ def test_our_own_language_takes_everything(rules: list[Rule]) -> None:
     text, told = converted(Program(tuple(rules)), FormatName.RULESCORE)
     assert parse(Source("f", text)).rules == tuple(rules)
     assert told == ()
+    assert recognise(text) is None
 
 
 @pytest.mark.parametrize(

@@ -70,6 +70,7 @@ def test_rules_with_an_empty_body_are_set_aside_and_counted() -> None:
         ("12\t3\t1.4\tnephew(X,Y) <= son(X,Y)", 6, "between 0 and 1"),
         ("12\t3\t0.4\tnephew(X,Y) <- son(X,Y)", 10, "`head <= body`"),
         ("12\t3\t0.4\tnephew(X,Y) <= son(X,Y), brother", 35, "an atom with a variable"),
+        ("12\t3\t0.4\tnephew(X,Y) <= son(X,Y),", 25, "an atom with a variable"),
         ("12\t3\t0.4\tnephew(X,Y) <= son(aa)", 25, "an atom with a variable"),
     ],
 )

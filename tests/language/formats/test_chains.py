@@ -54,6 +54,7 @@ def test_lines_that_are_not_understood_are_located() -> None:
     found = problem(f"{good}{good}0.4 (1.0)\tp(B, A) <-- q(B, A), r(b)")
     assert found.place is not None
     assert (found.place.line, found.place.column) == (3, 31)
+    assert problem(f"{good}{good}0.4 (1.0)\tp(B, A) <-- q(B, A),").code == "E152"
     found = problem(f"{good}{good}0.4\tp(B, A) <-- q(B, A)")
     assert "Neural-LP" in found.message
     good = "0.4 (1.0)\tp <-- q\n"

@@ -30,7 +30,7 @@ MYSELF = "me_myself_i"
 _ATOM = r"([^(),\t]+)\(([^(),\t]+),([^(),\t]+)\)"
 _LINE = re.compile(rf"(\d+)\t(\d+)\t({NUMBER})\t{_ATOM} <=(?: (?=.)|$)")
 _LOOSE_LINE = re.compile(rf"(\d+)\t(\d+)\t({NUMBER})\t(.+?\)) <=(?: (.*)|$)")
-_BODY_ATOM = re.compile(rf"{_ATOM}(?:, ?|$)")
+_BODY_ATOM = re.compile(rf"{_ATOM}(?:, ?(?=.)|$)")
 _END_OF_ATOM = re.compile(r"\)(?=, |$)")
 _BOTH_VARIABLES = re.compile(r"(.+)\(([A-Z]),([A-Z])\)")
 _FIRST_VARIABLE = re.compile(r"(.+?)\(([A-Z]),(.+)\)")

@@ -25,7 +25,7 @@ _TITLE = "Neural-LP"
 _EXAMPLE = "0.412 (1.000)⇥aunt(C, A) <-- father(B, A), sister(C, B)"
 START = rf"({NUMBER}) \(({NUMBER})\)\t"
 _LINE = re.compile(rf"{START}(.+?) <--(?: (.*)|$)")
-_ATOM = re.compile(r"\s*(.+?)\(([A-Z]\w*), ?([A-Z]\w*)\)(?:,|$)")
+_ATOM = re.compile(r"\s*(.+?)\(([A-Z]\w*), ?([A-Z]\w*)\)(?:,(?=.)|$)")
 _EQUAL = "equal"
 
 

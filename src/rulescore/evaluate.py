@@ -154,7 +154,6 @@ class Session:
             self.program, self._loaded.vocabulary, types, self._horn, lambda name: not known.is_predicate(name), known.functions
         )
         problems += [] if self.rules or not self.setting.rules else [_no_rules()]
-        problems += [one for source in self.setting.rules for one in source.told]
         problems += data_problems(self._engine, self.setting, self._loaded, self._tables)
         self._numbered = False
         extracted = [] if are_errors(problems) else self._extracted()

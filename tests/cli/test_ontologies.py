@@ -234,3 +234,11 @@ def test_a_process_of_its_own_scores_with_an_ontology(family):
     done = subprocess.run(command, capture_output=True, text=True, cwd=family, check=False)
     assert done.returncode == 0
     assert "1 of 1 (100.0%)" in done.stdout
+
+
+def test_an_ontology_is_said_aloud_and_converted(tmp_path):
+    (tmp_path / "kin.ttl").write_text(PREFIXES + ":mother a owl:FunctionalProperty ; rdfs:comment 'one each' .")
+    command = [sys.executable, "-m", "rulescore", "rules", "convert", "kin.ttl", "--to", "rulescore"]
+    found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert found.stderr.strip() == "note[W151]: kin.ttl: an ontology, 1 rule read"
+    assert "functional `http://x/mother`(X -> Y)." in found.stdout

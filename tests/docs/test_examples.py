@@ -43,7 +43,7 @@ DOCUMENTS = (
     "docs/security.md",
     "docs/continuous-integration.md",
     "docs/architecture.md",
-    "docs/formats/ontologies.md",
+    "docs/ontologies.md",
     "docs/examples/real-estate.md",
     "docs/examples/flights.md",
     "docs/examples/classification.md",

@@ -96,8 +96,11 @@ def _told(source: Source, form: Format | None, found: Found | None, rules: int, 
     name = PurePath(source.name).name
     chosen = [] if kept == rules else [f"{kept:,} of them chosen"]
     if form is None or found is None:
-        if chosen:
-            yield Diagnostic("W151", f"{name}: {rules:,} rules read, {chosen[0]}", severity=Severity.NOTE)
+        if source.converted or chosen:
+            kind = "an ontology, " if source.converted else ""
+            what = ", ".join([f"{kind}{rules:,} {'rule' if rules == 1 else 'rules'} read", *chosen])
+            yield Diagnostic("W151", f"{name}: {what}", severity=Severity.NOTE)
+        yield from source.told
         return
     aside = [f"{n:,} {reason} set aside" for reason, n in found.set_aside.items()]
     message = ", ".join([f"{name}: {form.title} rules, {rules:,} read", *aside, *chosen])

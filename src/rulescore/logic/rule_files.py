@@ -28,7 +28,6 @@ def check_rule_files(sources: Iterable[Source]) -> tuple[int, list[Diagnostic]]:
             program = reading.program
             problems += reading.told
             rules += len(program.rules)
-            problems += source.told
             fast, _ = horn_program(program, _NOTHING_KNOWN.is_predicate)
             problems += structure(program, rule_names(program), fast)
     if are_errors(problems):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -19,6 +19,9 @@ from formula_values import is_integer
 from formula_writing import write_expression
 from oracle import Constant, Counts, Double, Fact, Setting
 from rule_text import write_atom, write_value
+
+if TYPE_CHECKING:
+    from rulescore.data.violation import Explained
 
 ZERO = Counts(0, 0, 0)
 
@@ -311,6 +314,18 @@ def violations(
                     rows = {(shown_binding(row.binding), frozenset(row.roles)) for row in listed.rows}
                     found[rule.name, one] = (listed.total, rows)
     return found
+
+
+def explained(setting: Setting, text: str) -> Iterator[Explained]:
+    """What every prediction does to the rules."""
+    from rulescore.data.api import make_setting
+    from rulescore.evaluate import Session
+    from rulescore.language.parser import parse_atom
+
+    predictions = {model: predictions_of(setting, facts) for model, facts in setting.predictions.items()}
+    with Session(make_setting(observed_of(setting), predictions, text, **options(setting))) as session:
+        for fact in {one for facts in setting.predictions.values() for one in facts}:
+            yield session.explained(parse_atom(write_atom(oracle.Atom(fact[0], fact[1:]))))
 
 
 def shown_binding(binding: Mapping[str, Any]) -> frozenset[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -44,6 +45,15 @@ def test_listed_violations_are_the_counted_ones(engine: str, generated: Generate
     assert engine_side.violations(generated.setting, generated.text, engine=engine) == engine_side.expected_violations(
         generated.setting
     )
+
+
+@given(formula_strategies.settings(most_rules=2, models=1))
+def test_listed_confirmations_are_the_confirmed_counts_of_rules_that_are_met(generated: GeneratedFormulas) -> None:
+    note(generated.text)
+    for found in engine_side.explained(generated.setting, generated.text):
+        met = {rule: confirmed for rule, (confirmed, refuted, _) in found.counts.items() if confirmed and not refuted}
+        assert Counter(row.rule for row in found.confirmations.rows) == met
+        assert all(row.confirmed and not row.refuters and not row.compared for row in found.confirmations.rows)
 
 
 # What changes nothing. The numbers before the change are the oracle's, so that the engine runs once.

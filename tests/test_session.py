@@ -9,11 +9,13 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, note
+from hypothesis import assume, given, note
 from sqlglot import exp, parse_one
 
 import engine_side
+import oracle
 import strategies
+from rule_text import write_atom
 from rulescore.data.api import make_setting
 from rulescore.engines import counting
 from rulescore.errors import InputError
@@ -26,13 +28,13 @@ pytestmark = pytest.mark.slow
 Counts = tuple[int, int, int]
 
 
-def opened(generated: Generated) -> Session:
+def opened(generated: Generated, *, horn: bool = True) -> Session:
     note(generated.text)
     setting = generated.setting
     predictions = {model: engine_side.tables(facts) for model, facts in setting.predictions.items()}
     options = engine_side.options(setting)
     text = f"{generated.text}\n{engine_side.declarations(setting, generated.text)}"
-    return Session(make_setting(engine_side.tables(setting.observed), predictions, text, **options))
+    return Session(make_setting(engine_side.tables(setting.observed), predictions, text, **options), horn=horn)
 
 
 def parsed(text: str) -> exp.Expr | None:
@@ -184,6 +186,20 @@ def test_totals_of_listed_violations_are_the_refuted_counts(generated: Generated
             for model, counts in [(None, rule.dataset), *((name, found.counts) for name, found in rule.models.items())]:
                 listed = session.violations(rule=rule.info.name, model=model, prediction=None, limit=10_000)
                 assert (listed.total, len(listed.rows)) == (counts.refuted, counts.refuted), (rule.info.name, model)
+
+
+@pytest.mark.parametrize("horn", [True, False])
+@given(strategies.settings(most_rules=3) | strategies.settings(appendix=True, most_rules=3))
+def test_listed_confirmations_are_the_confirmed_counts_of_rules_that_are_met(horn: bool, generated: Generated):
+    assume(horn or engine_side.counts_as_formulas(generated.setting))
+    with opened(generated, horn=horn) as session:
+        for fact in {one for facts in generated.setting.predictions.values() for one in facts}:
+            found = session.explained(parse_atom(write_atom(oracle.Atom(fact[0], fact[1:]))))
+            met = {rule: confirmed for rule, (confirmed, refuted, _) in found.counts.items() if confirmed and not refuted}
+            assert Tally(row.rule for row in found.confirmations.rows) == met
+            assert all(row.confirmed and not row.refuters for row in found.confirmations.rows)
+            if engine_side.counts_as_formulas(generated.setting):  # by the appendix, once for each place that the prediction fills
+                assert len({(row.rule, str(row.binding)) for row in found.confirmations.rows}) == sum(met.values())
 
 
 TRIANGLES = {"p": [], "q": [(str(i), str(i + 1)) for i in range(50)], "s": [(str(i), str(i + 1)) for i in range(50)]}

@@ -120,7 +120,44 @@ def test_a_prediction_is_explained() -> None:
     assert found.to_pandas()["effect"].tolist() == ["breaks", "never touches", "never touches"]
     assert "m predicts wife(5, 76), but sister(5, 76) is observed" in str(found)
     assert result().explain('wife("5", "76")').breaks == ("no",)
-    assert result().explain(("9", "wife", "7"), model="m").meets == ("back", "order")
+
+
+def test_the_facts_of_rules_that_a_prediction_meets_are_shown() -> None:
+    found = result().explain(("9", "wife", "7"), model="m")
+    assert found.meets == ("back", "order")
+    assert (found.confirmations.total, repr(found.confirmations)) == (2, "<2 rows of 2 confirmations>")
+    assert [(row["rule"], row["X"], row["Y"], row["body"], row["rule_head"]) for row in found.confirmations.to_pylist()] == [
+        ("back", "9", "7", ['wife("9", "7")'], 'husband("7", "9")'),
+        ("order", "9", "7", ['wife("9", "7")'], '"9" != "5" or wife("7", "9")'),
+    ]
+    assert "refuted_by" not in found.confirmations.table.column_names
+    assert str(found).splitlines() == [
+        'wife("9", "7"), predicted by m',
+        "breaks no rule",
+        "meets back, order",
+        "  m predicts wife(9, 7), so that husband(7, 9) should hold, and it does",
+        "  m predicts wife(9, 7), so that 9 != 5 or wife(7, 9) should hold, and it does",
+        "never touches 1 rule",
+    ]
+
+
+def test_a_prediction_that_a_rule_leads_to_shows_from_what() -> None:
+    facts = {"sister": [("a", "b")], "father": [("b", "c")], "mother": [("x", "y")]}
+    rules = "aunt(X, Z) <- sister(X, Y), father(Y, Z). incompatible aunt, mother."
+    scored = rulescore.score(facts, {"m": {"aunt": [("a", "c")]}, "n": {"sister": [("x", "b")]}}, rules, threads=1)
+    assert "  m predicts aunt(a, c), which follows from sister(a, b) and father(b, c)" in str(scored.explain("aunt(a, c)"))
+    facts["aunt"] = [("x", "c")]
+    scored = rulescore.score(facts, {"n": {"sister": [("x", "b")]}}, rules, threads=1)
+    wanted = "  n predicts sister(x, b) and father(b, c) is observed, so that aunt(x, c) should hold, and it does"
+    assert wanted in str(scored.explain("sister(x, b)"))
+
+
+def test_of_many_groundings_some_are_shown_and_all_are_counted() -> None:
+    facts = {"q": [("b", f"c{i}") for i in range(1500)], "r": [("a", f"c{i}") for i in range(1500)], "s": [("z", "z")]}
+    rules = "one: r(X, Z) <- p(X, Y), q(Y, Z). incompatible r, s."
+    found = rulescore.score(facts, {"m": {"p": [("a", "b")]}}, rules, threads=1).explain("p(a, b)")
+    assert (found.confirmations.total, len(found.confirmations)) == (1500, 1000)
+    assert "  … and 1,490 more" in str(found).splitlines()
 
 
 def test_a_prediction_of_a_table_is_explained_by_its_key() -> None:
@@ -154,3 +191,13 @@ def test_values_of_several_types_in_one_column_are_texts() -> None:
     found = rulescore.violations(facts, None, "p(X, Y) <- q(X, Y). incompatible p, s.", threads=1)
     assert found.table["Y"].type == pa.string()
     assert sorted(found.table["Y"].to_pylist()) == ["1", "x"]
+
+
+def test_a_rule_in_sql_shows_the_rows_that_it_confirms() -> None:
+    statement = "SELECT prediction, a1 = 'b' AS confirmed, a1 <> 'b' AS refuted, a0 AS who FROM predicted_p"
+    rules = [rulescore.SqlRule("one", statement)]
+    predictions = {"m": {"p": [("a", "b"), ("a", "c")]}}
+    scored = rulescore.score({"p": [("x", "y")]}, predictions, (), sql_rules=rules, threads=1)
+    found = scored.explain("p(a, b)")
+    assert (found.meets, found.confirmations.to_pylist()[0]["who"]) == (("one",), "a")
+    assert scored.explain("p(a, c)").breaks == ("one",)

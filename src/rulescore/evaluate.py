@@ -98,6 +98,8 @@ CODES = {
 }
 
 _MOST_SUGGESTIONS = 10
+_MOST_EXPLAINED = 1000
+"""Of the groundings that explain a prediction, so many are listed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,8 +381,12 @@ class Session:
         else:
             rows = finder.first(totals, asked, limit) if limit is None or limit > 0 else []
         total = sum(totals.values())
-        named = {(self.rules[of].name, None if by is None else self._loaded.models[by]): n for (of, by), n in counts.items()}
-        return Violations(total, rows, None if total else self._says_nothing(rules, asked), named, self.prediction_keys)
+        says_nothing = None if total else self._says_nothing(rules, asked)
+        return Violations(total, rows, says_nothing, self._named(counts), self.prediction_keys)
+
+    def _named(self, counts: Mapping[tuple[int, int | None], int]) -> dict[tuple[str, str | None], int]:
+        models = self._loaded.models
+        return {(self.rules[rule].name, None if model is None else models[model]): n for (rule, model), n in counts.items()}
 
     def violation_counts(
         self, by: str, *, rule: str | None = None, model: str | Sequence[str] | None = None
@@ -463,8 +469,17 @@ class Session:
         rows = self._engine.query(contributions_of(number)).to_pylist()
         counts = {self._names[row["rule"]]: (row["confirmed"], row["refuted"], row["evaluable"]) for row in rows}
         fact = self._finder.facts({number})[number]
-        atom = Atom(fact.predicate, tuple(Constant(one) for one in fact.values if one is not None))
-        return Explained(fact, models, counts, self.violations(model=models[:1], prediction=atom, limit=None))
+        asked = Asked((min(makers),), number)
+        broken = {row["rule"]: row["refuted"] for row in rows if row["refuted"]}
+        met = {row["rule"]: row["confirmed"] for row in rows if row["confirmed"] and not row["refuted"]}
+        return Explained(fact, models, counts, self._first(broken, asked), self._first(met, replace(asked, confirmed=True)))
+
+    def _first(self, totals: Mapping[int, int], asked: Asked) -> Violations:
+        """The first groundings of rules in their order, with how many each has."""
+        (model,) = asked.models or (None,)
+        named = self._named({(rule, model): n for rule, n in totals.items()})
+        rows = self._finder.first(dict(sorted(totals.items())), asked, _MOST_EXPLAINED)
+        return Violations(sum(totals.values()), rows, counts=named, keys=self.prediction_keys)
 
     def predicted_fact(self, key: PredictedKey, model: str | None) -> Fact:
         """What is predicted for a row."""

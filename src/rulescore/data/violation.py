@@ -89,7 +89,7 @@ class Aggregated:
 @dataclass(frozen=True, slots=True)
 class Violation:
     """`model`, `prediction`, its `score` and `rank` are None for violations in the data alone. `body`: the conditions of the body
-    in words, `facts`: those of its atoms that bind, as facts."""
+    in words, `facts`: those of its atoms that bind, as facts. `confirmed`: it is no violation, its head is confirmed."""
 
     rule: str
     binding: Mapping[str, Value]
@@ -104,6 +104,7 @@ class Violation:
     score: float | None = None
     rank: int | None = None
     roles: tuple[str, ...] = ()
+    confirmed: bool = False
 
     @property
     def refuted_by(self) -> tuple[str, ...]:
@@ -143,12 +144,13 @@ class PredictedKey:
 @dataclass(frozen=True, slots=True)
 class Explained:
     """What a prediction does to the rules, by their names: confirmed, refuted and evaluable groundings in which it takes part.
-    `models`: who predicts it."""
+    `models`: who predicts it. `confirmations`: the groundings of the rules that it meets."""
 
     prediction: Fact
     models: tuple[str, ...]
     counts: Mapping[str, tuple[int, int, int]]
     violations: Violations
+    confirmations: Violations
 
 
 class CountedBy(StrEnum):

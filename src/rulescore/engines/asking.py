@@ -19,10 +19,12 @@ _PIECE = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Violations of the predictions of some models, by their numbers, or of the data: None. Of one prediction, if it is given."""
+    """Violations of the predictions of some models, by their numbers, or of the data: None. Of one prediction, if it is given.
+    `confirmed`: groundings whose head is confirmed, instead of those whose head is refuted."""
 
     models: tuple[int, ...] | None
     prediction: int | None = None
+    confirmed: bool = False
 
     @property
     def predictions(self) -> bool:
@@ -32,13 +34,13 @@ class Asked:
 class RuleListing(Protocol):
     """What every form of rules knows of its violations."""
 
-    def rows(self, *, predictions: bool) -> Select | None:
-        """A query, `g`, for all of them; None if there can be none."""
+    def rows(self, asked: Asked) -> Select | None:
+        """A query, `g`, for all of them, whoever's predictions they are of; None if there can be none."""
 
-    def columns(self, *, predictions: bool) -> Sequence[str]:
+    def columns(self, asked: Asked) -> Sequence[str]:
         """The columns of that query that tell one from another."""
 
-    def described(self, found: pa.Table, answers: Sequence[Answer]) -> list[Violation]:
+    def described(self, asked: Asked, found: pa.Table, answers: Sequence[Answer]) -> list[Violation]:
         """Chosen rows in words, with whose predictions they are."""
 
 
@@ -53,7 +55,7 @@ class Answer:
 
 
 def _query(listing: RuleListing, asked: Asked) -> Select | None:
-    rows = listing.rows(predictions=asked.predictions)
+    rows = listing.rows(asked)
     return rows if rows is None or asked.models is None else restricted(rows, models=asked.models, prediction=asked.prediction)
 
 
@@ -71,7 +73,7 @@ def choose(engine: Engine, listing: RuleListing, asked: Asked, limit: int | None
     rows = _query(listing, asked)
     if rows is None:
         return None
-    columns = listing.columns(predictions=asked.predictions)
+    columns = listing.columns(asked)
     order = [MODEL, *columns] if asked.predictions else columns
     further = (SCORE, RANK) if asked.predictions else () if columns else ("one",)
     return engine.query(chosen(rows, order, further, limit, seed))
@@ -99,7 +101,7 @@ class Finder:
                 break
             with self.listing(rule) as listing:
                 rows = choose(self.engine, listing, asked, None if limit is None else limit - len(found), None)
-                found += [] if rows is None else self._described(listing, rows)
+                found += [] if rows is None else self._described(listing, asked, rows)
         return found
 
     def sample(self, totals: Mapping[int, int], asked: Asked, size: int, seed: int) -> list[Violation]:
@@ -119,7 +121,7 @@ class Finder:
             taken = [place for _, of, place in least if of == rule]
             if taken:
                 with self.listing(rule) as listing:
-                    found += self._described(listing, rows.take(pa.array(taken, pa.int64())))
+                    found += self._described(listing, asked, rows.take(pa.array(taken, pa.int64())))
         return found
 
     def every(self, rule: int, asked: Asked) -> Iterator[Violation]:
@@ -128,12 +130,12 @@ class Finder:
             rows = choose(self.engine, listing, asked, None, None)
             if rows is not None:
                 for start in range(0, rows.num_rows, _PIECE):
-                    yield from self._described(listing, rows.slice(start, _PIECE))
+                    yield from self._described(listing, asked, rows.slice(start, _PIECE))
 
-    def _described(self, listing: RuleListing, rows: pa.Table) -> list[Violation]:
+    def _described(self, listing: RuleListing, asked: Asked, rows: pa.Table) -> list[Violation]:
         if not rows.num_rows:
             return []
-        return listing.described(rows, self._answers(rows))
+        return listing.described(asked, rows, self._answers(rows))
 
     def _answers(self, rows: pa.Table) -> list[Answer]:
         if MODEL not in rows.column_names:

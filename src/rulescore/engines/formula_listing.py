@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import pyarrow as pa
 
@@ -11,7 +12,7 @@ from rulescore.data.constants import value_of
 from rulescore.data.relations import NEGATIVE
 from rulescore.data.setting import Role, ValueType
 from rulescore.data.violation import Aggregated, Compared, Fact, Refuter, Violation
-from rulescore.engines.asking import Answer
+from rulescore.engines.asking import Answer, Asked
 from rulescore.engines.base import for_a_while
 from rulescore.engines.formulas import Formulas
 from rulescore.errors import Span
@@ -58,17 +59,18 @@ class FormulaListing:
     def _context(self, *, predictions: bool) -> Context:
         return self._formulas.context(self._number, predictions=predictions)
 
-    def columns(self, *, predictions: bool) -> Sequence[str]:
-        return fields_of(self._context(predictions=predictions), predictions=predictions)
+    def columns(self, asked: Asked) -> Sequence[str]:
+        return fields_of(self._context(predictions=asked.predictions), predictions=asked.predictions)
 
-    def rows(self, *, predictions: bool) -> Select | None:
-        return sql.violations(self._context(predictions=predictions), predictions=predictions)
+    def rows(self, asked: Asked) -> Select | None:
+        context = self._context(predictions=asked.predictions)
+        return sql.listed(context, "confirmed" if asked.confirmed else "refuted", predictions=asked.predictions)
 
-    def described(self, found: pa.Table, answers: Sequence[Answer]) -> list[Violation]:
+    def described(self, asked: Asked, found: pa.Table, answers: Sequence[Answer]) -> list[Violation]:
         engine = self._formulas.engine
-        predictions = "prediction" in found.column_names
+        predictions = asked.predictions
         context = self._context(predictions=predictions)
-        columns = [one for one in self.columns(predictions=predictions) if one in found.column_names]
+        columns = [one for one in self.columns(asked) if one in found.column_names]
         numbered = found.select(columns).append_column("row", pa.array(range(found.num_rows), pa.int32()))
         with for_a_while(engine):
             engine.load(_LISTED, numbered)
@@ -78,7 +80,11 @@ class FormulaListing:
             finally:
                 engine.run(drop(_LISTED))
         rows = [dict(ChainMap(*parts)) for parts in zip(found.to_pylist(), *known, strict=True)]
-        return [self._violation(context, row, answer, instances) for row, answer in zip(rows, answers, strict=True)]
+        described = [self._violation(context, row, answer, instances) for row, answer in zip(rows, answers, strict=True)]
+        if not asked.confirmed:
+            return described
+        # What refutes a part of a head does not refute a head of which another part holds.
+        return [replace(one, confirmed=True, refuters=(), compared=()) for one in described]
 
     def _instances(self, context: Context, *, predictions: bool) -> dict[tuple[int, int], list[Refuter]]:
         """By the number of a reason and of a row: the facts that refute by a condition with variables of its own."""

@@ -10,7 +10,7 @@ import pyarrow as pa
 from rulescore.data.constants import value_of
 from rulescore.data.setting import Role
 from rulescore.data.violation import Fact, Refuter, Violation
-from rulescore.engines.asking import Answer
+from rulescore.engines.asking import Answer, Asked
 from rulescore.engines.base import Engine, for_a_while
 from rulescore.engines.counting import Counter, condition_sources, load_group
 from rulescore.engines.loading import Loaded
@@ -59,15 +59,15 @@ class HornListing:
         for table in self._tables:
             self._counter.engine.run(drop(table))
 
-    def columns(self, *, predictions: bool) -> Sequence[str]:
-        columns = sql.row_columns(self._group, predictions=predictions)
-        return [*columns, "opponent"] if self._counter.context.appendix else columns
+    def columns(self, asked: Asked) -> Sequence[str]:
+        columns = sql.row_columns(self._group, predictions=asked.predictions)
+        return [*columns, "opponent"] if self._counter.context.appendix and not asked.confirmed else columns
 
-    def rows(self, *, predictions: bool) -> Select | None:
+    def rows(self, asked: Asked) -> Select | None:
         counter, group, number = self._counter, self._group, self._number
-        context = counter.context
+        context, predictions = counter.context, asked.predictions
         if context.appendix:
-            return self._appendix_rows(predictions=predictions)
+            return self._appendix_rows(asked)
         parts: list[tuple[str, Select]] = []
         if not predictions:
             if claim_sql.possible(group, context, None):
@@ -78,18 +78,20 @@ class HornListing:
                     parts.append((Role.BODY, claim_sql.rows(claim_sql.body_groundings(group, number, context, entry))))
             if group.judge is not Judge.DENIAL and claim_sql.possible(group, context, Entry()):
                 parts.append((Role.HEAD, claim_sql.rows(claim_sql.head_groundings(group, number, context))))
-            if Role.REFUTER in counter.roles and group.judge is not Judge.DENIAL:
+            if Role.REFUTER in counter.roles and group.judge is not Judge.DENIAL and not asked.confirmed:
                 refuter = condition_sql.refuter_claims(group, number, context, self._sources(), keep=True)
                 if refuter is not None:
                     parts.append((Role.REFUTER, refuter))
         roles = frozenset(str(role) for role in counter.roles)
+        if asked.confirmed:
+            return sql.confirmed_rows(parts, group, context, roles, predictions=predictions)
         return sql.definition_rows(parts, group, context, self._sources(), roles, predictions=predictions)
 
-    def _appendix_rows(self, *, predictions: bool) -> Select | None:
+    def _appendix_rows(self, asked: Asked) -> Select | None:
         counter, group, number = self._counter, self._group, self._number
-        context = counter.context
+        context, predictions = counter.context, asked.predictions
         observed: list[Select] = []
-        refuters: list[Select] = []
+        others: list[Select] = []
         if len(group.shape.head or ()) in context.fact_arities:
             if not predictions:
                 if claim_sql.possible(group, context, None):
@@ -98,17 +100,19 @@ class HornListing:
                 for index in range(len(group.shape.atoms)):
                     if claim_sql.possible(group, context, Entry((index,))):
                         observed.append(claim_sql.rows(claim_sql.body_groundings(group, number, context, Entry((index,)))))
-        if predictions and Role.REFUTER in counter.roles and claim_sql.possible(group, context, Entry()):
-            refuters.append(claim_sql.rows(claim_sql.head_groundings(group, number, context, evidence_sql.OPPOSES)))
-        return sql.appendix_rows(observed, refuters, group, context, predictions=predictions)
+        role, opposes = (Role.HEAD, None) if asked.confirmed else (Role.REFUTER, evidence_sql.OPPOSES)
+        if predictions and role in counter.roles and claim_sql.possible(group, context, Entry()):
+            others.append(claim_sql.rows(claim_sql.head_groundings(group, number, context, opposes)))
+        rows = sql.confirmed_appendix_rows if asked.confirmed else sql.appendix_rows
+        return rows(observed, others, group, context, predictions=predictions)
 
     def _sources(self) -> list[condition_sql.ConditionSource]:
         return condition_sources(self._number, self._group)
 
-    def described(self, found: pa.Table, answers: Sequence[Answer]) -> list[Violation]:
+    def described(self, asked: Asked, found: pa.Table, answers: Sequence[Answer]) -> list[Violation]:
         rows = found.to_pylist()
         numbers = variable_numbers(self._rule)
-        refuters = self._refuters(found, rows)
+        refuters = {} if asked.confirmed else self._refuters(found, rows)
         own = _predicted(self._counter.engine, self._counter.loaded, {row["prediction"] for row in rows if "prediction" in row})
         texts = self._texts(rows, refuters)
         pattern = self._rule.pattern
@@ -131,6 +135,7 @@ class HornListing:
                 score=answer.score,
                 rank=answer.rank,
                 roles=() if answer.fact is None else _roles(own[row["prediction"]], body, head, against),
+                confirmed=asked.confirmed,
             )
             listed.append(violation)
         return listed

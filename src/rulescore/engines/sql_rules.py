@@ -15,7 +15,7 @@ from sqlglot.errors import SqlglotError
 from rulescore.data.relations import Relation, Schema
 from rulescore.data.setting import SqlRule
 from rulescore.data.violation import Violation
-from rulescore.engines.asking import Answer
+from rulescore.engines.asking import Answer, Asked
 from rulescore.engines.base import Engine
 from rulescore.engines.counting import named_in_errors
 from rulescore.engines.explaining import ShapeExplanation
@@ -153,33 +153,38 @@ class SqlRules:
 
 @dataclass(frozen=True, slots=True)
 class SqlListing:
-    """Lists the rows of a statement that are refuted. What else they hold is shown as their binding."""
+    """Lists the rows of a statement that are refuted, or confirmed. What else they hold is shown as their binding."""
 
     engine: Engine
     rule: SqlRule
 
-    def rows(self, *, predictions: bool) -> Select:
-        return sql.violations(self.rule.statement, predictions=predictions)
+    def rows(self, asked: Asked) -> Select:
+        return sql.listed(self.rule.statement, _answer(asked), predictions=asked.predictions)
 
-    def columns(self, *, predictions: bool) -> Sequence[str]:
+    def columns(self, asked: Asked) -> Sequence[str]:
         names = self.engine.query(sql.sample(self.rule.statement)).schema.names
-        return [one for one in names if predictions or one != "prediction"]
+        return [one for one in names if asked.predictions or one != "prediction"]
 
-    def described(self, found: pa.Table, answers: Sequence[Answer]) -> list[Violation]:
+    def described(self, asked: Asked, found: pa.Table, answers: Sequence[Answer]) -> list[Violation]:
         names = [one for one in found.column_names if one not in {*_COLUMNS, *OF_ANSWER, DRAWN}]
         return [
             Violation(
                 rule=self.rule.name,
                 binding={one: row[one] for one in names},
                 body=(),
-                head="refuted by the statement",
+                head=f"{_answer(asked)} by the statement",
                 model=answer.model,
                 prediction=answer.fact,
                 score=answer.score,
                 rank=answer.rank,
+                confirmed=asked.confirmed,
             )
             for row, answer in zip(found.to_pylist(), answers, strict=True)
         ]
+
+
+def _answer(asked: Asked) -> str:
+    return "confirmed" if asked.confirmed else "refuted"
 
 
 def _title(rule: SqlRule) -> str:

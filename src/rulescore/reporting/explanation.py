@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,8 +10,7 @@ import pyarrow as pa
 
 from rulescore.data.violation import Explained
 from rulescore.reporting.cells import counted
-from rulescore.reporting.sentences import sentence
-from rulescore.reporting.violations import ViolationTable, violation_table
+from rulescore.reporting.violations import ViolationTable, confirmation_table, violation_table
 from rulescore.scoring.frames import pandas_frame, polars_frame
 
 _MOST_SENTENCES = 10
@@ -19,7 +19,8 @@ _MOST_SENTENCES = 10
 @dataclass(frozen=True, slots=True, repr=False)
 class Explanation:
     """`breaks`: the rules of which it violates some grounding; `meets`: those with evaluable groundings of it and no violation;
-    `never_touches`: all others. `violations`: the rows behind the first. `table`: every rule with its counts."""
+    `never_touches`: all others. `violations` and `confirmations`: the rows behind the first and the second, at most 1,000 of each;
+    their `total` counts all. `table`: every rule with its counts."""
 
     prediction: str
     models: tuple[str, ...]
@@ -27,8 +28,8 @@ class Explanation:
     meets: tuple[str, ...]
     never_touches: tuple[str, ...]
     violations: ViolationTable
+    confirmations: ViolationTable
     table: Any
-    sentences: tuple[str, ...]
 
     def to_pandas(self) -> Any:
         """Every rule with its counts, as a pandas frame."""
@@ -43,12 +44,17 @@ class Explanation:
 
     def __str__(self) -> str:
         lines = [f"{self.prediction}, predicted by {', '.join(self.models)}"]
-        lines += [f"breaks {', '.join(self.breaks)}"] if self.breaks else ["breaks no rule"]
-        lines += [f"  {one}" for one in self.sentences[:_MOST_SENTENCES]]
-        more = len(self.sentences) - _MOST_SENTENCES
-        lines += [f"  … and {more:,} more"] if more > 0 else []
-        lines += [f"meets {', '.join(self.meets)}"] if self.meets else []
+        lines += [f"breaks {', '.join(self.breaks)}", *_shown(self.violations)] if self.breaks else ["breaks no rule"]
+        lines += [f"meets {', '.join(self.meets)}", *_shown(self.confirmations)] if self.meets else []
         return "\n".join([*lines, f"never touches {counted(len(self.never_touches), 'rule')}"])
+
+
+def _shown(found: ViolationTable) -> list[str]:
+    """The first sentences, each once, and how many groundings have others."""
+    sentences = Counter(found.table["sentence"].to_pylist())
+    first = list(sentences)[:_MOST_SENTENCES]
+    more = found.total - sum(sentences[one] for one in first)
+    return [f"  {one}" for one in first] + ([f"  … and {more:,} more"] if more else [])
 
 
 def explanation(found: Explained, rules: list[str]) -> Explanation:
@@ -69,6 +75,6 @@ def explanation(found: Explained, rules: list[str]) -> Explanation:
         meets=those("meets"),
         never_touches=those("never touches"),
         violations=violation_table(found.violations),
+        confirmations=confirmation_table(found.confirmations),
         table=pa.table(table),
-        sentences=tuple(dict.fromkeys(map(sentence, found.violations.rows))),
     )

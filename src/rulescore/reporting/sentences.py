@@ -14,7 +14,7 @@ _QUOTED = re.compile(r'"([\w.-]+)"')
 
 
 def sentence(violation: Violation) -> str:
-    """Who predicts what, what follows, and what speaks against it."""
+    """Who predicts what, what follows, and what speaks against it; or that it is so."""
     return _QUOTED.sub(r"\1", _sentence(violation))
 
 
@@ -23,6 +23,8 @@ def _sentence(violation: Violation) -> str:
     others = [text for text in dict.fromkeys(map(str, violation.facts)) if text != own]
     data = _observed(others) if others else "the data"
     said = data if own is None else f"{violation.model} predicts {own}"
+    if violation.confirmed:
+        return _met(violation, said, others, own)
     if violation.head == "false":
         return _forbidden(violation, said, others, data=own is None)
     if not violation.body:
@@ -32,6 +34,15 @@ def _sentence(violation: Violation) -> str:
     if violation.head == own:
         return f"{said}, but {_why(violation, own)}"
     return f"{said}, so that {violation.head} should hold, but {_why(violation, own)}"
+
+
+def _met(violation: Violation, said: str, others: Sequence[str], own: str | None) -> str:
+    if not violation.body:
+        return f"{said}: {violation.head}"
+    if violation.head == own:
+        return f"{said}, which follows from {_listed(violation.body)}"
+    with_facts = f"{said} and {_observed(others)}" if own is not None and others else said
+    return f"{with_facts}, so that {violation.head} should hold, and it does"
 
 
 def _forbidden(violation: Violation, said: str, others: Sequence[str], *, data: bool) -> str:

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from rulescore.data.constants import equals_double, key_of, text_of
 from rulescore.data.violation import CountedViolations, Fact, Violation, Violations
+from rulescore.reporting.cells import counted
 from rulescore.reporting.csv import render_table_csv
 from rulescore.reporting.json import VERSION
 from rulescore.reporting.sentences import sentence
@@ -23,12 +24,14 @@ Keys = Mapping[str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ViolationTable:
-    """Violations, or counts of them, as an Arrow `table`; `total`: how many there are, however many are listed."""
+    """Violations, or counts of them, as an Arrow `table`; `total`: how many there are, however many are listed. `what` they are, if
+    not violations."""
 
     table: Any
     total: int
     says_nothing: str | None = None
     counts: Mapping[tuple[str, str | None], int] = field(default_factory=dict)
+    what: str = "violation"
 
     def to_pandas(self) -> Any:
         """The rows as a pandas frame of nullable types."""
@@ -46,7 +49,7 @@ class ViolationTable:
         return int(self.table.num_rows)
 
     def __repr__(self) -> str:
-        return f"<{len(self):,} rows of {self.total:,} violations>"
+        return f"<{counted(len(self), 'row')} of {counted(self.total, self.what)}>"
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
         return self.table.__arrow_c_stream__(requested_schema)
@@ -55,6 +58,12 @@ class ViolationTable:
 def violation_table(found: Violations) -> ViolationTable:
     table = pa.table(_columns(found.rows, found.keys))
     return ViolationTable(table, found.total, found.says_nothing, found.counts)
+
+
+def confirmation_table(found: Violations) -> ViolationTable:
+    """Groundings whose head is confirmed: the columns of violations but those of what speaks against one."""
+    table = pa.table(_columns(found.rows, found.keys)).drop_columns(list(_OF_REFUTATION))
+    return ViolationTable(table, found.total, counts=found.counts, what="confirmation")
 
 
 def count_table(by: str, counts: Sequence[CountedViolations], keys: Keys, total: int, limit: int | None = None) -> ViolationTable:
@@ -172,6 +181,12 @@ _FIXED: dict[str, Callable[[Sequence[Violation]], Any]] = {
     "aggregate_before": lambda rows: typed([_first(row.aggregated, lambda one: one.before) for row in rows]),
     "sentence": lambda rows: pa.array([sentence(row) for row in rows], pa.string()),
 }
+
+
+_OF_REFUTATION = (
+    *("refuted_by", "refuter_head", "refuter_relation", "refuter_tail"),
+    *("comparison", "left", "right", "margin"),
+)
 
 
 def render_violations_csv(found: ViolationTable, *, spreadsheet: bool = False) -> str:

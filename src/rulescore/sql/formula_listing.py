@@ -20,14 +20,14 @@ from rulescore.sql.formula_counts import fields_of, grounding, head_atoms, judge
 _COMPARED = frozenset({ValueType.INTEGER, ValueType.FLOAT, ValueType.STRING, ValueType.BOOLEAN, ValueType.DATE})
 
 
-def violations(context: Context, *, predictions: bool) -> Select | None:
-    """Groundings whose head is refuted."""
+def listed(context: Context, answer: str, *, predictions: bool) -> Select | None:
+    """Groundings whose head is `refuted`, or `confirmed`: the answer."""
     rows = judged(context, predictions=predictions)
     if rows is None:
         return None
     fields: list[exp.Expr] = [column("g", c) for c in fields_of(context, predictions=predictions)]
     query = select(*(fields or [named(number(1), "one")])).from_(rows.subquery(alias="g", copy=False))
-    return query.where(equal(column("g", "refuted"), number(1)))
+    return query.where(equal(column("g", answer), number(1)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,17 +57,9 @@ def definition_rows(
     predictions: bool,
 ) -> Select | None:
     """Groundings whose head is refuted. `parts` are claims with all their variables, each with the role that it shows."""
-    columns = row_columns(group, predictions=predictions)
-    selected = [
-        select(*(column("k", c) for c in columns), named(exp.Literal.string(role), "role")).from_(
-            part.subquery(alias="k", copy=False)
-        )
-        for role, part in parts
-    ]
-    if not selected:
+    if not parts:
         return None
-    query = select(*(column("g", c) for c in columns)).with_step("groundings", union_all(selected))
-    query = query.from_(table("groundings", "g"))
+    query = _groundings(parts, group, predictions=predictions)
     if group.judge is Judge.DENIAL:
         return query if "body" in roles or not predictions else None
     arity = len(group.shape.head or ())
@@ -81,20 +73,63 @@ def definition_rows(
     return query.where(_plays_a_role(context, arity, roles)) if predictions else query
 
 
+def _groundings(parts: Sequence[tuple[str, Select]], group: Group, *, predictions: bool) -> Select:
+    columns = row_columns(group, predictions=predictions)
+    selected = [
+        select(*(column("k", c) for c in columns), named(exp.Literal.string(role), "role")).from_(
+            part.subquery(alias="k", copy=False)
+        )
+        for role, part in parts
+    ]
+    query = select(*(column("g", c) for c in columns)).with_step("groundings", union_all(selected))
+    return query.from_(table("groundings", "g"))
+
+
 def _plays_a_role(context: Context, arity: int, roles: frozenset[str]) -> exp.Expr:
     played: list[exp.Expr] = []
     if "body" in roles:
         played.append(equal(column("g", "role"), exp.Literal.string("body")))
-    if "head" in roles and arity in context.candidate_arities:
-        itself = [
-            equal(column("x", "prediction"), column("g", "prediction")),
-            equal(column("x", "literal"), column("g", "head")),
-        ]
-        itself += [equal(column("x", argument(i)), column("g", head_argument(i))) for i in range(arity)]
-        played.append(exists(select(number(1)).from_(table(candidate_table(arity), "x")).where(*itself)))
+    if "head" in roles:
+        played.append(_is_predicted(context, arity))
     if "refuter" in roles:
         played.append(equal(column("r", "via"), number(1)))
     return any_of(played)
+
+
+def _is_predicted(context: Context, arity: int) -> exp.Expr:
+    """Whether the prediction of a grounding `g` is its head."""
+    if arity not in context.candidate_arities:
+        return exp.false()
+    itself = _is_head("x", arity)
+    itself.append(equal(column("x", "prediction"), column("g", "prediction")))
+    return exists(select(number(1)).from_(table(candidate_table(arity), "x")).where(*itself))
+
+
+def _is_observed(context: Context, arity: int) -> exp.Expr:
+    """Whether the head of a grounding `g` is a fact."""
+    if arity not in context.fact_arities:
+        return exp.false()
+    return exists(select(number(1)).from_(table(fact_table(arity), "f")).where(*_is_head("f", arity)))
+
+
+def _is_head(alias: str, arity: int) -> list[exp.Expr]:
+    same = [equal(column(alias, argument(i)), column("g", head_argument(i))) for i in range(arity)]
+    return [equal(column(alias, "literal"), column("g", "head")), *same]
+
+
+def confirmed_rows(
+    parts: Sequence[tuple[str, Select]], group: Group, context: Context, roles: frozenset[str], *, predictions: bool
+) -> Select | None:
+    """Groundings whose head is confirmed: it is a fact, or the prediction. One in which the prediction only refutes is not asked
+    for."""
+    if not parts or group.judge is Judge.DENIAL:
+        return None
+    arity = len(group.shape.head or ())
+    query = _groundings(parts, group, predictions=predictions)
+    if not predictions:
+        return query.where(_is_observed(context, arity))
+    query = query.where(any_of([_is_observed(context, arity), _is_predicted(context, arity)]))
+    return query.where(_plays_a_role(context, arity, roles - {"refuter"}))
 
 
 def appendix_rows(
@@ -121,6 +156,21 @@ def appendix_rows(
     if not parts:
         return None
     return select(*(column("g", c) for c in [*columns, "opponent"])).from_(union_all(parts).subquery(alias="g", copy=False))
+
+
+def confirmed_appendix_rows(
+    observed: Sequence[Select], heads: Sequence[Select], group: Group, context: Context, *, predictions: bool
+) -> Select | None:
+    """Groundings whose head is a fact, or is the prediction itself."""
+    columns = row_columns(group, predictions=predictions)
+    arity = len(group.shape.head or ())
+    parts: list[exp.Query] = []
+    for claims, condition in [*((one, [_is_observed(context, arity)]) for one in observed), *((one, []) for one in heads)]:
+        part = select(*(column("g", c) for c in columns)).from_(claims.subquery(alias="g", copy=False))
+        parts.append(part.where(*condition))
+    if not parts:
+        return None
+    return select(*(column("g", c) for c in columns)).from_(union_all(parts).subquery(alias="g", copy=False))
 
 
 OF_ANSWER = MODEL, SCORE, RANK = tuple(name(one) for one in ("model", "score", "rank"))

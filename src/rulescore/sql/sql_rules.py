@@ -105,16 +105,16 @@ def counts(statement: str, rule: int, *, predictions: bool) -> Select:
     return of_the_user(query)
 
 
-def violations(statement: str, *, predictions: bool) -> Select:
-    """The rows that are refuted, with all their columns: over the data, or of predictions."""
-    refuted = exp.cast(column("g", "refuted"), "BOOLEAN", copy=False)
+def listed(statement: str, answer: str, *, predictions: bool) -> Select:
+    """The rows that are `refuted`, or `confirmed`, with all their columns: over the data, or of predictions."""
+    holds = exp.cast(column("g", answer), "BOOLEAN", copy=False)
     rows = _rows(statement)
     rows.set("alias", exp.TableAlias(this=identifier("g")))
     null = exp.Is(this=column("g", "prediction"), expression=exp.null())
     return (
         select(exp.Column(this=exp.Star(), table=identifier("g")))
         .from_(rows)
-        .where(exp.Not(this=null) if predictions else null, refuted)
+        .where(exp.Not(this=null) if predictions else null, holds)
     )
 
 

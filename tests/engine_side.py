@@ -22,6 +22,7 @@ from rule_text import write_atom, write_value
 
 if TYPE_CHECKING:
     from rulescore.data.violation import Explained
+    from rulescore.evaluate import Session
 
 ZERO = Counts(0, 0, 0)
 
@@ -316,16 +317,22 @@ def violations(
     return found
 
 
-def explained(setting: Setting, text: str) -> Iterator[Explained]:
-    """What every prediction does to the rules."""
+def session(setting: Setting, text: str) -> Session:
+    """The setting, loaded."""
     from rulescore.data.api import make_setting
     from rulescore.evaluate import Session
-    from rulescore.language.parser import parse_atom
 
     predictions = {model: predictions_of(setting, facts) for model, facts in setting.predictions.items()}
-    with Session(make_setting(observed_of(setting), predictions, text, **options(setting))) as session:
+    return Session(make_setting(observed_of(setting), predictions, text, **options(setting)))
+
+
+def explained(setting: Setting, text: str) -> Iterator[Explained]:
+    """What every prediction does to the rules."""
+    from rulescore.language.parser import parse_atom
+
+    with session(setting, text) as opened:
         for fact in {one for facts in setting.predictions.values() for one in facts}:
-            yield session.explained(parse_atom(write_atom(oracle.Atom(fact[0], fact[1:]))))
+            yield opened.explained(parse_atom(write_atom(oracle.Atom(fact[0], fact[1:]))))
 
 
 def shown_binding(binding: Mapping[str, Any]) -> frozenset[str]:

@@ -13,10 +13,13 @@ from hypothesis import assume, given, note
 from sqlglot import exp, parse_one
 
 import engine_side
+import formula_strategies
 import oracle
 import strategies
+from formula_strategies import GeneratedFormulas
 from rule_text import write_atom
 from rulescore.data.api import make_setting
+from rulescore.data.violation import CountedBy
 from rulescore.engines import counting
 from rulescore.errors import InputError
 from rulescore.evaluate import Session
@@ -87,7 +90,7 @@ closed c. functional f(X -> Y). refute a(X, Y) <- s(Y, Z), not t(Z), X != Z. ref
 """
 
 
-def every_kind() -> Session:
+def every_kind(engine: str = "duckdb", predicted: float = 0.0) -> Session:
     random = Random(7)
     names = "abcde"
 
@@ -96,7 +99,9 @@ def every_kind() -> Session:
 
     binary = {predicate: some(2, 0.4) for predicate in ("p", "q", "s", "c", "f", "a", "n")}
     observed = {**binary, "t": some(1, 0.5), "w": some(3, 0.4)}
-    return Session(make_setting(observed, None, EVERY_KIND, negatives={"n": some(2, 0.4)}, threads=1))
+    negatives = {"n": some(2, 0.4)}
+    predictions = {"model": {one: some(2, predicted) for one in ("p", "q", "s", "c")}} if predicted else None
+    return Session(make_setting(observed, predictions, EVERY_KIND, negatives=negatives, threads=1, engine=engine))
 
 
 def test_the_statement_of_every_kind_of_rule_gives_its_counts():
@@ -396,3 +401,48 @@ def test_triangles_and_plain_joins_agree_on_many_graphs(convention: str, distinc
             for statements in (counting.prediction_statements, generic)
         )
         assert one == other != {}
+
+
+# What violations are counted by
+
+
+def by_rows(session: Session, by: CountedBy, model: str | None) -> Tally[tuple[str, str | None]]:
+    """Counted violation by violation."""
+    found: Tally[tuple[str, str | None]] = Tally()
+    for row in session.violations(model=model, limit=None).rows:
+        parts = row.labels if by is CountedBy.REFUTER else row.binding.values()
+        found.update((repr(one), row.model) for one in {repr(part): part for part in parts}.values())
+    return found
+
+
+def require_the_counts_of_rows(session: Session) -> None:
+    for by, model in [(CountedBy.ENTITY, None), *((CountedBy.REFUTER, one) for one in (None, *session.predictions))]:
+        counted = {(repr(one.what), one.model): one.violations for one in session.violation_counts(by, model=model)}
+        assert counted == by_rows(session, by, model), (by, model)
+        for rule in session.rules[:1]:
+            alone = session.violation_counts(by, model=model, rule=rule.name)
+            assert sum(one.violations for one in alone) <= sum(counted.values())
+
+
+@given(strategies.settings(most_rules=4) | strategies.settings(appendix=True, most_rules=4))
+def test_violations_are_counted_as_they_are_listed(generated: Generated):
+    with opened(generated) as session:
+        require_the_counts_of_rows(session)
+
+
+@given(strategies.settings(most_rules=3))
+def test_violations_of_horn_rules_as_formulas_are_counted_as_they_are_listed(generated: Generated):
+    with opened(generated, horn=False) as session:
+        require_the_counts_of_rows(session)
+
+
+@given(formula_strategies.settings(most_rules=3))
+def test_violations_of_formulas_are_counted_as_they_are_listed(generated: GeneratedFormulas):
+    note(generated.text)
+    with engine_side.session(generated.setting, generated.text) as session:
+        require_the_counts_of_rows(session)
+
+
+def test_violations_of_every_kind_of_rule_are_counted_as_they_are_listed(engine: str):
+    with every_kind(engine, predicted=0.3) as session:
+        require_the_counts_of_rows(session)

@@ -395,7 +395,7 @@ class Session:
         asked = self._asked(model, None)
         rules = range(len(self.rules)) if rule is None else [self._rule_number(rule)]
         counts = self._violations_of(rules, asked, every=True)
-        counter = ViolationCounter(self._finder, self._names, counts, self.prediction_keys)
+        counter = ViolationCounter(self._finder, self.counter, self._names, counts, self.prediction_keys)
         return counter.by(CountedBy(by), rules, asked)
 
     def _asked(self, model: str | Sequence[str] | None, prediction: Atom | None) -> Asked:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from bisect import bisect
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from itertools import accumulate
+from random import Random
 from typing import Any, Protocol
 
 import pyarrow as pa
 
-from rulescore.data.violation import Fact, Violation
+from rulescore.data.violation import CountedBy, Fact, Violation
 from rulescore.engines.base import Engine
+from rulescore.language.syntax import Value
 from rulescore.sql.build import Select
-from rulescore.sql.listing import DRAWN, MODEL, RANK, SCORE, chosen, counted, restricted
+from rulescore.sql.listing import MODEL, RANK, SCORE, chosen, counted, restricted
 
 _PIECE = 10_000
 
@@ -31,6 +36,15 @@ class Asked:
         return self.models is not None
 
 
+Counts = Counter[tuple[tuple[bool, Value], int | None]]
+"""Violations by what they are counted by, and by model."""
+
+
+def told_apart(value: Value) -> tuple[bool, Value]:
+    """To Python, 1 and true are one key."""
+    return isinstance(value, bool), value
+
+
 class RuleListing(Protocol):
     """What every form of rules knows of its violations."""
 
@@ -39,6 +53,9 @@ class RuleListing(Protocol):
 
     def columns(self, asked: Asked) -> Sequence[str]:
         """The columns of that query that tell one from another."""
+
+    def counted(self, by: CountedBy, asked: Asked) -> Counts | None:
+        """All of them, counted by the engine; None if it cannot."""
 
     def described(self, asked: Asked, found: pa.Table, answers: Sequence[Answer]) -> list[Violation]:
         """Chosen rows in words, with whose predictions they are."""
@@ -54,14 +71,14 @@ class Answer:
     rank: int | None = None
 
 
-def _query(listing: RuleListing, asked: Asked) -> Select | None:
+def asked_rows(listing: RuleListing, asked: Asked) -> Select | None:
     rows = listing.rows(asked)
     return rows if rows is None or asked.models is None else restricted(rows, models=asked.models, prediction=asked.prediction)
 
 
 def count(engine: Engine, listing: RuleListing, asked: Asked) -> dict[int | None, int]:
     """How many violations there are, by model."""
-    rows = _query(listing, asked)
+    rows = asked_rows(listing, asked)
     if rows is None:
         return {}
     found = engine.query(counted(rows, by_model=asked.predictions)).to_pylist()
@@ -69,8 +86,8 @@ def count(engine: Engine, listing: RuleListing, asked: Asked) -> dict[int | None
 
 
 def choose(engine: Engine, listing: RuleListing, asked: Asked, limit: int | None, seed: str | None) -> pa.Table | None:
-    """The first of them, or a sample, in which `drawn` says by which numbers rows were taken."""
-    rows = _query(listing, asked)
+    """The first of them, or a sample by a seed."""
+    rows = asked_rows(listing, asked)
     if rows is None:
         return None
     columns = listing.columns(asked)
@@ -105,23 +122,16 @@ class Finder:
         return found
 
     def sample(self, totals: Mapping[int, int], asked: Asked, size: int, seed: int) -> list[Violation]:
-        """So many violations of all that there are, each as likely as any other. Every rule gives those for which it draws the
-        least numbers; those with the least of all are taken."""
-        drawn: dict[int, pa.Table] = {}
-        for rule in totals:
-            with self.listing(rule) as listing:
-                rows = choose(self.engine, listing, asked, size, f"{seed}|{rule}")
-                if rows is not None and rows.num_rows:
-                    drawn[rule] = rows
-        least = sorted((mark, rule, place) for rule, rows in drawn.items() for place, mark in enumerate(rows[DRAWN].to_pylist()))[
-            :size
-        ]
+        """So many violations of all that there are, each as likely as any other: how many of each rule is drawn first."""
+        ends = list(accumulate(totals.values()))
+        places = Random(seed).sample(range(ends[-1]), min(size, ends[-1])) if ends else []
+        drawn = Counter(bisect(ends, place) for place in places)
         found: list[Violation] = []
-        for rule, rows in drawn.items():
-            taken = [place for _, of, place in least if of == rule]
-            if taken:
+        for index, rule in enumerate(totals):
+            if drawn[index]:
                 with self.listing(rule) as listing:
-                    found += self._described(listing, asked, rows.take(pa.array(taken, pa.int64())))
+                    rows = choose(self.engine, listing, asked, drawn[index], f"{seed}|{rule}")
+                    found += [] if rows is None else self._described(listing, asked, rows)
         return found
 
     def every(self, rule: int, asked: Asked) -> Iterator[Violation]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import ChainMap
+from collections import Counter as Tally
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -11,8 +12,8 @@ import pyarrow as pa
 from rulescore.data.constants import value_of
 from rulescore.data.relations import NEGATIVE
 from rulescore.data.setting import Role, ValueType
-from rulescore.data.violation import Aggregated, Compared, Fact, Refuter, Violation
-from rulescore.engines.asking import Answer, Asked
+from rulescore.data.violation import Aggregated, Compared, CountedBy, Fact, Refuter, Violation
+from rulescore.engines.asking import Answer, Asked, Counts, asked_rows, told_apart
 from rulescore.engines.base import for_a_while
 from rulescore.engines.formulas import Formulas
 from rulescore.errors import Span
@@ -39,6 +40,7 @@ from rulescore.sql import formula_listing as sql
 from rulescore.sql.build import Select, drop, name
 from rulescore.sql.formula import Context
 from rulescore.sql.formula_counts import fields_of, variable
+from rulescore.sql.listing import MODEL
 
 _LISTED = name("listed_groundings")
 _ROLES = (Role.BODY, Role.HEAD, Role.REFUTER)
@@ -86,17 +88,73 @@ class FormulaListing:
         # What refutes a part of a head does not refute a head of which another part holds.
         return [replace(one, confirmed=True, refuters=(), compared=()) for one in described]
 
+    def counted(self, by: CountedBy, asked: Asked) -> Counts | None:
+        rows = asked_rows(self, asked)
+        if rows is None:
+            return Tally()
+        return self._by_refuter(asked, rows) if by is CountedBy.REFUTER else self._by_value(asked)
+
+    def _by_value(self, asked: Asked) -> Counts:
+        """By the values of the data's groundings, each once a grounding."""
+        context = self._context(predictions=False)
+        found: Counts = Tally()
+        for index, one in enumerate(context.rule.variables):
+            rows = self.rows(asked)
+            assert rows is not None
+            for row in self._formulas.engine.query(sql.by_value(context, rows, index)).to_pylist():
+                found[told_apart(_typed(row["value"], context.rule.types.get(one))), None] += int(row["n"])
+        return found
+
+    def _by_refuter(self, asked: Asked, rows: Select) -> Counts | None:
+        """Groundings are counted by which reasons hold of them: from these follows what refutes."""
+        context = self._context(predictions=asked.predictions)
+        statement = sql.by_reasons(context, rows, predictions=asked.predictions)
+        found: Counts = Tally()
+        for row in [] if statement is None else self._formulas.engine.query(statement).to_pylist():
+            labels = self._labels(context, row)
+            if labels is None:
+                return None
+            found.update({(told_apart(label), row.get(MODEL)): int(row["n"]) for label in labels})
+        return None if statement is None else found
+
+    def _labels(self, context: Context, row: Row) -> set[str] | None:
+        """What refutes a head of which these reasons hold, as violations are labelled; None if the values of each have to tell."""
+        if isinstance(self._rule.head, Falsity):
+            return {"false"}
+        holding = [(i, one) for i, one in enumerate(sql.reasons(context.rule)) if row[f"r{i}"]]
+        by_facts = {one.group for _, one in holding if not isinstance(one.judgement, Opposite)}
+        if not holding:
+            return {"a comparison"} if any(row[f"c{i}"] for i in range(len(sql.comparisons(context)))) else None
+        labels: set[str] = set()
+        for index, reason in holding:
+            match reason.judgement:
+                case Leaf(RowAtom() as atom):
+                    labels |= self._label(atom)
+                case Opposite(Leaf(RowAtom() as atom)):
+                    labels |= {f"closed {self._fact(atom.table, []).predicate}"} if reason.group not in by_facts else set()
+                case Exists(title=title) as judgement:
+                    ways = sql.with_atoms(context, judgement)
+                    found = {
+                        one for j, way in enumerate(ways) if row[f"d{index}_{j}"] for atom in way.atoms for one in self._label(atom)
+                    }
+                    labels |= found or {title}
+                case _:
+                    return None
+        return labels
+
+    def _label(self, atom: RowAtom) -> set[str]:
+        return set(Refuter((self._fact(atom.table, []),)).labels)
+
     def _instances(self, context: Context, *, predictions: bool) -> dict[tuple[int, int], list[Refuter]]:
         """By the number of a reason and of a row: the facts that refute by a condition with variables of its own."""
         found: dict[tuple[int, int], list[Refuter]] = {}
         for index, reason in enumerate(sql.reasons(context.rule)):
-            for disjunct in context.possible(reason.judgement.disjuncts) if isinstance(reason.judgement, Exists) else ():
-                if disjunct.atoms:
-                    query = sql.instances(context, disjunct, _LISTED, predictions=predictions, most=_MOST_INSTANCES)
-                    for row in self._formulas.engine.query(query).to_pylist():
-                        values = iter([row[f"f{i}"] for i in range(len(row) - 1)])
-                        facts = tuple(self._filled(context, atom, values) for atom in disjunct.atoms)
-                        found.setdefault((index, row["row"]), []).append(Refuter(facts))
+            for disjunct in sql.with_atoms(context, reason.judgement) if isinstance(reason.judgement, Exists) else ():
+                query = sql.instances(context, disjunct, _LISTED, predictions=predictions, most=_MOST_INSTANCES)
+                for row in self._formulas.engine.query(query).to_pylist():
+                    values = iter([row[f"f{i}"] for i in range(len(row) - 1)])
+                    facts = tuple(self._filled(context, atom, values) for atom in disjunct.atoms)
+                    found.setdefault((index, row["row"]), []).append(Refuter(facts))
         return found
 
     def _filled(self, context: Context, atom: RowAtom, values: Iterator[Value]) -> Fact:

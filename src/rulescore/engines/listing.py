@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from rulescore.data.constants import value_of
 from rulescore.data.setting import Role
-from rulescore.data.violation import Fact, Refuter, Violation
-from rulescore.engines.asking import Answer, Asked
+from rulescore.data.violation import CountedBy, Fact, Refuter, Violation
+from rulescore.engines.asking import Answer, Asked, Counts
 from rulescore.engines.base import Engine, for_a_while
 from rulescore.engines.counting import Counter, condition_sources, load_group
 from rulescore.engines.loading import Loaded
@@ -64,47 +64,12 @@ class HornListing:
         return [*columns, "opponent"] if self._counter.context.appendix and not asked.confirmed else columns
 
     def rows(self, asked: Asked) -> Select | None:
-        counter, group, number = self._counter, self._group, self._number
-        context, predictions = counter.context, asked.predictions
-        if context.appendix:
-            return self._appendix_rows(asked)
-        parts: list[tuple[str, Select]] = []
-        if not predictions:
-            if claim_sql.possible(group, context, None):
-                parts.append((Role.BODY, claim_sql.rows(claim_sql.dataset_groundings(group, number, context))))
-        else:
-            for entry in claim_sql.body_entries(group):
-                if claim_sql.possible(group, context, entry):
-                    parts.append((Role.BODY, claim_sql.rows(claim_sql.body_groundings(group, number, context, entry))))
-            if group.judge is not Judge.DENIAL and claim_sql.possible(group, context, Entry()):
-                parts.append((Role.HEAD, claim_sql.rows(claim_sql.head_groundings(group, number, context))))
-            if Role.REFUTER in counter.roles and group.judge is not Judge.DENIAL and not asked.confirmed:
-                refuter = condition_sql.refuter_claims(group, number, context, self._sources(), keep=True)
-                if refuter is not None:
-                    parts.append((Role.REFUTER, refuter))
-        roles = frozenset(str(role) for role in counter.roles)
-        if asked.confirmed:
-            return sql.confirmed_rows(parts, group, context, roles, predictions=predictions)
-        return sql.definition_rows(parts, group, context, self._sources(), roles, predictions=predictions)
+        columns = sql.row_columns(self._group, predictions=asked.predictions)
+        return groundings(self._counter, self._group, self._number, asked, columns)
 
-    def _appendix_rows(self, asked: Asked) -> Select | None:
-        counter, group, number = self._counter, self._group, self._number
-        context, predictions = counter.context, asked.predictions
-        observed: list[Select] = []
-        others: list[Select] = []
-        if len(group.shape.head or ()) in context.fact_arities:
-            if not predictions:
-                if claim_sql.possible(group, context, None):
-                    observed.append(claim_sql.rows(claim_sql.dataset_groundings(group, number, context)))
-            elif Role.BODY in counter.roles:
-                for index in range(len(group.shape.atoms)):
-                    if claim_sql.possible(group, context, Entry((index,))):
-                        observed.append(claim_sql.rows(claim_sql.body_groundings(group, number, context, Entry((index,)))))
-        role, opposes = (Role.HEAD, None) if asked.confirmed else (Role.REFUTER, evidence_sql.OPPOSES)
-        if predictions and role in counter.roles and claim_sql.possible(group, context, Entry()):
-            others.append(claim_sql.rows(claim_sql.head_groundings(group, number, context, opposes)))
-        rows = sql.confirmed_appendix_rows if asked.confirmed else sql.appendix_rows
-        return rows(observed, others, group, context, predictions=predictions)
+    def counted(self, by: CountedBy, asked: Asked) -> Counts | None:
+        """`horn_counts` counts many rules at once, all but those of which the engine cannot tell what refutes them."""
+        return None
 
     def _sources(self) -> list[condition_sql.ConditionSource]:
         return condition_sources(self._number, self._group)
@@ -191,11 +156,56 @@ class HornListing:
         ]
         return _Refuter(tuple(facts[: len(shape.atoms)]), tuple(facts[len(shape.atoms) :]))
 
-    def _texts(self, rows: list[dict[str, int]], refuters: dict[int, list[_Refuter]]) -> _Texts:
+    def _texts(self, rows: list[dict[str, int]], refuters: dict[int, list[_Refuter]]) -> Texts:
         wanted = {value for row in rows for field, value in row.items() if field[0] in "vt" and field[1:].isdigit()}
         facts = [fact for found in refuters.values() for one in found for fact in (*one.facts, *one.absent)]
         wanted |= {value for fact in facts for value in fact.values if value is not None}
-        return _texts(self._counter.engine, self._counter.loaded, wanted)
+        return texts_of(self._counter.engine, self._counter.loaded, wanted)
+
+
+def groundings(counter: Counter, group: Group, number: int, asked: Asked, columns: Sequence[str]) -> Select | None:
+    """The groundings of a group's rules that are asked for, a row each: these columns, and by the appendix the `opponent`."""
+    if counter.context.appendix:
+        return _by_the_appendix(counter, group, number, asked, columns)
+    context, predictions = counter.context, asked.predictions
+    sources = condition_sources(number, group)
+    parts: list[tuple[str, Select]] = []
+    if not predictions:
+        if claim_sql.possible(group, context, None):
+            parts.append((Role.BODY, claim_sql.rows(claim_sql.dataset_groundings(group, number, context))))
+    else:
+        for entry in claim_sql.body_entries(group):
+            if claim_sql.possible(group, context, entry):
+                parts.append((Role.BODY, claim_sql.rows(claim_sql.body_groundings(group, number, context, entry))))
+        if group.judge is not Judge.DENIAL and claim_sql.possible(group, context, Entry()):
+            parts.append((Role.HEAD, claim_sql.rows(claim_sql.head_groundings(group, number, context))))
+        if Role.REFUTER in counter.roles and group.judge is not Judge.DENIAL and not asked.confirmed:
+            refuter = condition_sql.refuter_claims(group, number, context, sources, keep=True)
+            if refuter is not None:
+                parts.append((Role.REFUTER, refuter))
+    roles = frozenset(str(role) for role in counter.roles)
+    if asked.confirmed:
+        return sql.confirmed_rows(parts, group, context, roles, predictions=predictions)
+    return sql.definition_rows(parts, group, context, sources, roles, columns, predictions=predictions)
+
+
+def _by_the_appendix(counter: Counter, group: Group, number: int, asked: Asked, columns: Sequence[str]) -> Select | None:
+    context, predictions = counter.context, asked.predictions
+    observed: list[Select] = []
+    others: list[Select] = []
+    if len(group.shape.head or ()) in context.fact_arities:
+        if not predictions:
+            if claim_sql.possible(group, context, None):
+                observed.append(claim_sql.rows(claim_sql.dataset_groundings(group, number, context)))
+        elif Role.BODY in counter.roles:
+            for index in range(len(group.shape.atoms)):
+                if claim_sql.possible(group, context, Entry((index,))):
+                    observed.append(claim_sql.rows(claim_sql.body_groundings(group, number, context, Entry((index,)))))
+    role, opposes = (Role.HEAD, None) if asked.confirmed else (Role.REFUTER, evidence_sql.OPPOSES)
+    if predictions and role in counter.roles and claim_sql.possible(group, context, Entry()):
+        others.append(claim_sql.rows(claim_sql.head_groundings(group, number, context, opposes)))
+    rows = sql.confirmed_appendix_rows if asked.confirmed else sql.appendix_rows
+    return rows(observed, others, group, context, columns)
 
 
 def _fact(loaded: Loaded, literal: int, values: Sequence[int | None]) -> _Fact:
@@ -218,20 +228,20 @@ def predicted_facts(engine: Engine, loaded: Loaded, numbers: set[int]) -> dict[i
     """Predicted facts by their numbers."""
     with for_a_while(engine):
         facts = _predicted(engine, loaded, numbers)
-        texts = _texts(engine, loaded, {value for fact in facts.values() for value in fact.values if value is not None})
+        texts = texts_of(engine, loaded, {value for fact in facts.values() for value in fact.values if value is not None})
     return {number: texts.fact(fact) for number, fact in facts.items()}
 
 
-def _texts(engine: Engine, loaded: Loaded, wanted: set[int]) -> _Texts:
+def texts_of(engine: Engine, loaded: Loaded, wanted: set[int]) -> Texts:
     engine.load(sql.WANTED, pa.table({"id": pa.array(sorted(wanted), pa.int32())}))
     keys = engine.query(sql.constants_by_id())
     engine.run(drop(sql.WANTED))
     known = {number: key for key, number in loaded.constant_ids.items()}
-    return _Texts(known | dict(zip(keys["id"].to_pylist(), keys["key"].to_pylist(), strict=True)))
+    return Texts(known | dict(zip(keys["id"].to_pylist(), keys["key"].to_pylist(), strict=True)))
 
 
 @dataclass(frozen=True, slots=True)
-class _Texts:
+class Texts:
     """Facts in words, by the keys of their constants."""
 
     keys: dict[int, str]

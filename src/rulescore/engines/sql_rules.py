@@ -14,15 +14,15 @@ from sqlglot.errors import SqlglotError
 
 from rulescore.data.relations import Relation, Schema
 from rulescore.data.setting import SqlRule
-from rulescore.data.violation import Violation
-from rulescore.engines.asking import Answer, Asked
+from rulescore.data.violation import CountedBy, Violation
+from rulescore.engines.asking import Answer, Asked, Counts
 from rulescore.engines.base import Engine
 from rulescore.engines.counting import named_in_errors
 from rulescore.engines.explaining import ShapeExplanation
 from rulescore.errors import Diagnostic, EngineError, InputError, suggestion
 from rulescore.sql import sql_rules as sql
 from rulescore.sql.build import Select
-from rulescore.sql.listing import DRAWN, OF_ANSWER
+from rulescore.sql.listing import OF_ANSWER
 
 CODES = {
     "E293": "a rule in SQL cannot be run, or does not return the columns it has to",
@@ -165,8 +165,11 @@ class SqlListing:
         names = self.engine.query(sql.sample(self.rule.statement)).schema.names
         return [one for one in names if asked.predictions or one != "prediction"]
 
+    def counted(self, by: CountedBy, asked: Asked) -> Counts | None:
+        return None
+
     def described(self, asked: Asked, found: pa.Table, answers: Sequence[Answer]) -> list[Violation]:
-        names = [one for one in found.column_names if one not in {*_COLUMNS, *OF_ANSWER, DRAWN}]
+        names = [one for one in found.column_names if one not in {*_COLUMNS, *OF_ANSWER}]
         return [
             Violation(
                 rule=self.rule.name,

@@ -7,7 +7,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from rulescore.data.violation import CountedBy, CountedViolations, Fact
-from rulescore.engines.asking import Asked, Finder
+from rulescore.engines import horn_counts
+from rulescore.engines.asking import Asked, Counts, Finder, told_apart
+from rulescore.engines.counting import Counter as HornCounter
 from rulescore.errors import Diagnostic, InputError
 from rulescore.language.syntax import Value
 from rulescore.sql.listing import violating_predictions
@@ -21,6 +23,7 @@ class ViolationCounter:
     of tables, whose last argument is a predicted value."""
 
     finder: Finder
+    horn: HornCounter
     rules: Sequence[str]
     counts: Mapping[tuple[int, int | None], int]
     targets: Collection[str]
@@ -65,10 +68,23 @@ class ViolationCounter:
         return {one for one in values if one is not None}
 
     def _listed(self, what: CountedBy, asked: Asked) -> list[CountedViolations]:
-        """By what has to be looked up in every violation, a piece of them at a time."""
-        found: Counter[tuple[Value, str | None]] = Counter()
-        for rule in dict.fromkeys(rule for rule, _ in self.counts):
-            for violation in self.finder.every(rule, asked):
-                parts = violation.labels if what is CountedBy.REFUTER else violation.binding.values()
-                found.update((one, violation.model) for one in set(parts))
-        return [CountedViolations(one, model, n) for (one, model), n in found.items()]
+        """By what is known of single violations only: many rules at once, rule by rule or, if no engine can, row by row."""
+        rules = list(dict.fromkeys(rule for rule, _ in self.counts))
+        at_once = horn_counts.countable(self.horn, what)
+        found = horn_counts.counted(self.horn, what, [one for one in rules if one in at_once], asked)
+        for rule in rules:
+            if rule not in at_once:
+                found.update(self._of_rule(what, rule, asked))
+        return [CountedViolations(value, self._model(model), n) for ((_, value), model), n in found.items()]
+
+    def _of_rule(self, what: CountedBy, rule: int, asked: Asked) -> Counts:
+        with self.finder.listing(rule) as listing:
+            counted = listing.counted(what, asked)
+        if counted is not None:
+            return counted
+        found: Counts = Counter()
+        for violation in self.finder.every(rule, asked):
+            model = None if violation.model is None else self.finder.models.index(violation.model)
+            parts = violation.labels if what is CountedBy.REFUTER else violation.binding.values()
+            found.update((one, model) for one in set(map(told_apart, parts)))
+        return found

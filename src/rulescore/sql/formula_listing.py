@@ -8,14 +8,15 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from rulescore.data.setting import ValueType
-from rulescore.language.syntax import Comparison, Condition, RowAtom, Test, Variable, Wildcard
+from rulescore.language.syntax import Comparison, Condition, Operator, RowAtom, Test, Variable, Wildcard
 from rulescore.language.trees import nodes_in
 from rulescore.logic.formula import All, Any, Disjunct, Exists, FormulaRule, Judgement, Leaf, Opposite
-from rulescore.sql.build import Select, all_of, any_of, column, equal, named, number, one_if, select, table
+from rulescore.sql.build import Select, all_of, any_of, big, column, count_rows, equal, named, number, one_if, select, table, total
 from rulescore.sql.formula import Context, Joins, Scope
 from rulescore.sql.formula_branches import MOST_NESTED, refutes
 from rulescore.sql.formula_changes import can_be_inside, held_over_data, judged_otherwise
-from rulescore.sql.formula_counts import fields_of, grounding, head_atoms, judged, measure_places
+from rulescore.sql.formula_counts import fields_of, grounding, head_atoms, judged, measure_places, variable
+from rulescore.sql.listing import MODEL
 
 _COMPARED = frozenset({ValueType.INTEGER, ValueType.FLOAT, ValueType.STRING, ValueType.BOOLEAN, ValueType.DATE})
 
@@ -112,6 +113,46 @@ def explained(context: Context, listed: str, *, predictions: bool) -> Iterator[S
         if predictions and not few:
             flags += [named(one_if(any_of(refutes(scope, one.judgement))), f"p{i}") for i, one in part]
         yield _of_rows(flags, table(listed, "g"))
+
+
+def with_atoms(context: Context, judgement: Exists) -> list[Disjunct]:
+    """The ways for a condition with variables of its own to hold that name facts."""
+    return [one for one in context.possible(judgement.disjuncts) if one.atoms]
+
+
+def by_reasons(context: Context, rows: Select, *, predictions: bool) -> Select | None:
+    """How many groundings, `n`, have which reasons: `r0`, …, of the ways of one that names facts `d0_0`, …, and which comparisons
+    decide: `c0`, …; of each model. None if there are too many for one statement."""
+    found = reasons(context.rule)
+    scope = grounding(context, predictions=predictions)
+    asked: dict[str, exp.Expr] = {}
+    for i, one in enumerate(found):
+        asked[f"r{i}"] = scope.judgement(one.judgement)
+        if isinstance(one.judgement, Exists):
+            for j, way in enumerate(with_atoms(context, one.judgement)):
+                asked[f"d{i}_{j}"] = scope.judgement(replace(one.judgement, disjuncts=(way,)))
+    if len(asked) > MOST_NESTED:
+        return None
+    for i, (compared, holds) in enumerate(comparisons(context)):
+        decides = scope.condition(compared) if holds else exp.Not(this=exp.Paren(this=scope.condition(compared)))
+        known = [exp.Not(this=exp.Is(this=scope.value(one), expression=exp.null())) for one in (compared.left, compared.right)]
+        asked[f"c{i}"] = all_of([*known, exp.Paren(this=decides)])
+    model = [MODEL] if predictions else []
+    flags = select(*(column("g", one) for one in model), *(named(one_if(holds), one) for one, holds in asked.items()))
+    flags = flags.select(named(number(1), "one")).from_(rows.subquery(alias="g", copy=False))
+    keys = [column("j", one) for one in (*model, *asked)]
+    query = select(*keys, named(big(total(column("j", "one"))), "n")).from_(flags.subquery(alias="j", copy=False))
+    return query.group_by(*(key.copy() for key in keys)) if keys else query
+
+
+def by_value(context: Context, rows: Select, index: int) -> Select:
+    """How many groundings of the data have which value of a variable that no variable before it has."""
+    scope = grounding(context, predictions=False)
+    here, *_ = names = [Variable(one) for one in context.rule.variables[: index + 1]][::-1]
+    value = column("g", variable(index))
+    query = select(named(value, "value"), named(count_rows(), "n")).from_(rows.subquery(alias="g", copy=False))
+    query = query.where(*(scope.condition(Comparison(Operator.DIFFERENT, here, one)) for one in names[1:]))
+    return query.group_by(value.copy())
 
 
 def _of_rows(fields: Sequence[exp.Expr], rows: exp.Expr) -> Select:

@@ -53,13 +53,14 @@ def definition_rows(
     context: Context,
     sources: Sequence[ConditionSource],
     roles: frozenset[str],
+    columns: Sequence[str],
     *,
     predictions: bool,
 ) -> Select | None:
-    """Groundings whose head is refuted. `parts` are claims with all their variables, each with the role that it shows."""
+    """Groundings whose head is refuted: these columns. `parts` have them, each with the role that it shows."""
     if not parts:
         return None
-    query = _groundings(parts, group, predictions=predictions)
+    query = _groundings(parts, columns)
     if group.judge is Judge.DENIAL:
         return query if "body" in roles or not predictions else None
     arity = len(group.shape.head or ())
@@ -73,8 +74,7 @@ def definition_rows(
     return query.where(_plays_a_role(context, arity, roles)) if predictions else query
 
 
-def _groundings(parts: Sequence[tuple[str, Select]], group: Group, *, predictions: bool) -> Select:
-    columns = row_columns(group, predictions=predictions)
+def _groundings(parts: Sequence[tuple[str, Select]], columns: Sequence[str]) -> Select:
     selected = [
         select(*(column("k", c) for c in columns), named(exp.Literal.string(role), "role")).from_(
             part.subquery(alias="k", copy=False)
@@ -125,7 +125,7 @@ def confirmed_rows(
     if not parts or group.judge is Judge.DENIAL:
         return None
     arity = len(group.shape.head or ())
-    query = _groundings(parts, group, predictions=predictions)
+    query = _groundings(parts, row_columns(group, predictions=predictions))
     if not predictions:
         return query.where(_is_observed(context, arity))
     query = query.where(any_of([_is_observed(context, arity), _is_predicted(context, arity)]))
@@ -133,10 +133,9 @@ def confirmed_rows(
 
 
 def appendix_rows(
-    observed: Sequence[Select], refuters: Sequence[Select], group: Group, context: Context, *, predictions: bool
+    observed: Sequence[Select], refuters: Sequence[Select], group: Group, context: Context, columns: Sequence[str]
 ) -> Select | None:
     """Groundings with each fact that is incompatible with their head: an observed one, or the prediction itself."""
-    columns = row_columns(group, predictions=predictions)
     arity = len(group.shape.head or ())
     parts: list[exp.Query] = []
     for claims in observed:
@@ -159,10 +158,9 @@ def appendix_rows(
 
 
 def confirmed_appendix_rows(
-    observed: Sequence[Select], heads: Sequence[Select], group: Group, context: Context, *, predictions: bool
+    observed: Sequence[Select], heads: Sequence[Select], group: Group, context: Context, columns: Sequence[str]
 ) -> Select | None:
     """Groundings whose head is a fact, or is the prediction itself."""
-    columns = row_columns(group, predictions=predictions)
     arity = len(group.shape.head or ())
     parts: list[exp.Query] = []
     for claims, condition in [*((one, [_is_observed(context, arity)]) for one in observed), *((one, []) for one in heads)]:
@@ -174,7 +172,6 @@ def confirmed_appendix_rows(
 
 
 OF_ANSWER = MODEL, SCORE, RANK = tuple(name(one) for one in ("model", "score", "rank"))
-DRAWN = name("drawn")
 
 
 def restricted(rows: Select, *, models: Sequence[int], prediction: int | None) -> Select:
@@ -197,9 +194,7 @@ def chosen(rows: Select, columns: Sequence[str], further: Sequence[str], limit: 
         drawn: exp.Expr = parts[0]
         for part in parts[1:]:
             drawn = exp.DPipe(this=drawn, expression=part)
-        drawn = exp.MD5(this=drawn)
-        query = query.select(named(drawn, DRAWN))
-        order = [drawn.copy(), *order]
+        order = [exp.MD5(this=drawn), *order]
     query = query.order_by(*order) if order else query
     return query if limit is None else query.limit(limit)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import Any
 
 import polars
@@ -201,3 +202,22 @@ def test_a_rule_in_sql_shows_the_rows_that_it_confirms() -> None:
     found = scored.explain("p(a, b)")
     assert (found.meets, found.confirmations.to_pylist()[0]["who"]) == (("one",), "a")
     assert scored.explain("p(a, c)").breaks == ("one",)
+
+
+def test_a_tolerance_in_percent_is_shown_in_percent() -> None:
+    sale = rulescore.Table({"id": [1, 2], "price": [100, 125]}, key="id")
+    rules = "near: within(P, Q, 10%) <- sale(id: A, price: P), sale(id: B, price: Q), A < B."
+    found = rulescore.violations(None, None, rules, tables={"sale": sale}, threads=1)
+    (row,) = found.to_pylist()
+    assert (row["comparison"], row["right"], row["margin_unit"]) == ("within(100, 125, 10%)", 10.0, "percentage points")
+    assert (row["left"], row["margin"]) == (pytest.approx(25), pytest.approx(15))
+    assert row["sentence"].endswith("so that within(100, 125, 10%) should hold, but it is missed by 15 percentage points")
+
+
+def test_a_margin_of_dates_is_in_days() -> None:
+    rows = {"id": [1], "sold": [datetime.date(2020, 3, 1)], "built": [datetime.date(2020, 3, 30)]}
+    house = rulescore.Table(rows, key="id")
+    found = rulescore.violations(None, None, "late: S >= B <- house(sold: S, built: B).", tables={"house": house}, threads=1)
+    (row,) = found.to_pylist()
+    assert (row["margin"], row["margin_unit"]) == (29, "days")
+    assert row["sentence"].endswith("but it is missed by 29 days")

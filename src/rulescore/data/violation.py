@@ -57,12 +57,20 @@ class Refuter:
 @dataclass(frozen=True, slots=True)
 class Compared:
     """A comparison with what both sides come to. `holds`: whether it does, which a head may forbid. `margin`: by how much it holds
-    or is missed, if the sides are numbers, or dates: then in days."""
+    or is missed, if the sides are numbers, or dates: then in days. `percent`: the sides are percentages."""
 
     text: str
     left: Value
     right: Value
     holds: bool
+    percent: bool = False
+
+    @property
+    def unit(self) -> str | None:
+        """What the margin is counted in, if it is not in the unit of the sides."""
+        if self.percent:
+            return "percentage points"
+        return "days" if isinstance(self.left, datetime.date) and self.margin is not None else None
 
     @property
     def margin(self) -> int | float | None:

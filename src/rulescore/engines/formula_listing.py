@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections import ChainMap
 from collections import Counter as Tally
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 import pyarrow as pa
 
@@ -21,21 +23,25 @@ from rulescore.language.formulas import print_condition, print_expression
 from rulescore.language.syntax import (
     And,
     Atom,
+    Call,
     Condition,
     Constant,
     Expression,
     Falsity,
+    Operator,
     Or,
     RowAtom,
     Rule,
     Term,
+    Test,
     Value,
     Variable,
     Wildcard,
 )
-from rulescore.language.trees import replace_variables
+from rulescore.language.trees import nodes_in, replace_variables
 from rulescore.logic.disjuncts import is_fresh
 from rulescore.logic.formula import Exists, FormulaRule, Leaf, Opposite
+from rulescore.logic.tolerances import is_in_percent
 from rulescore.sql import formula_listing as sql
 from rulescore.sql.build import Select, drop, name
 from rulescore.sql.formula import Context
@@ -57,6 +63,12 @@ class FormulaListing:
     def __init__(self, formulas: Formulas, number: int, rule_name: str, rule: Rule) -> None:
         self._formulas, self._number = formulas, number
         self._name, self._rule = rule_name, rule
+
+    @cached_property
+    def _percentages(self) -> dict[Span, Test]:
+        """The tests of the rule whose tolerance is in percent, by their places: they are compared by logarithms."""
+        tests = [one for part in (self._rule.head, self._rule.body) for one in nodes_in(part) if is_in_percent(one)]
+        return {one.span: one for one in tests if one.span is not None}
 
     def _context(self, *, predictions: bool) -> Context:
         return self._formulas.context(self._number, predictions=predictions)
@@ -179,7 +191,7 @@ class FormulaListing:
             head="false" if isinstance(head, Falsity) else print_condition(replace_variables(head, ground)),
             facts=tuple(self._body_facts(rule, ground)),
             refuters=tuple(dict.fromkeys(self._refuters(context, row, ground, instances))),
-            compared=tuple(_compared(context, row, ground)),
+            compared=tuple(_compared(context, row, ground, self._percentages)),
             aggregated=tuple(_aggregated(context, row, ground)),
             model=answer.model,
             prediction=answer.fact,
@@ -237,13 +249,30 @@ def _plays(role: Role, row: Row) -> bool:
     return any(value for name, value in row.items() if name[0] == "p" and name[1:].isdigit())
 
 
-def _compared(context: Context, row: Row, ground: Ground) -> Iterator[Compared]:
+def _compared(context: Context, row: Row, ground: Ground, percentages: Mapping[Span, Test]) -> Iterator[Compared]:
     """The comparisons by which the head is refuted, with what both sides come to."""
     known = {**ground, **_measured(context, row)}
     for index, (compared, holds) in enumerate(sql.comparisons(context)):
         left, right = row[f"l{index}"], row[f"s{index}"]
-        if row[f"c{index}"] and left is not None and right is not None:
+        if not row[f"c{index}"] or left is None or right is None:
+            continue
+        written = None if compared.span is None else percentages.get(compared.span)
+        if written is not None and compared.operator is Operator.AT_MOST:
+            yield _in_percent(written, left, known, holds=holds)
+        else:
             yield Compared(print_condition(replace_variables(compared, known)), left, right, holds)
+
+
+def _in_percent(written: Test, distance: Value, known: Ground, *, holds: bool) -> Compared:
+    """How much more the greater value is than the less, in percent, against the tolerance as written."""
+    assert isinstance(distance, float)
+    _, _, tolerance = written.arguments
+    assert isinstance(tolerance, Call)
+    (limit,) = tolerance.arguments
+    assert isinstance(limit, Constant)
+    return Compared(
+        print_condition(replace_variables(written, known)), 100 * math.expm1(distance), limit.value, holds, percent=True
+    )
 
 
 def _measured(context: Context, row: Row) -> dict[Variable, Expression]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import TypeGuard
 
 from rulescore.data.setting import ValueType
 from rulescore.errors import Diagnostic, Place, Severity
@@ -72,10 +73,11 @@ def log_distance(percent: float) -> float:
 def is_relative(rule: Rule) -> bool:
     """Whether the tolerance of a rule's head, or of a denial constraint's body, is in percent."""
     place = rule.body if isinstance(rule.head, Falsity) else rule.head
-    return any(_is_in_percent(node) for node in nodes_in(place))
+    return any(is_in_percent(node) for node in nodes_in(place))
 
 
-def _is_in_percent(node: Node) -> bool:
+def is_in_percent(node: Node) -> TypeGuard[Test]:
+    """Whether it is a `within` whose tolerance is in percent."""
     match node:
         case Test("within", (_, _, Call("percent"))):
             return True

@@ -11,7 +11,7 @@ from rulescore.language.syntax import Value
 from rulescore.reporting.cells import counted, shown
 from rulescore.reporting.listing import Audience, Cell, CellKind, Column, Layout, Listing
 from rulescore.reporting.rulefile import shown_probability
-from rulescore.reporting.sentences import sentence
+from rulescore.reporting.sentences import sentence, shown_margin
 from rulescore.reporting.tables import titled
 from rulescore.scoring.results import DataSummary, PredictionCounts, RuleInfo, TableCounts
 
@@ -86,7 +86,7 @@ def violations_listing(found: Violations) -> Listing:
         )
         for row in found.rows
     )
-    shown_of = f"{len(rows):,} of {found.total:,} violations shown"
+    shown_of = f"{len(rows):,} of {counted(found.total, 'violation')} shown"
     return Listing(
         "violations",
         "Violations",
@@ -121,8 +121,9 @@ def _value(value: object) -> str:
 
 
 def _compared(one: Compared) -> str:
-    sides = f"{one.text}: {_number(one.left)} against {_number(one.right)}"
-    return sides if one.margin is None else f"{sides}, {'by' if one.holds else 'missed by'} {_number(one.margin)}"
+    mark = "%" if one.percent else ""
+    sides = f"{one.text}: {_number(one.left)}{mark} against {_number(one.right)}{mark}"
+    return sides if one.margin is None else f"{sides}, {'by' if one.holds else 'missed by'} {shown_margin(one)}"
 
 
 def _aggregated(one: Aggregated) -> str:

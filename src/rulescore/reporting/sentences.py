@@ -77,8 +77,15 @@ def _missed(compared: Compared, head: str) -> str:
     what = "it" if compared.text == head else compared.text
     if compared.margin is None:
         return f"{what} holds" if compared.holds else f"{what} does not"
-    margin = shown(compared.margin, CellKind.VALUE)
+    margin = shown_margin(compared)
     return f"{what} holds by {margin}" if compared.holds else f"{what} is missed by {margin}"
+
+
+def shown_margin(compared: Compared) -> str:
+    """By how much, with its unit."""
+    number = shown(compared.margin, CellKind.VALUE)
+    unit = compared.unit
+    return number if unit is None else f"{number} {unit.removesuffix('s') if number == '1' else unit}"
 
 
 def _observed(facts: Sequence[str]) -> str:

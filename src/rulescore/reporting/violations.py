@@ -176,6 +176,7 @@ _FIXED: dict[str, Callable[[Sequence[Violation]], Any]] = {
     "left": lambda rows: typed([_first(row.compared, lambda one: one.left) for row in rows]),
     "right": lambda rows: typed([_first(row.compared, lambda one: one.right) for row in rows]),
     "margin": lambda rows: typed([_first(row.compared, lambda one: one.margin) for row in rows]),
+    "margin_unit": lambda rows: typed([_first(row.compared, lambda one: one.unit) for row in rows]),
     "aggregate": lambda rows: typed([_first(row.aggregated, lambda one: one.text) for row in rows]),
     "aggregate_value": lambda rows: typed([_first(row.aggregated, lambda one: one.value) for row in rows]),
     "aggregate_before": lambda rows: typed([_first(row.aggregated, lambda one: one.before) for row in rows]),
@@ -185,7 +186,7 @@ _FIXED: dict[str, Callable[[Sequence[Violation]], Any]] = {
 
 _OF_REFUTATION = (
     *("refuted_by", "refuter_head", "refuter_relation", "refuter_tail"),
-    *("comparison", "left", "right", "margin"),
+    *("comparison", "left", "right", "margin", "margin_unit"),
 )
 
 

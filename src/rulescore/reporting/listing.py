@@ -21,7 +21,7 @@ class CellKind(StrEnum):
     TEXTS = "texts"
     BINDING = "binding"
     CODE = "code"
-    """The text of a rule. A terminal cuts it at the end of the line and leaves it out where there is no room for it."""
+    """The text of a rule. A terminal cuts it at the end of the line, and shows it below its row if there is no room beside it."""
 
 
 class Audience(StrEnum):

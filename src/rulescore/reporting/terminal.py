@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -66,21 +66,40 @@ def _render(listing: Listing, appearance: Appearance) -> str:
 
 
 def _fitted(listing: Listing, rows: Sequence[tuple[Cell, ...]], width: int) -> tuple[int, RenderableType]:
-    """A table and its width; texts of rules are left out if they would have no room."""
+    """A table and its width; texts of rules stand below their rows if there is no room beside the figures."""
     cells = [[shown(cell, column.kind) for cell, column in zip(row, listing.columns, strict=True)] for row in rows]
     widths = column_widths(listing.columns, cells, width)
     kept = [number for number, column in enumerate(listing.columns) if column.kind is not CellKind.CODE or widths[number]]
-    widths = [widths[number] for number in kept]
-    table = Table(box=SIMPLE_HEAD, padding=(0, _GAP - 1, 0, 0), pad_edge=False, show_edge=False, header_style="bold")
-    for number, given in zip(kept, widths, strict=True):
+    below = [number for number in range(len(listing.columns)) if number not in kept]
+    given = {number: widths[number] for number in kept}
+
+    table = _table(listing, given)
+    parts: list[RenderableType] = [table]
+    for row in range(len(cells)):
+        if below and row:
+            table = _table(listing, given, heading=False)
+            parts.append(table)
+        table.add_row(*(Text(cells[row][number], style=_style(listing, (row, number))) for number in kept))
+        parts += [Text(f"  {cells[row][number]}", style="dim", no_wrap=True, overflow="ellipsis") for number in below]
+    return max(width, sum(given.values()) + _GAP * (len(given) - 1)), Group(*parts)
+
+
+def _table(listing: Listing, widths: Mapping[int, int], *, heading: bool = True) -> Table:
+    table = Table(
+        box=SIMPLE_HEAD,
+        padding=(0, _GAP - 1, 0, 0),
+        pad_edge=False,
+        show_edge=False,
+        show_header=heading,
+        header_style="bold",
+    )
+    for number, given in widths.items():
         column = listing.columns[number]
         cut = column.kind is CellKind.CODE
         side: Literal["left", "right"] = "right" if is_number(column.kind) else "left"
-        heading = Text(visible(column.heading))
-        table.add_column(heading, justify=side, width=given, overflow="ellipsis" if cut else "fold", no_wrap=cut)
-    for row, texts in enumerate(cells):
-        table.add_row(*(Text(texts[number], style=_style(listing, (row, number))) for number in kept))
-    return max(width, sum(widths) + _GAP * (len(widths) - 1)), table
+        title = Text(visible(column.heading))
+        table.add_column(title, justify=side, width=given, overflow="ellipsis" if cut else "fold", no_wrap=cut)
+    return table
 
 
 def _style(listing: Listing, position: Position) -> str:

@@ -221,3 +221,9 @@ def test_a_margin_of_dates_is_in_days() -> None:
     (row,) = found.to_pylist()
     assert (row["margin"], row["margin_unit"]) == (29, "days")
     assert row["sentence"].endswith("but it is missed by 29 days")
+
+
+@pytest.mark.parametrize("asked", [{"limit": 0}, {"limit": -1}, {"sample": 0}, {"by": "rule", "limit": 0}])
+def test_a_limit_or_sample_of_less_than_one_is_refused(asked: dict[str, Any]) -> None:
+    with pytest.raises(rulescore.InputError, match="E709"):
+        result().violations(**asked)

@@ -40,6 +40,7 @@ from rulescore.scoring.score import UNMEASURED
 CODES = {
     "E269": "violations are to be counted by something that they are not counted by",
     "E512": "what is given as a result, or as the path of one, is neither",
+    "E709": "violations are asked for with a limit or a sample of less than 1",
     "E540": "a result is asked for what only its data can tell, and it does not know them",
     "E541": "a session is used after it was closed",
 }
@@ -280,6 +281,10 @@ def _violations(
     sample: int | None,
     seed: int,
 ) -> ViolationTable:
+    for what, number in (("limit", limit), ("sample", sample)):
+        if number is not None and number < 1:
+            helps = ("ask for at least 1", *(("`limit=None` lists all",) if what == "limit" else ()))
+            raise InputError(Diagnostic("E709", f"`{what}` is {number}, so that nothing would be listed", helps=helps))
     models = list(session.predictions)
     source = None if dataset or not models else [model] if model is not None else models
     if by is None:

@@ -74,7 +74,7 @@ def test_what_a_miner_says_stands_beside_the_rate(mined: Run) -> None:
 
 def test_a_tautology_is_warned_of(mined: Run) -> None:
     warning = mined().stderr.partition("warning[W212]: ")[2]
-    assert warning.startswith("rule `empty` says nothing: its head stands in its own body\n --> mined.rules:5:")
+    assert warning.startswith("rule `empty` says nothing: its head stands in its own body\n")
 
 
 def test_kept_rules_read_back_as_they_were_with_all_declarations(mined: Run, run: Run) -> None:

@@ -302,7 +302,7 @@ def test_a_sample_of_violations_is_that_of_its_seed(run: Run) -> None:
 def test_violations_are_blocks_on_a_terminal(run: Run) -> None:
     text = run("violations", "family.toml", "--model", "bad", "--rule", "no_incest").stdout
     assert "bad predicts wife(alice, daniel), but sister(alice, daniel) is" in text
-    assert "1 of 1 violations shown" in text
+    assert "1 of 1 violation shown" in text
 
 
 def test_rules_and_scores_use_the_same_names(run: Run) -> None:

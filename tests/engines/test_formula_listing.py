@@ -115,7 +115,7 @@ def test_what_no_name_stands_for_is_numbered_and_shown_with_its_value() -> None:
 
 def test_a_key_that_is_not_named_is_shown() -> None:
     found = only("P > 15 <- sale(zip: Z, price: P).", setting=table_setting)
-    assert found.binding == {"_1": 1, "Z": "a", "P": 10.5}
+    assert found.binding == {"id": 1, "Z": "a", "P": 10.5}
     assert (found.body, found.head) == (("sale(id: 1, zip: a, price: 10.5)",), "10.5 > 15")
 
 

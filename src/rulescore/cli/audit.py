@@ -21,7 +21,7 @@ from rulescore.cli.options import (
     refuse_output_choices,
     setting_options,
 )
-from rulescore.cli.output import show, show_explanations, show_warnings, show_written, tell
+from rulescore.cli.output import show, show_explanations, show_folded, show_written, tell
 from rulescore.cli.tolerances import WrittenTolerance, problems_of, read_tolerances
 from rulescore.errors import Diagnostic, InputError
 from rulescore.reporting.audit_filter import UNFLAGGED, AuditFilter, Flag, Order, RateRange, read_rate
@@ -124,8 +124,8 @@ def audit(
             evaluation = session.audit()
             listing = audit_listing(evaluation.rule_results, wanted, Order(sort), reverse=reverse, limit=limit)
             warnings = evaluation.warnings
-    show_warnings(warnings, quiet=quiet)
     show(listing, form)
+    show_folded(warnings, quiet=quiet, where="`rulescore check`")
     if output is not None:
         show_written(write_listing(listing, output, chosen.formats), quiet=quiet)
     if keep is not None:

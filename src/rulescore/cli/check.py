@@ -44,8 +44,9 @@ def check(choice: SettingChoice, files: tuple[Path, ...], rules_only: bool, form
     with Session(chosen.setting) as session:
         refuse_unknown(gates, session)
         listing = check_listing(session.summary, len(session.rules), session.predictions)
-        show_warnings([*session.warnings, *session.told_pairs], quiet=quiet)
+        warnings = [*session.warnings, *session.told_pairs]
     show(listing, form)
+    show_warnings(warnings, quiet=quiet)
 
 
 def _check_rule_files(files: tuple[Path, ...], written_in: str | None, form: str, *, quiet: bool) -> None:
@@ -56,5 +57,5 @@ def _check_rule_files(files: tuple[Path, ...], written_in: str | None, form: str
     from rulescore.reporting.findings import rule_files_listing
 
     rules, warnings = check_rule_files(rule_sources([RuleFile(file, written_in) for file in files]))
-    show_warnings(warnings, quiet=quiet)
     show(rule_files_listing(len(files), rules), form)
+    show_warnings(warnings, quiet=quiet)

@@ -186,7 +186,7 @@ class FormulaListing:
         head = self._rule.head
         return Violation(
             rule=self._name,
-            binding={_variable(one, i): value for i, (one, value) in enumerate(values.items(), 1)},
+            binding=dict(zip(_variables(context), values.values(), strict=True)),
             body=tuple(print_condition(replace_variables(one, ground)) for one in self._body(rule).conditions),
             head="false" if isinstance(head, Falsity) else print_condition(replace_variables(head, ground)),
             facts=tuple(self._body_facts(rule, ground)),
@@ -308,9 +308,19 @@ def _filled_term(written: Term, found: Term) -> Term:
     return found if isinstance(written, Wildcard) else written
 
 
-def _variable(name: str, number: int) -> str:
-    """A variable as it is called in the rule; `_` with its number among the variables."""
-    return f"_{number}" if is_fresh(name) else name
+def _variables(context: Context) -> list[str]:
+    """Variables as they are called in the rule. A key that is not named has the name of its column, with a number if that is taken;
+    `_` has its number among the variables."""
+    atoms = [atom for disjunct in context.rule.disjuncts for atom in disjunct.atoms]
+    keys = {term: name for atom in atoms for name, term in atom.arguments if name in context.relation(atom).key}
+    taken = {one for one in context.rule.variables if not is_fresh(one)}
+    names: list[str] = []
+    for number, one in enumerate(context.rule.variables, 1):
+        column = keys.get(Variable(one)) if is_fresh(one) else None
+        free = f"_{number}" if column is None else column if column not in taken else f"{column}_{number}"
+        names.append(free if is_fresh(one) else one)
+        taken.add(names[-1])
+    return names
 
 
 def _typed(value: Value, kind: ValueType | None) -> Value:

@@ -8,8 +8,8 @@ from rulescore.characters import visible
 from rulescore.reporting.cells import is_number, shown
 from rulescore.reporting.listing import CellKind, Listing, Position
 
-# With `:`, `@` and `www.` GitHub makes links of plain text.
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>|~&#$:@!]|(?<=www)\.)")
+# With `:`, `@` and `www.` GitHub makes links of plain text; not with a colon at the end of a word.
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>|~&#$@!]|:(?!\s|$)|(?<=www)\.)")
 _FIRST = re.compile(r"^(\d*)([-+=.)])")
 _BACKTICKS = re.compile(r"`+")
 

@@ -9,6 +9,7 @@ import jsonschema
 import pytest
 
 import rulescore
+from case_files import all_cases
 from other_rules import problem, reading, rules
 from rulescore.cli.options import RULE_FORMATS
 from rulescore.data.api import make_setting
@@ -33,6 +34,11 @@ def test_every_format_is_in_the_table_and_on_the_command_line() -> None:
     assert list(RULE_FORMATS) == list(FormatName)
 
 
+def test_no_rule_of_a_case_is_taken_for_another_tool_s() -> None:
+    lines = [line.strip() for case in all_cases() for line in case.rule_text.splitlines()]
+    assert [line for line in lines if recognise(line) is not None] == []
+
+
 @pytest.mark.parametrize("form", FORMATS.values(), ids=list(FORMATS))
 def test_the_example_of_every_format_is_recognised(form: Format) -> None:
     assert recognise(form.example.replace("⇥", "\t")) is form
@@ -46,6 +52,9 @@ def test_the_example_of_every_format_is_recognised(form: Format) -> None:
         "# AnyBURL\nincompatible p, q.",
         "@confidence(0.5) @support(3)\np(X) <- q(X, 3), X <= 5.",
         "closed *.",
+        "2 * N > 40 <- age(X, N).",
+        "3 > N or q(X) :- age(X, N).",
+        "20 <= N ← age(X, N).",
         "",
         "\n# nothing\n",
     ],

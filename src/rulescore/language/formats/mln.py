@@ -111,6 +111,7 @@ FORMAT = Format(
     FormatName.MLN,
     _TITLE,
     _EXAMPLE,
-    mostly(rf"(?:{NUMBER}\s+[!¬]?\s*[^\s(].*\)|(?:{NUMBER}\s+)?[!¬]?\s*\S.*\)\s+v\s+[!¬]?\s*\S.*\))\s*\.?$"),
+    # No clause has an arrow of ours: `2 * N > 40 <- age(X, N).` has no weight of 2.
+    mostly(rf"(?!.*(?:<-|:-|←))(?:{NUMBER}\s+[!¬]?\s*[^\s(].*\)|(?:{NUMBER}\s+)?[!¬]?\s*\S.*\)\s+v\s+[!¬]?\s*\S.*\))\s*\.?$"),
     read,
 )

@@ -42,8 +42,6 @@ FORMATS: dict[FormatName, Format] = {
 }
 _MOST_LINES = 50
 _LINES = re.compile(r"[^\n]+")
-_OWN_ARROW = re.compile(r"<-(?!-)|←")
-"""No other tool writes it: `2 * N > 40 <- age(X, N).` has no weight of 2."""
 _COMMENT = re.compile(r"\s*(?:#|//|%|$)")
 
 
@@ -51,10 +49,7 @@ def recognise(text: str) -> Format | None:
     """The format of another tool that a text is in, by its first lines; None for our own language and for what nobody knows."""
     found = (line[0].rstrip() for line in _LINES.finditer(text) if not _COMMENT.match(line[0]))
     lines = list(islice(found, _MOST_LINES))
-    if not lines or any(map(_OWN_ARROW.search, lines)):
-        return None
-    clauses = any(":-" in line for line in lines)
-    return next((one for one in ([prolog.FORMAT] if clauses else FORMATS.values()) if one.recognises(lines)), None)
+    return next((one for one in FORMATS.values() if lines and one.recognises(lines)), None)
 
 
 def named_format(name: str) -> FormatName:

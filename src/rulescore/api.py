@@ -33,7 +33,7 @@ def score(
     roles: str | Iterable[str] | None = None,
     weights: Mapping[str, float] | None = None,
     kinds: Mapping[str, str] | None = None,
-    top_k: int | None = None,
+    top_k: int | str | None = None,
     engine: object = "duckdb",
     memory_limit: str | None = None,
     threads: int | None = None,

@@ -33,6 +33,7 @@ from rulescore.reporting.tables import measure_cell
 from rulescore.reporting.terminal import Appearance
 from rulescore.reporting.violations import ViolationTable, count_table, violation_table
 from rulescore.scoring.comparison import compare
+from rulescore.scoring.curve import CurveOver, curve_points, curve_table
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.results import ModelResult
 from rulescore.scoring.score import UNMEASURED
@@ -135,6 +136,12 @@ class Result(Evaluation):
         what = f"a model: `{other}`" if isinstance(other, str) else kind_of(other)
         raise InputError(Diagnostic("E512", f"`other` is {what}", helps=helps))
 
+    def curve(self, over: str = CurveOver.RANK, at: Sequence[int | float] | None = None) -> Any:
+        """Scores with the best k answers of each query, for every k, as an Arrow table; `over="score"`: with answers that have a
+        score or more. `at`: these k or scores alone. Only what `top_k` has kept is there: `score(…, top_k="all")` keeps all."""
+        chosen = _curve_over(over)
+        return curve_table(curve_points(self, chosen, at), chosen)
+
     @contextmanager
     def session(self) -> Iterator[Session]:
         """The setting, loaded."""
@@ -170,6 +177,13 @@ class Result(Evaluation):
         a tuple (head, relation, tail), an atom as text, or the key of a table's row."""
         with self.session() as session:
             return _explained(session, prediction, model)
+
+
+def _curve_over(over: str) -> CurveOver:
+    if over not in set(CurveOver):
+        known = " or ".join(f"`{one}`" for one in CurveOver)
+        raise InputError(Diagnostic("E361", f"there is no curve over `{over}`", notes=(f"a curve runs over {known}",)))
+    return CurveOver(over)
 
 
 def load_result(path: str | Path) -> Result:

@@ -17,6 +17,7 @@ from click.core import ParameterSource
 from rulescore.reporting.format import Format
 
 CONVENTIONS = ("definition", "appendix")
+CURVES = ("rank", "score")
 LAYOUTS = ("published",)
 RULE_FORMATS = (
     "rulescore",
@@ -221,11 +222,12 @@ def _remember_quiet(context: click.Context, parameter: click.Parameter, quiet: b
 quiet_option = click.option("-q", "--quiet", is_flag=True, callback=_remember_quiet, help="Print no warnings.")
 
 
-def refuse_output_choices(option: str) -> None:
-    """Refuses options for results beside one that prints something else."""
+def refuse_output_choices(option: str, *besides: str) -> None:
+    """Refuses options for results beside one that prints something else; those `besides` are for that, too."""
     context = click.get_current_context()
-    others = ("--format", "--output", "--table", "--detail", "--fail-if", "--junit", "--summary")
-    for other in others:
+    others = ("--format", "--output", "--table", "--detail", "--curve", "--fail-if", "--junit", "--summary")
+    for other in (one for one in others if one not in {option, *besides}):
         name = "form" if other == "--format" else other.removeprefix("--").replace("-", "_")
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            raise click.UsageError(f"`{option}` prints no results: it cannot be combined with `{other}`")
+            what = "prints no results" if option == "--explain" else "prints a table of its own"
+            raise click.UsageError(f"`{option}` {what}: it cannot be combined with `{other}`")

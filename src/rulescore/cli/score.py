@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -21,6 +22,7 @@ from rulescore.cli.options import (
     ALL,
     ALLOWANCE,
     TRUTH,
+    CURVES,
     SettingChoice,
     explain_option,
     format_option,
@@ -44,6 +46,13 @@ from rulescore.reporting.format import Shown
 @explain_option
 @click.option("--detail", is_flag=True, help="Print everything: every rule under every model, reasons, warnings in full.")
 @click.option("--table", type=click.Choice([one.value for one in Shown]), help="Print this table alone, with all its rows.")
+@click.option(
+    "--curve",
+    type=click.Choice(CURVES),
+    is_flag=False,
+    flag_value="rank",
+    help="Print scores at every k up to the longest ranking, or over a threshold of scores.",
+)
 @format_option
 @output_option
 @fail_if_option
@@ -55,6 +64,7 @@ def score(
     explain: bool,
     detail: bool,
     table: str | None,
+    curve: str | None,
     form: str,
     output: Path | None,
     fail_if: tuple[str, ...],
@@ -73,6 +83,10 @@ def score(
 
     if explain:
         refuse_output_choices("--explain")
+    if curve is not None:
+        refuse_output_choices("--curve", "--format")
+        _show_curve(choice, curve, form, quiet=quiet)
+        return
     if detail and table is not None:
         raise click.UsageError("`--detail` prints every table: it cannot be combined with `--table`")
     chosen = load(choice, COUNTING if explain or output is not None else WRITING)
@@ -102,3 +116,23 @@ def score(
         write_reports(outcomes, evaluation, session, junit, summary)
     show_gates(outcomes, quiet=quiet)
     end_by(outcomes)
+
+
+def _show_curve(choice: SettingChoice, over: str, form: str, *, quiet: bool) -> None:
+    from rulescore.cli.setting import COUNTING, load, require_predictions
+    from rulescore.data.setting import EVERY_ANSWER
+    from rulescore.evaluate import Session
+    from rulescore.reporting.curve import curve_listing
+    from rulescore.reporting.format import Format
+    from rulescore.scoring.curve import CurveOver, curve_points
+
+    setting = load(choice, COUNTING).setting
+    require_predictions(setting)
+    if over == CurveOver.RANK:
+        models = (replace(one, top_k=one.top_k or EVERY_ANSWER) for one in setting.predictions)
+        setting = replace(setting, predictions=tuple(models))
+    with Session(setting) as session:
+        evaluation = session.evaluate(contributions=True)
+    points = curve_points(evaluation, CurveOver(over))
+    show(curve_listing(points, CurveOver(over), Format(form)), form)
+    show_folded(evaluation.warnings, quiet=quiet, where="`rulescore score --detail`")

@@ -14,6 +14,7 @@ from rulescore.data.functions import registered
 from rulescore.data.options import CallOptions, EngineSection, ScoringSection, checked
 from rulescore.data.rule_sources import RulesLike, rule_sources
 from rulescore.data.setting import (
+    EVERY_ANSWER,
     EngineOptions,
     FactSource,
     Function,
@@ -55,7 +56,7 @@ def make_setting(
     roles: str | Iterable[str] | None = None,
     weights: Mapping[str, float] | None = None,
     kinds: Mapping[str, str] | None = None,
-    top_k: int | None = None,
+    top_k: int | str | None = None,
     engine: object = "duckdb",
     memory_limit: str | None = None,
     threads: int | None = None,
@@ -94,7 +95,12 @@ def make_setting(
         problems.append(Diagnostic("E402", f"`engine` is a {type(engine).__name__}", notes=notes))
     scoring_section = checked(ScoringSection, scoring, problems)
     engine_section = checked(EngineSection, running, problems)
-    call = checked(CallOptions, {"top_k": top_k, "delimiter": delimiter, "header": header}, problems) or CallOptions()
+    call = (
+        checked(
+            CallOptions, {"top_k": EVERY_ANSWER if top_k == "all" else top_k, "delimiter": delimiter, "header": header}, problems
+        )
+        or CallOptions()
+    )
 
     def facts(what: FactsLike) -> tuple[FactSource, ...]:
         return _attempt(problems, lambda: observed_streams(what, delimiter=call.delimiter, header=call.header))

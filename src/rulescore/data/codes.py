@@ -31,6 +31,7 @@ CODES: dict[str, str] = {
     "E333": "predictions are for a table that there is not, or that has no target, or nothing says for which",
     "E334": "the path to a reached attribute is not understood",
     "E335": "a table's description says too much or too little",
+    "E363": "a file's format does not fit what it is given as, or what is said of it",
     "E360": "a registered function cannot be found, imported or called",
     "E381": "a statement of an RDF file is about a statement",
     "E382": "an RDF file that is given as rules has no axioms and no shapes",

@@ -21,6 +21,10 @@ class FileFormat(StrEnum):
     TURTLE = "turtle"
     TRIG = "trig"
     RDFXML = "rdfxml"
+    ANYBURL = "anyburl"
+    NEURAL_LP = "neural-lp"
+    EXPRESSGNN = "expressgnn"
+    PSL = "psl"
 
 
 class Arrangement(StrEnum):

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rulescore.data.setting import FactBatch, FactStream, ModelPredictions
+from rulescore.data.setting import EVERY_ANSWER, FactBatch, FactStream, ModelPredictions
 from rulescore.errors import Diagnostic, InputError, Place
 
 
@@ -27,7 +27,7 @@ class PredictionReader:
     were before anything was left out. Predictions in the engine's own database are not among them.
 
     What is kept depends on what a stream knows. Rank: rows with rank up to k. Query and score: the k best scores of each query,
-    of equal ones the earlier rows. Neither: every row. Where nothing is asked for, k is 1.
+    of equal ones the earlier rows, each with the rank that this makes. Neither: every row. Where nothing is asked for, k is 1.
     """
 
     def __init__(self, predictions: ModelPredictions) -> None:
@@ -61,9 +61,19 @@ class PredictionReader:
 
     def _refuse_top_k(self, stream: FactStream) -> None:
         if self._predictions.top_k is not None:
-            helps = ("leave top_k out, or add a `rank` column, or `query` and `score` columns",)
-            message = f"top_k is asked for, but the predictions of `{self._predictions.model}` have neither rank nor query"
-            raise InputError(Diagnostic("E330", message, Place(stream.origin), helps=helps))
+            raise InputError(unranked(self._predictions.model, self._predictions.top_k, stream.origin))
+
+
+def unranked(model: str, top_k: int, origin: str) -> Diagnostic:
+    """Best answers are asked for, and nothing says which they are."""
+    columns = "add a `rank` column, or `query` and `score` columns"
+    if top_k == EVERY_ANSWER:
+        message = f"a curve over ranks is asked for, but the predictions of `{model}` have neither rank nor query"
+        helps = (f"ask for one over scores, `--curve score`, or {columns}",)
+    else:
+        message = f"top_k is asked for, but the predictions of `{model}` have neither rank nor query"
+        helps = (f"leave top_k out, or {columns}",)
+    return Diagnostic("E330", message, Place(origin), helps=helps)
 
 
 def _choice(batch: FactBatch, stream: FactStream) -> _Choice:
@@ -89,16 +99,20 @@ def _best_of_each_query(batches: list[FactBatch], top_k: int, stream: FactStream
     rows = pa.Table.from_arrays(
         [pa.chunked_array([b.rows.column(name) for b in batches]) for name in ("query", "score")], ["query", "score"]
     )
-    keep = _best_rows(rows, top_k, stream)
+    ranks = _ranks(rows, top_k, stream)
+    # Without scores the order of a query's answers says nothing.
+    known = not rows.column("score").null_count
     start = 0
     for batch in batches:
         end = start + batch.rows.num_rows
-        yield _replaced(batch, batch.rows.filter(pa.array(keep[start:end])))
+        found, place = ranks[start:end], batch.rows.schema.get_field_index("rank")
+        ranked = batch.rows.set_column(place, "rank", pa.array(found, pa.int64())) if known else batch.rows
+        yield _replaced(batch, ranked.filter(pa.array(found <= top_k)))
         start = end
 
 
-def _best_rows(rows: pa.Table, top_k: int, stream: FactStream) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Which rows are among the k best of their query."""
+def _ranks(rows: pa.Table, top_k: int, stream: FactStream) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """The rank of each row among the answers to its query."""
     codes = pc.dictionary_encode(rows.column("query")).combine_chunks().indices.to_numpy()
     if rows.column("score").null_count:
         _refuse_unscored(codes, top_k, stream)
@@ -108,10 +122,9 @@ def _best_rows(rows: pa.Table, top_k: int, stream: FactStream) -> np.ndarray[tup
     sorted_codes = codes[order]
     starts = np.flatnonzero(np.r_[True, sorted_codes[1:] != sorted_codes[:-1]])
     sizes = np.diff(np.r_[starts, len(order)])
-    place = np.arange(len(order)) - np.repeat(starts, sizes)
-    keep = np.zeros(len(order), dtype=np.bool_)
-    keep[order[place < top_k]] = True
-    return keep
+    ranks = np.empty(len(order), dtype=np.int64)
+    ranks[order] = np.arange(1, len(order) + 1) - np.repeat(starts, sizes)
+    return ranks
 
 
 def _refuse_unscored(codes: np.ndarray[tuple[int], np.dtype[np.int32]], top_k: int, stream: FactStream) -> None:

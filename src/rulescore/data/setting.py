@@ -50,7 +50,16 @@ class FirstRow:
     names: tuple[str, ...] = ()
 
 
-Guess = FirstLine | FirstRow | OnePredicate
+@dataclass(frozen=True, slots=True)
+class Recognised:
+    """A file was recognised as another tool's: by its format, which people know as a `title`."""
+
+    format: str
+    title: str
+    names: tuple[str, ...] = ()
+
+
+Guess = FirstLine | FirstRow | OnePredicate | Recognised
 """What a reader took for granted. Only the other data and the rules can tell whether it is so."""
 
 
@@ -59,13 +68,14 @@ class FactBatch:
     """Facts of one arity. Columns: `predicate` (string) unless the batch names its one predicate, then `a0`, `a1`, … (string
     keys of constants, never null), and for predictions `score` (float64), `rank` (int64) and `query` (string), each nullable.
     `floats`: predicates with the numbers of the arguments that were given as floats, which the keys of whole ones do not tell.
-    `guess`: of the first batch of a source."""
+    `guess`: of the first batch of a source. `negative`: facts that a source of observed ones knows to be false."""
 
     arity: int
     rows: pa.RecordBatch
     predicate: str | None = None
     floats: frozenset[tuple[str, int]] = frozenset()
     guess: Guess | None = None
+    negative: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,6 +293,10 @@ class SqlRule:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kind", chosen(Kind, self.kind, "kind"))
+
+
+EVERY_ANSWER = 2**62
+"""The `top_k` that keeps all answers of each query. Like any other, it needs to know which are best."""
 
 
 @dataclass(frozen=True, slots=True)

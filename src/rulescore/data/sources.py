@@ -11,6 +11,7 @@ from pathlib import Path
 from rulescore.data.columns import file_columns, frame_columns
 from rulescore.data.constants import has_lone_surrogate
 from rulescore.data.files import STANDARD_INPUT, InputFile, is_folder, is_pipe, refuse_pipes_twice
+from rulescore.data.foreign import read_foreign, recognised
 from rulescore.data.frames import is_frame, is_spark_frame, lasting, read_frame, read_rows, refuse_spark_frame
 from rulescore.data.parquet import read_parquet
 from rulescore.data.rdf import RDF_ENDINGS, SYNTAXES, read_rdf
@@ -236,11 +237,20 @@ def refuse_shared_pipes(setting: Setting) -> None:
 def _read(kind: FileFormat, file: InputFile, request: Request) -> Iterator[FactBatch]:
     match kind:
         case FileFormat.TEXT:
-            return read_text(file, request)
+            return _read_text(file, request)
         case FileFormat.PARQUET:
             return read_parquet(file, request)
-        case _:
+        case kind if kind in SYNTAXES:
             return read_rdf(file, SYNTAXES[kind], request)
+        case foreign:
+            return _read_text(file, request, foreign)
+
+
+def _read_text(file: InputFile, request: Request, form: FileFormat | None = None) -> Iterator[FactBatch]:
+    """A text file: of the format that is said, of another tool that its first lines tell, or plain rows."""
+    with file.opened() as opening:
+        found = form or recognised(opening, request)
+        yield from read_text(opening, request) if found is None else read_foreign(found, opening, request)
 
 
 def file_format(path: Path, given: FileFormat | None) -> FileFormat:

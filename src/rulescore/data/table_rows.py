@@ -84,7 +84,8 @@ def file_rows(
             return RowStream(str(path), *parts, adoptable=None if is_pipe(path) else Adoptable(request))
         case other:
             notes = ("files of tables are delimited text and Parquet",)
-            raise InputError(Diagnostic("E305", f"{SYNTAXES[other]} is no table", Place(str(path)), notes=notes))
+            name = SYNTAXES[other] if other in SYNTAXES else f"a file of the format `{other}`"
+            raise InputError(Diagnostic("E305", f"{name} is no table", Place(str(path)), notes=notes))
 
 
 def frame_rows(frame: object, origin: str) -> RowStream:

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from pyarrow import csv
 
 from rulescore.data.batches import no_facts, text_batch
-from rulescore.data.files import InputFile, Opening
+from rulescore.data.files import Opening
 from rulescore.data.keys import CellError
 from rulescore.data.layout import Layout, choosing, half_header, headerless_widths, is_header, narrow_header, resolve
 from rulescore.data.line_ends import TrimmedStream
@@ -44,13 +44,8 @@ class Dialect:
         return self.delimiter in _QUOTING_DELIMITERS
 
 
-def read_text(file: InputFile, request: Request) -> Iterator[FactBatch]:
+def read_text(file: Opening, request: Request) -> Iterator[FactBatch]:
     """The facts of a text file. A row that is not understood ends the reading with every such row's file, line and column."""
-    with file.opened() as opening:
-        yield from _read(opening, request)
-
-
-def _read(file: Opening, request: Request) -> Iterator[FactBatch]:
     dialect = find_dialect(file, request)
     layout = resolve(dialect.header, dialect.width, request)
     rows_read = 0

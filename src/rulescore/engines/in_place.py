@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from rulescore.data.layout import MODEL, model_column
 from rulescore.data.request import FactFile, Request
+from rulescore.data.selection import unranked
 from rulescore.data.setting import (
     DatabaseTable,
     FactSource,
@@ -166,9 +167,7 @@ def predicted_in_place(engine: Engine, facts: FactTable, model: int, name: str, 
         message = f"neither rank nor score says which answers of `{facts.table}` are best"
         raise InputError(Diagnostic("E330", message, Place(facts.origin), helps=helps))
     if rows and top_k is not None and not by_rank and not by_query:
-        helps = ("leave top_k out, or add a `rank` column, or `query` and `score` columns",)
-        message = f"top_k is asked for, but the predictions of `{name}` have neither rank nor query"
-        raise InputError(Diagnostic("E330", message, Place(facts.origin), helps=helps))
+        raise InputError(unranked(name, top_k, facts.origin))
 
     def chosen() -> Select:
         return sql.predicted_rows(

@@ -17,7 +17,7 @@ from rulescore.engines.base import Engine
 from rulescore.engines.in_place import InPlace, observed_in_place, predicted_in_place, refuse_unknown_model
 from rulescore.engines.readings import Occurrences, Reading, reading_problems, stream_reading, table_reading
 from rulescore.engines.tables import LoadedTable, predicted_facts
-from rulescore.errors import Diagnostic, InputError, Severity
+from rulescore.errors import Diagnostic, InputError, Place, Severity
 from rulescore.logic.plan import LiteralName
 from rulescore.logic.refutation import Order, identity
 from rulescore.sql import loading as sql
@@ -157,8 +157,9 @@ def load(
     """Load every fact of a setting. `constants` are keys that rules mention, `declared` predicates with their arity. Predictions
     of the targets of `tables` are facts among the others. `mentioned`: whether a rule or a declaration speaks of a predicate."""
     tables = tables or {}
-    observed = stage(engine, "observed", setting.observed)
-    negative = stage(engine, "negative", setting.negatives)
+    negative = Staging(engine, "negative")
+    observed = stage(engine, "observed", setting.observed, negative)
+    stage(engine, "negative", setting.negatives, into=negative)
     predicted, read, kept = stage_predictions(engine, setting, tables)
     stages = {"observed": observed, "negative": negative, "predicted": predicted}
     rows = row_counts(engine, stages)
@@ -255,9 +256,12 @@ def _refuse_clashes(predicates: Iterable[str], tables: Mapping[str, LoadedTable]
         raise InputError(problems)
 
 
-def stage(engine: Engine, kind: str, sources: Iterable[FactSource]) -> Staging:
-    """Facts as rows of text keys. Published sources are tables by now."""
-    staging = Staging(engine, kind)
+def stage(
+    engine: Engine, kind: str, sources: Iterable[FactSource], negative: Staging | None = None, *, into: Staging | None = None
+) -> Staging:
+    """Facts as rows of text keys. Published sources are tables by now. `negative`: where those go that a source knows to be false;
+    `into`: where the others go, if that has been begun."""
+    staging = into or Staging(engine, kind)
     for source in sources:
         if isinstance(source, FactTable):
             found = observed_in_place(engine, source)
@@ -268,9 +272,19 @@ def stage(engine: Engine, kind: str, sources: Iterable[FactSource]) -> Staging:
             staging.readings.append(reading)
             for batch in source.open():
                 reading.look(batch)
-                staging.add(batch)
+                if not batch.negative:
+                    staging.add(batch)
+                elif negative is None:
+                    raise InputError(_no_place_for_negatives(source.origin))
+                else:
+                    negative.add(batch)
     staging.finish()
     return staging
+
+
+def _no_place_for_negatives(origin: str) -> Diagnostic:
+    helps = ("give the file to `score` or `audit` as facts: it says by itself which are false",)
+    return Diagnostic("E363", "the file has facts that it knows to be false, which have no place here", Place(origin), helps=helps)
 
 
 def stage_predictions(engine: Engine, setting: Setting, tables: Mapping[str, LoadedTable]) -> tuple[Staging, list[int], list[int]]:

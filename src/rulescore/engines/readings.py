@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from rulescore.data.constants import value_of
 from rulescore.data.layout import chosen_columns, names_relations
-from rulescore.data.setting import FactBatch, FactStream, FactTable, FirstLine, FirstRow, Guess, OnePredicate
+from rulescore.data.setting import FactBatch, FactStream, FactTable, FirstLine, FirstRow, Guess, OnePredicate, Recognised
 from rulescore.engines.base import Engine
 from rulescore.engines.in_place import InPlace
 from rulescore.errors import Diagnostic, Place, Severity, suggestion
@@ -26,6 +26,7 @@ CODES = {
     "E329": "nothing says that the columns of a file or table are the arguments of one predicate",
     "W325": "the first line of a file, or the first row of a table, is a fact about a predicate that nothing else mentions",
     "W326": "a file of a folder has three columns or more, and its predicate is one that nothing else mentions",
+    "W361": "a file was recognised as another tool's by its content",
     "W327": "names of predicates begin or end with a blank",
 }
 
@@ -95,8 +96,17 @@ def reading_problems(engine: Engine, readings: Sequence[Reading], found: Occurre
 
 
 def reading_warnings(readings: Sequence[Reading], found: Occurrences) -> Iterator[Diagnostic]:
+    yield from _recognised(readings)
     yield from _first_lines(readings, found)
     yield from _blanks(found)
+
+
+def _recognised(readings: Iterable[Reading]) -> Iterator[Diagnostic]:
+    for one in readings:
+        if isinstance(one.guess, Recognised):
+            message = f"`{one.origin}` is read as {one.guess.title}"
+            helps = (f'if it is, say so: `format = "{one.guess.format}"`; if not, `format = "text"`',)
+            yield Diagnostic("W361", message, Place(one.origin), helps=helps, severity=Severity.WARNING)
 
 
 def _unknown_predictions(engine: Engine, readings: Iterable[Reading], found: Occurrences) -> Iterator[Diagnostic]:

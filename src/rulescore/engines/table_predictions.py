@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from sqlglot import exp
 
 from rulescore.data.constants import equals_double, key_of
-from rulescore.data.setting import ModelPredictions, RowStream, Setting, TablePredictions, ValueType
+from rulescore.data.setting import EVERY_ANSWER, ModelPredictions, RowStream, Setting, TablePredictions, ValueType
 from rulescore.data.table_rows import ARROW_TYPES
 from rulescore.engines.base import Engine
 from rulescore.engines.in_place import stored_rows
@@ -69,9 +69,10 @@ def _counts(engine: Engine, tables: Sequence[sql.Checked]) -> list[dict[str, int
 
 def _top_k_problems(model: ModelPredictions) -> Iterator[Diagnostic]:
     if model.tables and model.top_k is not None:
-        message = f"top_k is asked for, but the predictions of `{model.model}` are values of a table's rows"
+        asked = "a curve over ranks is asked for" if model.top_k == EVERY_ANSWER else "top_k is asked for"
+        message = f"{asked}, but the predictions of `{model.model}` are values of a table's rows"
         notes = ("a row has one prediction, and there is nothing to choose from",)
-        yield Diagnostic("E330", message, Place(model.tables[0].rows.origin), notes=notes, helps=("leave top_k out",))
+        yield Diagnostic("E330", message, Place(model.tables[0].rows.origin), notes=notes, helps=("leave it out",))
 
 
 class _Stage:

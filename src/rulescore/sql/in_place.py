@@ -173,7 +173,7 @@ def observed_rows(facts: StoredFacts) -> Select:
 
 def predicted_rows(facts: StoredFacts, model: int, *, best_rank: int | None, best_of_query: int | None) -> Select:
     """The predictions of a model, those up to a rank or the best of each query where that is asked for. Of equal scores of a query
-    those come first whose keys do."""
+    those come first whose keys do; the place of each is its rank."""
     score = exp.null() if facts.score is None else column("s", facts.score)
     rank = exp.null() if facts.rank is None else column("s", facts.rank)
     query = select(
@@ -191,9 +191,10 @@ def predicted_rows(facts: StoredFacts, model: int, *, best_rank: int | None, bes
     order = [exp.Ordered(this=column("s", str(facts.score)), desc=True), *(exp.Ordered(this=facts.key(a)) for a in facts.arguments)]
     place = exp.Window(this=exp.RowNumber(), partition_by=parts, order=exp.Order(expressions=order))
     placed = facts.rows(query.select(named(place, "place"))).subquery(alias="b", copy=False)
-    fields = ["predicate", *(argument(i) for i in range(len(facts.arguments))), "model", "score", "rank", "query"]
+    fields = [column("b", one) for one in ("predicate", *(argument(i) for i in range(len(facts.arguments))), "model", "score")]
+    placed_at = named(exp.cast(column("b", "place"), "BIGINT", copy=False), "rank")
     best = exp.LTE(this=column("b", "place"), expression=number(best_of_query))
-    return select(*(column("b", one) for one in fields)).from_(placed).where(best)
+    return select(*fields, placed_at, column("b", "query")).from_(placed).where(best)
 
 
 def _query(facts: StoredFacts) -> exp.Expr:

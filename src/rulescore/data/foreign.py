@@ -1,0 +1,119 @@
+"""Text files of other tools: which tool's a file is, and its facts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import islice
+from types import ModuleType
+
+import pyarrow as pa
+
+from rulescore.data.batches import assemble, no_facts
+from rulescore.data.files import Opening
+from rulescore.data.keys import text_keys
+from rulescore.data.lines import open_lines
+from rulescore.data.request import FileFormat, Request
+from rulescore.data.setting import FactBatch, Recognised
+from rulescore.data.text_problems import MOST_PROBLEMS, at_most, encoding_problem, printable
+from rulescore.errors import Diagnostic, InputError, Place
+from rulescore.readers import anyburl, expressgnn, neural_lp, psl
+from rulescore.readers.facts import Facts, Fault
+
+READERS: dict[FileFormat, ModuleType] = {
+    FileFormat.ANYBURL: anyburl,
+    FileFormat.NEURAL_LP: neural_lp,
+    FileFormat.EXPRESSGNN: expressgnn,
+    FileFormat.PSL: psl,
+}
+"""A reader has `TITLE` and `LAYOUT` for people, says in `PREDICTIONS` and `FACTS` what its files may be and in `ONE_PREDICATE`
+whether they leave the predicate to the user, and has the functions `looks_like` for the first lines of a file and `read` for all
+of them."""
+
+_SAMPLE_LINES = 50
+
+
+def recognised(file: Opening, request: Request) -> FileFormat | None:
+    """The tool whose file this is by its first lines. A user who has said how the file is written has decided."""
+    said = request.file
+    if said.format is not None or said.layout is not None or said.columns or said.types or said.predicate is not None:
+        return None
+    if said.delimiter is not None or said.header is not None:
+        return None
+    with open_lines(file, request.origin) as lines:
+        sample = list(islice(lines, _SAMPLE_LINES))
+    fitting = (form for form, reader in READERS.items() if (reader.PREDICTIONS if request.predictions else reader.FACTS))
+    return next((form for form in fitting if READERS[form].looks_like(sample)), None)
+
+
+def read_foreign(form: FileFormat, file: Opening, request: Request) -> Iterator[FactBatch]:
+    """The facts of another tool's file. Lines that are not understood are raised together."""
+    reader = READERS[form]
+    refuse_unfit(form, request)
+    problems: list[Diagnostic] = []
+    begun = False
+    guess = None if request.file.format is not None else Recognised(form.value, reader.TITLE)
+    with open_lines(file, request.origin) as lines:
+        for found in reader.read(_decodable(lines, request), predictions=request.predictions):
+            if isinstance(found, Fault):
+                problems.append(_problem(found, reader, request))
+                if len(problems) > MOST_PROBLEMS:
+                    break
+            elif not problems:
+                yield replace(_batch(found, request), guess=guess)
+                guess, begun = None, True
+    if problems:
+        raise InputError(at_most(iter(problems)))
+    if not begun:
+        raise no_facts(request)
+
+
+def refuse_unfit(form: FileFormat, request: Request) -> None:
+    """Refuses what a user says of a file whose format leaves nothing to say, and a format that holds nothing of the kind."""
+    reader, file = READERS[form], request.file
+    if not (reader.PREDICTIONS if request.predictions else reader.FACTS):
+        kinds = ("predictions", "facts") if request.predictions else ("facts", "predictions")
+        message = f"{reader.TITLE} holds no {kinds[0]}"
+        helps = (f"give it as {kinds[1]}, or say another `format`",)
+        raise InputError(Diagnostic("E363", message, Place(request.origin), helps=helps))
+    if (file.predicate is not None) != reader.ONE_PREDICATE and not (reader.ONE_PREDICATE and request.in_folder):
+        name = f"`NAME={request.origin}`, a mapping in Python, `predicates` in a project file"
+        message = (
+            f"{reader.TITLE} holds the facts of one predicate, and nothing says of which"
+            if reader.ONE_PREDICATE
+            else (f"{reader.TITLE} names its predicates, and another name is given")
+        )
+        helps = (f"name it: {name}",) if reader.ONE_PREDICATE else ("leave the name out",)
+        raise InputError(Diagnostic("E363", message, Place(request.origin), helps=helps))
+    said = [key for key in ("layout", "delimiter", "header") if getattr(file, key) is not None]
+    said += [key for key in ("columns", "types") if getattr(file, key)]
+    if said:
+        message = f"`{said[0]}` says nothing of {reader.TITLE}"
+        notes = (f"it is written so: {reader.LAYOUT}",)
+        raise InputError(Diagnostic("E363", message, Place(request.origin), notes=notes, helps=("leave it out",)))
+
+
+def _decodable(lines: Iterable[str], request: Request) -> Iterator[str]:
+    for number, line in enumerate(lines, 1):
+        if not line.isascii() and (problem := encoding_problem(request.origin, number, line)) is not None:
+            raise InputError(problem)
+        yield line
+
+
+def _problem(fault: Fault, reader: ModuleType, request: Request) -> Diagnostic:
+    place = Place(request.origin, fault.line, fault.column, fault.length, printable(fault.text))
+    notes = (f"the file is read as {reader.TITLE}: {reader.LAYOUT}",)
+    told = () if request.file.format is not None else ("if it is another tool's, say its `format`",)
+    return Diagnostic(fault.code, fault.message, place, notes=notes, helps=(*fault.helps, *told))
+
+
+def _batch(facts: Facts, request: Request) -> FactBatch:
+    columns = [text_keys(pa.array(one, pa.string())) for one in facts.arguments]
+    answers = (
+        pa.array(facts.scores, pa.float64()) if facts.scores else None,
+        pa.array(facts.ranks, pa.int64()) if facts.ranks else None,
+        pa.array(facts.queries, pa.string()) if facts.queries else None,
+    )
+    predicates = pa.array(facts.predicates, pa.string()) if request.file.predicate is None else None
+    batch = assemble(columns, predicates, request.file.predicate, answers if request.predictions else None)
+    return replace(batch, negative=facts.negative)

@@ -11,6 +11,7 @@ if _typing.TYPE_CHECKING:
     from rulescore.data.rule_sources import RuleFile, RuleText
     from rulescore.data.setting import Function, SqlRule
     from rulescore.data.tables import Table
+    from rulescore.data.triples import Triples
     from rulescore.data.truth import Truth
     from rulescore.errors import EngineError, InputError, RulescoreError, RulescoreWarning
     from rulescore.reporting.comparison import Comparison
@@ -30,6 +31,7 @@ __all__ = [
     "RulescoreWarning",
     "SqlRule",
     "Table",
+    "Triples",
     "Truth",
     "__version__",
     "audit",
@@ -53,6 +55,7 @@ _HOMES = {
     "RulescoreWarning": "rulescore.errors",
     "SqlRule": "rulescore.data.setting",
     "Table": "rulescore.data.tables",
+    "Triples": "rulescore.data.triples",
     "Truth": "rulescore.data.truth",
     "audit": "rulescore.api",
     "load_result": "rulescore.result",

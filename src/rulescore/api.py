@@ -94,7 +94,7 @@ def audit(
     roles: str | Iterable[str] | None = None,
     weights: Mapping[str, float] | None = None,
     kinds: Mapping[str, str] | None = None,
-    top_k: int | None = None,
+    top_k: int | str | None = None,
     engine: object = "duckdb",
     memory_limit: str | None = None,
     threads: int | None = None,

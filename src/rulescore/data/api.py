@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+from rulescore.data.aligned import plain_values
 from rulescore.data.constants import has_lone_surrogate
 from rulescore.data.frames import is_frame
 from rulescore.data.functions import registered
@@ -40,6 +41,8 @@ from rulescore.data.truth import held_out
 from rulescore.errors import Diagnostic, InputError
 
 Found = TypeVar("Found")
+
+_FACTS = "facts"
 
 
 def make_setting(
@@ -168,16 +171,26 @@ class _Models:
         if by_table is None:
             return ModelPredictions(model, self._answers(what), self._call.top_k)
         found = tuple(one for table, rows in by_table for one in self._table_answers(model, table, rows))
-        return ModelPredictions(model, (), self._call.top_k, found)
+        return ModelPredictions(model, self._beside(what, by_table), self._call.top_k, found)
+
+    def _beside(self, what: FactsLike, by_table: list[tuple[KeyedTable, FactsLike]]) -> tuple[FactSource, ...]:
+        """Predicted facts of a mapping that has predictions for tables, too: triples are under `facts`, others under predicates."""
+        tables = {table.name for table, _ in by_table}
+        if not isinstance(what, Mapping) or not tables & set(what):
+            return ()
+        facts = [rows if name == _FACTS else {name: rows} for name, rows in what.items() if name not in tables]
+        return tuple(source for part in facts for source in self._answers(part))
 
     def _by_table(self, model: str, what: FactsLike) -> list[tuple[KeyedTable, FactsLike]] | None:
         """Predictions with the tables they are for; None for predicted facts."""
         targets = {table.name: table for table in self._tables if table.target is not None}
         if isinstance(what, Mapping) and what and set(what) <= targets.keys():
             return [(targets[name], rows) for name, rows in what.items()]
+        if isinstance(what, Mapping) and targets.keys() & set(what):
+            return [(targets[name], rows) for name, rows in what.items() if name in targets]
         if self._only_table is not None:
             return [(target_table(name, self._tables), rows) for name, rows in _sources_by_name(what)] or [(self._only_table, what)]
-        if self._tables and (predicts_values(what) or (targets and _is_ids_to_values(what))):
+        if self._tables and (predicts_values(what) or (targets and (_is_ids_to_values(what) or plain_values(what) is not None))):
             raise InputError(unnamed_target(model, self._tables))
         return None
 

@@ -71,6 +71,21 @@ def series_index(what: Any) -> list[object] | None:
     return list(what.index) if _is_pandas(what, "Series") else None
 
 
+def frame_index(what: Any) -> list[object] | None:
+    """What names the rows of a pandas frame; None for anything else."""
+    return list(what.index) if _is_pandas(what) else None
+
+
+def with_index(what: Any, names: Sequence[str]) -> object:
+    """A pandas frame whose index has become columns, if these names ask for it: by its own name, or `index` if it has none."""
+    if not _is_pandas(what) or all(name in what.columns for name in names):
+        return what
+    known = ["index"] if list(what.index.names) == [None] else list(what.index.names)
+    if None in known or not any(name in known for name in names) or any(name in what.columns for name in known):
+        return what
+    return what.reset_index(names=known)
+
+
 def lasting(frame: object) -> object:
     """A frame that can be read more than once: a stream of batches is drained into a table."""
     return frame.read_all() if isinstance(frame, pa.RecordBatchReader) else frame

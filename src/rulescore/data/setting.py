@@ -164,13 +164,15 @@ class ValueType(StrEnum):
 class RowStream:
     """Rows of a table. `schema` names its columns, with the types they have where they come from. `open` reads those it is asked
     for as string, int64, float64, bool or date32, null where a value is missing; both may be called more than once. `text`: what
-    is not declared is text, and takes the type of what it is compared with."""
+    is not declared is text, and takes the type of what it is compared with. `labels`: what names the rows of a frame that has an
+    index beside its columns."""
 
     origin: str
     schema: Callable[[], pa.Schema]
     open: Callable[[Sequence[str]], Iterator[pa.RecordBatch]]
     text: bool = False
     adoptable: Adoptable | None = None
+    labels: Callable[[], list[object]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

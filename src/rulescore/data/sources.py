@@ -19,6 +19,7 @@ from rulescore.data.request import DELIMITERS_ARE, FactFile, FileFormat, Request
 from rulescore.data.setting import Adoptable, FactBatch, FactSource, FactStream, FactTable, HiddenIds, PublishedFacts, Setting
 from rulescore.data.text import read_text
 from rulescore.data.text_problems import at_most
+from rulescore.data.triples import are_triples, triples_table
 from rulescore.errors import Diagnostic, InputError, Place
 
 FORMATS_BY_ENDING = {
@@ -135,6 +136,8 @@ class _Collector:
             frame, origin = lasting(what), f"<{_shown(what, predicate)}>"
             stream = self._stream(origin, predicate, partial(read_frame, frame))
             yield replace(stream, columns=partial(frame_columns, frame, origin))
+        elif predicate is None and are_triples(what):
+            yield self._stream(f"<{_shown(what, None)}>", None, partial(_read_triples, what))
         elif isinstance(what, Mapping) and predicate is None:
             for name, source in what.items():
                 if has_lone_surrogate(str(name)):
@@ -153,6 +156,7 @@ class _Collector:
             isinstance(first, FactStream | FactTable | PublishedFacts | FactFile | str | Path | Mapping)
             or is_frame(first)
             or is_spark_frame(first)
+            or (are_triples(first) and getattr(first, "ndim", 2) == 2)
         ):
             yield from chain.from_iterable(self._streams(item, predicate) for item in items)
         else:
@@ -218,8 +222,12 @@ class _Collector:
         adoptable = Adoptable(request) if kind is FileFormat.PARQUET and not is_pipe(path) else None
         whole = _MAPPING if file.predicate is not None else str(path.parent) if in_folder else None
         source = InputFile(path)
-        columns = None if kind is FileFormat.NTRIPLES else partial(file_columns, source, request, kind)
+        columns = None if kind not in (FileFormat.TEXT, FileFormat.PARQUET) else partial(file_columns, source, request, kind)
         yield FactStream(str(file.path), partial(_read, kind, source, request), adoptable, whole, columns)
+
+
+def _read_triples(what: object, request: Request) -> Iterator[FactBatch]:
+    return read_frame(triples_table(what, request.origin), request)
 
 
 def refuse_shared_pipes(setting: Setting) -> None:

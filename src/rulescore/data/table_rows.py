@@ -13,7 +13,7 @@ from pyarrow import parquet
 
 from rulescore.data.batches import no_facts
 from rulescore.data.files import InputFile, Opening, is_pipe
-from rulescore.data.frames import arrow_table, is_frame, is_spark_frame, lasting, refuse_spark_frame
+from rulescore.data.frames import arrow_table, frame_index, is_frame, is_spark_frame, lasting, refuse_spark_frame
 from rulescore.data.keys import CellError, decoded, is_text, midnights, parse_value
 from rulescore.data.layout import Layout
 from rulescore.data.lines import damaged
@@ -95,7 +95,12 @@ def frame_rows(frame: object, origin: str) -> RowStream:
         request = Request(origin, FactFile(origin), rows=True)
         return RowStream(origin, refused, lambda _: refused(), adoptable=Adoptable(request, frame))
     table = arrow_table(lasting(frame), origin) if is_frame(frame) else _python_table(frame, origin)
-    return RowStream(origin, lambda: table.schema, lambda names: _normal_batches(table.select(list(names)).to_batches(), origin))
+    return RowStream(
+        origin,
+        lambda: table.schema,
+        lambda names: _normal_batches(table.select(list(names)).to_batches(), origin),
+        labels=None if frame_index(frame) is None else lambda: frame_index(frame) or [],
+    )
 
 
 def _python_table(what: object, origin: str) -> pa.Table:

@@ -12,8 +12,9 @@ from typing import TypeVar
 
 import pyarrow as pa
 
+from rulescore.data.aligned import aligned_ids, labelled_ids, mask_of, masked_ids, plain_values, refuse_table_of_values
 from rulescore.data.files import is_pipe
-from rulescore.data.frames import column_values, is_frame, series_index
+from rulescore.data.frames import column_values, is_frame, series_index, with_index
 from rulescore.data.request import ColumnType, FileFormat, chosen
 from rulescore.data.setting import (
     DatabaseTable,
@@ -26,9 +27,10 @@ from rulescore.data.setting import (
     Reached,
     RowStream,
     TablePredictions,
+    ValueType,
 )
 from rulescore.data.sources import file_format
-from rulescore.data.table_rows import file_rows, frame_rows
+from rulescore.data.table_rows import file_rows, frame_rows, value_type
 from rulescore.errors import Diagnostic, InputError, Place, Source, suggestion
 from rulescore.language.attributes import parse_condition, parse_expression
 
@@ -47,7 +49,8 @@ class Table:
     `rows`: a path, a frame, a mapping from names to columns, or a list of mappings; or `database` and `table` for a table of a
     DuckDB file that is read in place, `table` alone for one of the engine's own database. `hidden` says which rows have a hidden
     target: a condition on attributes as text, a mapping
-    as in the project file (`{"column": …, "values": […]}`, `{"where": …}`, `{"path": …}`), or the keys of those rows. `types`
+    as in the project file (`{"column": …, "values": […]}`, `{"where": …}`, `{"path": …}`), the keys of those rows, or a mask with a
+    truth value for each row; those whose target is missing, if nothing is said. `key`: columns, or the index of a frame. `types`
     are those of the columns of a text file; `derived` and `reached` map names of further attributes to their definitions."""
 
     rows: object = None
@@ -93,7 +96,7 @@ class _Description:
             self._problems.append(Diagnostic("E322", f"table `{self._name}` is a {type(table).__name__}", helps=helps))
             return None
         rows = self._attempt((), self._rows)
-        hidden = None if table.hidden is None else self._attempt(("hidden",), self._hidden)
+        hidden = None if table.hidden is None else self._attempt(("hidden",), partial(self._hidden, rows))
         reached = [self._attempt(("reached", name), partial(_reached, name, text)) for name, text in table.reached.items()]
         derived = [self._derived(name, text) for name, text in table.derived.items()]
         if table.target is not None and not _names(table.key):
@@ -138,9 +141,10 @@ class _Description:
         if table.rows is None:
             raise _wrong(f"table `{self._name}` has no rows", "give `path`, `database` and `table`, or `table` alone")
         form = chosen(FileFormat, table.format, "format")
-        return rows_of(table.rows, f"<table {self._name}>", _types(table.types), table.delimiter, form)
+        rows = with_index(table.rows, _names(table.key))
+        return rows_of(rows, f"<table {self._name}>", _types(table.types), table.delimiter, form)
 
-    def _hidden(self) -> HiddenColumn | HiddenWhere | HiddenIds | None:
+    def _hidden(self, rows: RowStream | DatabaseTable | None) -> HiddenColumn | HiddenWhere | HiddenIds | None:
         match self._table.hidden:
             case str() as text:
                 return self._where(("hidden",), text)
@@ -160,8 +164,16 @@ class _Description:
                 raise _wrong(f"`hidden` of table `{self._name}` is not understood", _HIDDEN_FORMS)
             case Path() as path:
                 return HiddenIds(file_rows(path))
+            case mask if isinstance(rows, RowStream) and not self._of_truth_values(rows) and (chosen_rows := mask_of(mask)):
+                ids = masked_ids(self._name, _names(self._table.key), rows, chosen_rows, series_index(mask))
+                return HiddenIds(frame_rows(ids, f"<hidden rows of {self._name}>"))
             case ids:
                 return HiddenIds(_ids(ids, _names(self._table.key), f"<hidden rows of {self._name}>"))
+
+    def _of_truth_values(self, rows: RowStream) -> bool:
+        """Whether truth values are keys of rows."""
+        key, schema = _names(self._table.key), rows.schema()
+        return len(key) == 1 and key[0] in schema.names and value_type(schema.field(key[0]).type) is ValueType.BOOLEAN
 
     def _where(self, location: tuple[str, ...], text: str) -> HiddenWhere:
         return HiddenWhere(parse_condition(_source(self._place(location), text)))
@@ -212,22 +224,27 @@ def rows_of(
 
 
 def table_predictions(table: KeyedTable, what: object, origin: str, delimiter: str | None = None) -> TablePredictions:
-    """One model's predictions for a table: a path or a frame with ids and `prediction`, a mapping from ids to values, or a pandas
-    series whose index holds the ids."""
-    if (pairs := _ids_and_values(what)) is not None:
+    """One model's predictions for a table: a path or a frame with ids and `prediction`, a mapping from ids to values, a pandas
+    series whose index holds the ids or is that of the table's frame, or values alone in the order of the hidden rows."""
+    refuse_table_of_values(what, origin)
+    if (pairs := _ids_and_values(what, table, origin)) is not None:
         ids, values = pairs
         what = _id_columns(ids, table.key, origin).append_column(PREDICTION, _array(values, origin))
-    elif column_values(what) is not None:
-        notes = ("predictions come from a path, a frame with ids and `prediction`, or a mapping from ids to values",)
-        raise InputError(Diagnostic("E322", f"a {type(what).__name__} cannot be read as predictions", Place(origin), notes=notes))
+    elif (plain := plain_values(what)) is not None:
+        rows, places = aligned_ids(table, len(plain), origin)
+        values = plain if places is None else [plain[place] for place in places]
+        what = rows.append_column(PREDICTION, _array(values, origin))
     return TablePredictions(table.name, rows_of(what, origin, delimiter=delimiter, predictions=True))
 
 
-def _ids_and_values(what: object) -> tuple[list[object], list[object]] | None:
+def _ids_and_values(what: object, table: KeyedTable, origin: str) -> tuple[list[object], list[object]] | None:
     if isinstance(what, Mapping):
         return None if _has_columns(what) else (list(what), list(what.values()))
     index, values = series_index(what), column_values(what)
-    return None if index is None or values is None else (index, values)
+    if index is None or values is None:
+        return None
+    found = labelled_ids(table, what, origin)
+    return (index if found is None else found), values
 
 
 def predicts_values(what: object) -> bool:

@@ -66,16 +66,18 @@ def prediction_columns(
     whole or not."""
     schema = given.schema()
     names = _key_names(schema, table, given)
-    if schema.names.count(PREDICTION) != 1:
+    # Many programs write predictions under the name of what they predict.
+    value = str(table.target) if PREDICTION not in schema.names and schema.names.count(str(table.target)) == 1 else PREDICTION
+    if schema.names.count(value) != 1:
         raise _columns_problem(given, schema, PREDICTION, "predictions have a column `prediction`, and those of the key")
 
     def read(wanted: ValueType) -> tuple[Columns, list[Diagnostic]]:
         fields = [*(f"k{i}" for i in range(len(names))), "value"]
-        return typed_columns(engine, given, [*names, PREDICTION], [*types, wanted], fields)
+        return typed_columns(engine, given, [*names, value], [*types, wanted], fields)
 
     if target is not ValueType.INTEGER:
         return read(target)
-    kind = value_type(schema.field(PREDICTION).type)
+    kind = value_type(schema.field(value).type)
     if given.text or kind is not ValueType.FLOAT:  # a float does not hold every integer
         found, problems = read(ValueType.INTEGER)
         if not problems or not (given.text or kind is ValueType.INTEGER):

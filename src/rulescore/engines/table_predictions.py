@@ -68,7 +68,7 @@ def _counts(engine: Engine, tables: Sequence[sql.Checked]) -> list[dict[str, int
 
 
 def _top_k_problems(model: ModelPredictions) -> Iterator[Diagnostic]:
-    if model.tables and model.top_k is not None:
+    if model.tables and not model.streams and model.top_k is not None:
         asked = "a curve over ranks is asked for" if model.top_k == EVERY_ANSWER else "top_k is asked for"
         message = f"{asked}, but the predictions of `{model.model}` are values of a table's rows"
         notes = ("a row has one prediction, and there is nothing to choose from",)

@@ -32,6 +32,7 @@ CODES = {
     "E337": "a database, or a table of one, cannot be read in place",
     "E345": "rows of a table have no key, or the same one",
     "E346": "a reached attribute has different values in one row",
+    "W362": "nothing says which rows of a table are hidden, so those are whose target is missing",
     "W331": "no row of a table has a value that is to tell the hidden ones",
 }
 
@@ -87,6 +88,7 @@ class TableLoader:
 
     def __init__(self, engine: Engine, setting: Setting, used: Mapping[str, Collection[str]]) -> None:
         self._engine, self._tables, self._used = engine, setting.tables, used
+        self._predicted = {one.table for model in setting.predictions for one in model.tables}
         self._databases: dict[Path, str] = {}
         self._stored: dict[str, sql.StoredTable] = {}
         self._problems: list[Diagnostic] = []
@@ -323,6 +325,11 @@ class TableLoader:
 
     def _hidden_warnings(self, rows: TableRows) -> Iterator[Diagnostic]:
         table = rows.shape.table
+        if table.hidden is None and rows.hidden and table.name in self._predicted:
+            missing = f"{counted(rows.hidden, 'row')} of table `{table.name}`"
+            message = f"nothing says which rows are hidden, so those are whose `{table.target}` is missing: {missing}"
+            helps = ("say it with `hidden`",)
+            yield Diagnostic("W362", message, table.place, helps=helps, severity=Severity.WARNING)
         if isinstance(table.hidden, HiddenColumn) and not rows.hidden:
             value = sql.Attributes(rows.shape, rows.fields).column(Attribute(table.hidden.column))
             wanted = ", ".join(f"`{one}`" for one in table.hidden.values)

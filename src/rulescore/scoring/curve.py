@@ -49,8 +49,9 @@ class CurvePoint:
 
 
 def curve_points(evaluation: Evaluation, over: CurveOver, at: Sequence[int | float] | None = None) -> list[CurvePoint]:
-    """The points of every model, in the order of the models. `at`: these cuts alone. Otherwise every rank up to `top_k` or the last
-    one of a prediction that takes part in a grounding, or the scores that part a model's predictions into up to 20 groups of one size."""
+    """The points of every model, in the order of the models. `at`: these cuts alone. Otherwise every rank up to `top_k`, or the
+    last one of a prediction that takes part in a grounding; or the scores that part a model's predictions into up to 20 groups of
+    one size."""
     rows = evaluation.contributions
     longest = max([1, pc.max(rows["rank"]).as_py() or 1, *_asked_for(evaluation)])
     found: list[CurvePoint] = []

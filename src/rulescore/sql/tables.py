@@ -248,7 +248,8 @@ def create_rows(target: str, shape: TableShape, stored: StoredTable, rows: RowFi
             same = all_of(equal(column("i", f"k{i}"), column("r", rows.fields[one])) for i, one in enumerate(shape.table.key))
             hidden = exists(select(number(1)).from_(table(ids, "i")).where(same))
         case None:
-            hidden = exp.false()
+            predicted = shape.table.target
+            hidden = exp.false() if predicted is None else exp.Is(this=column("r", rows.fields[predicted]), expression=exp.null())
     flag = named(exp.Coalesce(this=hidden, expressions=[exp.false()]), "hidden")
     return create(
         target, select(*(column("r", part) for part in rows.fields.values()), flag).from_(query.subquery(alias="r", copy=False))

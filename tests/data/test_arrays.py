@@ -1,0 +1,217 @@
+"""Arrays, tensors, series and factories of other libraries as facts and as predictions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import torch
+from pykeen.triples import CoreTriplesFactory, TriplesFactory
+
+import rulescore
+from rulescore.errors import InputError
+
+LABELLED = np.array([["ann", "wife", "bob"], ["bob", "father", "cid"], ["ann", "mother", "cid"]])
+IDS = np.array([[0, 2, 1], [1, 0, 2], [0, 1, 2]])
+ENTITIES = ["ann", "bob", "cid"]
+RELATIONS = ["father", "mother", "wife"]
+RULES = "mother(X, Z) <- wife(X, Y), father(Y, Z). functional mother(X, Y) on Y -> X."
+
+
+def counts(observed, predictions=None):
+    result = rulescore.score(observed, {"m": predictions if predictions is not None else [("cid", "wife", "bob")]}, RULES)
+    [model] = result.model_results
+    return result.rule_results[0].dataset, model.evaluable, result.contributions["arguments"].to_pylist()
+
+
+EXPECTED = counts([tuple(row) for row in LABELLED.tolist()])
+
+
+@pytest.mark.parametrize(
+    "observed",
+    [
+        LABELLED,
+        LABELLED.astype(object),
+        [LABELLED[:1], LABELLED[1:]],
+        TriplesFactory.from_labeled_triples(LABELLED),
+        rulescore.Triples(IDS, entities=ENTITIES, relations=RELATIONS),
+        rulescore.Triples(torch.tensor(IDS), entities=dict(enumerate(ENTITIES)), relations={"father": 0, "mother": 1, "wife": 2}),
+    ],
+    ids=["names", "objects", "two arrays", "factory", "ids", "tensor"],
+)
+def test_facts_are_given_as_arrays(observed) -> None:
+    assert counts(observed) == EXPECTED
+
+
+def test_predictions_are_given_as_arrays_with_scores_and_ranks() -> None:
+    assert counts(LABELLED, np.array([["cid", "wife", "bob"]])) == EXPECTED
+    scored = rulescore.Triples(
+        np.array([[2, 2, 1], [1, 2, 1]]),
+        entities=ENTITIES,
+        relations=RELATIONS,
+        scores=torch.tensor([0.5, 0.25]),
+        queries=["a", "a"],
+    )
+    result = rulescore.score(LABELLED, {"m": scored}, RULES, top_k="all")
+    assert result.contributions.select(["score", "rank", "query"]).sort_by("rank").to_pylist() == [
+        {"score": 0.5, "rank": 1, "query": "a"},
+        {"score": 0.25, "rank": 2, "query": "a"},
+    ]
+    objects = np.array([["cid", "wife", "bob", 0.5, 1], ["bob", "wife", "bob", 0.25, 2]], dtype=object)
+    assert rulescore.score(LABELLED, {"m": objects}, RULES).model_results[0].predictions.kept == 1
+
+
+@pytest.mark.parametrize(
+    ("observed", "message"),
+    [
+        (IDS, r"rulescore\.Triples\(array, entities=…, relations=…\)"),
+        (np.array([1.0, 2.0]), r"rulescore\.Table\(frame, key=…, target=…\)"),
+        (LABELLED[:, :2], "an array of 3 × 2 holds no triples"),
+        (CoreTriplesFactory.create(torch.tensor(IDS)), r"rulescore\.Triples\(factory\.mapped_triples"),
+        (rulescore.Triples(IDS, entities=ENTITIES[:2], relations=RELATIONS), "the id 2 of a tail has no name in `entities`"),
+        (rulescore.Triples(LABELLED, entities=ENTITIES, relations=RELATIONS), "given as it is, without `Triples`"),
+        (rulescore.Triples(IDS, entities=ENTITIES, relations=RELATIONS, ranks=[1]), "3 of `tail`, 1 of `rank`"),
+    ],
+)
+def test_what_an_array_lacks_is_told(observed, message: str) -> None:
+    with pytest.raises(InputError, match=f"(?s)E364.*{message}"):
+        rulescore.audit(observed, RULES)
+
+
+def test_the_answers_for_ogb_need_their_queries() -> None:
+    facts = pa.table({"head": [0, 1], "relation": [7, 7], "tail": [1, 2]})
+    rules = "`7`(X, Z) <- `7`(X, Y), `7`(Y, Z). closed `7`."
+    best = {"t_pred_top10": np.array([[2, 1], [0, 2]]), "t": np.array([1, 2])}
+    with pytest.raises(InputError, match=r'(?s)E364.*without `hr`.*"hr": …'):
+        rulescore.score(facts, {"m": {"h,r->t": best}}, rules)
+    result = rulescore.score(facts, {"m": {"h,r->t": {**best, "hr": np.array([[0, 7], [1, 7]])}}}, rules, top_k=2)
+    assert result.model_results[0].predictions.queries == 2
+    assert result.contributions["query"].to_pylist()[0] == "tail 0"
+
+
+SALES = pd.DataFrame({"id": [7, 8, 9, 10], "zip": ["a", "a", "b", "b"], "price": [100.0, 120.0, np.nan, np.nan]})
+NEAR = """
+near: abs(P - Q) <= 30 <- sale(id: A, zip: Z, price: P), sale(id: B, zip: Z, price: Q), A != B.
+positive: P > 0 <- sale(price: P).
+"""
+TRUTH = SALES.assign(price=[100.0, 120.0, 90.0, 210.0])
+MASK = np.array([False, False, True, True])
+
+
+def predicted(table: rulescore.Table, predictions) -> list[list[str]]:
+    result = rulescore.score(None, {"m": predictions}, NEAR, tables={"sale": table})
+    rows = result.contributions.filter(pa.compute.equal(result.contributions["rule"].cast(pa.string()), "positive"))
+    return sorted(rows["arguments"].to_pylist())
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        MASK,
+        list(MASK),
+        pd.Series(MASK),
+        pl.Series(MASK),
+        pa.array(MASK),
+        TRUTH["id"] > 8,
+        [9, 10],
+        {"column": "zip", "values": ["b"]},
+    ],
+    ids=["array", "list", "series", "polars", "arrow", "comparison", "ids", "column"],
+)
+def test_hidden_rows_are_told_by_a_mask_or_by_ids(hidden) -> None:
+    table = rulescore.Table(TRUTH, key="id", target="price", hidden=hidden)
+    assert predicted(table, np.array([95.0, 205.0])) == [["10", "205"], ["9", "95"]]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.array([95.0, 205.0]),
+        np.array([[95.0], [205.0]]),
+        np.array([1.0, 1.0, 95.0, 205.0]),
+        torch.tensor([95.0, 205.0]),
+        [95.0, 205.0],
+        pl.Series([95.0, 205.0]),
+        pa.array([95.0, 205.0]),
+        pd.Series([205.0, 95.0], index=[3, 2]),
+        pd.Series([205.0, 95.0], index=[10, 9]),
+        pd.DataFrame({"id": [9, 10], "price": [95.0, 205.0]}),
+    ],
+    ids=["array", "column", "all rows", "tensor", "list", "polars", "arrow", "frame's index", "ids", "named like the target"],
+)
+def test_values_are_brought_to_the_hidden_rows(values) -> None:
+    table = rulescore.Table(TRUTH, key="id", target="price", hidden=MASK)
+    assert predicted(table, values) == [["10", "205"], ["9", "95"]]
+
+
+def test_ids_that_are_listed_have_their_order() -> None:
+    table = rulescore.Table(TRUTH, key="id", target="price", hidden=[10, 9])
+    assert predicted(table, np.array([205.0, 95.0])) == [["10", "205"], ["9", "95"]]
+
+
+def test_a_missing_target_is_hidden_which_is_said_once() -> None:
+    with pytest.warns(rulescore.RulescoreWarning, match="W362.*missing: 2 rows of table `sale`") as told:
+        assert predicted(rulescore.Table(SALES, key="id", target="price"), np.array([95.0, 205.0])) == [["10", "205"], ["9", "95"]]
+    assert len(told) == 1
+    assert rulescore.audit(None, NEAR, tables={"sale": rulescore.Table(SALES, key="id", target="price")}).warnings == ()
+
+
+@pytest.mark.parametrize(("frame", "key"), [(TRUTH.set_index("id"), "id"), (TRUTH.set_index("id").rename_axis(None), "index")])
+def test_the_index_of_a_frame_is_a_key(frame, key) -> None:
+    table = rulescore.Table(frame, key=key, target="price", hidden=MASK)
+    rules = NEAR.replace("id:", f"{key}:")
+    for values in (np.array([95.0, 205.0]), pd.Series([205.0, 95.0], index=[10, 9]), {9: 95.0, 10: 205.0}):
+        result = rulescore.score(None, {"m": values}, rules, tables={"sale": table})
+        assert result.model_results[0].coverage.value == 1
+
+
+@pytest.mark.parametrize(
+    ("hidden", "values", "message"),
+    [
+        (MASK[:3], {9: 1.0}, "E367.*the mask has 3 values, and table `sale` 4 rows"),
+        (pd.Series(MASK, index=[5, 6, 7, 8]), {9: 1.0}, "E367.*the index of the mask"),
+        (MASK, np.array([1.0, 2.0, 3.0]), "E365.*3 values without ids, and table `sale` has 2 hidden rows of 4"),
+        (MASK, np.eye(2), "E365.*an array of 2 × 2 is not one value"),
+        ('zip = "b"', np.array([1.0, 2.0]), "E365.*`hidden` as a mask"),
+    ],
+)
+def test_what_does_not_fit_the_rows_is_told(hidden, values, message: str) -> None:
+    with pytest.raises(InputError, match=f"(?s){message}"):
+        predicted(rulescore.Table(TRUTH, key="id", target="price", hidden=hidden), values)
+
+
+def test_an_index_that_may_mean_ids_or_labels_is_refused_unless_it_has_a_name() -> None:
+    frame = TRUTH.assign(id=[1, 2, 3, 4])
+    table = rulescore.Table(frame, key="id", target="price", hidden=MASK)
+    series = pd.Series([95.0], index=[3])
+    with pytest.raises(InputError, match=r'(?s)E366.*series\.index\.name = "id".*series\.to_numpy\(\)'):
+        predicted(table, series)
+    assert predicted(table, series.rename_axis("id")) == [["3", "95"]]
+
+
+def test_one_model_predicts_facts_and_several_targets() -> None:
+    flat = rulescore.Table({"id": [1, 2], "rent": [10, None]}, key="id", target="rent", hidden=[2])
+    sale = rulescore.Table(TRUTH, key="id", target="price", hidden=MASK)
+    rules = f"{RULES} {NEAR} cheap: R < 100 <- flat(rent: R)."
+    parts = {"sale": np.array([95.0, 205.0]), "flat": {2: 500}, "facts": [("cid", "wife", "bob")], "mother": [("bob", "cid")]}
+    result = rulescore.score(LABELLED, {"m": parts}, rules, tables={"sale": sale, "flat": flat})
+    assert result.model_results[0].predictions.distinct == 5
+    assert set(result.contributions["predicate"].to_pylist()) == {"wife", "sale.price", "flat.rent"}
+
+
+def test_values_beside_facts_need_the_name_of_their_table() -> None:
+    sale = rulescore.Table(TRUTH, key="id", target="price", hidden=MASK)
+    with pytest.raises(InputError, match=r'(?s)E333.*"sale": …'):
+        rulescore.score(LABELLED, {"m": np.array([95.0, 205.0])}, NEAR, tables={"sale": sale})
+
+
+def test_a_table_of_relbench_has_its_values_in_the_order_of_the_test_table() -> None:
+    table = pd.DataFrame(
+        {"driverId": [1, 2, 1], "date": pd.to_datetime(["2010-01-01", "2010-01-01", "2010-03-01"]), "position": [1.0, 2.0, None]}
+    )
+    rules = "top: P >= 1 <- driver(driverId: D, position: P)."
+    task = rulescore.Table(table, key=["driverId", "date"], target="position", hidden=table["date"] >= "2010-03-01")
+    result = rulescore.score(None, {"m": np.array([0.5])}, rules, tables={"driver": task})
+    assert result.contributions["refuted"].to_pylist() == [1]

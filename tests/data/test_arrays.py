@@ -8,6 +8,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import torch
+from pykeen.models import TransE
+from pykeen.predict import predict_target, predict_triples
 from pykeen.triples import CoreTriplesFactory, TriplesFactory
 
 import rulescore
@@ -215,3 +217,47 @@ def test_a_table_of_relbench_has_its_values_in_the_order_of_the_test_table() -> 
     task = rulescore.Table(table, key=["driverId", "date"], target="position", hidden=table["date"] >= "2010-03-01")
     result = rulescore.score(None, {"m": np.array([0.5])}, rules, tables={"driver": task})
     assert result.contributions["refuted"].to_pylist() == [1]
+
+
+def test_what_pykeen_predicts_is_given_as_it_is() -> None:
+    factory = TriplesFactory.from_labeled_triples(LABELLED)
+    torch.manual_seed(0)
+    model = TransE(triples_factory=factory, embedding_dim=4)
+    target = predict_target(model=model, head="cid", relation="wife", triples_factory=factory)
+    result = rulescore.score(factory, {"m": target}, RULES, top_k="all")
+    assert result.model_results[0].predictions.distinct == 3
+    assert result.model_results[0].predictions.queries == 1
+    assert result.contributions["query"].to_pylist() == ["tail of cid wife"]
+    assert rulescore.score(factory, {"m": [target]}, RULES).model_results[0].predictions.kept == 1
+    every = predict_triples(model=model, triples=np.array([["cid", "wife", "bob"]]), triples_factory=factory)
+    assert counts(factory, every.process(factory=factory)) == EXPECTED
+    assert counts(factory, every.process(factory=factory).df) == EXPECTED
+    with pytest.raises(InputError, match=r"(?s)E320.*frame\.assign\(head=…, relation=…\)"):
+        rulescore.score(factory, {"m": target.df}, RULES)
+
+
+@pytest.mark.parametrize(
+    ("ending", "message"), [("npz", "numpy.load"), ("pt", "the program that wrote it"), ("pkl", "frames or arrays")]
+)
+def test_files_of_arrays_and_objects_are_named(tmp_path, ending: str, message: str) -> None:
+    path = tmp_path / f"model.{ending}"
+    path.write_bytes(b"\0")
+    with pytest.raises(InputError, match=f"(?s)E305.*`.{ending}`.*{message}"):
+        rulescore.score(LABELLED, {"m": path}, RULES)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        "node1 label node2",
+        "~from ~label ~to",
+        "entity1 relation entity2",
+        "x_name relation y_name",
+        "head_entity predicate tail_entity",
+    ],
+)
+def test_columns_have_the_names_of_the_field(names: str) -> None:
+    frame = pd.DataFrame(LABELLED, columns=names.split())
+    assert counts(frame) == EXPECTED
+    beside = frame.assign(label=[1, 2, 3]) if "label" not in names else frame
+    assert counts(beside) == EXPECTED

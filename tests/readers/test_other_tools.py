@@ -50,11 +50,16 @@ def test_plain_triples_with_scores_are_not_neural_lp() -> None:
 
 
 def test_facts_of_expressgnn_have_any_arity_and_may_be_negative() -> None:
-    found = list(expressgnn.read(["father(1, 5)", "!male(0)", " /a/b (c)(x,y) ."], predictions=False))
+    found = list(expressgnn.read(["father(1, 5)", "!male(0)", " /a/b(c)(x,y) ."], predictions=False))
     assert [(one.predicates, one.arguments, one.negative) for one in found] == [
-        (["father", "/a/b (c)"], [["1", "x"], ["5", "y"]], False),
+        (["father", "/a/b(c)"], [["1", "x"], ["5", "y"]], False),
         (["male"], [["0"]], True),
     ]
+
+
+@pytest.mark.parametrize("line", ["1.0 !p(A, B) v q(B, A)", "f(A,B):-g(B,A).", "f(A,B)<=g(B,A)", "a\tp\tb", "p(a)\tb"])
+def test_rules_are_no_facts_of_expressgnn(line: str) -> None:
+    assert not expressgnn.looks_like([line])
 
 
 def test_negative_facts_of_a_fact_file_are_negative_facts(tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ CODES: dict[str, str] = {
     "E364": "an array cannot be read as triples",
     "E365": "values without ids do not fit the hidden rows of a table",
     "E366": "the index of a series of predictions may mean two things",
+    "E368": "a file of rules is given as facts or predictions",
     "E367": "a mask does not fit the rows of a table",
     "E363": "a file's format does not fit what it is given as, or what is said of it",
     "E360": "a registered function cannot be found, imported or called",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
 from types import ModuleType
@@ -15,6 +16,7 @@ from rulescore.data.keys import text_keys
 from rulescore.data.lines import open_lines
 from rulescore.data.request import FileFormat, Request
 from rulescore.data.setting import FactBatch, Recognised
+from rulescore.data.strangers import rule_file, stranger
 from rulescore.data.text_problems import MOST_PROBLEMS, at_most, encoding_problem, printable
 from rulescore.errors import Diagnostic, InputError, Place
 from rulescore.readers import anyburl, expressgnn, neural_lp, psl
@@ -40,10 +42,38 @@ def recognised(file: Opening, request: Request) -> FileFormat | None:
         return None
     if said.delimiter is not None or said.header is not None:
         return None
-    with open_lines(file, request.origin) as lines:
-        sample = list(islice(lines, _SAMPLE_LINES))
+    sample = _first_lines(file, request)
+    if (rules := rule_file(sample)) is not None:
+        # Commas or blanks in rules may make rows of them that look like facts.
+        what, cure = rules
+        helps = (cure, 'if they are facts all the same, say `format = "text"`')
+        raise InputError(Diagnostic("E368", f"the file looks like {what}", Place(request.origin), helps=helps))
     fitting = (form for form, reader in READERS.items() if (reader.PREDICTIONS if request.predictions else reader.FACTS))
     return next((form for form in fitting if READERS[form].looks_like(sample)), None)
+
+
+def _first_lines(file: Opening, request: Request) -> list[str]:
+    with open_lines(file, request.origin) as lines:
+        return list(islice(lines, _SAMPLE_LINES))
+
+
+@contextmanager
+def strangers_named(file: Opening, request: Request) -> Iterator[None]:
+    """A file that cannot be read as rows may be something else: the first problem says what it looks like."""
+    try:
+        yield
+    except InputError as error:
+        found = None if _is_unreadable(error) else stranger(_first_lines(file, request))
+        if found is None:
+            raise
+        first, *others = error.problems
+        what, cure = found
+        named = replace(first, notes=(*first.notes, f"the file looks like {what}"), helps=(cure, *first.helps))
+        raise InputError([named, *others]) from None
+
+
+def _is_unreadable(error: InputError) -> bool:
+    return error.problems[0].code == "E305"
 
 
 def read_foreign(form: FileFormat, file: Opening, request: Request) -> Iterator[FactBatch]:

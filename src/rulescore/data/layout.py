@@ -14,14 +14,16 @@ from rulescore.errors import Diagnostic, InputError, Place, suggestion
 
 TRIPLE = ("head", "relation", "tail")
 _WORDS: dict[str, tuple[str, ...]] = {
-    "head": ("subject", "subj", "s", "h", "source", "src", "from"),
+    "head": ("subject", "subj", "s", "h", "source", "src", "from", "head_entity", "entity1", "e1", "node1"),
     "relation": ("rel", "predicate", "pred", "property", "p", "r", "type", "relationship", "relation_type", "edge_type"),
-    "tail": ("object", "obj", "o", "t", "target", "dst", "to"),
-    "score": ("confidence", "probability"),
+    "tail": ("object", "obj", "o", "t", "target", "dst", "to", "tail_entity", "entity2", "e2", "node2"),
+    "score": ("confidence", "probability", "prob", "likelihood"),
     "rank": ("position",),
     "query": ("query_id",),
 }
 _IDS = {"head": ("start_id",), "relation": (), "tail": ("end_id",)}
+# Of Amazon Neptune and KGTK. Many a table has a column `label` that is no relation, so that it comes last.
+_LAST = {"head": ("x_name",), "relation": ("label", "edge"), "tail": ("y_name",)}
 
 
 def _tiers(part: str) -> tuple[frozenset[str], ...]:
@@ -34,7 +36,7 @@ def _tiers(part: str) -> tuple[frozenset[str], ...]:
     labels = frozenset(f"{word}_{end}" for word in long for end in ("label", "name"))
     # A column of ids beside one called `type` is found in many a table that holds no triples.
     ids = frozenset(f"{word}_id" for word in long if word not in ("from", "to", "type"))
-    return own, words, labels, ids.union(_IDS[part])
+    return own, words, labels, ids.union(_IDS[part]), frozenset(_LAST[part])
 
 
 ALIASES = {part: _tiers(part) for part in _WORDS}
@@ -193,7 +195,7 @@ def column_problem(request: Request, message: str, *, notes: tuple[str, ...] = (
 def _plain(name: str) -> str:
     """A name as it is compared: `Head Label`, `:START_ID(Person)`, `?s` as `head_label`, `start_id`, `s`."""
     bare = _GROUP.sub("", name.strip()) if name.lstrip().startswith(":") else name
-    return _BLANKS.sub("_", bare.lstrip("#:? ").strip().lower())
+    return _BLANKS.sub("_", bare.lstrip("#:?~ ").strip().lower())
 
 
 def _arrangement(names: Sequence[str], request: Request) -> Arrangement:
@@ -237,6 +239,9 @@ def _missing_columns(names: Sequence[str], missing: Sequence[str], request: Requ
     helps = [] if close is None else [f"is `{close}` the {missing[0]} column?"]
     if len(missing) == len(TRIPLE) <= len(names) and not request.in_memory:
         helps.append(f"choose them: `{chosen_columns(names)}`")
+    elif request.in_memory and close is None:
+        asked = ", ".join(f"{part}=…" for part in missing)
+        helps.append(f"if they are the same in all rows, as in answers to one question, add them: `frame.assign({asked})`")
     else:
         helps.append(f"say which it is: {choosing(missing[0], close or '…', request)}")
     if request.in_memory and len(missing) == len(TRIPLE):

@@ -11,7 +11,7 @@ from pathlib import Path
 from rulescore.data.columns import file_columns, frame_columns
 from rulescore.data.constants import has_lone_surrogate
 from rulescore.data.files import STANDARD_INPUT, InputFile, is_folder, is_pipe, refuse_pipes_twice
-from rulescore.data.foreign import read_foreign, recognised
+from rulescore.data.foreign import read_foreign, recognised, strangers_named
 from rulescore.data.frames import is_frame, is_spark_frame, lasting, read_frame, read_rows, refuse_spark_frame
 from rulescore.data.parquet import read_parquet
 from rulescore.data.rdf import RDF_ENDINGS, SYNTAXES, read_rdf
@@ -19,7 +19,7 @@ from rulescore.data.request import DELIMITERS_ARE, FactFile, FileFormat, Request
 from rulescore.data.setting import Adoptable, FactBatch, FactSource, FactStream, FactTable, HiddenIds, PublishedFacts, Setting
 from rulescore.data.text import read_text
 from rulescore.data.text_problems import at_most
-from rulescore.data.triples import are_triples, triples_table
+from rulescore.data.triples import OGB_TASK, are_triples, triples_table
 from rulescore.errors import Diagnostic, InputError, Place
 
 FORMATS_BY_ENDING = {
@@ -47,6 +47,8 @@ _UNREADABLE = _RDF | {
     ".db",
     ".sqlite",
 }
+_ARRAYS = frozenset((".npz", ".npy"))
+_OBJECTS = frozenset((".pt", ".pth", ".pkl", ".pickle", ".joblib", ".h5", ".hdf5", ".safetensors"))
 
 # Predicates that are given by their names are one source.
 _MAPPING = "<predicates>"
@@ -213,7 +215,7 @@ class _Collector:
     def _one_file(self, file: FactFile, *, in_folder: bool) -> Iterator[FactStream]:
         path = Path(file.path)
         ending = _ending(path)
-        if file.format is None and ending in _UNREADABLE:
+        if file.format is None and ending in _UNREADABLE | _ARRAYS | _OBJECTS:
             self._problems.append(_unknown_kind(path, ending))
             return
         kind = FORMATS_BY_ENDING.get(ending, FileFormat.TEXT) if file.format is None else FileFormat(file.format)
@@ -258,7 +260,11 @@ def _read_text(file: InputFile, request: Request, form: FileFormat | None = None
     """A text file: of the format that is said, of another tool that its first lines tell, or plain rows."""
     with file.opened() as opening:
         found = form or recognised(opening, request)
-        yield from read_text(opening, request) if found is None else read_foreign(found, opening, request)
+        if found is not None:
+            yield from read_foreign(found, opening, request)
+        else:
+            with strangers_named(opening, request):
+                yield from read_text(opening, request)
 
 
 def file_format(path: Path, given: FileFormat | None) -> FileFormat:
@@ -266,7 +272,7 @@ def file_format(path: Path, given: FileFormat | None) -> FileFormat:
     if is_folder(path):
         raise InputError(Diagnostic("E302", f"`{path}` is a folder", helps=("name one file",)))
     ending = _ending(path)
-    if given is None and ending in _UNREADABLE:
+    if given is None and ending in _UNREADABLE | _ARRAYS | _OBJECTS:
         raise InputError(_unknown_kind(path, ending))
     return given or FORMATS_BY_ENDING.get(ending, FileFormat.TEXT)
 
@@ -289,5 +295,10 @@ def _stray(path: Path, what: str) -> Diagnostic:
 
 def _unknown_kind(path: Path, ending: str) -> Diagnostic:
     notes = (f"files that can be read end in {', '.join(FORMATS_BY_ENDING)}, with or without .gz; others are taken for text",)
-    helps = ("convert it to Turtle or N-Triples",) if ending in _RDF else ()
+    helps: tuple[str, ...] = ("convert it to Turtle or N-Triples",) if ending in _RDF else ()
+    if ending in _ARRAYS:
+        ogb = f'answers for OGB as `{{"{OGB_TASK}": {{"hr": …, "t_pred_top10": …}}}}`'
+        helps = (f"give its arrays in Python: `numpy.load(path)`; triples as they are or as `rulescore.Triples`, {ogb}",)
+    if ending in _OBJECTS:
+        helps = ("load it with the program that wrote it, and give frames or arrays in Python, or save a text or Parquet file",)
     return Diagnostic("E305", f"files that end in `{ending}` cannot be read", Place(str(path)), notes=notes, helps=helps)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from rulescore.data.frames import arrow_table
 from rulescore.errors import Diagnostic, InputError, Place
 
 OGB_TASK = "h,r->t"
@@ -39,7 +40,7 @@ class Triples:
 
 def are_triples(what: object) -> bool:
     """Whether something is an array of triples, or what has one."""
-    return isinstance(what, Triples) or is_array(what) or hasattr(what, "mapped_triples") or is_ogb(what)
+    return isinstance(what, Triples) or is_array(what) or hasattr(what, "mapped_triples") or is_ogb(what) or _is_predictions(what)
 
 
 def is_array(what: object) -> bool:
@@ -47,6 +48,11 @@ def is_array(what: object) -> bool:
     return (
         type(what).__module__.partition(".")[0] in {"numpy", "torch"} and hasattr(what, "ndim") and bool(getattr(what, "ndim", 0))
     )
+
+
+def _is_predictions(what: object) -> bool:
+    """Whether something is what PyKEEN's functions for prediction return: a frame, and what was asked."""
+    return type(what).__module__.partition(".")[0] == "pykeen" and hasattr(what, "df")
 
 
 def is_ogb(what: object) -> bool:
@@ -64,6 +70,8 @@ def triples_table(what: Any, origin: str) -> pa.Table:
         return _ogb_table(what[OGB_TASK], origin)
     if isinstance(what, Triples):
         return _named_table(what, origin)
+    if _is_predictions(what):
+        return arrow_table(_asked(what, origin), origin)
     if not hasattr(what, "mapped_triples"):
         return _plain_table(array_of(what), origin)
     if not hasattr(what, "triples"):
@@ -129,6 +137,21 @@ def _by_id(names: Names) -> dict[int, str]:
         return {number: str(name) for number, name in enumerate(names)}
     by_name = any(isinstance(one, str) for one in names)
     return {int(number): str(name) for name, number in names.items()} if by_name else {int(k): str(v) for k, v in names.items()}
+
+
+def _asked(what: Any, origin: str) -> Any:
+    """The frame of PyKEEN's predictions. Answers to one question have the two other parts of their triples beside them."""
+    if not hasattr(what, "other_columns_fixed_ids"):
+        return what.df
+    if not hasattr(what.factory, "entity_labeling"):
+        helps = ("give `predict_target` a `triples_factory` that has labels",)
+        raise _problem("the predictions hold ids, and no names of entities and relations", origin, helps)
+    fixed = [part for part in _PARTS if part != what.target]
+    labels = {
+        part: (what.factory.relation_labeling if part == "relation" else what.factory.entity_labeling).id_to_label[number]
+        for part, number in zip(fixed, what.other_columns_fixed_ids, strict=True)
+    }
+    return what.df.assign(**labels, query=f"{what.target} of {' '.join(labels.values())}")
 
 
 def _ogb_table(task: Any, origin: str) -> pa.Table:

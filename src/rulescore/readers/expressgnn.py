@@ -11,8 +11,8 @@ TITLE = "a fact file of ExpressGNN"
 LAYOUT = "a fact a line, `father(1, 5)`, and `!male(0)` for one that is known to be false"
 PREDICTIONS, FACTS, ONE_PREDICATE = True, True, False
 
-# A name may have brackets in it; its arguments stand in the last ones.
-_FACT = re.compile(r"\s*(!?)\s*(\S.*?)\(([^()]*)\)\s*\.?\s*")
+# A name may have brackets in it; its arguments stand in the last ones. An arrow makes a rule.
+_FACT = re.compile(r"(?!.*(?::-|<-|<=|=>|->))\s*(!?)\s*(\S+?)\s*\(([^()]*)\)\s*\.?\s*")
 
 
 def looks_like(lines: Sequence[str]) -> bool:

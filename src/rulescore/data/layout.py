@@ -239,7 +239,7 @@ def _missing_columns(names: Sequence[str], missing: Sequence[str], request: Requ
     helps = [] if close is None else [f"is `{close}` the {missing[0]} column?"]
     if len(missing) == len(TRIPLE) <= len(names) and not request.in_memory:
         helps.append(f"choose them: `{chosen_columns(names)}`")
-    elif request.in_memory and close is None:
+    elif request.in_memory and close is None and len(missing) < len(TRIPLE):
         asked = ", ".join(f"{part}=…" for part in missing)
         helps.append(f"if they are the same in all rows, as in answers to one question, add them: `frame.assign({asked})`")
     else:

@@ -17,8 +17,6 @@ def curve_listing(points: Sequence[CurvePoint], over: CurveOver, form: Format) -
     by_rank = over is CurveOver.RANK
     shown = points if form in _FOR_PROGRAMS or not by_rank else _few(points)
     notes = ["k: the best k answers of each query count" if by_rank else "threshold: answers with that score or more count"]
-    if by_rank and points:
-        notes.append(f"no answer of a rank beyond {max(one.at for one in points):,} takes part in a grounding")
     if len(shown) < len(points):
         notes.append(f"{len(shown):,} of {len(points):,} rows; `--format csv` has all of them")
     columns = (

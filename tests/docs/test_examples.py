@@ -44,7 +44,7 @@ DOCUMENTS = (
     "docs/continuous-integration.md",
     "docs/architecture.md",
     "docs/ontologies.md",
-    "docs/formats/predictions.md",
+    "docs/predictions.md",
     "docs/examples/real-estate.md",
     "docs/examples/flights.md",
     "docs/examples/classification.md",

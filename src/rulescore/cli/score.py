@@ -21,8 +21,8 @@ from rulescore.cli.help import Command
 from rulescore.cli.options import (
     ALL,
     ALLOWANCE,
-    TRUTH,
     CURVES,
+    TRUTH,
     SettingChoice,
     explain_option,
     format_option,

@@ -84,7 +84,7 @@ def file_rows(
             return RowStream(str(path), *parts, adoptable=None if is_pipe(path) else Adoptable(request))
         case other:
             notes = ("files of tables are delimited text and Parquet",)
-            name = SYNTAXES[other] if other in SYNTAXES else f"a file of the format `{other}`"
+            name = SYNTAXES.get(other, f"a file of the format `{other}`")
             raise InputError(Diagnostic("E305", f"{name} is no table", Place(str(path)), notes=notes))
 
 

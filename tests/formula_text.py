@@ -37,13 +37,18 @@ from rule_text import RuleTextError, Token
 AGGREGATES = ("count", "sum", "avg", "min", "max", "count_distinct")
 TOLERANCES = ("percent", "quantile", "spread")
 COMPARISONS = {"=": "=", "!=": "!=", "≠": "!=", "<": "<", "<=": "<=", "≤": "<=", ">": ">", ">=": ">=", "≥": ">="}
-DAYS = {"day": 1, "days": 1, "week": 7, "weeks": 7}
+UNITS = {
+    f"{unit}{plural}": datetime.timedelta(**{f"{unit}s": 1})
+    for unit in ("week", "day", "hour", "minute", "second", "millisecond", "microsecond")
+    for plural in ("", "s")
+}
 Found = TypeVar("Found")
 
 TOKENS = re.compile(
     r"""(?P<space>\s+|\#[^\n]*)
     |(?P<string>"(?:[^"\\\n]|\\.)*")
     |(?P<quoted>`[^`\n]*`)
+    |(?P<moment>\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)
     |(?P<date>\d{4}-\d\d-\d\d)
     |(?P<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)
     |(?P<parameter>\$\w+)
@@ -109,10 +114,10 @@ class FormulaReader(rule_text.Reader):
     def literal_constant(self) -> Constant:
         negative = self.accept("-")
         token = self.take()
-        if token.kind not in ("string", "number", "date", "word") or (negative and token.kind != "number"):
+        if token.kind not in ("string", "number", "date", "moment", "word") or (negative and token.kind != "number"):
             raise RuleTextError(token.line, f"a constant expected, `{token.text}` found")
-        if token.kind == "number" and self.peek().text in DAYS:
-            return Constant("duration", datetime.timedelta(days=int(token.text)) * DAYS[self.take().text])
+        if token.kind == "number" and self.peek().text in UNITS:
+            return Constant("duration", int(token.text) * UNITS[self.take().text])
         value = rule_text.value(token)
         return given(-value if negative else value)  # type: ignore[operator]
 

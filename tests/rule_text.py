@@ -34,6 +34,7 @@ TOKENS = re.compile(
     r"""(?P<space>\s+|\#[^\n]*)
     |(?P<string>"(?:[^"\\\n]|\\.)*")
     |(?P<quoted>`[^`\n]*`)
+    |(?P<moment>\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)
     |(?P<date>\d{4}-\d\d-\d\d)
     |(?P<number>-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)
     |(?P<variable>[A-Z]\w*|_\w+)
@@ -139,7 +140,7 @@ class Reader:
                 return Variable(token.text)
             case "wildcard":
                 return Wildcard()
-            case "string" | "word" | "number" | "date":
+            case "string" | "word" | "number" | "date" | "moment":
                 return given(value(token))
             case _:
                 raise RuleTextError(token.line, f"a term expected, `{token.text}` found")
@@ -184,6 +185,9 @@ def value(token: Token) -> Value:
             return int(token.text) if token.text.lstrip("-").isdigit() else float(token.text)
         case "date":
             return datetime.date.fromisoformat(token.text)
+        case "moment":
+            found = datetime.datetime.fromisoformat(token.text)
+            return found if found.tzinfo is None else found.astimezone(datetime.UTC)
         case _:
             return {"true": True, "false": False}.get(token.text, token.text)
 
@@ -289,7 +293,7 @@ def write_value(one: Constant) -> str:
             whole = whole and (abs(one.value) <= 2**63 or Fraction(float(one.value)) != one.value)
             return str(one.value) if whole else repr(float(one.value))
         case _:
-            return str(one.value.isoformat())
+            return str(one.value.isoformat()).replace("+00:00", "Z")
 
 
 def write_term(term: Term) -> str:

@@ -72,8 +72,11 @@ values = (
     | st.floats(allow_nan=False, allow_infinity=False)
     | st.sampled_from([1e300, 1e22, 1e16, -0.0, 5e-324])
     | st.dates()
+    | st.datetimes(timezones=st.just(datetime.UTC) | st.none()).map(lambda moment: moment.replace(fold=0))
 )
 durations = st.timedeltas().map(lambda duration: datetime.timedelta(days=duration.days)) | st.just(datetime.timedelta(days=-1))
+durations |= st.integers(-(2**63), 2**63 - 1).map(lambda count: datetime.timedelta(microseconds=count))
+durations |= st.integers(-1000, 1000).map(lambda count: datetime.timedelta(minutes=count))
 variables = st.builds(Variable, variable_names)
 constants = st.builds(Constant, values | durations)
 terms = variables | st.just(Wildcard()) | constants

@@ -19,7 +19,7 @@ from rulescore.language.tokens import Token, statements
 from rulescore.language.trees import nodes_in
 
 _Read = TypeVar("_Read", Expression, And)
-_VALUES = frozenset({"attribute", "number", "quoted", "date", "true", "false", ")"})
+_VALUES = frozenset({"attribute", "number", "quoted", "date", "moment", "true", "false", ")"})
 """Kinds of tokens with which a value can end."""
 
 

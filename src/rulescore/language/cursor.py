@@ -208,7 +208,8 @@ class Cursor:
                     "E105",
                     f"`{token.text}` is neither a number nor a date nor a name",
                     self.token_span(token),
-                    note="numbers are written `12`, `-0.5` or `1e9`, dates `2020-01-31`; a name does not begin with a digit",
+                    note="numbers are written `12`, `-0.5` or `1e9`, dates `2020-01-31`, date-times `2020-01-31T12:30:00`; "
+                    "a name does not begin with a digit",
                     help=f'to use it as text, quote it: `"{token.text}"`',
                 )
             case "dotted" if "$" not in token.text:

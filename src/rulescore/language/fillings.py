@@ -12,7 +12,7 @@ from rulescore.language.syntax import Value
 from rulescore.language.terms import read_constant
 from rulescore.language.tokens import Token, is_dotted, statements
 
-_CONSTANTS = frozenset({"number", "+", "-", "date", "true", "false", "quoted"})
+_CONSTANTS = frozenset({"number", "+", "-", "date", "moment", "true", "false", "quoted"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,8 @@ def filling_of(value: Value) -> Filling:
         case bool():
             word = write_value(value)
             return Filling(word, ((word, word),))
+        case datetime.datetime():
+            return Filling(write_value(value), (("moment", write_value(value)),))
         case datetime.date():
             return Filling(write_value(value), (("date", write_value(value)),))
         case int() | float():

@@ -48,6 +48,11 @@ FUNCTIONS: dict[str, tuple[int, int | None]] = {
     "year": (1, 1),
     "month": (1, 1),
     "day": (1, 1),
+    "date": (1, 1),
+    "days": (1, 1),
+    "hours": (1, 1),
+    "minutes": (1, 1),
+    "seconds": (1, 1),
 }
 """Functions of values with the least and the greatest number of arguments; None: as many as one likes."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 
+from rulescore.language.moments import write_duration, write_moment
 from rulescore.language.syntax import Value
 from rulescore.language.tokens import is_dotted, is_variable_word, is_word
 
@@ -72,12 +73,14 @@ def write_value(value: Value) -> str:
             return value if is_word(value) and not is_variable_word(value) else quote(value, '"')
         case bool():
             return "true" if value else "false"
+        case datetime.datetime():
+            return write_moment(value)
         case datetime.date():
             return value.isoformat()
         case int() | float():
             return repr(value)
         case datetime.timedelta():
-            return f"{value.days} day{'' if abs(value.days) == 1 else 's'}"
+            return write_duration(value)
 
 
 def write_variable(name: str) -> str:

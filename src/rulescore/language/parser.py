@@ -23,7 +23,7 @@ CODES: dict[str, str] = {
     "E102": "a character that the rule language does not use",
     "E103": "a quotation is not closed on its line",
     "E104": "a backslash in quotes is followed by what is no escape",
-    "E105": "a number or a date is not written as one, or is none",
+    "E105": "a number, a date or a date-time is not written as one, or is none",
     "E106": "a full stop is missing",
     "E107": "a rule has no body",
     "E108": "a predicate has no arguments",

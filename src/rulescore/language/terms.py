@@ -8,14 +8,15 @@ import math
 from rulescore.errors import Span
 from rulescore.language.cursor import NAME_KINDS, Cursor
 from rulescore.language.literals import EscapeError, unquote
+from rulescore.language.moments import DAY, UNITS, parse_moment
 from rulescore.language.syntax import Constant, Term, Variable, Wildcard
 from rulescore.language.tokens import Token, is_dotted, is_variable_word
 
 PLAIN_KINDS = frozenset({"word", "quoted", "variable"})
 """Kinds of tokens that are a term by themselves."""
 
-_DAYS = {"day": 1, "days": 1, "week": 7, "weeks": 7}
-_OTHER_UNITS = frozenset({"second", "minute", "hour", "month", "year", "seconds", "minutes", "hours", "months", "years"})
+_UNITS = UNITS | {f"{unit}s": size for unit, size in UNITS.items()}
+_OTHER_UNITS = frozenset({"month", "year", "months", "years"})
 _SIGNS = frozenset({"-", "+"})
 
 
@@ -46,6 +47,9 @@ def read_term(cursor: Cursor, expected: str = "a variable or a constant") -> Ter
         case "date":
             cursor.advance()
             return Constant(_date(cursor, token), cursor.token_span(token))
+        case "moment":
+            cursor.advance()
+            return Constant(_moment(cursor, token), cursor.token_span(token))
         case "true" | "false" if cursor.following.kind != "(":
             cursor.advance()
             return Constant(token.kind == "true", cursor.token_span(token))
@@ -82,7 +86,7 @@ def read_number(cursor: Cursor) -> Constant:
         value = -value
     unit = cursor.token.text
     # With a parenthesis behind it the word is a predicate: a full stop or a comma is missing before it.
-    if cursor.token.kind == "word" and (unit in _DAYS or unit in _OTHER_UNITS) and cursor.following.kind != "(":
+    if cursor.token.kind == "word" and (unit in _UNITS or unit in _OTHER_UNITS) and cursor.following.kind != "(":
         return _read_duration(cursor, start, value)
     span = cursor.span_from(start)
     if abs(value) == math.inf:
@@ -103,14 +107,21 @@ def _read_duration(cursor: Cursor, start: int, number: int | float) -> Constant:
     span = cursor.span_from(start)
     duration = datetime.timedelta()
     if unit in _OTHER_UNITS or not isinstance(number, int):
-        note = "a duration is a whole number of days or weeks: `30 days`"
+        note = "a duration is a whole number of weeks, days, hours, minutes, seconds, milliseconds or microseconds: `30 days`"
         cursor.report("E105", f"`{cursor.source.text[span.start : span.end]}` is no duration", span, note=note)
     else:
         try:
-            duration = datetime.timedelta(days=number * _DAYS[unit])
+            duration = _duration(number * _UNITS[unit])
         except OverflowError:
             cursor.report("E105", "the duration is too long", span, note="dates end with the year 9999")
     return Constant(duration, span)
+
+
+def _duration(count: int) -> datetime.timedelta:
+    """So many microseconds: engines have 64 bits for them, and for days as well."""
+    if count % DAY and not -(2**63) <= count < 2**63:
+        raise OverflowError
+    return datetime.timedelta(days=count // DAY, microseconds=count % DAY)
 
 
 def _date(cursor: Cursor, token: Token) -> datetime.date:
@@ -125,6 +136,20 @@ def _date(cursor: Cursor, token: Token) -> datetime.date:
             help=f'to use it as text, quote it: `"{token.text}"`',
         )
         return datetime.date.min
+
+
+def _moment(cursor: Cursor, token: Token) -> datetime.datetime:
+    try:
+        return parse_moment(token.text)
+    except ValueError as error:
+        cursor.report(
+            "E105",
+            f"`{token.text}` is no date-time: {error}",
+            cursor.token_span(token),
+            note="a date-time is written `2020-01-31T12:30:00`, with a zone `2020-01-31T12:30:00+01:00` or `2020-01-31T11:30:00Z`",
+            help=f'to use it as text, quote it: `"{token.text}"`',
+        )
+        return datetime.datetime.min
 
 
 def unquoted(cursor: Cursor, token: Token) -> str:

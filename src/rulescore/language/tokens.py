@@ -25,8 +25,8 @@ DECLARATION_WORDS = frozenset({"incompatible", "functional", "closed", "refute",
 class Token(NamedTuple):
     """`kind` is the symbol or reserved word itself, one spelling for all (`:-` is `<-`), or the kind of what can vary: `word`,
     `dotted` (`sale.price`), `quoted`, `variable` (with a question mark), `parameter` (with a dollar sign), `number`, `date`,
-    `end`; or of a mistake: `unterminated`, `malformed`, `unknown`. A token that fills in a template's parameter stands where the
-    parameter does, so that `start` and `end` need not have the distance of the text."""
+    `moment` (a date-time), `end`; or of a mistake: `unterminated`, `malformed`, `unknown`. A token that fills in a template's
+    parameter stands where the parameter does, so that `start` and `end` need not have the distance of the text."""
 
     kind: str
     text: str
@@ -43,7 +43,9 @@ _BLANK = r"[\s\ufeff]"  # a byte order mark counts as white space
 _LETTER = r"[^\W\d]"
 _LETTERS = rf"[\w{_combining_marks()}]"
 _WORD = rf"{_LETTER}{_LETTERS}*+"
+_DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _DATE_LIKE = r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
+_TIME = r"[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?:Z|[+-][0-9]{2}:[0-9]{2})?"
 # The common ones first: the order of alternatives is what a large file's reading time hangs on.
 _SYMBOL = r"[(),]|\.(?!\d)|<->|<=>|<[-=>]|:-|->|=[<=>]|>=|!=|&&|\|\||//|\*\*|[←→⇐⇒⊥∧∨¬≠≤≥:;\[\]{}@*/+\-=<>!&|^~%]"
 _SPELLINGS = {
@@ -76,7 +78,8 @@ _TOKEN = re.compile(
     | (?P<unterminated>["`][^\r\n]*)
     | (?P<variable>\?{_LETTERS}+)
     | (?P<parameter>\${_WORD})
-    | (?P<date>[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}})(?!\w)
+    | (?P<date>{_DATE})(?!\w)
+    | (?P<moment>{_DATE}T{_TIME})(?!\w)
     | (?P<number>(?!{_DATE_LIKE})[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)(?!\w|\.[0-9])
     | (?P<malformed>{_DATE_LIKE}\w* | \.?\d+(?:\.\d+)?\w*)
     | (?P<end>\Z)

@@ -36,6 +36,9 @@ def constant(value: Value) -> Constant:
         return Constant("boolean", value)
     if isinstance(value, int | float):
         return Constant("number", Fraction(value))
+    if isinstance(value, datetime.datetime):
+        # With a zone it is an instant, which any zone may name; without one a clock's reading.
+        return Constant("datetime", value) if value.tzinfo is None else Constant("instant", value.astimezone(datetime.UTC))
     if isinstance(value, datetime.date):
         return Constant("date", value)
     return Constant("string", value)

@@ -38,6 +38,7 @@ VARIABLES = tuple(map(Variable, ("X", "Y", "Z", "W")))
 ABBREVIATION = Variable("V")
 
 DAY = datetime.date(2020, 1, 31)
+MIDNIGHT = datetime.datetime(2020, 1, 31)
 
 # Equality is typed and exact: several types in one pool, floats that equal integers, integers that no float equals.
 STRINGS: tuple[tuple[Value, ...], ...] = (("a", "b", "c"), ("a", "b"), ("a", "b", "c", "d"))
@@ -53,6 +54,8 @@ POOLS: tuple[tuple[Value, ...], ...] = (
     (1, 1.0, True, "1.0"),
     (2**53 + 1, 2.0**53, "9007199254740993", False),
     (DAY, "2020-01-31", 2020, -0.5),
+    (MIDNIGHT, MIDNIGHT.replace(tzinfo=datetime.UTC), DAY, "2020-01-31T00:00:00"),
+    (MIDNIGHT, datetime.datetime(2020, 1, 31, 0, 0, 0, 1)),
 )
 
 

@@ -86,7 +86,6 @@ def test_files_frames_and_rows_give_the_same_facts(write, tmp_path, facts_of):
 def test_typed_values_are_equal_whatever_they_come_from(write, tmp_path, facts_of):
     table = pa.table(TYPED)
     pq.write_table(table, tmp_path / "p.parquet")
-    midnights = table.set_column(4, "day", table.column("day").cast(pa.timestamp("s")))
     text = write("p.tsv", f"x\t1\t2.0\ttrue\t{DAY}\n\x01n1\t{-(2**62)}\t0.1\tfalse\t0001-01-01\n")
     types = dict(zip(["a0", "a1", "a2", "a3", "a4"], ["string", "integer", "float", "boolean", "date"], strict=True))
     declared = FactFile(text, predicate="p", types={name: ColumnType(kind) for name, kind in types.items()})
@@ -94,7 +93,6 @@ def test_typed_values_are_equal_whatever_they_come_from(write, tmp_path, facts_o
         tmp_path / "p.parquet",
         declared,
         {"p": table},
-        {"p": midnights},
         {"p": pl.DataFrame(TYPED)},
         {"p": pd.DataFrame(TYPED)},
         {"p": list(zip(*TYPED.values(), strict=True))},
@@ -123,10 +121,10 @@ def test_numbers_of_one_value_are_one_constant():
         (pa.array([1, None]), "E312"),
         (pa.array([1.0, float("nan")]), "E314"),
         (pa.array([1.0, float("-inf")]), "E314"),
-        (pa.array([datetime.datetime(2020, 1, 1), datetime.datetime(2020, 1, 1, 5)]), "E314"),
+        (pa.array([0, 1], pa.timestamp("ns")), "E314"),
     ],
 )
-def test_null_nan_infinity_and_times_of_day_are_refused_with_the_row(tmp_path, facts_of, problems_of, column, code):
+def test_null_nan_infinity_and_nanoseconds_are_refused_with_the_row(tmp_path, facts_of, problems_of, column, code):
     table = pa.table({"a0": column})
     pq.write_table(table, tmp_path / "p.parquet")
     for source in [{"p": table}, tmp_path / "p.parquet", {"p": [(value,) for value in column.to_pylist()]}]:

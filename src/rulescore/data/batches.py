@@ -163,7 +163,7 @@ class _TableColumns:
         except CellError as problem:
             raise self._cell(index, problem) from None
         except ColumnTypeError as problem:
-            raise self._type(index, str(problem), "columns of text, whole numbers, floats, booleans and dates can") from None
+            raise self._type(index, str(problem), "columns hold text, numbers, booleans, dates or date-times") from None
 
     def relation(self, index: int) -> pa.Array:
         """Names of predicates; relation numbers are named by their digits."""

@@ -11,6 +11,7 @@ import math
 import re
 from enum import StrEnum
 
+from rulescore.language.moments import parse_moment, write_moment
 from rulescore.language.syntax import Value
 
 MARKER = "\x01"
@@ -22,13 +23,23 @@ class ConstantType(StrEnum):
     NUMBER = "number"
     BOOLEAN = "boolean"
     DATE = "date"
+    DATETIME = "date-time"
+    INSTANT = "instant"
 
 
-_LETTERS = {"s": ConstantType.STRING, "n": ConstantType.NUMBER, "b": ConstantType.BOOLEAN, "d": ConstantType.DATE}
+_LETTERS = {
+    "s": ConstantType.STRING,
+    "n": ConstantType.NUMBER,
+    "b": ConstantType.BOOLEAN,
+    "d": ConstantType.DATE,
+    "t": ConstantType.DATETIME,
+    "z": ConstantType.INSTANT,
+}
 
 
 def key_of(value: Value) -> str:
-    """The key of a constant. NaN, infinity, lone surrogates and integers of thousands of digits have none: ValueError."""
+    """The key of a constant. NaN, infinity, lone surrogates, integers of thousands of digits and instants
+    outside the years 1 to 9999 have none: ValueError."""
     match value:
         case str():
             if has_lone_surrogate(value):
@@ -43,7 +54,7 @@ def key_of(value: Value) -> str:
                 raise ValueError(f"{value} is not a constant")
             return f"{MARKER}n{int(value) if value.is_integer() else repr(value)}"
         case datetime.datetime():
-            raise TypeError("a date with a time of day is not a constant")
+            return f"{MARKER}{'t' if value.tzinfo is None else 'z'}{write_moment(value)}"
         case datetime.date():
             return f"{MARKER}d{value.isoformat()}"
         case _:
@@ -79,6 +90,8 @@ def value_of(key: str) -> Value:
             return text == "true"
         case ConstantType.DATE:
             return datetime.date.fromisoformat(text)
+        case ConstantType.DATETIME | ConstantType.INSTANT:
+            return parse_moment(text)
         case ConstantType.NUMBER:
             return float(text) if any(c in text for c in ".en") else int(text)
 

@@ -18,11 +18,12 @@ import pyarrow as pa
 
 from rulescore.data.batches import Answers, assemble, table_batch
 from rulescore.data.constants import has_lone_surrogate, key_of
-from rulescore.data.keys import decimal_value
+from rulescore.data.keys import CellError, decimal_value, moment_counts
 from rulescore.data.layout import column_problem, resolve
 from rulescore.data.request import Request
 from rulescore.data.setting import FactBatch, FirstRow
 from rulescore.errors import Diagnostic, InputError, Place
+from rulescore.language.moments import moment_at, normal
 
 # Small enough that the strings of one batch stay far below the 2 GiB that a string column can address.
 _BATCH_ROWS = 1 << 17
@@ -211,14 +212,33 @@ def _ranks(members: Sequence[tuple[int, Sequence[Any]]], request: Request) -> pa
 
 
 def _plain(value: Any) -> Any:
-    """A value of an array library, a decimal or a midnight as the Python value it stands for."""
+    """A value of an array library, a decimal or a date-time of pandas as the Python value it stands for."""
+    if type(value).__name__ == "datetime64":  # which may have any unit
+        return _plain_moment(pa.array([value]))
     if hasattr(value, "item") and not isinstance(value, str):
         value = value.item()
     if isinstance(value, decimal.Decimal):
         return decimal_value(value) if value.is_finite() else float(value)
-    if isinstance(value, datetime.datetime) and value.time() == datetime.time():
-        return value.date()
+    if isinstance(value, datetime.datetime):
+        if value != value:
+            raise ValueError("it is missing")
+        if getattr(value, "nanosecond", 0):
+            raise ValueError("it has nanoseconds, and date-times have microseconds")
+        try:
+            return normal(value)
+        except OverflowError:
+            raise ValueError("its instant is in no year from 1 to 9999") from None
     return value
+
+
+def _plain_moment(one: pa.Array) -> object:
+    """The only value of an array, a date or a date-time."""
+    if not pa.types.is_timestamp(one.type) or one.null_count:
+        return one[0].as_py()
+    try:
+        return moment_at(moment_counts(one)[0].as_py(), zoned=False)
+    except CellError as error:
+        raise ValueError(f"it {error.reason}") from None
 
 
 def _shown(value: object) -> str:

@@ -13,11 +13,13 @@ import pyarrow.compute as pc
 
 from rulescore.data.constants import MARKER, key_of
 from rulescore.data.request import ColumnType
+from rulescore.language.moments import FIRST, LAST, parse_moment
 from rulescore.language.syntax import Value
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _FLOAT = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_UNITS = {"s": 1_000_000, "ms": 1_000, "us": 1}
 
 
 class CellError(Exception):
@@ -45,6 +47,11 @@ def parse_value(text: str, column_type: ColumnType) -> Value:
             return text.lower() == "true"
         case ColumnType.DATE if _DATE.fullmatch(text):
             return datetime.date.fromisoformat(text)
+        case ColumnType.DATETIME | ColumnType.INSTANT:
+            moment = parse_moment(text)
+            if (moment.tzinfo is None) is (column_type is ColumnType.INSTANT):
+                raise ValueError("it has no zone" if moment.tzinfo is None else "it has a zone")
+            return moment
         case _:
             raise ValueError(text)
 
@@ -79,7 +86,7 @@ def typed_text_keys(column: pa.Array, column_type: ColumnType) -> pa.Array:
 
 
 def keys(column: pa.Array) -> pa.Array:
-    """Keys of a typed column. Raises CellError for null, NaN, infinity and times of day, ColumnTypeError for other types."""
+    """Keys of a typed column. Raises CellError for null, NaN, infinity and nanoseconds, ColumnTypeError for other types."""
     if pa.types.is_dictionary(column.type):
         return keys(decoded(column))
     if column.null_count:
@@ -92,7 +99,7 @@ def keys(column: pa.Array) -> pa.Array:
     if pa.types.is_boolean(kind):
         return pc.if_else(column, key_of(True), key_of(False))
     if pa.types.is_timestamp(kind):
-        return _by_distinct(midnights(column), key_of)
+        return _moment_keys(column)
     if pa.types.is_floating(kind):
         return _float_keys(column.cast(pa.float64()))
     if pa.types.is_date(kind):
@@ -136,13 +143,30 @@ def _decimal_key(number: decimal.Decimal) -> str:
     return key_of(decimal_value(number))
 
 
-def midnights(column: pa.Array) -> pa.Array:
-    """Timestamps that are all midnights, as dates."""
-    local = pc.local_timestamp(column) if column.type.tz else column
-    whole = pc.equal(local, pc.floor_temporal(local, unit="day"))
-    if not pc.all(whole, min_count=0).as_py():
-        raise CellError(pc.index(whole, False).as_py(), "E314", "has a time of day, and only dates are constants")
-    return local.cast(pa.date32())
+def moment_counts(column: pa.Array) -> pa.Array:
+    """Timestamps of any unit as microseconds since 1970: of UTC if they have a zone, else of the clock on the wall."""
+    count = column.cast(pa.int64())
+    if column.type.unit == "ns":
+        found = pc.divide(count, 1_000)
+        _refuse_cells(pc.not_equal(pc.multiply(found, 1_000), count), "has nanoseconds, and date-times have microseconds")
+        return found
+    size = _UNITS[column.type.unit]
+    beyond = pc.or_(pc.less(count, -(-FIRST // size)), pc.greater(count, LAST // size))
+    _refuse_cells(beyond, "is in no year from 1 to 9999")
+    return pc.multiply(count, size)
+
+
+def _refuse_cells(wrong: pa.Array, reason: str) -> None:
+    if (row := pc.index(wrong, True).as_py()) >= 0:
+        raise CellError(row, "E314", reason)
+
+
+def _moment_keys(column: pa.Array) -> pa.Array:
+    """Arrow writes date-times as Python does, but for a blank where that has a `T`, and for fractions of nothing but zeros."""
+    written = moment_counts(column).cast(pa.timestamp("us")).cast(pa.string())
+    plain = pc.replace_substring_regex(pc.replace_substring(written, " ", "T"), r"\.0+$", "")
+    letter, end = ("z", "Z") if column.type.tz else ("t", "")
+    return pc.binary_join_element_wise(f"{MARKER}{letter}", plain, end, "")
 
 
 def _float_keys(column: pa.Array) -> pa.Array:

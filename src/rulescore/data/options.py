@@ -87,8 +87,8 @@ def _as_gate(value: object) -> object:
 
 
 def _constant(value: object) -> object:
-    if isinstance(value, datetime.datetime) or not isinstance(value, str | int | float | datetime.date):
-        raise ValueError("expected a text, a number, true or false, or a date")
+    if not isinstance(value, str | int | float | datetime.date):
+        raise ValueError("expected a text, a number, true or false, a date or a date-time")
     return value
 
 

@@ -20,6 +20,7 @@ from rulescore.data.request import ColumnType, FileFormat, Request
 from rulescore.data.setting import FactBatch
 from rulescore.data.text_problems import at_most
 from rulescore.errors import Diagnostic, InputError, Place
+from rulescore.language.moments import parse_moment
 from rulescore.language.syntax import Value
 from rulescore.readers.rdf import Fault, Syntax, TermError, faults, statements
 
@@ -162,6 +163,10 @@ def _literal(text: str, name: str) -> Value:
             return parse_value({"1": "true", "0": "false"}.get(text, text), ColumnType.BOOLEAN)
         case "date":
             return parse_value(text, ColumnType.DATE)
+        case "dateTime":
+            return parse_moment(text)
+        case "dateTimeStamp":
+            return parse_value(text, ColumnType.INSTANT)
         case _:
             return text
 

@@ -9,6 +9,8 @@ from functools import cached_property
 from rulescore.data.setting import ValueType
 
 NUMBERS = frozenset({ValueType.INTEGER, ValueType.FLOAT})
+DURATIONS = frozenset({ValueType.DURATION, ValueType.SPAN})
+MOMENTS = frozenset({ValueType.DATETIME, ValueType.INSTANT})
 
 
 @dataclass(frozen=True, slots=True)

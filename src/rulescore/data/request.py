@@ -40,6 +40,8 @@ class ColumnType(StrEnum):
     FLOAT = "float"
     BOOLEAN = "boolean"
     DATE = "date"
+    DATETIME = "datetime"
+    INSTANT = "instant"
 
 
 def chosen(choices: type[Choice], word: Choice | str | None, key: str) -> Choice | None:

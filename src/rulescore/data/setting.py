@@ -148,7 +148,8 @@ FactSource = FactStream | FactTable | PublishedFacts
 
 
 class ValueType(StrEnum):
-    """Types of values. A duration is a value of expressions only; what is MIXED has values of several types, or integers that no
+    """Types of values. A DATETIME is what a clock on a wall shows, an INSTANT has a zone. A duration of days and a SPAN, which may
+    be any duration, are values of expressions only; what is MIXED has values of several types, or integers that no
     double equals beside floats: keys of constants stand for them, and nothing can be computed with them."""
 
     STRING = "string"
@@ -156,16 +157,19 @@ class ValueType(StrEnum):
     FLOAT = "float"
     BOOLEAN = "boolean"
     DATE = "date"
+    DATETIME = "date-time"
+    INSTANT = "instant"
     DURATION = "duration"
+    SPAN = "time span"
     MIXED = "value of several types"
 
 
 @dataclass(frozen=True, slots=True)
 class RowStream:
     """Rows of a table. `schema` names its columns, with the types they have where they come from. `open` reads those it is asked
-    for as string, int64, float64, bool or date32, null where a value is missing; both may be called more than once. `text`: what
-    is not declared is text, and takes the type of what it is compared with. `labels`: what names the rows of a frame that has an
-    index beside its columns."""
+    for as string, int64, float64, bool or date32, date-times as int64, null where a value is missing; both may be called more than
+    once. `text`: what is not declared is text, and takes the type of what it is compared with. `labels`: what names the rows of a
+    frame that has an index beside its columns."""
 
     origin: str
     schema: Callable[[], pa.Schema]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial, reduce
 from pathlib import Path
@@ -14,17 +15,19 @@ from pyarrow import parquet
 from rulescore.data.batches import no_facts
 from rulescore.data.files import InputFile, Opening, is_pipe
 from rulescore.data.frames import arrow_table, frame_index, is_frame, is_spark_frame, lasting, refuse_spark_frame
-from rulescore.data.keys import CellError, decoded, is_text, midnights, parse_value
+from rulescore.data.keys import CellError, decoded, is_text, moment_counts, parse_value
 from rulescore.data.layout import Layout
 from rulescore.data.lines import damaged
 from rulescore.data.parquet import valid
 from rulescore.data.rdf import SYNTAXES
+from rulescore.data.relations import MOMENTS
 from rulescore.data.request import ColumnType, FactFile, FileFormat, Request
 from rulescore.data.setting import Adoptable, RowStream, ValueType
 from rulescore.data.sources import file_format
 from rulescore.data.text import Dialect, QuotingError, find_dialect, stream
 from rulescore.data.text_problems import find_problems
 from rulescore.errors import Diagnostic, InputError, Place, suggestion
+from rulescore.language.moments import microseconds
 from rulescore.language.syntax import Value
 
 ARROW_TYPES: dict[ValueType, pa.DataType] = {
@@ -33,8 +36,12 @@ ARROW_TYPES: dict[ValueType, pa.DataType] = {
     ValueType.FLOAT: pa.float64(),
     ValueType.BOOLEAN: pa.bool_(),
     ValueType.DATE: pa.date32(),
+    ValueType.DATETIME: pa.int64(),
+    ValueType.INSTANT: pa.int64(),
 }
-"""How values of each type arrive."""
+"""How values of each type arrive; date-times as microseconds since 1970."""
+
+_DECLARED = ARROW_TYPES | {ValueType.DATETIME: pa.timestamp("us"), ValueType.INSTANT: pa.timestamp("us", "UTC")}
 
 # Small enough that the strings of one batch stay far below the 2 GiB that a string column can address.
 _BATCH_ROWS = 1 << 17
@@ -57,7 +64,9 @@ def value_type(kind: pa.DataType) -> ValueType | None:
         return ValueType.FLOAT
     if pa.types.is_boolean(kind):
         return ValueType.BOOLEAN
-    return ValueType.DATE if pa.types.is_date(kind) or pa.types.is_timestamp(kind) else None
+    if pa.types.is_timestamp(kind):
+        return ValueType.INSTANT if kind.tz else ValueType.DATETIME
+    return ValueType.DATE if pa.types.is_date(kind) else None
 
 
 def file_rows(
@@ -124,6 +133,9 @@ def fitted(column: pa.Array, wanted: ValueType) -> pa.Array:
     if wanted is ValueType.BOOLEAN:
         word = pc.utf8_lower(column)
         return pc.if_else(pc.is_in(word, pa.array(["true", "false"])), pc.equal(word, "true"), pa.scalar(None, pa.bool_()))
+    if wanted in MOMENTS:
+        found = [_value_or_none(text, wanted) for text in column.to_pylist()]
+        return pa.array([microseconds(one) if isinstance(one, datetime.datetime) else None for one in found], pa.int64())
     try:
         # Arrow reads hexadecimal numbers too.
         if wanted is not ValueType.INTEGER or not any(_occurs(mark, column) for mark in "xX"):
@@ -144,7 +156,7 @@ def _value_or_none(text: str | None, wanted: ValueType) -> Value | None:
     if wanted is ValueType.FLOAT and text.lower().lstrip("+-") in _NOT_FINITE:
         return float(text)
     try:
-        value = parse_value(text, ColumnType(wanted.value))
+        value = parse_value(text, ColumnType[wanted.name])
     except ValueError:
         return None
     return None if isinstance(value, int) and not -(2**63) <= value < 2**63 else value
@@ -177,10 +189,10 @@ class _TextRows:
                         helps=(f"did you mean `{close}`?",) if close else (),
                     )
                 )
-        return pa.schema([(name, ARROW_TYPES[self._type(name)]) for name in names])
+        return pa.schema([(name, _DECLARED[self._type(name)]) for name in names])
 
     def _type(self, name: str) -> ValueType:
-        return ValueType(self._types.get(name, ColumnType.STRING).value)
+        return ValueType[self._types.get(name, ColumnType.STRING).name]
 
     def read(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         with self._file.opened() as file:
@@ -207,7 +219,7 @@ class _TextRows:
 
     def _problems(self, file: Opening, columns: Sequence[str]) -> tuple[Diagnostic, ...]:
         dialect, names = self._found(file)
-        types = tuple(ColumnType(self._type(name).value) for name in columns)
+        types = tuple(ColumnType[self._type(name).name] for name in columns)
         layout = Layout(names, tuple(names.index(name) for name in columns), types, predicate="rows", may_be_empty=True)
         return find_problems(file, self._request, dialect.delimiter, dialect.quoted, True, dialect.width, layout)
 
@@ -264,7 +276,7 @@ def _normal(column: pa.Array, name: str, origin: str, first_row: int) -> pa.Arra
     wanted = value_type(plain.type)
     assert wanted is not None
     try:
-        return midnights(plain) if pa.types.is_timestamp(plain.type) else plain.cast(ARROW_TYPES[wanted])
+        return moment_counts(plain) if wanted in MOMENTS else plain.cast(ARROW_TYPES[wanted])
     except CellError as problem:
         row, reason = problem.row, problem.reason
     except pa.ArrowInvalid:

@@ -317,7 +317,7 @@ def _id_columns(ids: list[object], key: tuple[str, ...], origin: str) -> pa.Tabl
 
 def _array(values: list[object], origin: str) -> pa.Array:
     try:
-        return pa.array([one.item() if hasattr(one, "item") else one for one in values])
+        return pa.array([one.item() if hasattr(one, "item") and type(one).__name__ != "datetime64" else one for one in values])
     except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
         raise InputError(Diagnostic("E322", "values are not of one type", Place(origin), notes=(str(error),))) from None
 
@@ -325,7 +325,7 @@ def _array(values: list[object], origin: str) -> pa.Array:
 def _hidden_column(column: str, values: list[object]) -> HiddenColumn:
     kept = tuple(one for one in values if isinstance(one, str | int | float | datetime.date))
     if len(kept) < len(values) or not values:
-        raise _wrong("`hidden.values` are not constants", "give a list of texts, numbers, booleans or dates")
+        raise _wrong("`hidden.values` are not constants", "give a list of texts, numbers, booleans, dates or date-times")
     return HiddenColumn(column, kept)
 
 

@@ -20,7 +20,13 @@ _EXPECTED = {
     ColumnType.FLOAT: "a finite number",
     ColumnType.BOOLEAN: "`true` or `false`",
     ColumnType.DATE: "a date like 2024-05-31",
+    ColumnType.DATETIME: "a date-time without a zone, like 2024-05-31T12:30:00",
+    ColumnType.INSTANT: "a date-time with a zone, like 2024-05-31T12:30:00Z",
 }
+
+_TIMES = (ColumnType.DATE, ColumnType.DATETIME, ColumnType.INSTANT)
+# What a text that is not of its type may be meant as.
+_OTHERWISE = dict.fromkeys(_TIMES, _TIMES)
 
 
 def find_problems(
@@ -127,7 +133,17 @@ def _argument_problems(row: Record, index: int, column_type: ColumnType, request
         parse_value(field.text, column_type)
     except ValueError:
         message = f"`{name}` is `{field.text}`, not {_EXPECTED[column_type]}"
-        yield Diagnostic("E314", message, _place(row, field, request))
+        other = next((one for one in _OTHERWISE.get(column_type, ()) if _reads_as(field.text, one)), None)
+        helps = () if other is None else (f"it is one of type `{other}`: declare that, if the whole column is so",)
+        yield Diagnostic("E314", message, _place(row, field, request), helps=helps)
+
+
+def _reads_as(text: str, column_type: ColumnType) -> bool:
+    try:
+        parse_value(text, column_type)
+    except ValueError:
+        return False
+    return True
 
 
 def _place(row: Record, field: Field, request: Request) -> Place:

@@ -10,6 +10,7 @@ from enum import StrEnum
 from itertools import islice, product
 
 from rulescore.language.formulas import print_condition, print_term
+from rulescore.language.moments import is_of_days, parse_moment
 from rulescore.language.syntax import Atom, Constant, RowAtom, Term, Value, Wildcard
 
 
@@ -57,7 +58,7 @@ class Refuter:
 @dataclass(frozen=True, slots=True)
 class Compared:
     """A comparison with what both sides come to. `holds`: whether it does, which a head may forbid. `margin`: by how much it holds
-    or is missed, if the sides are numbers, or dates: then in days. `percent`: the sides are percentages."""
+    or is missed, if the sides are numbers, dates, date-times or durations: then in days. `percent`: the sides are percentages."""
 
     text: str
     left: Value
@@ -77,9 +78,22 @@ class Compared:
         match self.left, self.right:
             case (str() | bool(), _) | (_, str() | bool()):
                 return None
-            case (datetime.date() as left, datetime.date() as right):
-                return abs((left - right).days)
             case (int() | float() as left, int() | float() as right):
+                return abs(left - right)
+            case _:
+                pass
+        distance = self.distance
+        if distance is None:
+            return None
+        return distance.days if is_of_days(distance) else distance / datetime.timedelta(days=1)
+
+    @property
+    def distance(self) -> datetime.timedelta | None:
+        """How far two dates, date-times or durations are apart."""
+        match self.left, self.right:
+            case (datetime.timedelta() as left, datetime.timedelta() as right):
+                return abs(left - right)
+            case (datetime.date() as left, datetime.date() as right):
                 return abs(left - right)
             case _:
                 return None
@@ -200,7 +214,7 @@ def _writings(term: Term) -> Iterator[Term]:
     yield term
     match term:
         case Constant(str() as text):
-            for read in (int, float, datetime.date.fromisoformat, {"true": True, "false": False}.__getitem__):
+            for read in (int, float, datetime.date.fromisoformat, parse_moment, {"true": True, "false": False}.__getitem__):
                 try:
                     value = read(text)
                 except (ValueError, KeyError):

@@ -149,7 +149,15 @@ def options(setting: Setting, engine: str = "duckdb") -> dict[str, Any]:
 
 # Tables with keys
 
-ARROW_TYPES = {"string": pa.string(), "integer": pa.int64(), "float": pa.float64(), "boolean": pa.bool_(), "date": pa.date32()}
+ARROW_TYPES = {
+    "string": pa.string(),
+    "integer": pa.int64(),
+    "float": pa.float64(),
+    "boolean": pa.bool_(),
+    "date": pa.date32(),
+    "datetime": pa.timestamp("us"),
+    "instant": pa.timestamp("us", "America/St_Johns"),
+}
 
 
 def formula_options(setting: FormulaSetting) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from formula_tree import Expression, Table
 from formula_values import raw
 
 MISSING = "–"
-TYPES = ("string", "integer", "float", "boolean", "date")
+TYPES = ("string", "integer", "float", "boolean", "date", "datetime", "instant")
 
 
 def even(number: int) -> bool:

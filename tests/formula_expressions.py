@@ -42,6 +42,14 @@ def days(number: int) -> Constant:
     return Constant("duration", datetime.timedelta(days=number))
 
 
+def hours(number: float) -> Constant:
+    return Constant("duration", datetime.timedelta(hours=number))
+
+
+MOMENTS = ("datetime", "instant")
+SPANS = ("duration", "span")
+
+
 # Abbreviations by what they stand for: `A`: a value that is never missing, so that atoms may name it; `V`: any expression; `W`: one
 # with an aggregate, which no other aggregate reads.
 TOTAL, ANY, MEASURED = "A", "V", "W"
@@ -163,7 +171,18 @@ class ExpressionMaker:
                 return Call(self.pick(("lower", "upper")), (self.expression("string", scope, inner),))
             case "date":
                 operator = self.pick(("+", "-"))
+                moments = [one for kind in MOMENTS for one in scope[kind]]
+                if moments and self.chance(50):
+                    return Call("date", (self.pick(moments),))
                 return Operation(operator, self.expression("date", scope, inner), days(self.pick((1, 29, 30))))
+            case "datetime" | "instant":
+                gap = self.pick((hours(6), hours(0.5), days(29), Constant("duration", datetime.timedelta(microseconds=1))))
+                return Operation(self.pick(("+", "-")), self.expression(kind, scope, inner), gap)
+            case "span":
+                of = self.pick(MOMENTS)
+                left, right = (self.expression(of, scope, inner) for _ in range(2))
+                gap = Operation("-", left, right)
+                return self.pick((gap, gap, Call("abs", (gap,)), Operation("*", gap, constant(2)), Operation("+", gap, days(1))))
             case "duration":
                 left, right = (self.expression("date", scope, inner) for _ in range(2))
                 gap = Operation("-", left, right)
@@ -176,6 +195,8 @@ class ExpressionMaker:
     def leaf(self, kind: str, scope: Scope) -> Expression:
         if kind == "duration":
             return days(self.pick((0, 1, 29, 30)))
+        if kind == "span":
+            return self.pick((hours(18), hours(6), days(29), days(0), Constant("duration", datetime.timedelta(microseconds=1))))
         if kind == "ratio" and self.chance(25):
             return constant(self.pick(DECIMALS))
         if scope[kind] and not self.chance(20):
@@ -191,6 +212,7 @@ class ExpressionMaker:
         choices = choices or self.exact(left, right)
         if kind == "ratio":
             divided = Operation("/", left, right)
+            choices.append(Call(self.pick(("days", "hours", "minutes", "seconds")), (self.expression("span", scope, 1),)))
             choices += [divided, divided, Call("sqrt", (left,)), Call("ln", (left,)), Call("power", (left, constant(2)))]
         return self.pick(choices)
 
@@ -206,6 +228,8 @@ class ExpressionMaker:
             choices.append(Call("length", (self.pick(scope["string"]),)))
         if scope["date"]:
             choices += [Call(name, (self.pick(scope["date"]),)) for name in ("year", "month", "day")]
+        for moment in (one for kind in MOMENTS for one in scope[kind]):
+            choices += [Call(name, (moment,)) for name in ("year", "month", "day")]
         return self.pick(choices)
 
     # Aggregates
@@ -275,7 +299,7 @@ class ExpressionMaker:
         return self.comparison(scope, aggregates=aggregates)
 
     def comparison(self, scope: Scope, *, aggregates: bool) -> Comparison:
-        kind = self.pick([k for k in POOLS if scope[k]] + ["integer", "float", "ratio", "duration"])
+        kind = self.pick([k for k in POOLS if scope[k]] + ["integer", "float", "ratio", "duration", "span"])
         if kind == "mixed":
             others = [one for k in ("mixed", "mixed", "string", "integer") for one in without(scope, ANY, MEASURED)[k]]
             return Comparison(self.pick(OPERATORS[:2]), self.pick(scope["mixed"]), self.pick(others))
@@ -284,10 +308,10 @@ class ExpressionMaker:
             return Comparison(
                 self.pick(OPERATORS[:2]), self.pick(scope["number"]), self.pick([*others, *self.schema.constants(kind)])
             )
-        other = self.pick(NUMBERS) if kind in NUMBERS else kind
+        other = self.pick(NUMBERS) if kind in NUMBERS else self.pick(SPANS) if kind in SPANS else kind
         operators = OPERATORS if kind != "boolean" else OPERATORS[:2]
-        left = self.expression(kind, scope, 2, aggregates=aggregates and kind != "duration")
-        right = self.expression(other, scope, 1, aggregates=aggregates and kind != "duration")
+        left = self.expression(kind, scope, 2, aggregates=aggregates and kind not in SPANS)
+        right = self.expression(other, scope, 1, aggregates=aggregates and kind not in SPANS)
         if isinstance(left, Variable) and self.pick((True, False)):
             left, right = right, left
         return Comparison(self.pick(operators), left, right)

@@ -15,6 +15,13 @@ from formula_values import typed
 from oracle import Constant, Fact, Facts, Value, Variable, constant, given
 from strategies import chance
 
+MOMENTS = (
+    datetime.datetime(2020, 1, 31),
+    datetime.datetime(2020, 1, 31, 18),
+    datetime.datetime(2020, 2, 29, 23, 59, 59, 999_999),
+    datetime.datetime(1969, 12, 31, 23, 30),
+)
+INSTANTS = tuple(one.replace(tzinfo=datetime.UTC) for one in MOMENTS)
 DATES = (datetime.date(2020, 1, 31), datetime.date(2020, 2, 29))
 
 # Floats are multiples of 0.25: their sums are exact in any order. A ratio is a quotient: it may be compared, not summed.
@@ -23,10 +30,12 @@ POOLS: dict[str, tuple[Value, ...]] = {
     "integer": (-1, 0, 2),
     "float": (-0.5, 1.0, 2.25),
     "date": DATES,
+    "datetime": MOMENTS,
+    "instant": INSTANTS,
     "boolean": (True, False),
     "ratio": (0.5, 1.0, -1.0),
     # A place of several types. Its values are compared with one another and with others, and nothing is computed with them.
-    "mixed": ("a", 2, 2.25, True, DATES[0], 2**53 + 1, 2.0**53),
+    "mixed": ("a", 2, 2.25, True, DATES[0], MOMENTS[0], INSTANTS[0], 2**53 + 1, 2.0**53),
     # The same of numbers. Those of a table's target are integers, and its predictions are not.
     "number": (2, 2.25, 2**53 + 1, 2.0**53),
 }
@@ -40,6 +49,8 @@ VARIABLES: dict[str, tuple[Variable, ...]] = {
     "integer": (Variable("N"), Variable("M")),
     "float": (Variable("F"), Variable("G")),
     "date": (Variable("D"), Variable("E")),
+    "datetime": (Variable("S"), Variable("T")),
+    "instant": (Variable("I"), Variable("J")),
     "boolean": (Variable("B"),),
     "ratio": (Variable("Q"), Variable("R")),
     "mixed": (Variable("U"), Variable("K")),
@@ -51,6 +62,8 @@ SIGNATURES: tuple[tuple[str, ...], ...] = (
     ("string", "integer"),
     ("string", "float"),
     ("string", "date"),
+    ("string", "datetime"),
+    ("instant", "instant"),
     ("integer",),
     ("integer", "float"),
     ("string", "integer", "float"),
@@ -138,11 +151,13 @@ def schemas(draw: st.DrawFn, *, large_integers: bool = False) -> Schema:
 @st.composite
 def tables(draw: st.DrawFn, values: Mapping[str, tuple[Value, ...]]) -> tuple[Table, dict[str, str]]:
     key = draw(st.sampled_from((("id",), ("id",), ("zone", "number"))))
-    target = draw(st.sampled_from(("float", "float", "integer", "string", "date", "boolean", "number")))
+    target = draw(st.sampled_from(("float", "float", "integer", "string", "date", "datetime", "instant", "boolean", "number")))
     types = {**({"id": "integer"} if key == ("id",) else {"zone": "string", "number": "integer"})}
     types |= {"kind": "string", "surface": "integer", "price": target, "held": "boolean"}
     if chance(draw, 30):
         types["day"] = "date"
+    if chance(draw, 20):
+        types["at"] = draw(st.sampled_from(("datetime", "instant")))
     if chance(draw, 20):
         types["sold"] = "boolean"
     stored = types | ({"price": "integer"} if target == "number" else {})
@@ -177,6 +192,8 @@ BY_TARGET: dict[str, list[tuple[str, str, Expression]]] = {
     ],
     "string": [("small", "string", Call("lower", (PRICE,)))],
     "date": [("since", "integer", Call("year", (PRICE,)))],
+    "datetime": [("on", "date", Call("date", (PRICE,)))],
+    "instant": [("later", "instant", Operation("+", PRICE, Constant("duration", datetime.timedelta(hours=6))))],
     "boolean": [],
     "number": [],
 }

@@ -106,7 +106,7 @@ class RuleMaker(ExpressionMaker):
 
     def abbreviation(self, scope: Scope) -> Condition:
         """Binds one more variable, of which the scope then knows."""
-        kind = self.pick(("integer", "float", "ratio", "string", "date"))
+        kind = self.pick(("integer", "float", "ratio", "string", "date", "datetime", "instant"))
         prefix = self.pick((TOTAL, ANY, ANY))
         value = self.leaf(kind, scope) if prefix == TOTAL else self.expression(kind, scope, 2, aggregates=True)
         if prefix == TOTAL and kind in ("integer", "float") and self.chance(50):

@@ -118,6 +118,12 @@ def power(base: Raw, exponent: Raw) -> Raw:
         return None
 
 
+def length(duration: datetime.timedelta, unit: datetime.timedelta) -> Raw:
+    """How many units a duration is: the quotient of two doubles."""
+    microsecond = datetime.timedelta(microseconds=1)
+    return float(duration // microsecond) / float(unit // microsecond)
+
+
 FUNCTIONS: dict[str, Callable[..., Raw]] = {
     "abs": abs,
     "min": lambda *values: extreme(min, values),
@@ -132,6 +138,11 @@ FUNCTIONS: dict[str, Callable[..., Raw]] = {
     "length": len,
     "lower": lambda text: "".join(one.lower()[0] for one in text),
     "upper": lambda text: "".join(map(capital, text)),
+    "date": lambda moment: moment.date(),
+    "days": lambda duration: length(duration, DAY),
+    "hours": lambda duration: length(duration, datetime.timedelta(hours=1)),
+    "minutes": lambda duration: length(duration, datetime.timedelta(minutes=1)),
+    "seconds": lambda duration: length(duration, datetime.timedelta(seconds=1)),
     "year": lambda date: date.year,
     "month": lambda date: date.month,
     "day": lambda date: date.day,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterable
 
 from formula_tree import (
@@ -24,6 +25,7 @@ from formula_tree import (
     Some,
     Test,
 )
+from formula_values import DAY
 from oracle import Atom, Constant, Functional, Term, Variable, Wildcard
 from rule_text import write_value
 
@@ -31,6 +33,8 @@ from rule_text import write_value
 def write_constant(one: Constant) -> str:
     if one.type != "duration":
         return write_value(one)
+    if one.value % DAY:
+        return f"{one.value // datetime.timedelta(microseconds=1)} microseconds"
     return f"{one.value.days} {'day' if one.value.days == 1 else 'days'}"
 
 

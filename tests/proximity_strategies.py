@@ -8,7 +8,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from formula_expressions import days
+from formula_expressions import days, hours
 from formula_strategies import GeneratedFormulas
 from formula_tree import (
     And,
@@ -30,6 +30,8 @@ from oracle import Constant, Fact, Facts, Term, Variable, Wildcard, constant
 from strategies import chance
 
 START = datetime.date(2020, 1, 1)
+MIDNIGHT = datetime.datetime(2020, 1, 1)
+TIMES = ("date", "datetime", "instant")
 A, B, P, Q, Z, K = map(Variable, ("A", "B", "P", "Q", "Z", "K"))
 
 
@@ -47,7 +49,11 @@ MEASURED = (
     Measured("float", (100.0, 110.0, 121.0, 133.1, 90.0, 0.0, -5.0), (constant(10), constant(11.0), constant(23.1))),
     Measured("float", (2.0**1023, -(2.0**1023), 2.0**1022, 0.0), (constant(2.0**1022), constant(2.0**1023))),
     Measured("integer", (1, 2, 3, 4, 6, 9, -1), (constant(1), constant(2), constant(0), constant(2.5))),
-    Measured("date", tuple(START + datetime.timedelta(days=n) for n in (0, 1, 29, 30, 31, 61)), (days(30), days(1), days(0))),
+    Measured(
+        "date", tuple(START + datetime.timedelta(days=n) for n in (0, 1, 29, 30, 31, 61)), (days(30), days(1), days(0), hours(36))
+    ),
+    Measured("datetime", tuple(MIDNIGHT + datetime.timedelta(hours=n) for n in (0, 6, 18, 24, 48)), (hours(6), days(1), hours(0))),
+    Measured("instant", tuple(MIDNIGHT.replace(hour=n, tzinfo=datetime.UTC) for n in (0, 1, 2, 5)), (hours(1), hours(0.5))),
 )
 PERCENTAGES = (10, 21, 50)
 
@@ -74,7 +80,7 @@ def tables(draw: st.DrawFn, measured: Measured) -> Table:
         for number in range(draw(st.integers(3, 9)))
     ]
     derived: tuple[tuple[str, Expression], ...] = ()
-    if measured.kind != "date":
+    if measured.kind not in TIMES:
         derived = (("unit", Operation("/", AttributeName("price"), AttributeName("surface"))),)
     return Table("sale", ("id",), columns, tuple(rows), "price", "held", derived)
 
@@ -136,7 +142,7 @@ def distances(draw: st.DrawFn, measured: Measured, attribute: str) -> Condition:
         Comparison(draw(st.sampled_from(("<", "<=", ">", ">="))), gap, tolerance),
         Comparison(draw(st.sampled_from((">", "="))), Call("abs", (gap,)), tolerance),
     ]
-    if measured.kind != "date":
+    if measured.kind not in TIMES:
         share = Call("percent", (constant(draw(st.sampled_from(PERCENTAGES))),))
         forms += [Test("within", (left, right, share))] * 2
     return draw(st.sampled_from(forms))

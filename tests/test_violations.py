@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 from typing import Any
 
 import polars
@@ -10,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import rulescore
+from rulescore.reporting.violations import render_violations_csv, render_violations_json
 
 OBSERVED = [("5", "sister", "76"), ("7", "brother", "8"), ("7", "husband", "9"), ("1", "mother", "2"), ("1", "sister", "3")]
 PREDICTED = pa.table(
@@ -227,3 +229,52 @@ def test_a_margin_of_dates_is_in_days() -> None:
 def test_a_limit_or_sample_of_less_than_one_is_refused(asked: dict[str, Any]) -> None:
     with pytest.raises(rulescore.InputError, match="E709"):
         result().violations(**asked)
+
+
+FLIGHTS = {
+    "departed": [("a", datetime.datetime(2020, 3, 1, 10)), ("b", datetime.datetime(2020, 3, 1, 10))],
+    "arrived": [("a", datetime.datetime(2020, 3, 1, 15))],
+    "seen": [("a", datetime.datetime(2020, 3, 1, 10, tzinfo=datetime.UTC))],
+}
+LATER = {
+    "arrived": [("b", datetime.datetime(2020, 3, 1, 18, 5))],
+    "seen": [("b", datetime.datetime(2020, 3, 1, 12, 0, 0, 5, datetime.UTC))],
+}
+
+
+def times(rule: str) -> Any:
+    return rulescore.score(FLIGHTS, {"m": LATER}, rule, threads=1).violations()
+
+
+def test_date_times_and_durations_are_typed_columns_and_margins_are_spelled_out() -> None:
+    found = times("T2 - T1 <= 6 hours <- departed(X, T1), arrived(X, T2).")
+    (row,) = found.to_pylist()
+    assert (row["T2"], row["left"], row["right"]) == (
+        datetime.datetime(2020, 3, 1, 18, 5),
+        datetime.timedelta(hours=8, minutes=5),
+        datetime.timedelta(hours=6),
+    )
+    assert found.table.schema.field("T2").type == pa.timestamp("us")
+    assert row["margin"] == 125 / (24 * 60)
+    assert row["sentence"].endswith("should hold, but it is missed by 2 h 5 min")
+    assert found.to_pandas()["left"].dt.total_seconds().tolist() == [29_100.0]
+    (saved,) = json.loads(render_violations_json(found))["rows"]
+    assert (saved["T2"], saved["left"], saved["tail"]) == ("2020-03-01T18:05:00", "485 minutes", "2020-03-01T18:05:00")
+    assert ",485 minutes,6 hours," in render_violations_csv(found)
+
+
+def test_instants_are_in_utc() -> None:
+    found = times("T < 2020-03-01T13:30:00+02:00 <- seen(X, T).")
+    (row,) = found.to_pylist()
+    assert found.table.schema.field("T").type == found.table.schema.field("left").type == pa.timestamp("us", "UTC")
+    assert row["prediction"] == "seen(b, 2020-03-01T12:00:00.000005Z)"
+    assert row["sentence"].endswith(
+        "so that 2020-03-01T12:00:00.000005Z < 2020-03-01T11:30:00Z should hold, but it is missed by 30 min 0.000005 s"
+    )
+    assert ",2020-03-01T12:00:00.000005Z,2020-03-01T11:30:00Z," in render_violations_csv(found)
+
+
+def test_an_aggregate_of_date_times_is_shown_as_one() -> None:
+    rows = times("max(T : arrived(_, T)) <= 2020-03-01T15:00 <- departed(X, _).").to_pylist()
+    shown = {(row["aggregate_value"], row["aggregate_before"]) for row in rows}
+    assert shown == {(datetime.datetime(2020, 3, 1, 18, 5), datetime.datetime(2020, 3, 1, 15))}

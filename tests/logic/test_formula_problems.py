@@ -83,7 +83,7 @@ TYPES = [
     wrong("T < U <- adult(_, T), adult(_, U).", ("E271", "T < U", "`<` does not take a boolean")),
     wrong("-X > 3 <- person(X).", ("E271", "X", "`-` takes an integer, a float or a duration, not a string")),
     wrong("lower(N) = a <- age(_, N).", ("E271", "N", "`lower` takes a string, not an integer")),
-    wrong("year(N) > 1 <- age(_, N).", ("E271", "N", "`year` takes a date, not an integer")),
+    wrong("year(N) > 1 <- age(_, N).", ("E271", "N", "`year` takes a date, a date-time or an instant, not an integer")),
     wrong("abs(B) = B <- born(_, B).", ("E271", "B", "`abs` takes an integer, a float or a duration, not a date")),
     wrong("round(W, 1.5) = 1 <- weight(_, W).", ("E271", "1.5", "`round` takes an integer, not a float")),
     wrong("round(W, 16) = 1 <- weight(_, W).", ("E271", "16", "the second argument of `round` is not a number of digits")),
@@ -92,12 +92,16 @@ TYPES = [
     wrong("avg(Y : parent(X, Y)) > 3 <- person(X).", ("E271", "Y", "`avg` takes an integer or a float, not a string")),
     wrong(
         "max(T : adult(_, T)) = true <- person(_).",
-        ("E271", "T", "`max` takes a string, an integer, a float, a date or a duration, not a boolean"),
+        ("E271", "T", "`max` takes a string, an integer, a float, a date, a date-time, an instant or a duration, not a boolean"),
     ),
     wrong('starts_with(N, "a") <- age(_, N).', ("E271", "N", "`starts_with` takes a string, not an integer")),
     wrong(
         "within(X, Y, 3) <- parent(X, Y).",
-        ("E271", "within(X, Y, 3)", "`within` takes two numbers, two dates or two durations, not a string and a string"),
+        (
+            "E271",
+            "within(X, Y, 3)",
+            "`within` takes two numbers, two dates, two date-times or two durations, not a string and a string",
+        ),
     ),
     wrong(
         "within(B, C, 10%) <- born(_, B), born(_, C).",

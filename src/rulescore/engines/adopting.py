@@ -54,7 +54,7 @@ def _rows(engine: Engine, rows: RowStream | DatabaseTable) -> RowStream | Databa
     if given.frame is not None:
         return DatabaseTable(None, _frame(engine, given.frame, rows.origin), rows.origin)
     name = engine.adopt([given.request.path])
-    if name is None or not all(map(_is_of_no_zone, rows.schema().types)):
+    if name is None or not all(map(_is_coarse, rows.schema().types)):
         return rows
     return DatabaseTable(None, name, rows.origin)
 
@@ -108,11 +108,11 @@ def _form(request: Request) -> object | None:
 def _is_plain(kind: pa.DataType) -> bool:
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     if pa.types.is_timestamp(kind):
-        return _is_of_no_zone(kind)
+        return _is_coarse(kind)
     known = (pa.types.is_string, pa.types.is_large_string, pa.types.is_integer, pa.types.is_boolean, pa.types.is_date32)
     return any(one(kind) for one in (*known, pa.types.is_float32, pa.types.is_float64, pa.types.is_decimal128))
 
 
-def _is_of_no_zone(kind: pa.DataType) -> bool:
-    """Moments stand for days, which depend on the zone that a file gives them in. Engines do not look at it."""
-    return not pa.types.is_timestamp(kind) or kind.tz is None
+def _is_coarse(kind: pa.DataType) -> bool:
+    """Whether an engine reads every moment of a column as we do: none has nanoseconds, by which an old form holds others too."""
+    return not pa.types.is_timestamp(kind) or kind.unit != "ns"

@@ -45,6 +45,8 @@ class StoredColumn:
                 return pa.date32()
             case StoredType.TIMESTAMP:
                 return pa.timestamp("us")
+            case StoredType.INSTANT:
+                return pa.timestamp("us", "UTC")
             case None:
                 return pa.binary()
 
@@ -80,7 +82,7 @@ class Catalogue(ABC):
         problems = [
             _of_no_type(facts.table, names[i], columns[names[i]], note, facts.origin)
             for indices, fits, note in (
-                (layout.arguments, frozenset(StoredType), "text, numbers, booleans, dates and uuids can be read"),
+                (layout.arguments, frozenset(StoredType), "text, numbers, booleans, dates, timestamps and uuids can be read"),
                 ((layout.relation,), _NAMES, "the relation column is text, or whole numbers"),
                 ((layout.score,), _NUMBERS, "scores are numbers"),
                 ((layout.rank,), frozenset({StoredType.INTEGER}), "ranks are whole numbers"),
@@ -109,7 +111,7 @@ class Catalogue(ABC):
 def refuse_unreadable(name: str, column: StoredColumn, table: str, origin: str) -> None:
     """For a column that tells rows apart, such as `model`: whatever holds constants will do."""
     if column.type is None:
-        note = "text, numbers, booleans, dates and uuids can tell rows apart"
+        note = "text, numbers, booleans, dates, timestamps and uuids can tell rows apart"
         raise InputError(_of_no_type(table, name, column, note, origin))
 
 

@@ -14,8 +14,10 @@ from rulescore.data.setting import EngineOptions
 from rulescore.engines.spill_folder import SpillFolder
 from rulescore.engines.worker import Worker
 from rulescore.errors import Diagnostic, EngineError, InputError
+from rulescore.language.moments import FIRST, LAST
 from rulescore.sql.build import text
 from rulescore.sql.keys import DOUBLE_TEXT
+from rulescore.sql.moments import MICROSECONDS, NANOSECONDS
 
 _Result = TypeVar("_Result")
 
@@ -34,6 +36,12 @@ CREATE TEMPORARY MACRO {DOUBLE_TEXT}(x) AS CASE
     WHEN x = FLOOR(x) THEN CAST(CAST(x AS BIGNUM) AS VARCHAR)
     ELSE CAST(x AS VARCHAR)
 END
+"""
+
+
+_MICROSECONDS = f"""
+CREATE TEMPORARY MACRO {MICROSECONDS}(x) AS CASE WHEN ISFINITE(x) AND EPOCH_US(x) BETWEEN {FIRST} AND {LAST} THEN EPOCH_US(x) END;
+CREATE TEMPORARY MACRO {NANOSECONDS}(x) AS CASE WHEN ISFINITE(x) AND EPOCH_NS(x) % 1000 = 0 THEN EPOCH_US(x) END;
 """
 
 
@@ -92,6 +100,7 @@ class DuckDBEngine:
                     Diagnostic("E901", f"the engine does not accept `{value}` for `{name}`", notes=(_first_line(error),))
                 ) from error
         self._connection.execute(_DOUBLE_TEXT)
+        self._connection.execute(_MICROSECONDS)
 
     def load(self, name: str, rows: pa.Table) -> None:
         self._take(rows, exp.Create(this=_table(name), kind="TABLE", properties=_temporary(), expression=_all(_ARROW)))

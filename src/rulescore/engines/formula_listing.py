@@ -11,13 +11,13 @@ from functools import cached_property
 
 import pyarrow as pa
 
-from rulescore.data.constants import value_of
 from rulescore.data.relations import NEGATIVE
-from rulescore.data.setting import Role, ValueType
+from rulescore.data.setting import Role
 from rulescore.data.violation import Aggregated, Compared, CountedBy, Fact, Refuter, Violation
 from rulescore.engines.asking import Answer, Asked, Counts, asked_rows, told_apart
 from rulescore.engines.base import for_a_while
 from rulescore.engines.formulas import Formulas
+from rulescore.engines.values import restored
 from rulescore.errors import Span
 from rulescore.language.formulas import print_condition, print_expression
 from rulescore.language.syntax import (
@@ -172,7 +172,7 @@ class FormulaListing:
     def _filled(self, context: Context, atom: RowAtom, values: Iterator[Value]) -> Fact:
         relation = context.relation(atom)
         terms = [
-            (attribute, None if isinstance(term, Wildcard) else _typed(next(values), relation.columns[attribute].type))
+            (attribute, None if isinstance(term, Wildcard) else restored(next(values), relation.columns[attribute].type))
             for attribute, term in atom.arguments
         ]
         return self._fact(atom.table, terms)
@@ -181,7 +181,7 @@ class FormulaListing:
         self, context: Context, row: Row, answer: Answer, instances: Mapping[tuple[int, int], list[Refuter]]
     ) -> Violation:
         rule = context.rule
-        values = {one: _typed(row[variable(i)], rule.types.get(one)) for i, one in enumerate(rule.variables)}
+        values = {one: restored(row[variable(i)], rule.types.get(one)) for i, one in enumerate(rule.variables)}
         ground: dict[Variable, Expression] = {Variable(one): Constant(value) for one, value in values.items()}
         head = self._rule.head
         return Violation(
@@ -252,15 +252,16 @@ def _plays(role: Role, row: Row) -> bool:
 def _compared(context: Context, row: Row, ground: Ground, percentages: Mapping[Span, Test]) -> Iterator[Compared]:
     """The comparisons by which the head is refuted, with what both sides come to."""
     known = {**ground, **_measured(context, row)}
-    for index, (compared, holds) in enumerate(sql.comparisons(context)):
-        left, right = row[f"l{index}"], row[f"s{index}"]
+    for index, one in enumerate(sql.comparisons(context)):
+        compared = one.comparison
+        left, right = (restored(row[f"{mark}{index}"], kind) for mark, kind in zip("ls", one.types, strict=True))
         if not row[f"c{index}"] or left is None or right is None:
             continue
         written = None if compared.span is None else percentages.get(compared.span)
         if written is not None and compared.operator is Operator.AT_MOST:
-            yield _in_percent(written, left, known, holds=holds)
+            yield _in_percent(written, left, known, holds=one.holds)
         else:
-            yield Compared(print_condition(replace_variables(compared, known)), left, right, holds)
+            yield Compared(print_condition(replace_variables(compared, known)), left, right, one.holds)
 
 
 def _in_percent(written: Test, distance: Value, known: Ground, *, holds: bool) -> Compared:
@@ -277,15 +278,17 @@ def _in_percent(written: Test, distance: Value, known: Ground, *, holds: bool) -
 
 def _measured(context: Context, row: Row) -> dict[Variable, Expression]:
     """The values of aggregates, for the variables that stand for them."""
-    names = sql.measures(context)
-    return {Variable(one): Constant(row[f"m{i}"]) for i, one in enumerate(names) if row[f"m{i}"] is not None}
+    types = context.rule.types
+    found = {one: restored(row[f"m{i}"], types.get(one)) for i, one in enumerate(sql.measures(context))}
+    return {Variable(one): Constant(value) for one, value in found.items() if value is not None}
 
 
 def _aggregated(context: Context, row: Row, ground: Ground) -> Iterator[Aggregated]:
     for index, one in enumerate(sql.measures(context)):
         written = context.rule.measures[one].written
         assert written is not None
-        yield Aggregated(print_expression(replace_variables(written, ground)), row[f"m{index}"], row[f"b{index}"])
+        value, before = (restored(row[f"{mark}{index}"], context.rule.types.get(one)) for mark in "mb")
+        yield Aggregated(print_expression(replace_variables(written, ground)), value, before)
 
 
 def _filled(condition: Condition, resolved: Mapping[Span, RowAtom]) -> Condition:
@@ -321,8 +324,3 @@ def _variables(context: Context) -> list[str]:
         names.append(free if is_fresh(one) else one)
         taken.add(names[-1])
     return names
-
-
-def _typed(value: Value, kind: ValueType | None) -> Value:
-    """A value. Where a position has constants of several types, their keys stand for them."""
-    return value_of(value) if kind is ValueType.MIXED and isinstance(value, str) else value

@@ -35,7 +35,7 @@ class Answers:
     def load(self, question: Question, asked: pa.Table, title: str) -> str:
         """A table of the argument tuples asked about and the answers to them. Tuples with a missing value have none."""
         complete = asked.drop_null().group_by(asked.column_names).aggregate([])
-        rows = _with_durations(complete, question.types)
+        rows = _with_times(complete, question.types)
         self._refuse_mixed(question, title)
         columns = zip(rows.columns, question.types, strict=True)
         tuples = list(zip(*(_values(column, found) for column, found in columns), strict=True))
@@ -99,12 +99,21 @@ def _values(column: pa.ChunkedArray, found: ValueType | None) -> list[object]:
     return [value_of(key) for key in column.to_pylist()] if found is ValueType.MIXED else column.to_pylist()
 
 
-def _with_durations(rows: pa.Table, types: Sequence[ValueType | None]) -> pa.Table:
-    """The database knows a duration as a number of days."""
+_TIMES = {
+    ValueType.DURATION: pa.duration("s"),
+    ValueType.SPAN: pa.duration("us"),
+    ValueType.DATETIME: pa.timestamp("us"),
+    ValueType.INSTANT: pa.timestamp("us", "UTC"),
+}
+
+
+def _with_times(rows: pa.Table, types: Sequence[ValueType | None]) -> pa.Table:
+    """The database knows a duration as a number of days, and a date-time and a time span as one of microseconds."""
     for index, found in enumerate(types):
-        if found is ValueType.DURATION:
-            seconds = pc.multiply(rows.column(index).cast(pa.int64()), 24 * 60 * 60)
-            rows = rows.set_column(index, rows.field(index).name, seconds.cast(pa.duration("s")))
+        if found in _TIMES:
+            numbers = rows.column(index).cast(pa.int64())
+            numbers = pc.multiply(numbers, 24 * 60 * 60) if found is ValueType.DURATION else numbers
+            rows = rows.set_column(index, rows.field(index).name, numbers.cast(_TIMES[found]))
     return rows
 
 

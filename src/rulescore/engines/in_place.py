@@ -250,9 +250,9 @@ def _checked(engine: Engine, facts: FactTable, stored: StoredFacts) -> dict[str,
         if counts[f"m_{i}"]:
             add("E312", name, "is missing", counts[f"m_{i}"])
         if counts[f"w_{i}"]:
-            timed = stored.types[name] is StoredType.TIMESTAMP
-            what = "has a time of day" if timed else "is no constant"
-            add("E314", name, what, counts[f"w_{i}"], "NaN, infinite values and times of day are no constants")
+            timed = stored.types[name] in {StoredType.DATE, StoredType.TIMESTAMP, StoredType.INSTANT}
+            what = "is in no year from 1 to 9999" if timed else "is no constant"
+            add("E314", name, what, counts[f"w_{i}"], "NaN and infinite values are no constants")
     if stored.relation is not None and counts["m_relation"]:
         add("E312", stored.relation, "is missing", counts["m_relation"])
     if counts.get("w_score"):

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rulescore.data.setting import ValueType
 from rulescore.engines.base import Engine
+from rulescore.engines.values import restored
+from rulescore.language.literals import write_value
 from rulescore.sql.build import Select
 
 
@@ -23,13 +27,20 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def offenders(engine: Engine, query: Select) -> Offenders | None:
-    """What a query of `sql.tables.shown` finds; None where it finds nothing."""
+def offenders(engine: Engine, query: Select, types: Sequence[ValueType] = ()) -> Offenders | None:
+    """What a query of `sql.tables.shown` finds; None where it finds nothing. `types`: those of its values, if some may be
+    date-times."""
     found = engine.query(query)
     if not found.num_rows:
         return None
     keys = found.drop_columns(["n"]).to_pylist()
-    return Offenders(tuple(_shown(tuple(row.values())) for row in keys), found["n"][0].as_py())
+    rows = [tuple(map(restored, row.values(), types)) if types else tuple(row.values()) for row in keys]
+    return Offenders(tuple(map(_shown, rows)), found["n"][0].as_py())
+
+
+def shown_value(value: object, kind: ValueType) -> str:
+    """A value as an engine holds it."""
+    return _text(restored(value, kind))
 
 
 def _shown(values: tuple[object, ...]) -> str:
@@ -41,4 +52,4 @@ def _shown(values: tuple[object, ...]) -> str:
 def _text(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    return value.isoformat() if isinstance(value, datetime.date) else str(value)
+    return write_value(value) if isinstance(value, datetime.date) else str(value)

@@ -28,12 +28,16 @@ _ARROW = {
     ValueType.FLOAT: pa.float64(),
     ValueType.BOOLEAN: pa.bool_(),
     ValueType.DATE: pa.date32(),
+    ValueType.DATETIME: pa.int64(),
+    ValueType.INSTANT: pa.int64(),
     ValueType.MIXED: pa.string(),
 }
 _TYPES = {
     "s": ValueType.STRING,
     "b": ValueType.BOOLEAN,
     "d": ValueType.DATE,
+    "t": ValueType.DATETIME,
+    "z": ValueType.INSTANT,
     WHOLE: ValueType.INTEGER,
     OTHER: ValueType.FLOAT,
 }

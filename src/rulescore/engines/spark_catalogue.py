@@ -51,7 +51,7 @@ def _stored_type(kind: pa.DataType) -> StoredType | None:
         (pa.types.is_decimal, StoredType.DECIMAL),
         (pa.types.is_boolean, StoredType.BOOLEAN),
         (pa.types.is_date, StoredType.DATE),
-        (pa.types.is_timestamp, StoredType.TIMESTAMP),
+        (pa.types.is_timestamp, StoredType.INSTANT if getattr(kind, "tz", None) else StoredType.TIMESTAMP),
     ):
         if test(kind):
             return found

@@ -12,7 +12,7 @@ from rulescore.data.setting import KeyedTable, RowStream, ValueType
 from rulescore.data.table_rows import ARROW_TYPES, fitted, value_type
 from rulescore.engines.base import Engine
 from rulescore.engines.in_place import StoredRows
-from rulescore.engines.offenders import counted, offenders
+from rulescore.engines.offenders import counted, offenders, shown_value
 from rulescore.errors import Diagnostic, InputError, Place, suggestion
 from rulescore.logic.tables import named_type
 from rulescore.sql import tables as sql
@@ -28,10 +28,6 @@ PREDICTION = "prediction"
 Given = RowStream | StoredRows
 Columns: TypeAlias = pa.Table | Select
 """What was read here, or a query of what stays in the engine."""
-
-# What is said of values that whole numbers or dates cannot hold.
-LOST = "does not fit into 64 bits, or has a time of day"
-LOST_NOTES = ("whole numbers have 64 bits, and only dates are values",)
 
 _NUMBERS = frozenset({ValueType.INTEGER, ValueType.FLOAT})
 
@@ -137,7 +133,7 @@ def typed_columns(
 
 
 def _read(stream: RowStream, wanted: Sequence[tuple[str, ValueType]], target: pa.Schema) -> tuple[pa.Table, list[Diagnostic]]:
-    batches, wrong = [target.empty_table()], [_Wrong(one, kind) for one, kind in wanted]
+    batches, wrong = [target.empty_table()], [_Wrong(one, kind, wanted[0][1]) for one, kind in wanted]
     for batch in stream.open([one for one, _ in wanted]):
         columns = [_converted(batch.column(i), kind, stream, wrong[i], batch) for i, (_, kind) in enumerate(wanted)]
         batches.append(pa.table(columns, schema=target))
@@ -147,25 +143,33 @@ def _read(stream: RowStream, wanted: Sequence[tuple[str, ValueType]], target: pa
 def _unfit(engine: Engine, rows: StoredRows, column: str, wanted: ValueType) -> Iterator[Diagnostic]:
     """Values of a stored column that its type, or the wanted one, does not hold."""
     if rows.table.may_lose(column) and (found := offenders(engine, sql.lost_values(rows.table, column))):
-        yield Diagnostic("E314", f"`{column}` {LOST}: {found}", Place(rows.origin), notes=LOST_NOTES)
+        yield Diagnostic("E314", f"`{column}` {lost(rows.columns.field(column).type)}: {found}", Place(rows.origin))
     broken = wanted is ValueType.INTEGER and value_type(rows.columns.field(column).type) is ValueType.FLOAT
     if broken and (found := offenders(engine, sql.not_whole(rows.table, column))):
         what = f"{counted(found.total, 'value')} of `{column}` {'are' if found.total > 1 else 'is'} not {_A[wanted]}"
         yield Diagnostic("E351", f"{what}: {found}", Place(rows.origin))
 
 
+def lost(kind: pa.DataType) -> str:
+    """What is said of values of a stored column that are none of ours."""
+    if not pa.types.is_timestamp(kind):
+        return "does not fit into 64 bits"
+    return "has nanoseconds, and date-times have microseconds" if kind.unit == "ns" else "is in no year from 1 to 9999"
+
+
 class _Wrong:
     """The values of a column that are not of its type: the first few with their ids, and how many."""
 
-    def __init__(self, name: str, wanted: ValueType) -> None:
-        self._name, self._wanted, self.count = name, wanted, 0
+    def __init__(self, name: str, wanted: ValueType, of_ids: ValueType) -> None:
+        self._name, self._wanted, self._of_ids, self.count = name, wanted, of_ids, 0
         self._shown: list[str] = []
 
     def add(self, lost: pa.Array, column: pa.Array, batch: pa.RecordBatch) -> None:
         rows = pc.indices_nonzero(lost)
         self.count += len(rows)
         for row in rows[: 5 - len(self._shown)].to_pylist():
-            behind = "" if self._name == batch.schema.names[0] else f" for `{batch.column(0)[row].as_py()}`"
+            own = shown_value(batch.column(0)[row].as_py(), self._of_ids)
+            behind = "" if self._name == batch.schema.names[0] else f" for `{own}`"
             self._shown.append(f"`{column[row].as_py()}`{behind}")
 
     def problem(self, stream: RowStream) -> Diagnostic:
@@ -180,6 +184,8 @@ _A = {
     ValueType.FLOAT: "a number",
     ValueType.BOOLEAN: "`true` or `false`",
     ValueType.DATE: "a date like 2024-05-31",
+    ValueType.DATETIME: "a date-time without a zone, like 2024-05-31T12:30:00",
+    ValueType.INSTANT: "a date-time with a zone, like 2024-05-31T12:30:00Z",
 }
 
 _TO = {
@@ -187,6 +193,8 @@ _TO = {
     ValueType.FLOAT: 'numbers: in pandas `.astype("Float64")`',
     ValueType.BOOLEAN: 'true and false: in pandas `.astype("boolean")`',
     ValueType.DATE: "dates: in pandas `pandas.to_datetime(…).dt.date`",
+    ValueType.DATETIME: "date-times without a zone: in pandas `pandas.to_datetime(…).dt.tz_localize(None)`",
+    ValueType.INSTANT: "date-times with a zone: in pandas `pandas.to_datetime(…, utc=True)`",
 }
 
 

@@ -183,7 +183,7 @@ class _Stage:
     def _check_faults(self, checked: sql.Checked, row: Mapping[str, int]) -> None:
         for fault in sql.FAULTS:
             if row[fault]:
-                found = offenders(self._engine, sql.faulty(checked, row["model"], fault))
+                found = offenders(self._engine, sql.faulty(checked, row["model"], fault), self._rows.key_types())
                 assert found is not None
                 self.problems.append(self._fault(fault, row["model"], row[fault], found))
 
@@ -219,7 +219,7 @@ class _Stage:
 
     def _check_conflicts(self, checked: sql.Checked, row: Mapping[str, int]) -> None:
         query = sql.conflicting(self._rows.staged, len(self.table.key), row["model"], checked.target_type)
-        found = offenders(self._engine, query)
+        found = offenders(self._engine, query, self._rows.key_types())
         who = f"`{self._models[row['model']].model}`"
         message = f"{who} predicts different values for {counted(row['several'], 'id')}: {found}"
         helps = ("give one prediction for each id; equal ones count once",)

@@ -21,7 +21,7 @@ from rulescore.data.table_rows import ARROW_TYPES
 from rulescore.engines.base import Engine
 from rulescore.engines.in_place import StoredRows, catalogue_of, stored_rows, stored_table
 from rulescore.engines.offenders import Offenders, counted, offenders
-from rulescore.engines.table_ids import LOST, LOST_NOTES, Columns, id_columns
+from rulescore.engines.table_ids import Columns, id_columns, lost
 from rulescore.errors import Diagnostic, EngineError, InputError, Place, Severity, located, suggestion
 from rulescore.language.syntax import Attribute
 from rulescore.logic.tables import Need, TableShape, needs, table_shapes
@@ -204,7 +204,7 @@ class TableLoader:
             stored = sql.StoredTable(path, {one: one for one in need.columns}, kinds)
             for column in need.columns:
                 if stored.may_lose(column) and (found := offenders(self._engine, sql.lost_values(stored, column))):
-                    self._problem("E314", f"`{column}` of table `{table.name}` {LOST}: {found}", notes=LOST_NOTES)
+                    self._problem("E314", f"`{column}` of table `{table.name}` {lost(kinds[column])}: {found}")
         self._stored[table.name] = stored
 
     def _read(self, stream: RowStream, stored: sql.StoredTable, columns: Sequence[str], empty: pa.Table) -> None:
@@ -297,14 +297,14 @@ class TableLoader:
         if missing:
             self._problem("E345", f"{_rows_of(missing, table)} without a value for {columns}, the key", place=Place(table.origin))
         if repeated:
-            found = offenders(self._engine, sql.repeated_keys(rows.table, rows.keys))
+            found = offenders(self._engine, sql.repeated_keys(rows.table, rows.keys), rows.key_types())
             message = f"{counted(repeated, 'repeated key')} in table `{table.name}`: {found}"
             helps = ("name all the columns that tell rows apart, or mend the rows",)
             self._problem("E345", message, *helps, place=Place(table.origin), notes=(f"the key is {columns}",))
 
     def _name_not_finite(self, rows: TableRows) -> None:
         for attribute, part in _floats(rows).items():
-            if found := offenders(self._engine, sql.not_finite(rows.table, part, rows.keys)):
+            if found := offenders(self._engine, sql.not_finite(rows.table, part, rows.keys), rows.key_types()):
                 message = f"`{attribute}` of table `{rows.shape.table.name}` is NaN or infinite in {_of(found)}"
                 helps = ("write a missing value as null, or leave the field of a text file empty",)
                 self._problem("E314", message, *helps, place=Place(rows.shape.table.origin))
@@ -313,13 +313,13 @@ class TableLoader:
         table = rows.shape.table
         start = rows.shape.reached[attribute].hops[0].column
         query = sql.several_values(target, self._stored[table.name], start, table.key)
-        if found := offenders(self._engine, query):
+        if found := offenders(self._engine, query, rows.key_types()):
             message = f"`{attribute}` of table `{table.name}` has different values in {_of(found)}"
             self._problem("E346", message, "an attribute has one value: choose a path that leads to one row, or to equal values")
 
     def _check_hidden_ids(self, rows: TableRows, ids: str) -> None:
         table = rows.shape.table
-        if found := offenders(self._engine, sql.unknown_ids(ids, rows.table, rows.keys)):
+        if found := offenders(self._engine, sql.unknown_ids(ids, rows.table, rows.keys), rows.key_types()):
             message = f"{counted(found.total, 'hidden id')} that table `{table.name}` does not have: {found}"
             self._problem("E344", message)
 
@@ -331,9 +331,11 @@ class TableLoader:
             helps = ("say it with `hidden`",)
             yield Diagnostic("W362", message, table.place, helps=helps, severity=Severity.WARNING)
         if isinstance(table.hidden, HiddenColumn) and not rows.hidden:
-            value = sql.Attributes(rows.shape, rows.fields).column(Attribute(table.hidden.column))
+            attribute = Attribute(table.hidden.column)
+            attributes = sql.Attributes(rows.shape, rows.fields)
+            value, kind = attributes.column(attribute), _known(attributes.type(attribute))
             wanted = ", ".join(f"`{one}`" for one in table.hidden.values)
-            known = offenders(self._engine, sql.values_of(rows.table, value))
+            known = offenders(self._engine, sql.values_of(rows.table, value), [kind])
             notes = (f"it has the values {known}",) if known else ("it has no values",)
             message = f"no row of table `{table.name}` is hidden: `{table.hidden.column}` is nowhere {wanted}"
             helps = ("correct the value, if there should be hidden rows",)
@@ -350,7 +352,7 @@ def _unusable(shapes: Mapping[str, TableShape], wanted: Mapping[str, Need]) -> I
         for column in need.columns:
             if shapes[table].attributes[column] is None:
                 kind = shapes[table].stored[column]
-                notes = ("columns of text, whole numbers, floats, booleans and dates can be used",)
+                notes = ("columns of text, whole numbers, floats, booleans, dates and date-times can be used",)
                 yield Diagnostic("E321", f"column `{column}` of table `{table}` is of type {kind}", notes=notes)
 
 

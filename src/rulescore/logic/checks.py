@@ -13,6 +13,7 @@ from rulescore.data.constants import ConstantType, key_of, type_of
 from rulescore.data.vocabulary import Vocabulary
 from rulescore.errors import Diagnostic, Severity
 from rulescore.language.functions import TESTS, gives_value
+from rulescore.language.moments import MICROSECOND
 from rulescore.language.printer import print_term
 from rulescore.language.syntax import (
     Aggregate,
@@ -228,7 +229,7 @@ def meaning_key(rule: Rule) -> _Key:
             case Variable(name):
                 return ("variable", numbers.setdefault(name, len(numbers)))
             case Constant(datetime.timedelta() as value):
-                return ("duration", value.days)
+                return ("duration", value // MICROSECOND)
             case Constant(value):
                 return ("constant", key_of(value))
             case Atom(predicate):
@@ -408,17 +409,21 @@ def _constant_types(program: Program, types: TypesAt) -> Iterator[Diagnostic]:
 
 def _wrong_type(atom: Atom, position: int, term: Constant, here: frozenset[ConstantType]) -> Diagnostic:
     own = type_of(key_of(term.value))
-    found = " or ".join(sorted(here))
+    found = " or ".join(map(_article, sorted(here)))
     helps: tuple[str, ...] = ()
     if here == {ConstantType.STRING}:
         helps = (f'write it as a string, "{print_term(term)}", or declare the column\'s type when the data are read',)
     return Diagnostic(
         "E206",
-        f"`{print_term(term)}` is a {own}, but argument {position + 1} of `{atom.predicate}` is a {found} in the data",
+        f"`{print_term(term)}` is {_article(own)}, but argument {position + 1} of `{atom.predicate}` is {found} in the data",
         term.span.place() if term.span else None,
-        f"a {own}",
+        _article(own),
         helps=helps,
     )
+
+
+def _article(kind: ConstantType) -> str:
+    return f"an {kind}" if kind is ConstantType.INSTANT else f"a {kind}"
 
 
 def _unused(program: Program) -> Iterator[Diagnostic]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from rulescore.data.relations import NUMBERS, Relation, RelationColumn, Schema
+from rulescore.data.relations import DURATIONS, NUMBERS, Relation, RelationColumn, Schema
 from rulescore.data.setting import ValueType
 from rulescore.errors import Span
 from rulescore.language.syntax import RowAtom, Variable
@@ -75,6 +75,8 @@ class Places:
         kinds = {kind for kind, _ in self._found[variable]} - {None}
         if len(kinds) < 2:
             return next(iter(kinds), None)
+        if kinds <= DURATIONS:
+            return ValueType.SPAN
         return ValueType.FLOAT if kinds <= NUMBERS and variable in self._computed else ValueType.MIXED
 
     @property

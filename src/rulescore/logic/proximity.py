@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from rulescore.data.relations import Relation, Schema
+from rulescore.data.setting import ValueType
+from rulescore.language.moments import DAY, MICROSECOND
 from rulescore.language.syntax import (
     Arithmetic,
     Call,
@@ -28,7 +30,7 @@ from rulescore.language.syntax import (
 )
 from rulescore.language.trees import nodes_in, replace_variables, variables_in
 from rulescore.logic.formula import FALSE, TRUE, FormulaRule, Leaf, Opposite
-from rulescore.logic.types import TESTS
+from rulescore.logic.types import TESTS, Typing
 
 _TURNED = {
     Operator.LESS: Operator.GREATER,
@@ -93,7 +95,15 @@ def proximity(rule: FormulaRule, schema: Schema) -> Proximity | None:
     if own is None:
         return None
     groups = tuple(dict.fromkeys(name for name in _variables(first) if Variable(name) not in renaming))
-    return Proximity(first, own[0], groups, left, compared.operator, compared.limit, own[1], denial)
+    limit = _in_own_unit(compared.limit, Typing(lambda one: rule.types.get(one.name), []).expression(left))
+    return None if limit is None else Proximity(first, own[0], groups, left, compared.operator, limit, own[1], denial)
+
+
+def _in_own_unit(limit: int | float, kind: ValueType | None) -> int | float | None:
+    """A limit of durations, which is in microseconds, in days if these are what is compared; None if it is of no whole days."""
+    if kind is not ValueType.DATE and kind is not ValueType.DURATION:
+        return limit
+    return int(limit) // DAY if limit % DAY == 0 else None
 
 
 def _head_distance(rule: FormulaRule) -> _Distance | None:
@@ -144,7 +154,7 @@ def _number(expression: Expression) -> int | float | None:
         case Constant(int() | float() as value):
             return value
         case Constant(datetime.timedelta() as value):
-            return value.days
+            return value // MICROSECOND
         case Negative(operand):
             inner = _number(operand)
             return None if inner is None else _fitting(-inner)

@@ -50,6 +50,8 @@ def largest(expression: Expression, type_of: TypeOf) -> float:
             return min(_DOUBLES, max(largest(one, type_of) for one in arguments))
         case Call("sqrt", (first,)):
             return math.sqrt(largest(first, type_of))
+        case Call("days" | "hours" | "minutes" | "seconds"):
+            return _INTEGERS
         case Call("ln", (first,)):
             return math.inf if math.isinf(largest(first, type_of)) else _LOGARITHMS
         case Call("exp", (first,)):

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from rulescore.data.relations import DURATIONS
 from rulescore.data.setting import HiddenColumn, HiddenIds, HiddenWhere, KeyedTable, Reached, ValueType
 from rulescore.data.table_rows import value_type
 from rulescore.errors import Diagnostic, Span, suggestion
 from rulescore.language.syntax import Attribute, Comparison, Condition, Expression, Membership, Test, Variable
 from rulescore.language.trees import conditions_in, nodes_in
 from rulescore.logic.tolerances import as_comparison
-from rulescore.logic.types import Typing, agree, type_of_value
+from rulescore.logic.types import Typing, agree, type_of_value, with_article
 
 CODES = {
     "E336": "two tables have one name, or two attributes of a table, or a table and a predicate",
@@ -181,7 +182,7 @@ class _Check:
 
     def _unusable(self, column: str) -> None:
         kind = self._shape.stored[column]
-        note = "columns of text, whole numbers, floats, booleans and dates can be used"
+        note = "columns of text, whole numbers, floats, booleans, dates and date-times can be used"
         self._problem("E321", f"column `{column}` of table `{self._table.name}` is of type {kind}", notes=(note,))
 
     def _names(self) -> None:
@@ -279,7 +280,7 @@ class _Check:
                 if part.name in self._shape.derived:
                     self._derived_type(part.name)
             found = self._typing().expression(definition)
-            if found is ValueType.DURATION:
+            if found in DURATIONS:
                 self._problem(
                     "E343",
                     f"`{attribute}` would be a duration",
@@ -343,7 +344,7 @@ class _Check:
 
 def named_type(kind: ValueType | None) -> str:
     """A type as a sentence names it."""
-    return "of a type without values" if kind is None else f"an {kind}" if kind is ValueType.INTEGER else f"a {kind}"
+    return "of a type without values" if kind is None else with_article(kind)
 
 
 def _meant(word: str, known: Collection[str]) -> tuple[str, ...]:

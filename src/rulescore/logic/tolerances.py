@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TypeGuard
 
-from rulescore.data.setting import ValueType
+from rulescore.data.relations import DURATIONS
 from rulescore.errors import Diagnostic, Place, Severity
 from rulescore.language.syntax import (
     Arithmetic,
@@ -125,7 +125,7 @@ def takes_numbers(rule: FormulaRule) -> bool:
     """Whether the distances of a rule's head are numbers, and not durations."""
     match rule.confirmed:
         case Leaf(Comparison(_, _, distance)):
-            return Typing(lambda variable: rule.types.get(variable.name), []).expression(distance) is not ValueType.DURATION
+            return Typing(lambda variable: rule.types.get(variable.name), []).expression(distance) not in DURATIONS
         case _:
             return True
 
@@ -146,7 +146,7 @@ def cannot_be_taken(rule: Rule, tolerance: DataTolerance) -> Diagnostic:
 
 def of_no_numbers(rule: Rule, tolerance: DataTolerance) -> Diagnostic:
     assert isinstance(rule.head, Test)
-    message = f"`{tolerance.function}` takes a tolerance from numbers, not from dates or durations"
+    message = f"`{tolerance.function}` takes a tolerance from numbers, not from dates, date-times or durations"
     return _problem(rule.head, message, "write the tolerance as a duration: `within(D, E, 30 days)`")
 
 

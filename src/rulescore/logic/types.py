@@ -6,9 +6,10 @@ import datetime
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from rulescore.data.relations import NUMBERS
+from rulescore.data.relations import DURATIONS, MOMENTS, NUMBERS
 from rulescore.data.setting import ValueType
 from rulescore.errors import Diagnostic, Severity, Span, suggestion
+from rulescore.language.moments import UNITS, is_of_days
 from rulescore.language.syntax import (
     Aggregate,
     Aggregation,
@@ -40,7 +41,8 @@ Lookup = Callable[[Variable | Attribute], ValueType | None]
 
 STRING, INTEGER, FLOAT = ValueType.STRING, ValueType.INTEGER, ValueType.FLOAT
 BOOLEAN, DATE, DURATION, MIXED = ValueType.BOOLEAN, ValueType.DATE, ValueType.DURATION, ValueType.MIXED
-ORDERED = frozenset({INTEGER, FLOAT, DATE, DURATION, STRING})
+DATETIME, INSTANT, SPAN = ValueType.DATETIME, ValueType.INSTANT, ValueType.SPAN
+ORDERED = frozenset({INTEGER, FLOAT, DATE, *MOMENTS, *DURATIONS, STRING})
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +72,10 @@ class Signature:
 
 
 _TEXT = frozenset({STRING})
-_DAY = frozenset({DATE})
-_MEASURES = NUMBERS | {DURATION}
+_DAY = frozenset({DATE, *MOMENTS})
+_MEASURES = NUMBERS | DURATIONS
+LENGTHS = {"days": UNITS["day"], "hours": UNITS["hour"], "minutes": UNITS["minute"], "seconds": UNITS["second"]}
+"""How long a duration is, in a unit of so many microseconds: a float, an integer if the duration is of days."""
 FUNCTIONS = {
     "abs": Signature((_MEASURES,), None),
     "min": Signature((ORDERED, ORDERED), None, repeats=True),
@@ -89,6 +93,8 @@ FUNCTIONS = {
     "year": Signature((_DAY,), INTEGER),
     "month": Signature((_DAY,), INTEGER),
     "day": Signature((_DAY,), INTEGER),
+    "date": Signature((MOMENTS,), DATE),
+    **dict.fromkeys(LENGTHS, Signature((DURATIONS,), FLOAT)),
 }
 TESTS = {
     "starts_with": Signature((_TEXT, _TEXT), BOOLEAN),
@@ -107,7 +113,9 @@ def type_of_value(value: object) -> ValueType:
         case float():
             return FLOAT
         case datetime.timedelta():
-            return DURATION
+            return DURATION if is_of_days(value) else SPAN
+        case datetime.datetime():
+            return DATETIME if value.tzinfo is None else INSTANT
         case datetime.date():
             return DATE
         case _:
@@ -118,14 +126,15 @@ def agree(left: ValueType | None, right: ValueType | None) -> bool:
     """Whether values of two types can be equal at all."""
     if left is None or right is None or left is right:
         return True
-    return {left, right} <= NUMBERS or (MIXED in {left, right} and DURATION not in {left, right})
+    both = {left, right}
+    return both <= NUMBERS or both <= DURATIONS or (MIXED in both and not both & DURATIONS)
 
 
 def wider(left: ValueType | None, right: ValueType | None) -> ValueType | None:
     """The type that holds values of both."""
     if left is None or right is None:
         return left or right
-    return FLOAT if {left, right} == NUMBERS else left
+    return FLOAT if {left, right} == NUMBERS else SPAN if {left, right} == DURATIONS else left
 
 
 class Typing:
@@ -220,9 +229,9 @@ class Typing:
     def distance(self, left: Expression, right: Expression, span: Span | None, *, relative: bool) -> bool:
         """Whether `within` can tell how far two values are apart."""
         types = self._computed(left), self._computed(right)
-        if None in types or set(types) <= NUMBERS or (not relative and set(types) in ({DATE}, {DURATION})):
+        if None in types or set(types) <= NUMBERS or (not relative and _have_distance(set(types))):
             return True
-        wanted = "two numbers and a percentage" if relative else "two numbers, two dates or two durations"
+        wanted = "two numbers and a percentage" if relative else "two numbers, two dates, two date-times or two durations"
         self._problem("E271", f"`within` takes {wanted}, not {with_article(types[0])} and {with_article(types[1])}", span, None)
         return False
 
@@ -265,6 +274,8 @@ class Typing:
             if not (isinstance(digits, Constant) and isinstance(digits.value, int) and 0 <= digits.value <= 15):
                 self._problem("E271", "the second argument of `round` is not a number of digits", digits.span, "write 0 to 15")
             return INTEGER if types[0] is INTEGER else FLOAT
+        if call.function in LENGTHS and types[0] is DURATION:
+            return INTEGER
         if signature.result is not None:
             return signature.result
         found = types[0]
@@ -308,7 +319,8 @@ class Typing:
     def _need(self, found: ValueType | None, wanted: frozenset[ValueType], what: str, span: Span | None) -> bool:
         if found is None or found in wanted:
             return True
-        *others, last = [with_article(one) for one in ValueType if one in wanted]
+        # Whoever takes durations takes those of days and all others.
+        *others, last = [with_article(one) for one in ValueType if one in wanted and one is not SPAN]
         expected = f"{', '.join(others)} or {last}" if others else last
         self._problem("E271", f"{what} takes {expected}, not {with_article(found)}", span, None)
         return False
@@ -327,16 +339,24 @@ def _operation_type(operator: Arithmetic, left: ValueType, right: ValueType) -> 
         if operator is Arithmetic.MODULO:
             return INTEGER if both == {INTEGER} else None
         return wider(left, right)
-    if operator is Arithmetic.ADD and both in ({DATE, DURATION}, {DURATION}):
-        return DATE if DATE in both else DURATION
-    if operator is Arithmetic.SUBTRACT:
-        if both == {DATE} or both == {DURATION}:
-            return DURATION
-        if (left, right) == (DATE, DURATION):
-            return DATE
-    if operator is Arithmetic.MULTIPLY and both == {INTEGER, DURATION}:
-        return DURATION
-    return None
+    if operator is Arithmetic.MULTIPLY:
+        other = next(iter(both - {INTEGER}), None)
+        return other if INTEGER in both and other in DURATIONS else None
+    if operator not in {Arithmetic.ADD, Arithmetic.SUBTRACT}:
+        return None
+    if both <= DURATIONS:
+        return wider(left, right)
+    if operator is Arithmetic.SUBTRACT and left is right and (left is DATE or left in MOMENTS):
+        return DURATION if left is DATE else SPAN
+    if operator is Arithmetic.ADD and left in DURATIONS:
+        left, right = right, left
+    if left is DATE:
+        return DATE if right is DURATION else None
+    return left if left in MOMENTS and right in DURATIONS else None
+
+
+def _have_distance(types: set[ValueType | None]) -> bool:
+    return types <= DURATIONS or (len(types) == 1 and types <= {DATE, *MOMENTS})
 
 
 _NEVER_EQUAL = "values of different types are never equal, and none of them is the lesser"
@@ -347,18 +367,28 @@ _TEXT_ADVICE = "declare the column's type where the data are read, or write the 
 def _comparison_advice(types: set[ValueType | None]) -> str | None:
     if STRING in types:
         return _TEXT_ADVICE
-    return _DURATION_ADVICE if types & NUMBERS and DURATION in types else None
+    if types == MOMENTS:
+        return "write the zone of a literal, `2020-01-31T12:30:00Z`, or leave it out; columns are given one where they are read"
+    if DATE in types and types & MOMENTS:
+        return "`date(T)` is the day of a date-time; a literal is written with its time: `2020-01-31T00:00:00`"
+    return _DURATION_ADVICE if types & NUMBERS and types & DURATIONS else None
 
 
 def _operation_advice(operator: Arithmetic, types: set[ValueType]) -> str | None:
     if STRING in types:
         return "text is nothing to compute with: declare the column's type where the data are read"
-    if types & {DATE, DURATION}:
+    if types == MOMENTS:
+        return "one of them has a zone and the other has none: give both one where they are read"
+    if types == {DATE, SPAN}:
+        return "a date has no time of day: add whole days to it, or use a date-time"
+    if types & {DATE, *MOMENTS, *DURATIONS}:
         if types & NUMBERS:
             return _DURATION_ADVICE
+        if DATE in types and types & MOMENTS:
+            return "`date(T)` is the day of a date-time"
         return "the difference of two dates is a duration, and a duration can be added to a date: `D2 <= D1 + 30 days`"
     return "`mod` is for integers; round first" if operator is Arithmetic.MODULO and types <= NUMBERS else None
 
 
 def with_article(found: ValueType | None) -> str:
-    return f"an {found}" if found is INTEGER else f"a {found}"
+    return f"an {found}" if found in {INTEGER, INSTANT} else f"a {found}"

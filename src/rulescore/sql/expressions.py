@@ -9,6 +9,7 @@ from collections.abc import Collection
 
 from sqlglot import exp
 
+from rulescore.data.relations import DURATIONS, MOMENTS
 from rulescore.data.setting import ValueType
 from rulescore.language.syntax import (
     Aggregate,
@@ -34,8 +35,9 @@ from rulescore.language.syntax import (
 )
 from rulescore.language.trees import variables_in
 from rulescore.logic.ranges import is_nonzero, largest
-from rulescore.logic.types import TESTS, Typing
+from rulescore.logic.types import LENGTHS, TESTS, Typing
 from rulescore.sql.build import all_of, any_of, negation, number
+from rulescore.sql.moments import day_of, days, later_day, length_of, span_of
 from rulescore.sql.values import TURNED, Comparing, call, cast, compared, compared_with, constant, constant_in, never, try_cast
 
 _COMPARISONS: dict[Operator, Comparing] = {
@@ -58,20 +60,6 @@ def doubles(operation: exp.Binary) -> exp.Binary:
     """Mark arithmetic on doubles: its result may be infinite or vanish, which some engines take for an error."""
     operation.meta["doubles"] = True
     return operation
-
-
-def days(later: exp.Expr, earlier: exp.Expr) -> exp.Expr:
-    """The days between two dates, marked: to some engines a difference of dates is no number, or one of 32 bits."""
-    difference = exp.Sub(this=later, expression=earlier)
-    difference.meta["days"] = True
-    return cast(difference, ValueType.DURATION)
-
-
-def later_day(operation: type[exp.Binary], date: exp.Expr, duration: exp.Expr) -> exp.Expr:
-    """A date and days, which are added as 32-bit integers, marked: some engines do not say if a date is beyond all they have."""
-    found = operation(this=date, expression=exp.cast(duration, "INT", copy=False))
-    found.meta["date"] = True
-    return found
 
 
 def when(condition: exp.Expr, value: exp.Expr) -> exp.Expr:
@@ -186,7 +174,7 @@ class Compiler(ABC):
                 pass
             case _, _, _, None:
                 pass
-            case Constant(), _, Constant(), _:
+            case Constant(), _, Constant(), _ if set(types) != DURATIONS:
                 pass
             case _, found, Constant(value), _:
                 return compared_with(kind, _paren(self.value(left)), found, value)
@@ -244,9 +232,14 @@ class Compiler(ABC):
             return later_day(_ARITHMETIC[operation.operator], date, duration)
         if self.type_of(left) is self.type_of(right) is ValueType.DATE:
             return days(sides[0], sides[1])
+        if found in MOMENTS or found is ValueType.SPAN:
+            sides = [self._in_microseconds(one, side) for one, side in zip((left, right), sides, strict=True)]
         if found is not None and not any(variables_in(operation)):  # literals would be 32-bit integers
             sides[0] = cast(sides[0], found)
         return _ARITHMETIC[operation.operator](this=sides[0], expression=sides[1])
+
+    def _in_microseconds(self, expression: Expression, found: exp.Expr) -> exp.Expr:
+        return exp.Paren(this=span_of(found)) if self.type_of(expression) is ValueType.DURATION else found
 
     def _remainder(self, left: Expression, right: Expression) -> exp.Expr:
         """With the sign of the divisor; the engines' own have that of the dividend. Nothing on the way to it leaves 64 bits: of the
@@ -298,8 +291,15 @@ class Compiler(ABC):
                 return exp.Lower(this=self._value(first))
             case "upper":
                 return exp.Upper(this=self._value(first))
+            case "date":
+                return day_of(self._value(first))
+            case name if name in LENGTHS:
+                of_days = self.type_of(first) is ValueType.DURATION
+                return length_of(self._value(first), LENGTHS[name], of_days=of_days)
             case part:
-                return cast(exp.Extract(this=exp.var(_PARTS[part]), expression=self._value(first)), ValueType.INTEGER)
+                value = self._value(first)
+                date = day_of(value) if self.type_of(first) in MOMENTS else value
+                return cast(exp.Extract(this=exp.var(_PARTS[part]), expression=date), ValueType.INTEGER)
 
     def _power(self, base: Expression, exponent: Expression) -> exp.Expr:
         """Missing where it is not a real number: some engines raise an error there."""
@@ -319,6 +319,8 @@ class Compiler(ABC):
         return when(all_of([exp.Paren(this=real), negation(zero)]), power)
 
     def _same_type(self, whole: Expression, part: Expression) -> exp.Expr:
+        if self.type_of(whole) is ValueType.SPAN:
+            return self._in_microseconds(part, self._value(part))
         return self.finite_number(part) if self.type_of(whole) is ValueType.FLOAT else self._value(part)
 
 

@@ -18,7 +18,7 @@ from rulescore.sql.formula_changes import can_be_inside, held_over_data, judged_
 from rulescore.sql.formula_counts import fields_of, grounding, head_atoms, judged, measure_places, variable
 from rulescore.sql.listing import MODEL
 
-_COMPARED = frozenset({ValueType.INTEGER, ValueType.FLOAT, ValueType.STRING, ValueType.BOOLEAN, ValueType.DATE})
+_COMPARED = frozenset(ValueType) - {ValueType.MIXED}
 
 
 def listed(context: Context, answer: str, *, predictions: bool) -> Select | None:
@@ -55,15 +55,24 @@ def _reasons(judgement: Judgement, numbers: Iterator[int], group: int) -> Iterat
             return
 
 
-def comparisons(context: Context) -> list[tuple[Comparison, bool]]:
-    """The comparisons that decide whether a head is refuted, with whether they have to hold for it. A head that is `false` is
-    refuted by the body: those of it."""
+@dataclass(frozen=True, slots=True)
+class Decisive:
+    """A comparison that decides whether a head is refuted, the types of its sides, and whether it has to hold for that."""
+
+    comparison: Comparison
+    types: tuple[ValueType | None, ValueType | None]
+    holds: bool
+
+
+def comparisons(context: Context) -> list[Decisive]:
+    """Those that decide whether a head is refuted. A head that is `false` is refuted by the body: those of it."""
     rule = context.rule
     found = list(_comparisons(rule.refuted))
     if rule.refuted == All(()) and len(rule.disjuncts) == 1:
         found = [(test, True) for test in rule.disjuncts[0].tests if isinstance(test, Comparison)]
     scope = grounding(context, predictions=False)
-    return [one for one in dict.fromkeys(found) if all(scope.type_of(side) in _COMPARED for side in (one[0].left, one[0].right))]
+    typed = [Decisive(one, (scope.type_of(one.left), scope.type_of(one.right)), holds) for one, holds in dict.fromkeys(found)]
+    return [one for one in typed if _COMPARED.issuperset(one.types)]
 
 
 def _comparisons(judgement: Judgement) -> Iterator[tuple[Comparison, bool]]:
@@ -95,8 +104,9 @@ def explained(context: Context, listed: str, *, predictions: bool) -> Iterator[S
     found = reasons(rule)
     scope = grounding(context, predictions=predictions)
     fields = []
-    for i, (compared, holds) in enumerate(comparisons(context)):
-        decides = scope.condition(compared) if holds else exp.Not(this=exp.Paren(this=scope.condition(compared)))
+    for i, one in enumerate(comparisons(context)):
+        compared = one.comparison
+        decides = scope.condition(compared) if one.holds else exp.Not(this=exp.Paren(this=scope.condition(compared)))
         sides = {"l": scope.value(compared.left), "s": scope.value(compared.right), "c": one_if(decides)}
         fields += [named(value, f"{mark}{i}") for mark, value in sides.items()]
     before = replace(scope, prediction=None)

@@ -32,6 +32,7 @@ from rulescore.sql.build import (
     total,
 )
 from rulescore.sql.keys import decimal_key, key, text
+from rulescore.sql.moments import stamped
 from rulescore.sql.published import DIALECT
 
 # Tables, partitioned tables, views, materialised views and foreign tables; no session's temporary tables.
@@ -78,13 +79,15 @@ class StoredType(StrEnum):
     BOOLEAN = "boolean"
     DATE = "date"
     TIMESTAMP = "timestamp"
+    INSTANT = "instant"
 
 
 STORED_TYPES = {
     **dict.fromkeys(("text", "varchar", "bpchar", "name", "citext", "uuid"), StoredType.TEXT),
     **dict.fromkeys(("int2", "int4", "int8"), StoredType.INTEGER),
     **dict.fromkeys(("float4", "float8"), StoredType.FLOAT),
-    **dict.fromkeys(("timestamp", "timestamptz"), StoredType.TIMESTAMP),
+    "timestamp": StoredType.TIMESTAMP,
+    "timestamptz": StoredType.INSTANT,
     "numeric": StoredType.DECIMAL,
     "bool": StoredType.BOOLEAN,
     "date": StoredType.DATE,
@@ -266,16 +269,14 @@ def _not_finite(value: exp.Expr) -> exp.Expr:
 
 
 def _wrong(value: exp.Expr, kind: StoredType) -> exp.Expr:
-    """Whether a value is no constant: NaN, infinite, a date of no calendar, or one with a time of day."""
+    """Whether a value is no constant: NaN, infinite, or a date or a date-time of no year from 1 to 9999."""
     match kind:
         case StoredType.FLOAT | StoredType.DECIMAL:
             return _not_finite(value)
         case StoredType.DATE:
             return _no_day(value)
-        case StoredType.TIMESTAMP:
-            day = exp.cast(value.copy(), "DATE", copy=False)
-            midnight = equal(exp.cast(day, "TIMESTAMP", copy=False), exp.cast(value.copy(), "TIMESTAMP", copy=False))
-            return any_of([_no_day(value), negation(midnight)])
+        case StoredType.TIMESTAMP | StoredType.INSTANT:
+            return all_of([_known(value), _missing(stamped(value.copy(), zoned=kind is StoredType.INSTANT))])
         case StoredType.TEXT | StoredType.INTEGER | StoredType.BOOLEAN:
             return exp.false()
 
@@ -293,6 +294,8 @@ def _key(value: exp.Expr, kind: StoredType, *, keys: bool) -> exp.Expr:
         case StoredType.DECIMAL:
             return decimal_key(value)
         case StoredType.TIMESTAMP:
-            return key(exp.cast(value, "DATE", copy=False), ValueType.DATE)
+            return key(stamped(value, zoned=False), ValueType.DATETIME)
+        case StoredType.INSTANT:
+            return key(stamped(value, zoned=True), ValueType.INSTANT)
         case _:
             return key(value, _VALUES[kind])

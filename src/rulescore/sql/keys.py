@@ -11,6 +11,7 @@ from sqlglot import exp
 from rulescore.data.constants import MARKER, key_of
 from rulescore.data.setting import ValueType
 from rulescore.sql.build import all_of, any_of, different, equal, identifier, name, number
+from rulescore.sql.moments import written
 
 NUMBER = "n"
 """The letter of numbers' keys."""
@@ -22,16 +23,20 @@ def key(value: exp.Expr, kind: ValueType) -> exp.Expr:
     """The key of a value that is not missing, and finite."""
     match kind:
         case ValueType.STRING:
-            written = equal(exp.Anonymous(this="LEFT", expressions=[text(value), number(1)]), exp.Literal.string(MARKER))
-            return exp.Case(ifs=[exp.If(this=written, true=_marked("s", text(value.copy())))], default=text(value.copy()))
+            is_marked = equal(exp.Anonymous(this="LEFT", expressions=[text(value), number(1)]), exp.Literal.string(MARKER))
+            return exp.Case(ifs=[exp.If(this=is_marked, true=_marked("s", text(value.copy())))], default=text(value.copy()))
         case ValueType.BOOLEAN:
             truth = exp.If(this=value, true=exp.Literal.string(key_of(True)))
             return exp.Case(ifs=[truth], default=exp.Literal.string(key_of(False)))
         case ValueType.DATE:
             return _marked("d", text(value))
+        case ValueType.DATETIME:
+            return _marked("t", written(value, zoned=False))
+        case ValueType.INSTANT:
+            return _marked("z", written(value, zoned=True))
         case ValueType.FLOAT:
             return _marked("n", exp.Anonymous(this=DOUBLE_TEXT, expressions=[exp.cast(value, "DOUBLE", copy=False)]))
-        case ValueType.INTEGER | ValueType.DURATION:
+        case ValueType.INTEGER | ValueType.DURATION | ValueType.SPAN:
             return _marked("n", text(value))
         case ValueType.MIXED:
             return value
@@ -54,10 +59,10 @@ def _marked(letter: str, value: exp.Expr) -> exp.Expr:
 def is_no_integer(key: exp.Expr) -> exp.Expr:
     """Whether a number's key is not that of an integer of 64 bits. Its digits are compared as text: a cast that may fail is a
     different thing on every engine."""
-    written = digits(key)
-    size = length(written)
+    figures = digits(key)
+    size = length(figures)
     longest = len(str(2**63))
-    beyond = exp.GT(this=written.copy(), expression=exp.Literal.string(str(2**63 - 1)))
+    beyond = exp.GT(this=figures.copy(), expression=exp.Literal.string(str(2**63 - 1)))
     lowest = different(word(key.copy()), exp.Literal.string(str(-(2**63))))
     too_long = exp.GT(this=size, expression=number(longest))
     as_long = equal(size.copy(), number(longest))

@@ -11,11 +11,13 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from rulescore.data.setting import ValueType
+from rulescore.language.moments import FIRST, LAST, UNITS
 from rulescore.sql.build import all_of, any_of, column, equal, identifier, integer, named, number, select
 from rulescore.sql.expressions import infinity, scaled_sum
 from rulescore.sql.keys import DECIMAL_TEXT, DOUBLE_TEXT
 from rulescore.sql.keys import text as written
 from rulescore.sql.letters import translated
+from rulescore.sql.moments import MICROSECONDS
 from rulescore.sql.values import call, cast, constant
 
 # Beyond these the exponential function is infinite, or 0; so is a product when the logarithms of its factors add up to them.
@@ -213,4 +215,11 @@ def _decimal_text(value: exp.Expr) -> exp.Expr:
     return _cases([(equal(value.copy(), whole), written(whole.copy()))], _double_text(cast(value, ValueType.FLOAT)))
 
 
-_TEXTS = {DOUBLE_TEXT: _double_text, DECIMAL_TEXT: _decimal_text}
+def _microseconds(timestamp: exp.Expr) -> exp.Expr:
+    """Numerics, whose part of a second is exact; `infinity` is one, too."""
+    size = exp.Mul(this=exp.Extract(this=exp.var("EPOCH"), expression=timestamp), expression=number(UNITS["second"]))
+    fits = exp.Between(this=exp.Paren(this=size), low=constant(FIRST), high=constant(LAST))
+    return _cases([(fits, exp.cast(size.copy(), "BIGINT", copy=False))], exp.null())
+
+
+_TEXTS = {DOUBLE_TEXT: _double_text, DECIMAL_TEXT: _decimal_text, MICROSECONDS: _microseconds}

@@ -8,9 +8,8 @@ from rulescore.data.setting import ValueType
 from rulescore.language.syntax import Variable
 from rulescore.logic.proximity import Proximity
 from rulescore.sql.build import Select, all_of, column, create, equal, name, named, number, select, table, union_all
-from rulescore.sql.expressions import days
 from rulescore.sql.formula import Context, Joins, Scope, Source
-from rulescore.sql.values import cast
+from rulescore.sql.moments import days, first_day
 
 GROUPS = name("proximity_groups")
 
@@ -49,7 +48,7 @@ def _rows(context: Context, form: Proximity, source: Source, *wanted: str) -> Se
     found = {field: scope.column(Variable(one)) for field, one in zip(_fields(form), form.groups, strict=True)}
     found["value"] = scope.value(form.value)
     if scope.type_of(form.value) is ValueType.DATE:
-        found["value"] = days(found["value"], cast(exp.Literal.string("1970-01-01"), ValueType.DATE))
+        found["value"] = days(found["value"], first_day())
     if scope.prediction is not None:
         found["prediction"] = scope.prediction.copy()
     for test in form.tests:

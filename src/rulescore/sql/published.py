@@ -5,6 +5,7 @@ rule's counts are the sums over its head and over all predicates that its head i
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -13,6 +14,7 @@ from itertools import combinations
 from sqlglot import exp
 
 from rulescore.data.constants import value_of
+from rulescore.language.syntax import Value
 from rulescore.logic.normal import Bound, Fixed, NormalRule, PatternAtom, Slot
 from rulescore.logic.refutation import Refutations
 from rulescore.sql.build import (
@@ -191,7 +193,7 @@ class _Names:
             case Bound():
                 return self._columns[slot].copy()
             case Fixed(key):
-                return exp.Literal.string(key) if self._keys else constant(value_of(key))
+                return exp.Literal.string(key) if self._keys else _stored(value_of(key))
             case _:
                 raise AssertionError(slot)
 
@@ -203,6 +205,13 @@ class _Names:
     def other_fact(self, atom: PatternAtom, other: PatternAtom) -> exp.Expr:
         pairs = [(one, two) for one, two in zip(atom.slots, other.slots, strict=True) if one != two]
         return exp.Paren(this=any_of(different(self._value(one), self._value(two)) for one, two in pairs))
+
+
+def _stored(value: Value) -> exp.Expr:
+    """A constant as a column of the user's holds it."""
+    if not isinstance(value, datetime.datetime):
+        return constant(value)
+    return exp.cast(exp.Literal.string(value.isoformat()), "TIMESTAMP" if value.tzinfo is None else "TIMESTAMPTZ", copy=False)
 
 
 def _tagged(number_of_place: int, tags: Sequence[int]) -> exp.Expr:

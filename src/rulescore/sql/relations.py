@@ -22,7 +22,7 @@ from rulescore.sql.build import (
 )
 from rulescore.sql.keys import word
 from rulescore.sql.loading import CONSTANT
-from rulescore.sql.values import cast
+from rulescore.sql.values import typed_text
 
 
 def relation_table(kind: str, index: int) -> str:
@@ -63,4 +63,4 @@ def _decoded(key: exp.Expr, wanted: ValueType) -> exp.Expr:
     """A constant's value; its key if types are mixed."""
     if wanted is ValueType.MIXED:
         return key
-    return word(key) if wanted is ValueType.STRING else cast(word(key), wanted)
+    return typed_text(word(key), wanted)

@@ -12,9 +12,11 @@ from itertools import count
 
 from sqlglot import exp
 
+from rulescore.language.moments import DAY, FIRST, LAST, UNITS
 from rulescore.sql.build import Select, all_of, column, equal, identifier, name, named, number
 from rulescore.sql.keys import DECIMAL_TEXT, DOUBLE_TEXT
 from rulescore.sql.letters import translated
+from rulescore.sql.moments import MICROSECONDS
 from rulescore.sql.values import call, constant
 
 _WIDE = "DECIMAL(38, 0)"
@@ -175,6 +177,8 @@ def _otherwise(node: exp.Expr) -> exp.Expr | None:
             return value
         case exp.Anonymous() if node.name == DOUBLE_TEXT:
             return _double_text(node.expressions[0])
+        case exp.Anonymous() if node.name == MICROSECONDS:
+            return _microseconds(node.expressions[0], zoned=node.meta["zoned"])
         case exp.Anonymous() if node.name == DECIMAL_TEXT:
             return _decimal_text(node.expressions[0])
         case exp.Sub() if node.meta.get("days"):
@@ -188,6 +192,19 @@ def _otherwise(node: exp.Expr) -> exp.Expr | None:
 def _day(date: exp.Expr) -> exp.Expr:
     """The number of a day, in 64 bits: Spark's own arithmetic of dates begins again at the other end of its 32 bits."""
     return _big(call("UNIX_DATE", date))
+
+
+def _microseconds(timestamp: exp.Expr, *, zoned: bool) -> exp.Expr:
+    """Those of a timestamp without a zone by its parts: Spark would take it for one of the session's zone."""
+    found = call("UNIX_MICROS", timestamp)
+    if not zoned:
+        day = _day(exp.cast(timestamp.copy(), "DATE", copy=False))
+        found = exp.Mul(this=day, expression=number(DAY))
+        for unit in ("hour", "minute", "second"):
+            part = exp.Extract(this=exp.var(unit.upper()), expression=timestamp.copy())
+            found = exp.Add(this=found, expression=_big(exp.Mul(this=part, expression=number(UNITS[unit]))))
+    fits = exp.Between(this=exp.Paren(this=found), low=constant(FIRST), high=constant(LAST))
+    return exp.Case(ifs=[exp.If(this=fits, true=found.copy())])
 
 
 def _floor(value: exp.Expr) -> exp.Expr:

@@ -9,7 +9,8 @@ from sqlglot import exp, tokenize
 from sqlglot.errors import TokenError
 from sqlglot.tokenizer_core import TokenType
 
-from rulescore.data.relations import Relation
+from rulescore.data.relations import MOMENTS, Relation
+from rulescore.data.setting import ValueType
 from rulescore.sql.build import (
     Select,
     any_of,
@@ -28,6 +29,7 @@ from rulescore.sql.build import (
     view,
 )
 from rulescore.sql.loading import ANSWER
+from rulescore.sql.moments import written
 from rulescore.sql.results import CONTRIBUTION
 
 OBSERVED, PREDICTED = "observed_", "predicted_"
@@ -54,7 +56,7 @@ def words(statement: str) -> set[str]:
 
 def create_views(relation: Relation) -> Iterator[exp.Create]:
     """Views on a relation with its attributes by name. Without predictions there is one of no rows: statements stay the same."""
-    fields = [named(column("r", stored.column), name) for name, stored in relation.columns.items()]
+    fields = [named(_native(column("r", stored.column), stored.type), name) for name, stored in relation.columns.items()]
     yield view(f"{OBSERVED}{relation.name}", select(*fields).from_(table(relation.observed, "r")))
     others = [field.copy() for field in fields]
     if relation.predicted is not None:
@@ -63,6 +65,11 @@ def create_views(relation: Relation) -> Iterator[exp.Create]:
         nothing = named(exp.cast(exp.null(), "INT", copy=False), "prediction")
         predicted = select(nothing, *others).from_(table(relation.observed, "r")).where(exp.false())
     yield view(f"{PREDICTED}{relation.name}", predicted)
+
+
+def _native(value: exp.Expr, kind: ValueType | None) -> exp.Expr:
+    """Date-times as the timestamps of the database, without a zone: instants as clocks of UTC show them."""
+    return exp.cast(written(value, zoned=False), "TIMESTAMP", copy=False) if kind in MOMENTS else value
 
 
 def _rows(statement: str) -> exp.Subquery:

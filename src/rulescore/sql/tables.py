@@ -46,12 +46,11 @@ from rulescore.sql.expressions import Compiler, finite, when
 from rulescore.sql.in_place import kept
 from rulescore.sql.keys import text
 from rulescore.sql.loading import CONSTANT
-from rulescore.sql.values import call, cast, constant, converted, is_whole, try_cast
+from rulescore.sql.moments import stamped
+from rulescore.sql.values import call, cast, constant, converted, is_whole, try_cast, typed_text
 
 # Offending ids that are shown.
 MOST_SHOWN = 5
-
-_TIMESTAMP = "TIMESTAMP"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +91,7 @@ def _converted(value: exp.Expr, kind: pa.DataType | None) -> exp.Expr:
     if kind is None:
         return value
     if pa.types.is_timestamp(kind):
-        day = exp.cast(value.copy(), "DATE", copy=False)
-        return when(equal(exp.cast(day.copy(), _TIMESTAMP, copy=False), value), day)
+        return stamped(value, zoned=kind.tz is not None, fine=kind.unit == "ns")
     wanted = value_type(kind)
     assert wanted is not None
     if wanted is ValueType.STRING:
@@ -402,4 +400,4 @@ def _decoded(key: exp.Expr, kind: ValueType) -> exp.Expr:
         case ValueType.MIXED:
             return key
         case _:
-            return cast(rest, kind)
+            return typed_text(rest, kind)

@@ -8,11 +8,13 @@ from collections.abc import Collection, Sequence
 from sqlglot import exp
 
 from rulescore.data.constants import equals_double, key_of
-from rulescore.data.relations import NUMBERS
+from rulescore.data.relations import DURATIONS, MOMENTS, NUMBERS
 from rulescore.data.setting import ValueType
+from rulescore.language.moments import MICROSECOND, is_of_days, microseconds
 from rulescore.logic.types import agree, type_of_value
 from rulescore.sql.build import Select, all_of, any_of, column, equal, named, negation, number, select, union_all
 from rulescore.sql.keys import NUMBER, is_no_integer, key, type_letter, word
+from rulescore.sql.moments import counted, span_of
 
 SQL_TYPES = {
     ValueType.STRING: "VARCHAR",
@@ -20,10 +22,14 @@ SQL_TYPES = {
     ValueType.FLOAT: "DOUBLE",
     ValueType.BOOLEAN: "BOOLEAN",
     ValueType.DATE: "DATE",
+    ValueType.DATETIME: "BIGINT",
+    ValueType.INSTANT: "BIGINT",
     ValueType.DURATION: "BIGINT",
+    ValueType.SPAN: "BIGINT",
     ValueType.MIXED: "VARCHAR",
 }
-"""How values are stored; a duration is a number of days, a mixed value the key of a constant."""
+"""How values are stored; a duration is a number of days, a date-time and a time span one of microseconds, a mixed value the key of
+a constant."""
 
 # The greatest double below 2^63: no integer of 64 bits above it equals one.
 _GREATEST_EXACT = 2**63 - 1024
@@ -33,6 +39,8 @@ _LETTERS = {
     ValueType.STRING: "s",
     ValueType.BOOLEAN: "b",
     ValueType.DATE: "d",
+    ValueType.DATETIME: "t",
+    ValueType.INSTANT: "z",
     ValueType.INTEGER: NUMBER,
     ValueType.FLOAT: NUMBER,
 }
@@ -52,7 +60,9 @@ def constant(value: object) -> exp.Expr:
         case float():
             return cast(exp.Literal.string(repr(value)), ValueType.FLOAT)
         case datetime.timedelta():
-            return constant(value.days)
+            return constant(value.days if is_of_days(value) else value // MICROSECOND)
+        case datetime.datetime():
+            return constant(microseconds(value))
         case datetime.date():
             return cast(exp.Literal.string(value.isoformat()), ValueType.DATE)
         case _:
@@ -77,6 +87,8 @@ def constant_in(value: object, kind: ValueType) -> exp.Expr | None:
     match kind, value:
         case ValueType.MIXED, str() | bool() | int() | float() | datetime.date():
             return exp.Literal.string(key_of(value))
+        case ValueType.SPAN, datetime.timedelta():
+            return constant(value // MICROSECOND)
         case ValueType.INTEGER, float() if value.is_integer():
             return constant_in(int(value), kind)
         case ValueType.FLOAT, int() if not isinstance(value, bool):
@@ -100,7 +112,14 @@ def decoded(mixed: exp.Expr, wanted: ValueType, inexact: Collection[str] = ()) -
         whole = decoded(mixed.copy(), ValueType.INTEGER)
         fits.append(exp.Coalesce(this=exp.Paren(this=is_exact(whole)), expressions=[exp.true()]))
     found = exp.Case(ifs=[exp.If(this=all_of(fits), true=written)])
-    return found if wanted is ValueType.STRING else cast(found, wanted)
+    return typed_text(found, wanted)
+
+
+def typed_text(text: exp.Expr, wanted: ValueType) -> exp.Expr:
+    """The value of a type that the text of a constant's key stands for."""
+    if wanted in MOMENTS:
+        return counted(text)
+    return text if wanted is ValueType.STRING else cast(text, wanted)
 
 
 def same(left: exp.Expr, left_type: ValueType, right: exp.Expr, right_type: ValueType, inexact: Collection[str] = ()) -> exp.Expr:
@@ -112,9 +131,13 @@ def same(left: exp.Expr, left_type: ValueType, right: exp.Expr, right_type: Valu
             return all_of([equal(cast(left.copy(), ValueType.FLOAT), right), is_exact(left)])
         case ValueType.FLOAT, ValueType.INTEGER:
             return same(right, right_type, left, left_type)
-        case ValueType.MIXED, other if other is not ValueType.DURATION:
+        case ValueType.DURATION, ValueType.SPAN:
+            return equal(span_of(left), right)
+        case ValueType.SPAN, ValueType.DURATION:
+            return equal(left, span_of(right))
+        case ValueType.MIXED, other if other not in DURATIONS:
             return equal(decoded(left, other, inexact), right)
-        case other, ValueType.MIXED if other is not ValueType.DURATION:
+        case other, ValueType.MIXED if other not in DURATIONS:
             return equal(left, decoded(right, other, inexact))
         case _:
             return exp.false()
@@ -135,6 +158,9 @@ def compared(
         return _exactly(kind, left, right)
     if left_type is ValueType.FLOAT and right_type is ValueType.INTEGER:
         return _exactly(TURNED[kind], right, left)
+    if {left_type, right_type} == DURATIONS:
+        sides = [converted(left, left_type, ValueType.SPAN), converted(right, right_type, ValueType.SPAN)]
+        return kind(this=sides[0], expression=sides[1])
     if agree(left_type, right_type):
         found = exp.Coalesce(this=exp.Paren(this=same(left, left_type, right, right_type, inexact)), expressions=[exp.false()])
         known = [negation(exp.Is(this=one.copy(), expression=exp.null())) for one in (left, right)]
@@ -147,6 +173,8 @@ def compared_with(kind: Comparing, value: exp.Expr, value_type: ValueType, liter
     found = constant_in(literal, value_type)
     if found is not None:
         return kind(this=value, expression=found)
+    if value_type in DURATIONS and type_of_value(literal) in DURATIONS:
+        return compared(kind, value, value_type, constant(literal), type_of_value(literal))
     if kind in (exp.EQ, exp.NEQ) or value_type not in NUMBERS or type_of_value(literal) not in NUMBERS:
         return never(kind, value)
     if value_type is ValueType.INTEGER and isinstance(literal, float) and abs(literal) < _BEYOND:
@@ -169,6 +197,9 @@ def converted(value: exp.Expr, found: ValueType, wanted: ValueType, inexact: Col
         return value
     if not agree(found, wanted):
         return cast(exp.null(), wanted)
+    if {found, wanted} == DURATIONS:
+        # No variable that is a duration of days in the whole rule is a time span in a part of it.
+        return span_of(value)
     if wanted is ValueType.MIXED:
         return key(value, found)
     if found is ValueType.MIXED:

@@ -71,7 +71,7 @@ class Compared:
         """What the margin is counted in, if it is not in the unit of the sides."""
         if self.percent:
             return "percentage points"
-        return "days" if isinstance(self.left, datetime.date) and self.margin is not None else None
+        return None if self.distance is None else "days"
 
     @property
     def margin(self) -> int | float | None:

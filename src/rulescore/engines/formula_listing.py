@@ -114,7 +114,7 @@ class FormulaListing:
             rows = self.rows(asked)
             assert rows is not None
             for row in self._formulas.engine.query(sql.by_value(context, rows, index)).to_pylist():
-                found[told_apart(_typed(row["value"], context.rule.types.get(one))), None] += int(row["n"])
+                found[told_apart(restored(row["value"], context.rule.types.get(one))), None] += int(row["n"])
         return found
 
     def _by_refuter(self, asked: Asked, rows: Select) -> Counts | None:

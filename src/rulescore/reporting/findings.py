@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rulescore.data.constants import key_of, text_of
 from rulescore.data.violation import Aggregated, Compared, CountedViolations, Violation, Violations
+from rulescore.language.literals import write_value
 from rulescore.language.syntax import Value
 from rulescore.reporting.cells import counted, shown
 from rulescore.reporting.listing import Audience, Cell, CellKind, Column, Layout, Listing
@@ -114,6 +116,8 @@ def _ranked(row: Violation) -> str | None:
 
 
 def _value(value: object) -> str:
+    if isinstance(value, datetime.timedelta):
+        return write_value(value)
     try:
         return text_of(key_of(value))  # type: ignore[arg-type]
     except (TypeError, ValueError):  # a column of a rule in SQL may hold anything

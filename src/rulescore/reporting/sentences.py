@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 from collections.abc import Sequence
 
 from rulescore.data.violation import Compared, Refuter, Violation
+from rulescore.language.moments import spell_duration
 from rulescore.reporting.cells import shown
 from rulescore.reporting.listing import CellKind
 
@@ -82,7 +84,9 @@ def _missed(compared: Compared, head: str) -> str:
 
 
 def shown_margin(compared: Compared) -> str:
-    """By how much, with its unit."""
+    """By how much, with its unit; date-times and durations as people say it: 2 h 5 min."""
+    if compared.distance is not None and type(compared.left) is not datetime.date:
+        return spell_duration(compared.distance)
     number = shown(compared.margin, CellKind.VALUE)
     unit = compared.unit
     return number if unit is None else f"{number} {unit.removesuffix('s') if number == '1' else unit}"

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from rulescore.data.constants import equals_double, key_of, text_of
 from rulescore.data.violation import CountedViolations, Fact, Violation, Violations
+from rulescore.language.literals import write_value
 from rulescore.reporting.cells import counted
 from rulescore.reporting.csv import render_table_csv
 from rulescore.reporting.json import VERSION
@@ -137,6 +138,10 @@ def typed(values: Sequence[Any]) -> Any:
         return pa.array(values, pa.bool_())
     if kinds == {datetime.date}:
         return pa.array(values, pa.date32())
+    if kinds == {datetime.datetime} and len(zones := {one.tzinfo for one in values if one is not None}) == 1:
+        return pa.array(values, pa.timestamp("us", None if zones == {None} else "UTC"))
+    if kinds == {datetime.timedelta}:
+        return pa.array(values, pa.duration("us"))
     if kinds == {int} and all(one is None or -(2**63) <= one < 2**63 for one in values):
         return pa.array(values, pa.int64())
     if kinds <= {int, float} and all(not isinstance(one, int) or equals_double(one) for one in values):
@@ -145,6 +150,8 @@ def typed(values: Sequence[Any]) -> Any:
 
 
 def _text(value: Any) -> str:
+    if isinstance(value, datetime.timedelta):
+        return write_value(value)
     try:
         return text_of(key_of(value))
     except (TypeError, ValueError):  # a column of a rule in SQL may hold anything
@@ -191,7 +198,7 @@ _OF_REFUTATION = (
 
 
 def render_violations_csv(found: ViolationTable, *, spreadsheet: bool = False) -> str:
-    """Lists in one field, separated by semicolons; truths and dates as in rules."""
+    """Lists in one field, separated by semicolons; truths, dates, date-times and durations as in rules."""
     columns = {name: _csv_column(found.table[name]) for name in found.table.column_names}
     return render_table_csv(pa.table(columns), spreadsheet=spreadsheet)
 
@@ -199,6 +206,8 @@ def render_violations_csv(found: ViolationTable, *, spreadsheet: bool = False) -
 def _csv_column(column: Any) -> Any:
     if pa.types.is_list(column.type):
         return pa.array([None if one is None else "; ".join(one) for one in column.to_pylist()], pa.string())
+    if pa.types.is_timestamp(column.type) or pa.types.is_duration(column.type):
+        return pa.array([None if one is None else write_value(one) for one in column.to_pylist()], pa.string())
     return column.cast(pa.string()) if pa.types.is_boolean(column.type) else column
 
 
@@ -210,4 +219,4 @@ def render_violations_json(found: ViolationTable, by: str | None = None) -> str:
 
 
 def _json_value(value: Any) -> Any:
-    return value.isoformat() if isinstance(value, datetime.date) else value
+    return write_value(value) if isinstance(value, datetime.date | datetime.timedelta) else value

@@ -143,8 +143,9 @@ def by_reasons(context: Context, rows: Select, *, predictions: bool) -> Select |
                 asked[f"d{i}_{j}"] = scope.judgement(replace(one.judgement, disjuncts=(way,)))
     if len(asked) > MOST_NESTED:
         return None
-    for i, (compared, holds) in enumerate(comparisons(context)):
-        decides = scope.condition(compared) if holds else exp.Not(this=exp.Paren(this=scope.condition(compared)))
+    for i, decisive in enumerate(comparisons(context)):
+        compared = decisive.comparison
+        decides = scope.condition(compared) if decisive.holds else exp.Not(this=exp.Paren(this=scope.condition(compared)))
         known = [exp.Not(this=exp.Is(this=scope.value(one), expression=exp.null())) for one in (compared.left, compared.right)]
         asked[f"c{i}"] = all_of([*known, exp.Paren(this=decides)])
     model = [MODEL] if predictions else []

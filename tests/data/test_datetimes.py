@@ -20,6 +20,7 @@ from rulescore.data.request import ColumnType, FactFile
 from rulescore.data.setting import ValueType
 from rulescore.data.sources import observed_streams
 from rulescore.data.table_rows import fitted, frame_rows
+from rulescore.data.tables import Table, keyed_tables
 from rulescore.language.moments import FIRST, LAST, microseconds, moment_at, parse_moment, spell_duration, write_moment
 
 WALL = datetime.datetime(2024, 3, 31, 2, 30, 0, 125_000)  # which no clock of Berlin shows
@@ -164,3 +165,14 @@ def test_a_text_of_another_kind_of_time_names_the_type_to_declare(write, facts_o
 )
 def test_durations_in_words(size, words):
     assert spell_duration(size) == words
+
+
+def test_date_times_with_a_zone_and_without_one_do_not_mix_in_one_column(facts_of, problems_of):
+    both = [WALL, INSTANT]
+    for rows in ({"at": both}, [{"at": WALL}, {"at": INSTANT}], pd.DataFrame({"at": pd.Series(both, dtype=object)})):
+        (problem,) = problems_of(lambda rows=rows: frame_rows(rows, "rows"))
+        assert problem.code == "E322"
+        assert "zone" in problem.notes[0]
+    table = Table({"at": [WALL], "v": [None]}, key="at", target="v", hidden=both)
+    (problem,) = problems_of(lambda: keyed_tables({"t": table}))
+    assert problem.code == "E322"

@@ -138,6 +138,15 @@ def test_values_come_as_python_knows_them() -> None:
     assert [type(one) for one in function.asked[0]] == [str, int, float, bool, datetime.date, datetime.timedelta]
 
 
+def test_date_times_come_as_python_knows_them() -> None:
+    moment = datetime.datetime(2020, 1, 31, 12, 0, 0, 1)
+    facts = {"at": [("a", moment, moment.replace(tzinfo=datetime.UTC))]}
+    asked = Recorder(lambda *arguments: True)
+    rulescore.audit(facts, "f(T, I, T - 2020-01-31T00:00) <- at(X, T, I).", functions={"f": asked}, threads=1)
+    ((clock, instant, span),) = asked.asked
+    assert (clock, instant, span) == (moment, moment.replace(tzinfo=datetime.UTC), moment - datetime.datetime(2020, 1, 31))
+
+
 def test_arrow_functions_take_an_array_for_each_argument() -> None:
     types: list[pa.DataType] = []
 

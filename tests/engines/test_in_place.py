@@ -718,3 +718,35 @@ def test_the_parts_of_a_table_are_those_of_a_file(database: Database) -> None:
         engine.close()
     assert (stored.arguments, stored.relation, [one.values for one in stored.only]) == (("s", "o"), "p", [("m",)])
     assert isinstance(table_facts("t"), FactTable)
+
+
+def test_date_times_of_tables_are_read_in_place_whatever_the_zone_of_the_role(database: Database, tmp_path: Path) -> None:
+    """Half an hour that no clock of Berlin shows, and one that it shows twice."""
+    database.run(
+        "CREATE TABLE trip (at timestamptz PRIMARY KEY, planned timestamp, arrival timestamp)",
+        "INSERT INTO trip VALUES ('2024-10-27 02:30:00+02', '2024-03-31 02:30:00.000001', '2024-03-31 03:30:00.000001'), "
+        "('2024-10-27 02:30:00+01', '2024-03-31 02:30', NULL)",
+        "CREATE TABLE guessed (at timestamptz, prediction timestamp)",
+        "INSERT INTO guessed VALUES ('2024-10-27 01:30:00+00', '2024-03-31 05:00')",
+        f"ALTER ROLE {database.role} SET TimeZone = 'Europe/Berlin'",
+    )
+    (tmp_path / "trips.rules").write_text(
+        "one: hours(A - P) <= 1 <- trip(at: T, planned: P, arrival: A).\n"
+        "two: date(P) = 2024-03-31 and T <= 2024-10-27T02:30:00+01:00 <- trip(at: T, planned: P).\n"
+    )
+    (tmp_path / "rulescore.toml").write_text(f"""
+rules = "trips.rules"
+[tables.trip]
+table = "trip"
+key = "at"
+target = "arrival"
+hidden = {{ column = "at", values = [2024-10-27T02:30:00+01:00] }}
+[predictions.m]
+database_table = "guessed"
+[engine]
+url = "{database.reader}"
+""")
+    with Session(load_project(tmp_path / "rulescore.toml", trusted=True).setting) as session:
+        one, two = session.evaluate().rule_results
+    assert (one.dataset.confirmed, one.dataset.refuted, one.models["m"].counts.refuted) == (1, 0, 1)
+    assert (two.dataset.confirmed, two.dataset.refuted) == (2, 0)

@@ -106,7 +106,10 @@ VALUES = {
     "whole decimal": pa.array([Decimal(2), Decimal(10**20), Decimal(-7), Decimal(0)], pa.decimal128(25, 0)),
     "unsigned": pa.array([2, 2**64 - 1, 0, 7], pa.uint64()),
     "day": pa.array([datetime.date(2024, 5, 31), datetime.date(1, 1, 1), datetime.date(1970, 1, 1)], pa.date32()),
-    "midnight": pa.array([datetime.datetime(2024, 5, 31), datetime.datetime(1970, 1, 1)], pa.timestamp("us")),
+    "clock": pa.array([datetime.datetime(2024, 5, 31), datetime.datetime(1, 1, 1), datetime.datetime.max], pa.timestamp("us")),
+    "millisecond": pa.array([datetime.datetime(1969, 12, 31, 23, 59, 59, 999_000)], pa.timestamp("ms")),
+    "instant": pa.array([-1, 1_717_149_600_000_000], pa.timestamp("us", "Asia/Kathmandu")),
+    "fine": pa.array([-1_000, 0], pa.timestamp("ns", "UTC")),
     "text": pa.array(["a", "", "\x01n2", "2"], pa.string()),
     "truth": pa.array([True, False], pa.bool_()),
 }
@@ -115,11 +118,7 @@ VALUES = {
 def test_values_of_every_type_are_the_constants_that_they_are_elsewhere(spark: SparkSession, tmp_path: Path) -> None:
     """Facts there meet predictions from here, and come back in contributions as they went."""
     names = {kind: kind.replace(" ", "_") for kind in VALUES}
-    answers = [
-        (value.date() if isinstance(value, datetime.datetime) else value, f"is_{names[kind]}", "x")
-        for kind, column in VALUES.items()
-        for value in column.to_pylist()
-    ]
+    answers = [(value, f"is_{names[kind]}", "x") for kind, column in VALUES.items() for value in column.to_pylist()]
     files = [
         written(
             pa.table({"head": column, "relation": [names[kind]] * len(column), "tail": ["x"] * len(column)}),
@@ -227,12 +226,11 @@ def test_what_is_wrong_with_predictions_there_is_told_with_the_file(
 
 
 def test_files_that_spark_cannot_read_as_we_do_are_read_here(spark: SparkSession, tmp_path: Path) -> None:
-    """Days of a zone are others to it, and times to the nanosecond are nothing to it, in whatever column; of a damaged file it is
-    told which one it is."""
-    days = pa.array([datetime.datetime(2024, 5, 30, 22)], pa.timestamp("us", "UTC")).cast(pa.timestamp("us", "Europe/Berlin"))
+    """Times to the nanosecond are nothing to it, in whatever column; of a damaged file it is told which one it is."""
+    here = pa.array([datetime.datetime(2024, 5, 30, 22)], pa.timestamp("us", "UTC")).cast(pa.timestamp("us", "Europe/Berlin"))
     moments = pa.array([datetime.datetime(2024, 5, 31)], pa.timestamp("ns"))
-    path = written(pa.table({"id": days, "prediction": [1.0]}), tmp_path / "guesses.parquet")
-    rows = written(pa.table({"id": [datetime.date(2024, 5, 31)], "v": [0.5], "made": moments}), tmp_path / "rows.parquet")
+    path = written(pa.table({"id": here, "prediction": [1.0]}), tmp_path / "guesses.parquet")
+    rows = written(pa.table({"id": here.cast(pa.timestamp("ns", "UTC")), "v": [0.5], "made": moments}), tmp_path / "rows.parquet")
     table = rulescore.Table(rows, key="id", target="v", hidden="v = 0.5")
 
     def scored() -> rulescore.Result:
@@ -276,3 +274,17 @@ def test_a_source_that_was_probably_read_wrongly_is_told(spark: SparkSession, tm
     with pytest.raises(InputError) as raised:
         rulescore.audit(spark.createDataFrame(facts, "who string, kind string, whom string"), rule, engine=spark)
     assert [one.code for one in raised.value.problems] == ["E320"]
+
+
+def test_a_session_s_time_zone_does_not_matter(spark: SparkSession) -> None:
+    """Half an hour that no clock of Berlin shows, and one that it shows twice."""
+    other = spark.newSession()
+    other.conf.set("spark.sql.session.timeZone", "Europe/Berlin")
+    frame = other.sql("SELECT 'a' AS a0, TIMESTAMP_NTZ '2024-03-31 02:30:00.000001' AS a1, TIMESTAMP '2024-10-27 00:30:00Z' AS a2")
+    rules = """
+    one: T = 2024-03-31T02:30:00.000001 and I = 2024-10-27T02:30:00+02:00 and date(I) = 2024-10-27 <- moment(X, T, I).
+    two: hours(T - 2024-03-31T01:30:00.000001) = 1 <- moment(X, T, I).
+    """
+    found = rulescore.audit({"moment": frame}, rules, engine=other)
+    assert [(one.dataset.confirmed, one.dataset.refuted) for one in found.rule_results] == [(1, 0), (1, 0)]
+    assert other.conf.get("spark.sql.session.timeZone") == "Europe/Berlin"

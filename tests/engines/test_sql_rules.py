@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from pathlib import Path
 from typing import Any
 
@@ -349,3 +350,16 @@ def test_no_library_repeats_a_statement_that_is_refused(
     with pytest.raises(InputError, match="E413"):
         refuse_other_statements([rule], "postgres")
     assert "S3CRET" not in caplog.text + capfd.readouterr().err
+
+
+def test_date_times_are_timestamps_and_instants_those_of_utc() -> None:
+    noon = datetime.datetime(2024, 5, 31, 12, 0, 0, 250_000)
+    berlin = datetime.timezone(datetime.timedelta(hours=2))
+    facts = {"at": [("a", noon, noon.replace(tzinfo=berlin)), ("b", datetime.datetime(1, 1, 1), noon.replace(tzinfo=datetime.UTC))]}
+    statement = """
+    SELECT NULL AS prediction, a0, a1, CASE WHEN a1 - a2 = INTERVAL 2 HOURS THEN 1 ELSE 0 END AS confirmed,
+        CASE WHEN a1 - a2 = INTERVAL 2 HOURS THEN 0 ELSE 1 END AS refuted
+    FROM observed_at
+    """
+    result = rulescore.audit(facts, "", sql_rules=[SqlRule("apart", statement)], threads=1)
+    assert result.rule_results[0].dataset.confirmed == result.rule_results[0].dataset.refuted == 1

@@ -98,10 +98,16 @@ def read_frame(frame: object, request: Request) -> Iterator[FactBatch]:
     yield from read_batches(table.schema, table.to_batches(), request)
 
 
-def arrow_table(frame: object, origin: str) -> pa.Table:
+def arrow_table(frame: Any, origin: str) -> pa.Table:
     """A frame as an Arrow table. What pandas writes as NaN becomes null: it has no other missing value for floats."""
     try:
-        return pa.Table.from_pandas(frame, preserve_index=False) if _is_pandas(frame) else pa.table(frame)
+        if not _is_pandas(frame):
+            return pa.table(frame)
+        table = pa.Table.from_pandas(frame, preserve_index=False)
+        for place, kind in enumerate(table.schema.types):
+            if pa.types.is_timestamp(kind) and frame.dtypes.iloc[place].kind == "O":
+                refuse_half_zoned(frame.iloc[:, place])
+        return table
     except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
         column = _CONVERSION.search(str(error))
         where = "" if column is None else f": column `{column[1]}` holds values of several types"
@@ -110,6 +116,12 @@ def arrow_table(frame: object, origin: str) -> pa.Table:
         raise InputError(
             Diagnostic("E322", f"the frame cannot be read as a table{where}", Place(origin), notes=notes, helps=helps)
         ) from None
+
+
+def refuse_half_zoned(values: Iterable[object]) -> None:
+    """ValueError if some date-times have a zone and others have none: Arrow would take no notice of it."""
+    if len({one.tzinfo is None for one in values if isinstance(one, datetime.datetime) and one == one}) > 1:
+        raise ValueError("some date-times have a zone, and others have none")
 
 
 def _is_pandas(what: object, kind: str = "DataFrame") -> bool:

@@ -14,7 +14,15 @@ from pyarrow import parquet
 
 from rulescore.data.batches import no_facts
 from rulescore.data.files import InputFile, Opening, is_pipe
-from rulescore.data.frames import arrow_table, frame_index, is_frame, is_spark_frame, lasting, refuse_spark_frame
+from rulescore.data.frames import (
+    arrow_table,
+    frame_index,
+    is_frame,
+    is_spark_frame,
+    lasting,
+    refuse_half_zoned,
+    refuse_spark_frame,
+)
 from rulescore.data.keys import CellError, decoded, is_text, moment_counts, parse_value
 from rulescore.data.layout import Layout
 from rulescore.data.lines import damaged
@@ -116,12 +124,20 @@ def _python_table(what: object, origin: str) -> pa.Table:
     notes = ("rows come from a path, a frame, a mapping from names to columns, or a list of mappings",)
     try:
         if isinstance(what, Mapping):
-            return pa.table({str(name): pa.array(list(values)) for name, values in what.items()})
+            return pa.table({str(name): _column(values) for name, values in what.items()})
         if isinstance(what, Sequence) and all(isinstance(row, Mapping) for row in what):
+            for name in dict.fromkeys(name for row in what for name in row):
+                refuse_half_zoned(row.get(name) for row in what)
             return pa.Table.from_pylist([dict(row) for row in what])
     except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
         notes = (str(error),)
     raise InputError(Diagnostic("E322", f"a {type(what).__name__} cannot be read as rows", Place(origin), notes=notes))
+
+
+def _column(values: Iterable[object]) -> pa.Array:
+    known = list(values)
+    refuse_half_zoned(known)
+    return pa.array(known)
 
 
 def fitted(column: pa.Array, wanted: ValueType) -> pa.Array:

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from rulescore.data.aligned import aligned_ids, labelled_ids, mask_of, masked_ids, plain_values, refuse_table_of_values
 from rulescore.data.files import is_pipe
-from rulescore.data.frames import column_values, is_frame, series_index, with_index
+from rulescore.data.frames import column_values, is_frame, refuse_half_zoned, series_index, with_index
 from rulescore.data.request import ColumnType, FileFormat, chosen
 from rulescore.data.setting import (
     DatabaseTable,
@@ -317,6 +317,7 @@ def _id_columns(ids: list[object], key: tuple[str, ...], origin: str) -> pa.Tabl
 
 def _array(values: list[object], origin: str) -> pa.Array:
     try:
+        refuse_half_zoned(values)
         return pa.array([one.item() if hasattr(one, "item") and type(one).__name__ != "datetime64" else one for one in values])
     except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
         raise InputError(Diagnostic("E322", "values are not of one type", Place(origin), notes=(str(error),))) from None

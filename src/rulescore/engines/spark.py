@@ -13,7 +13,8 @@ from typing import Any, TypeVar
 import pyarrow as pa
 from py4j.protocol import Py4JError
 from pyspark.errors import AnalysisException, PySparkException
-from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_type
+from pyspark.sql.types import DataType, TimestampType
 from sqlglot import exp
 
 from rulescore.data.setting import EngineOptions
@@ -126,7 +127,7 @@ class SparkEngine:
 
     def _schema(self, table: str) -> pa.Schema | None:
         try:
-            return to_arrow_schema(self._session.table(table).schema)
+            return pa.schema([(one.name, _arrow_type(one.dataType)) for one in self._session.table(table).schema.fields])
         except AnalysisException:
             return None
 
@@ -311,3 +312,8 @@ def _stored_type(kind: pa.DataType) -> pa.DataType:
     if pa.types.is_large_string(kind) or pa.types.is_null(kind):
         return pa.string()
     return kind
+
+
+def _arrow_type(kind: DataType) -> pa.DataType:
+    """A timestamp of Spark's is an instant, whatever the zone that it is shown in."""
+    return pa.timestamp("us", "UTC") if isinstance(kind, TimestampType) else to_arrow_type(kind)

@@ -20,6 +20,7 @@ from rulescore.sql.moments import MICROSECONDS
 from rulescore.sql.values import call, constant
 
 _WIDE = "DECIMAL(38, 0)"
+_FRACTIONS = "DECIMAL(8, 6)"
 
 # Functions of libraries that Spark cannot do without: a double in the fewest digits, and a whole number of any length.
 _SHORTEST = ("com.fasterxml.jackson.core.io.NumberOutput", "toString")
@@ -202,7 +203,8 @@ def _microseconds(timestamp: exp.Expr, *, zoned: bool) -> exp.Expr:
         found = exp.Mul(this=day, expression=number(DAY))
         for unit in ("hour", "minute", "second"):
             part = exp.Extract(this=exp.var(unit.upper()), expression=timestamp.copy())
-            found = exp.Add(this=found, expression=_big(exp.Mul(this=part, expression=number(UNITS[unit]))))
+            exact = exp.cast(part, _FRACTIONS, copy=False)  # of seconds; small integers would have 32 bits
+            found = exp.Add(this=found, expression=_big(exp.Mul(this=exact, expression=number(UNITS[unit]))))
     fits = exp.Between(this=exp.Paren(this=found), low=constant(FIRST), high=constant(LAST))
     return exp.Case(ifs=[exp.If(this=fits, true=found.copy())])
 

@@ -55,6 +55,15 @@ def test_hours_that_are_whole_days_move_a_date() -> None:
     assert found.rule_results[0].dataset.confirmed == 1
 
 
+def test_predicted_date_times_are_right_or_wrong_and_no_numbers() -> None:
+    table = rulescore.Table({"id": [1, 2], "at": [NOON, None]}, key="id", target="at", hidden=[2])
+    rule = "T > 2020-01-01T00:00 <- trip(at: T)."
+    later = NOON + datetime.timedelta(hours=1)
+    found = rulescore.score(None, {"m": {2: later}}, rule, tables={"trip": table}, truth={"trip": {2: later}}, threads=1)
+    assert found.accuracy is not None
+    assert ("accuracy", 1.0) in set(zip(found.accuracy["metric"].to_pylist(), found.accuracy["value"].to_pylist(), strict=True))
+
+
 PROGRAM = """
 import datetime, pandas, rulescore
 noon = datetime.datetime(2024, 3, 31, 2, 30)

@@ -34,6 +34,7 @@ from rulescore.data.setting import (
 from rulescore.data.table_rows import fitted, value_type
 from rulescore.data.tables import PREDICTION
 from rulescore.data.truth import DOMAIN, RANGE, RELATION, truth_column
+from rulescore.engines.values import restored
 from rulescore.errors import Diagnostic, InputError, Place, suggestion
 from rulescore.scoring.accuracy import ModelAccuracy, Task
 
@@ -249,10 +250,11 @@ def _listed_keys(table: KeyedTable) -> set[tuple[str | None, ...]] | None:
 def _rows(table: KeyedTable, rows: RowStream, column: str) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Keys and values; what has no value is left out. Keys are compared as text, but as that of the types that the table has."""
     types = _key_types(table)
+    kind = value_type(rows.schema().field(column).type)
     for batch in rows.open([*table.key, column]):
         keys = [_key(batch.column(place), types.get(name)) for place, name in enumerate(table.key)]
         values = batch.column(len(table.key))
-        present = values.to_pylist()
+        present = [restored(one, kind) for one in values.to_pylist()]
         for key, value in zip(zip(*keys, strict=True), present, strict=True):
             if value is not None and value != "" and None not in key:
                 yield key, value

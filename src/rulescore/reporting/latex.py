@@ -86,6 +86,8 @@ def render_latex(listing: Listing) -> str:
 def _few_columns(listing: Listing) -> Listing:
     """Rows that are mostly text, by the name of each and the sentence that says all of it; other formats have the rest."""
     keys = [column.key for column in listing.columns]
+    if "sentence" not in keys:
+        return listing
     order = [keys.index("rule"), keys.index("sentence")]
     rows = tuple(tuple(row[one] for one in order) for row in listing.rows)
     return replace(listing, columns=tuple(listing.columns[one] for one in order), rows=rows)

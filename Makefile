@@ -5,7 +5,7 @@ VENV := .venv
 RUN := $(VENV)/bin
 INSTALL := $(RUN)/python -m pip install --quiet --constraint constraints.txt
 
-.PHONY: demo examples test test-quick bench bench-aggregates bench-compare bench-engines bench-proximity bench-spark clean
+.PHONY: demo examples test test-quick bench bench-aggregates bench-compare bench-engines bench-peers bench-proximity bench-spark clean
 
 demo: $(VENV)/installed
 	$(RUN)/rulescore demo
@@ -38,6 +38,9 @@ bench-aggregates: $(VENV)/installed
 
 bench-compare: $(VENV)/installed
 	$(RUN)/python benchmarks/comparison.py
+
+bench-peers: $(VENV)/installed-bench
+	$(RUN)/python benchmarks/peers.py
 
 bench-engines: $(VENV)/installed-test
 	$(RUN)/python benchmarks/engines.py

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from pathlib import Path
@@ -101,6 +101,10 @@ class Published:
     def close(self) -> None:
         self._connection.close()
 
+    def dataset_counts(self, rule: Rule) -> tuple[int, int]:
+        """Confirmed and refuted groundings of the facts."""
+        return self._counts(rule, self._dataset_query)
+
     def _counts(self, rule: Rule, query: Callable[[Rule, str], str]) -> tuple[int, int]:
         """Groundings with the head itself as evidence, and with each predicate it is incompatible with."""
         others = (name for name in self._predicates if name != rule.head.predicate)
@@ -110,30 +114,41 @@ class Published:
         return int(self._connection.execute(query).fetchall()[0][0])
 
     def _dataset_query(self, rule: Rule, evidence: str) -> str:
-        return self._query("observed", _atoms(rule, evidence))
+        return dataset_query(rule, evidence, self._predicates, self._entities)
 
     def _model_query(self, rule: Rule, evidence: str) -> str:
         atoms = _atoms(rule, evidence)
         places = range(len(atoms))
         one = (" AND ".join(f"{'' if i == place else 'NOT '}t{i}.predicted" for i in places) for place in places)
-        return self._query("marked", atoms, f"({' OR '.join(f'({text})' for text in one)})")
+        exactly_one = f"({' OR '.join(f'({text})' for text in one)})"
+        return _query("marked", atoms, self._predicates, self._entities, exactly_one)
 
-    def _query(self, prefix: str, atoms: Sequence[Atom], *conditions: str) -> str:
-        tables = (f"{prefix}_{self._predicates[atom.predicate]} t{i}" for i, atom in enumerate(atoms))
-        return f"SELECT count(*) FROM {', '.join(tables)} WHERE {' AND '.join([*self._joins(atoms), *conditions])}"
 
-    def _joins(self, atoms: Sequence[Atom]) -> Iterator[str]:
-        """Equal columns for one variable, a number for a constant, and different values for every two variables."""
-        column: dict[Term, str] = {}
-        for i, atom in enumerate(atoms):
-            for name, term in zip("ab", atom.terms, strict=True):
-                place = f"t{i}.{name}"
-                if not term.variable:
-                    # A constant that no fact mentions has no number, and no fact has -1.
-                    yield f"{place} = {self._entities.get(term.name, -1)}"
-                elif column.setdefault(term, place) != place:
-                    yield f"{place} = {column[term]}"
-        yield from (f"{x} <> {y}" for x, y in combinations(column.values(), 2))
+Numbers = Mapping[str, int]
+
+
+def dataset_query(rule: Rule, evidence: str, predicates: Numbers, entities: Numbers) -> str:
+    """How many groundings of the facts this predicate holds of, in SQL that any database understands."""
+    return _query("observed", _atoms(rule, evidence), predicates, entities)
+
+
+def _query(prefix: str, atoms: Sequence[Atom], predicates: Numbers, entities: Numbers, *conditions: str) -> str:
+    tables = (f"{prefix}_{predicates[atom.predicate]} t{i}" for i, atom in enumerate(atoms))
+    return f"SELECT count(*) FROM {', '.join(tables)} WHERE {' AND '.join([*joins(atoms, entities), *conditions])}"
+
+
+def joins(atoms: Sequence[Atom], entities: Numbers) -> Iterator[str]:
+    """Equal columns for one variable, a number for a constant, and different values for every two variables."""
+    column: dict[Term, str] = {}
+    for i, atom in enumerate(atoms):
+        for name, term in zip("ab", atom.terms, strict=True):
+            place = f"t{i}.{name}"
+            if not term.variable:
+                # A constant that no fact mentions has no number, and no fact has -1.
+                yield f"{place} = {entities.get(term.name, -1)}"
+            elif column.setdefault(term, place) != place:
+                yield f"{place} = {column[term]}"
+    yield from (f"{x} <> {y}" for x, y in combinations(column.values(), 2))
 
 
 def _atoms(rule: Rule, evidence: str) -> tuple[Atom, ...]:

@@ -27,6 +27,10 @@ def main(contender: str, folder: Path) -> None:
             import proximity
 
             tell(proximity.count(folder, sorted_plans=contender == "sorted"))
+        case "published, PostgreSQL" | "published, DuckDB" | "pandas" | "query a rule" | "Logica":
+            import peers
+
+            tell(peers.count(folder, contender))
         case "average" | "values" | "number":
             import aggregates
 

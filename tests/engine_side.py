@@ -56,7 +56,7 @@ def shown_fact(one: Fact) -> tuple[str, ...]:
 def shown_violations(
     found: set[tuple[frozenset[tuple[str, Constant]], frozenset[str]]],
 ) -> set[tuple[frozenset[str], frozenset[str]]]:
-    """Violations as `X=a` bindings and roles; wildcards have no name to show."""
+    """Violations as `X=a` bindings and roles; wildcards, and keys that a rule does not name, are no variables."""
     return {(frozenset(f"{n}={shown(c)}" for n, c in binding if not n.startswith("_")), roles) for binding, roles in found}
 
 
@@ -346,4 +346,4 @@ def explained(setting: Setting, text: str) -> Iterator[Explained]:
 def shown_binding(binding: Mapping[str, Any]) -> frozenset[str]:
     from rulescore.data.constants import key_of, text_of
 
-    return frozenset(f"{name}={text_of(key_of(value))}" for name, value in binding.items() if not name.startswith("_"))
+    return frozenset(f"{name}={text_of(key_of(value))}" for name, value in binding.items() if name[:1].isupper())

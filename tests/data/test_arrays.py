@@ -209,10 +209,10 @@ def test_values_beside_facts_need_the_name_of_their_table() -> None:
         rulescore.score(LABELLED, {"m": np.array([95.0, 205.0])}, NEAR, tables={"sale": sale})
 
 
-def test_a_table_of_relbench_has_its_values_in_the_order_of_the_test_table() -> None:
-    table = pd.DataFrame(
-        {"driverId": [1, 2, 1], "date": pd.to_datetime(["2010-01-01", "2010-01-01", "2010-03-01"]), "position": [1.0, 2.0, None]}
-    )
+@pytest.mark.parametrize("zone", [None, "Europe/Paris"])
+def test_a_table_of_relbench_has_its_values_in_the_order_of_the_test_table(zone: str | None) -> None:
+    times = pd.to_datetime(["2010-01-01 10:30", "2010-01-01 10:30", "2010-03-01 00:07"]).tz_localize(zone)
+    table = pd.DataFrame({"driverId": [1, 2, 1], "date": times, "position": [1.0, 2.0, None]})
     rules = "top: P >= 1 <- driver(driverId: D, position: P)."
     task = rulescore.Table(table, key=["driverId", "date"], target="position", hidden=table["date"] >= "2010-03-01")
     result = rulescore.score(None, {"m": np.array([0.5])}, rules, tables={"driver": task})

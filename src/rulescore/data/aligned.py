@@ -132,7 +132,13 @@ def _columns(rows: RowStream, names: tuple[str, ...]) -> pa.Table:
             Diagnostic("E320", f"there is no column `{missing[0]}`", Place(rows.origin), notes=(f"the columns are {listed}",))
         )
     batches = list(rows.open(list(names)))
-    return pa.Table.from_batches(batches) if batches else pa.table({name: pa.nulls(0) for name in names})
+    found = pa.Table.from_batches(batches) if batches else pa.table({name: pa.nulls(0) for name in names})
+    return pa.table({name: _with_time(found.column(name), rows.schema().field(name).type) for name in names})
+
+
+def _with_time(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    """Date-times, which are read as counts of microseconds, as such again."""
+    return column.cast(pa.timestamp("us", "UTC" if kind.tz else None)) if pa.types.is_timestamp(kind) else column
 
 
 def _misfit(code: str, message: str, origin: str, *helps: str) -> InputError:

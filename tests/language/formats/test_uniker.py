@@ -34,3 +34,7 @@ def test_a_line_that_is_not_understood_is_located() -> None:
     assert (found.place.line, found.place.column) == (3, 5)
     assert "UniKER" in found.message
     assert "weight" in problem("1.0\ta\tb\n1.0\ta\tb\nx\ta\tb\n").message
+
+
+def test_a_chain_that_no_engine_would_join() -> None:
+    assert problem("1.0\taunt" + "\tsister" * 101).message.endswith("the body has more than 100 atoms")

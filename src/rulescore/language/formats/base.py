@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from rulescore.errors import Diagnostic, Source, Span
+from rulescore.language.bodies import MOST_ATOMS
 from rulescore.language.syntax import And, Atom, Condition, Head, Rule, Term, Variable
 
 CODES = {
@@ -141,6 +142,8 @@ def rule_of(
 ) -> Rule:
     if not body:
         raise SetAsideError
+    if len(body) > MOST_ATOMS:
+        raise MisreadError(f"the body has more than {MOST_ATOMS} atoms", 0)
     return Rule(head, And(tuple(body), span), tags=tags, confidence=confidence, support=support, span=span)
 
 

@@ -1,0 +1,14 @@
+"""Damaged rules, data and project files, the same ones every time; tests/fuzz.py makes as many as one likes."""
+
+from __future__ import annotations
+
+import pytest
+
+from fuzz import failures
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.parametrize(("kind", "number"), [("rules", 1_000), ("data", 500), ("projects", 100)])
+def test_every_input_ends_with_a_result_or_an_error_of_ours(kind: str, number: int) -> None:
+    assert list(failures(kind, number, 0)) == []

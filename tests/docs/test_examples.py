@@ -36,6 +36,7 @@ DOCUMENTS = (
     "docs/accuracy.md",
     "docs/rule-language.md",
     "docs/formats.md",
+    "docs/datasets.md",
     "docs/tables.md",
     "docs/databases.md",
     "docs/registered-predicates.md",
@@ -153,6 +154,8 @@ def test_every_session_of_the_documents_happens_as_shown(name: str, tmp_path: Pa
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
     monkeypatch.setenv("MLFLOW_TRACKING_URI", (tmp_path / "runs").as_uri())
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("RULESCORE_DATA", "")
     monkeypatch.delenv("RULESCORE_ANYBURL_JAR", raising=False)
     replay = Replay()
     happened = replay.document(text)

@@ -17,6 +17,7 @@ from rulescore.cli.anyburl import anyburl
 from rulescore.cli.audit import audit
 from rulescore.cli.check import check
 from rulescore.cli.compare import compare
+from rulescore.cli.datasets import datasets
 from rulescore.cli.demo import demo
 from rulescore.cli.incompatibilities import incompatibilities
 from rulescore.cli.init import init
@@ -102,7 +103,22 @@ def program() -> None:
     """
 
 
-for command in (demo, init, score, audit, compare, check, sql, load, incompatibilities, rules, violations, anyburl, trust):
+for command in (
+    demo,
+    init,
+    score,
+    audit,
+    compare,
+    check,
+    sql,
+    load,
+    incompatibilities,
+    rules,
+    violations,
+    anyburl,
+    datasets,
+    trust,
+):
     program.add_command(command)
 
 

@@ -17,17 +17,17 @@ PATIENCE = 30.0
 
 
 @contextmanager
-def alone_in(folder: Path) -> Iterator[None]:
-    """Waits for others of ours that are at work in a folder, but not for ever."""
+def alone_in(folder: Path) -> Iterator[bool]:
+    """Waits for others of ours that are at work in a folder, but not for ever; tells whether they are done."""
     if sys.platform == "win32":
-        yield
+        yield True
         return
     handle = os.open(folder, os.O_RDONLY)
     try:
         end = time.monotonic() + PATIENCE
-        while _is_locked_by_others(handle) and time.monotonic() < end:
+        while (locked := _is_locked_by_others(handle)) and time.monotonic() < end:
             time.sleep(0.01)
-        yield
+        yield not locked
     finally:
         os.close(handle)
 

@@ -1,0 +1,59 @@
+"""Public data sets: which there are, where they lie on this machine, and how they get there.
+
+from rulescore import datasets
+
+train = datasets.file("family", "train.txt")
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rulescore.datasets.catalogue import DATA_SETS
+from rulescore.datasets.download import Listener
+from rulescore.datasets.fetching import fetched
+from rulescore.datasets.places import VARIABLE, data_set, file_in, find, not_here, own_folder
+from rulescore.errors import Diagnostic, InputError
+
+__all__ = ["fetch", "file", "names", "path", "predictions_folder"]
+
+
+def names() -> tuple[str, ...]:
+    return tuple(DATA_SETS)
+
+
+def path(name: str) -> Path:
+    """The folder of a data set on this machine. If RULESCORE_DATA is set it is looked for there first, and its files may be
+    compressed: `file` finds them either way. Downloads nothing."""
+    wanted = data_set(name)
+    place = find(wanted)
+    if place is None:
+        raise InputError(not_here(wanted))
+    return place.folder
+
+
+def fetch(name: str, progress: Listener | None = None) -> Path:
+    """The folder of a data set, which is downloaded from its makers into the cache unless it is on this machine and whole.
+    `progress` is called for each piece with the name of a file, the bytes of it that are here, and those it has."""
+    return fetched(data_set(name), progress).folder
+
+
+def file(name: str, file_name: str) -> Path:
+    """A file of a data set, such as `train.txt`, or the same with `.gz` if it lies there compressed."""
+    wanted, folder = data_set(name), path(name)
+    if file_name not in [known.name for known in wanted.files]:
+        notes = (f"it has {', '.join(f'`{known.name}`' for known in wanted.files)}",)
+        raise InputError(Diagnostic("E751", f"data set `{name}` has no file `{file_name}`", notes=notes))
+    found = file_in(folder, file_name)
+    assert found is not None, "find has seen it"
+    return found
+
+
+def predictions_folder() -> Path:
+    """The folder `predictions` beside the data sets of RULESCORE_DATA: models' answers, which nobody offers for download."""
+    own = own_folder()
+    if own is None or not (own / "predictions").is_dir():
+        what = f"{VARIABLE} is not set" if own is None else f"`{own}` has no folder `predictions`"
+        helps = (f"set {VARIABLE} to a folder that has the data sets and a folder `predictions`; they cannot be fetched",)
+        raise InputError(Diagnostic("E761", f"there are no predictions here: {what}", helps=helps))
+    return own / "predictions"

@@ -1,0 +1,219 @@
+"""One file from an address: what has arrived is kept and gone on from, and nothing becomes the file unless its digest is right.
+
+While it arrives it is called `NAME.part`, with the server's own mark of it, the ETag, beside it.
+"""
+
+from __future__ import annotations
+
+import socket
+import ssl
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import file_digest
+from http.client import HTTPException, HTTPResponse
+from pathlib import Path
+from typing import IO, Any
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlsplit
+from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+from rulescore.datasets.catalogue import File
+from rulescore.errors import Diagnostic, InputError
+from rulescore.version import __version__
+
+CODES = {
+    "E755": "what a server sent is not the file it should be",
+    "E756": "a server cannot be reached",
+    "E757": "a server does not give the file",
+    "E758": "a download broke off",
+    "E759": "a server sends elsewhere, and not to an address with https",
+    "E760": "a data set cannot be written",
+}
+
+Listener = Callable[[str, int, int], None]
+"""Told of each piece that arrives: the name of the file, how many bytes of it are here, and how many it has."""
+
+_PIECE = 1 << 16
+_SECONDS = 30.0
+_LOOPBACK = ("127.0.0.1", "::1", "localhost")
+_GO_ON = "the same command goes on from there"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What has arrived of a file."""
+
+    path: Path
+    mark: Path
+
+    @property
+    def size(self) -> int:
+        return self.path.stat().st_size if self.path.exists() else 0
+
+    def remove(self) -> None:
+        self.path.unlink(missing_ok=True)
+        self.mark.unlink(missing_ok=True)
+
+    def headers(self) -> dict[str, str]:
+        """What asks for the rest alone. If the server has another file by now, it is to send all of that."""
+        if not self.size:
+            return {}
+        mark = self.mark.read_text(encoding="utf-8") if self.mark.exists() else ""
+        return {"Range": f"bytes={self.size}-"} | ({"If-Range": mark} if mark else {})
+
+
+def download(url: str, file: File, target: Path, told: Listener | None = None, *, timeout: float = _SECONDS) -> None:
+    part = Part(target.with_name(f"{target.name}.part"), target.with_name(f"{target.name}.part.etag"))
+    with writing(target):
+        if part.size > file.size:
+            part.remove()
+    if part.size < file.size:
+        _receive(url, file, part, told, timeout)
+    with writing(target):
+        _refuse_others(url, file, part)
+        part.path.replace(target)
+        part.remove()
+
+
+def digest(path: Path) -> str:
+    with path.open("rb") as content:
+        return file_digest(content, "sha256").hexdigest()
+
+
+@contextmanager
+def writing(target: Path) -> Iterator[None]:
+    """Whatever the file system refuses is told with the path."""
+    try:
+        yield
+    except OSError as error:
+        what = (error.strerror or str(error)).lower()
+        helps = ("make room, or make the folder writable; XDG_CACHE_HOME names another place for the cache",)
+        raise InputError(Diagnostic("E760", f"`{target}` cannot be written: {what}", helps=helps)) from error
+
+
+def _receive(url: str, file: File, part: Part, told: Listener | None, timeout: float) -> None:
+    with _answer(url, part, timeout) as answer:
+        start = _start(answer, part, url)
+        with writing(part.path):
+            part.mark.write_text(_strong_mark(answer), encoding="utf-8")
+            content = part.path.open("ab" if start else "wb", buffering=0)
+        with content:
+            size = start
+            while piece := _piece(answer, url, size, file):
+                size += len(piece)
+                if size > file.size:
+                    content.close()
+                    part.remove()
+                    raise InputError(Diagnostic("E755", f"{url} sends more than the {file.size:,} bytes of `{file.name}`"))
+                with writing(part.path):
+                    _write(content, piece)
+                if told is not None:
+                    told(file.name, size, file.size)
+    if size < file.size:
+        raise InputError(_broken(url, size, file, "the server has closed the connection"))
+
+
+def _write(content: IO[bytes], piece: bytes) -> None:
+    rest = memoryview(piece)
+    while rest:
+        rest = rest[content.write(rest) :]
+
+
+def _answer(url: str, part: Part, timeout: float) -> HTTPResponse:
+    """The server's answer, once it has one to give."""
+    headers = {"User-Agent": f"rulescore/{__version__}", "Accept-Encoding": "identity", **part.headers()}
+    try:
+        answer: HTTPResponse = build_opener(_SafeRedirects).open(Request(url, headers=headers), timeout=timeout)
+    except HTTPError as error:
+        error.close()
+        if error.code == 416 and part.size:
+            # The server's file ends before that.
+            part.remove()
+            return _answer(url, part, timeout)
+        if 300 <= error.code < 400:
+            raise InputError(_elsewhere(url, "nowhere that can be followed")) from error
+        raise InputError(_refusal(url, error)) from error
+    except (OSError, HTTPException) as error:
+        raise InputError(_unreachable(url, error.reason if isinstance(error, URLError) else error, timeout)) from error
+    return answer
+
+
+def _start(answer: HTTPResponse, part: Part, url: str) -> int:
+    """Where the answer goes on: a server that does not know how sends everything."""
+    if answer.status != 206:
+        return 0
+    sent = answer.headers.get("Content-Range", "")
+    if not sent.startswith(f"bytes {part.size}-"):
+        part.remove()
+        raise InputError(Diagnostic("E757", f"{url} was asked for the rest of the file, and gives another part: `{sent}`"))
+    return part.size
+
+
+def _strong_mark(answer: HTTPResponse) -> str:
+    """An ETag that says that a file is the same byte by byte; only such a one may be asked for in If-Range."""
+    mark: str = answer.headers.get("ETag", "")
+    return mark if mark.startswith('"') else ""
+
+
+def _piece(answer: HTTPResponse, url: str, size: int, file: File) -> bytes:
+    try:
+        return answer.read(_PIECE)
+    except (OSError, HTTPException) as error:
+        reason = "nothing more came" if isinstance(error, TimeoutError) else "the connection was lost"
+        raise InputError(_broken(url, size, file, reason)) from error
+
+
+def _refuse_others(url: str, file: File, part: Part) -> None:
+    found = digest(part.path)
+    if found != file.sha256:
+        part.remove()
+        notes = (f"SHA-256 should be {file.sha256}", f"it is              {found}")
+        helps = ("what came was removed; fetch it again, and if that does not help, something between here and there changes it",)
+        raise InputError(Diagnostic("E755", f"what {url} sends is not `{file.name}`", notes=notes, helps=helps))
+
+
+class _SafeRedirects(HTTPRedirectHandler):
+    """Follows to addresses with https; from a server on this machine to another one on it as well."""
+
+    def redirect_request(self, req: Request, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Request | None:
+        if not (urlsplit(newurl).scheme == "https" or (_is_here(req.full_url) and _is_here(newurl))):
+            fp.close()
+            raise InputError(_elsewhere(req.full_url, newurl))
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+def _is_here(url: str) -> bool:
+    return urlsplit(url).hostname in _LOOPBACK
+
+
+def _elsewhere(url: str, target: str) -> Diagnostic:
+    return Diagnostic("E759", f"{url} sends to {target}", notes=("only addresses with https are followed, and not endlessly",))
+
+
+def _refusal(url: str, error: HTTPError) -> Diagnostic:
+    helps = {404: "the file is gone from there: see whether a later version of rulescore knows where it is"}
+    return Diagnostic(
+        "E757",
+        f"{url} gives no file: {error.code} {error.reason}".rstrip(),
+        helps=(helps.get(error.code, "try again later"),),
+    )
+
+
+def _unreachable(url: str, error: BaseException | str, timeout: float) -> Diagnostic:
+    host = urlsplit(url).hostname
+    if isinstance(error, socket.gaierror):
+        why = f"the name `{host}` cannot be looked up; is this machine offline?"
+    elif isinstance(error, TimeoutError):
+        why = f"no answer within {timeout:g} seconds"
+    elif isinstance(error, ssl.SSLCertVerificationError):
+        why = f"its certificate cannot be trusted: {error.verify_message}"
+    else:
+        why = (getattr(error, "strerror", None) or str(error) or "it gave no answer").lower()
+    helps = ("on a machine without a network, copy the files into a folder and set RULESCORE_DATA to it",)
+    return Diagnostic("E756", f"`{host}` cannot be reached: {why}", notes=(f"for {url}",), helps=helps)
+
+
+def _broken(url: str, size: int, file: File, why: str) -> Diagnostic:
+    notes = (f"{size:,} of {file.size:,} bytes of `{file.name}` are here and are kept",)
+    return Diagnostic("E758", f"the download from {url} broke off: {why}", notes=notes, helps=(_GO_ON,))

@@ -1,0 +1,129 @@
+"""Where a data set lies on this machine: in the user's own folder, in the cache, or in an installed PyKEEN."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib.util import find_spec
+from pathlib import Path
+
+from rulescore.datasets.catalogue import DATA_SETS, DataSet
+from rulescore.errors import Diagnostic, InputError, suggestion
+
+CODES = {
+    "E751": "there is no data set of that name, or it has no file of that name",
+    "E752": "a data set is not on this machine",
+    "E754": "RULESCORE_DATA names no folder, or there is no folder for the cache",
+    "E761": "there are no predictions beside the data sets",
+}
+
+VARIABLE = "RULESCORE_DATA"
+"""The environment variable that names a folder with data sets. If it is set nothing is downloaded."""
+
+
+class Origin(StrEnum):
+    FOLDER = "RULESCORE_DATA"
+    CACHE = "cache"
+    PACKAGE = "pykeen"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    origin: Origin
+    folder: Path
+
+
+def data_set(name: str) -> DataSet:
+    if name not in DATA_SETS:
+        meant = suggestion(name, DATA_SETS)
+        helps = () if meant is None else (f"did you mean `{meant}`?",)
+        notes = (f"there are {', '.join(f'`{known}`' for known in DATA_SETS)}",)
+        raise InputError(Diagnostic("E751", f"there is no data set `{name}`", notes=notes, helps=helps))
+    return DATA_SETS[name]
+
+
+def find(wanted: DataSet) -> Place | None:
+    """The first place that has all files of a data set, plain or, in the user's own folder, compressed."""
+    own = own_folder()
+    if own is not None and not _missing(own / wanted.name, wanted):
+        return Place(Origin.FOLDER, own / wanted.name)
+    for origin, folder in ((Origin.CACHE, cached(wanted)), (Origin.PACKAGE, _packaged(wanted))):
+        if folder is not None and all(_has_size(folder / file.name, file.size) for file in wanted.files):
+            return Place(origin, folder)
+    return None
+
+
+def not_here(wanted: DataSet) -> Diagnostic:
+    """What to say of a data set that is nowhere."""
+    own, notes = own_folder(), [f"it would be cached in `{cached(wanted)}`"] if wanted.downloads else []
+    if own is not None:
+        missing = _missing(own / wanted.name, wanted)
+        notes = [f"{VARIABLE} is set, and `{own / wanted.name}` has no {' and no '.join(f'`{name}`' for name in missing)}", *notes]
+    return Diagnostic("E752", f"data set `{wanted.name}` is not on this machine", notes=tuple(notes), helps=(how_to_get(wanted),))
+
+
+def how_to_get(wanted: DataSet) -> str:
+    if not wanted.downloads:
+        files = " and ".join(f"`{file.name}`" for file in wanted.files)
+        where = f"the folder `{wanted.name}` of the one that {VARIABLE} names"
+        return f"it cannot be fetched: put {files} into {where}; it was made from what is at {wanted.page}"
+    unset = f"unset {VARIABLE}, then " if own_folder() is not None else ""
+    return f"{unset}`rulescore datasets fetch {wanted.name}`"
+
+
+def file_in(folder: Path, name: str) -> Path | None:
+    """A file of a folder, or the same compressed."""
+    return next((path for path in (folder / name, folder / f"{name}.gz") if path.is_file()), None)
+
+
+def own_folder() -> Path | None:
+    """The folder that the user's environment names."""
+    given = os.environ.get(VARIABLE)
+    if not given:
+        return None
+    folder = Path(given).expanduser()
+    if not folder.is_dir():
+        helps = (f"correct {VARIABLE}, or unset it",)
+        raise InputError(Diagnostic("E754", f"{VARIABLE} is `{given}`, and there is no such folder", helps=helps))
+    return folder
+
+
+def cached(wanted: DataSet) -> Path:
+    """The folder of the cache in which a data set lies or would lie."""
+    return _cache() / "rulescore" / "datasets" / wanted.name
+
+
+def _cache() -> Path:
+    given = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    if given.is_absolute():
+        return given
+    try:
+        home = Path.home()
+    except RuntimeError as error:
+        helps = ("set XDG_CACHE_HOME to a folder",)
+        raise InputError(Diagnostic("E754", "there is no home folder for the cache", helps=helps)) from error
+    if sys.platform == "darwin":
+        return home / "Library" / "Caches"
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", home / "AppData" / "Local"))
+    return home / ".cache"
+
+
+def _packaged(wanted: DataSet) -> Path | None:
+    """The folder of an installed PyKEEN, which is not imported."""
+    if wanted.package is None:
+        return None
+    found = find_spec("pykeen")
+    if found is None or not found.submodule_search_locations:
+        return None
+    return Path(found.submodule_search_locations[0]).joinpath(*wanted.package)
+
+
+def _missing(folder: Path, wanted: DataSet) -> list[str]:
+    return [file.name for file in wanted.files if file_in(folder, file.name) is None]
+
+
+def _has_size(path: Path, size: int) -> bool:
+    return path.is_file() and path.stat().st_size == size

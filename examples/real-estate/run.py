@@ -6,14 +6,13 @@ Makes up sales in the tables of DVF+, or takes those of a file, hides the prices
 from __future__ import annotations
 
 import argparse
-import csv
-import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
 from dvf import make_register, write_database, write_parquet
+from layout import PARQUET, SLICE_PROJECT, register_project, write_project
 from market import SIZES
 from regressors import Prices, group_median, neighbours, ridge, truth
 from rulescore.accuracy.measure import measure_accuracy
@@ -31,52 +30,6 @@ MODELS: dict[str, Callable[[Sales], Prices]] = {
     "group-median": group_median,
     "truth": truth,
 }
-RULES = Path(__file__).with_name("proximity.rules")
-
-# The register's own tables, joined as it links them. `sale` is a row of `mutation` with what is reached from it.
-REGISTER_PROJECT = """\
-rules = "proximity.rules"
-
-[tables.sale]
-{mutation}
-key = "idmutation"
-target = "valeurfonc"
-hidden = {{ path = "hidden.csv" }}
-
-[tables.sale.reached]
-libtyploc = "idmutation = local.idmutation, libtyploc"
-surface = "idmutation = local.idmutation, sbati"
-codepostal = "idmutation = local.idmutation, iddispoloc = adresse_local.iddispoloc, idadresse = adresse.idadresse, codepostal"
-
-[tables.sale.derived]
-price_per_m2 = "valeurfonc / surface"
-price_per_unit = "valeurfonc / nblocdep"
-
-[tables.local]
-{local}
-
-[tables.adresse_local]
-{adresse_local}
-
-[tables.adresse]
-{adresse}
-"""
-
-# A slice with columns of its own: a table of a database has them under the register's names.
-SLICE_PROJECT = """\
-rules = "proximity.rules"
-
-[tables.sale]
-database = "slice.duckdb"
-table = "sale"
-key = "idmutation"
-target = "valeurfonc"
-hidden = { path = "hidden.csv" }
-
-[tables.sale.derived]
-price_per_m2 = "valeurfonc / surface"
-price_per_unit = "valeurfonc / nblocdep"
-"""
 
 
 def main() -> None:
@@ -90,7 +43,7 @@ def main() -> None:
         sales, project = _lay_out_register(folder, options, random)
     print(f"{len(sales.ids):,} sales, {len(sales.labels):,} of them with a hidden price\n")
     predictions = {name: model(sales) for name, model in MODELS.items()}
-    _write(folder, sales, predictions, project)
+    write_project(folder, sales, predictions, project)
     _score(folder, sales, predictions)
 
 
@@ -112,33 +65,16 @@ def _options() -> argparse.Namespace:
 def _lay_out_register(folder: Path, options: argparse.Namespace, random: np.random.Generator) -> tuple[Sales, str]:
     register = make_register(SIZES[options.size], random)
     print(f"{len(register.tables)} tables, {register.tuples:,} rows")
-    tables = ("mutation", "local", "adresse_local", "adresse")
     if options.database:
         write_database(register, folder / "dvf.duckdb")
-        sources = {name: f'database = "dvf.duckdb"\ntable = "{name}"' for name in tables}
-    else:
-        write_parquet(register, folder / "tables")
-        sources = {name: f'path = "tables/{name}.parquet"' for name in tables}
-    return register.sales, REGISTER_PROJECT.format(**sources)
+        return register.sales, register_project('database = "dvf.duckdb"\ntable = "{name}"')
+    write_parquet(register, folder / "tables")
+    return register.sales, register_project(PARQUET)
 
 
 def _lay_out_slice(folder: Path, path: Path, random: np.random.Generator) -> tuple[Sales, str]:
     write_slice(path, folder / "slice.duckdb")
     return read_slice(path, random), SLICE_PROJECT
-
-
-def _write(folder: Path, sales: Sales, predictions: dict[str, Prices], project: str) -> None:
-    shutil.copyfile(RULES, folder / RULES.name)
-    _write_csv(folder / "hidden.csv", ("idmutation",), ((number,) for number in sales.labels))
-    for model, prices in predictions.items():
-        _write_csv(folder / f"{model}.csv", ("idmutation", "prediction"), prices.items())
-    models = "\n".join(f'[predictions.{model}]\ntable = "sale"\npath = "{model}.csv"\n' for model in predictions)
-    (folder / "rulescore.toml").write_text(f"{project}\n{models}", encoding="utf-8")
-
-
-def _write_csv(path: Path, header: tuple[str, ...], rows: Iterable[tuple[object, ...]]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([header, *rows])
 
 
 def _score(folder: Path, sales: Sales, predictions: dict[str, Prices]) -> None:

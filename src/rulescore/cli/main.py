@@ -24,6 +24,7 @@ from rulescore.cli.init import init
 from rulescore.cli.load import load
 from rulescore.cli.options import is_quiet
 from rulescore.cli.output import painter, tell
+from rulescore.cli.reproduce import reproduce
 from rulescore.cli.rules import rules
 from rulescore.cli.score import score
 from rulescore.cli.sql import sql
@@ -115,6 +116,7 @@ for command in (
     incompatibilities,
     rules,
     violations,
+    reproduce,
     anyburl,
     datasets,
     trust,

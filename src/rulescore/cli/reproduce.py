@@ -1,0 +1,47 @@
+"""`rulescore reproduce`: the published experiments, run again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from rulescore.cli.help import Command
+from rulescore.cli.options import format_option, is_for_spreadsheets, quiet_option
+from rulescore.cli.output import appearance, show_written, write
+from rulescore.reporting.format import Format
+
+EXPERIMENTS = ("family",)
+
+_ENDINGS = {Format.JSON: "json", Format.CSV: "csv", Format.MARKDOWN: "md"}
+
+
+@click.command(cls=Command, examples=("rulescore reproduce family", "rulescore reproduce family --output family"))
+@click.argument("experiment", type=click.Choice(EXPERIMENTS))
+@format_option
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Also write the tables, and a project with which other commands show more, into this folder.",
+)
+@quiet_option
+def reproduce(experiment: str, form: str, output: Path | None, quiet: bool) -> None:
+    """Run a published experiment again.
+
+    Prints the published numbers beside ours. Each that differs gets its class: other predictions, other data, other averaging,
+    training on test facts, unknown. Data sets and `predictions` lie in the folder that RULESCORE_DATA names.
+    """
+    from rulescore.reporting.files import write_files
+    from rulescore.reproduction.experiments import run
+    from rulescore.reproduction.rendering import render
+
+    found = run(experiment)
+    look = appearance()
+    text = render(found, Format(form), look, spreadsheet=is_for_spreadsheets(click.get_current_context()))
+    # Tables have been made visible cell by cell, and their colours are escapes.
+    click.echo(text, nl=False, color=look.colour) if form == Format.TABLE else write(text)
+    if output is None:
+        return
+    texts = {f"reproduction.{ending}": render(found, one) for one, ending in _ENDINGS.items()}
+    show_written(write_files(output, {**texts, **found[0].project}), quiet=quiet)

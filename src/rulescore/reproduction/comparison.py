@@ -1,0 +1,121 @@
+"""Published numbers beside ours, as data: a cell for each, with the class of what differs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from rulescore.reporting.listing import CellKind, Listing
+from rulescore.reproduction.published import Printed, agrees
+from rulescore.result import Result
+
+
+class Cause(StrEnum):
+    """Why a number is not the published one."""
+
+    SAME = "same"
+    PREDICTIONS = "other predictions"
+    DATA = "other data"
+    AVERAGING = "other averaging"
+    TEST_FACTS = "training on test facts"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One published number. `ours` is counted as the appendix counts, if there are two ways, and `by_definition` the other way;
+    None: there is nothing of ours to compare. `kind`: how numbers are shown."""
+
+    row: str
+    measure: str
+    published: Printed
+    ours: float | int | None
+    cause: Cause
+    kind: CellKind = CellKind.SCORE
+    by_definition: float | int | None = None
+
+    @property
+    def difference(self) -> float | None:
+        return None if self.ours is None else self.ours - float(self.published)
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """What a class means in a table, and the command that shows it."""
+
+    text: str
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A published table beside ours. `reasons`: for each class that its cells may have. `wide`: what people see in place of a row
+    for each cell, if those are many."""
+
+    name: str
+    title: str
+    of: str
+    cells: tuple[Cell, ...]
+    reasons: Mapping[Cause, Reason]
+    notes: tuple[str, ...] = ()
+    wide: Listing | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reproduction:
+    """A published experiment, run again. `parts`: tables in the order in which people read them. `result`: by the appendix, if
+    there are two ways of counting. `figures`: the published values of charts, by the name of the chart. `files`: what was read.
+    `project`: files that make a project of it, by name."""
+
+    name: str
+    title: str
+    remarks: tuple[str, ...]
+    parts: tuple[Compared | Listing, ...]
+    result: Result
+    figures: Mapping[str, Any]
+    files: tuple[Path, ...]
+    project: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def compared(self) -> tuple[Compared, ...]:
+        return tuple(part for part in self.parts if isinstance(part, Compared))
+
+    @property
+    def cells(self) -> tuple[tuple[Compared, Cell], ...]:
+        return tuple((table, cell) for table in self.compared for cell in table.cells)
+
+    @property
+    def causes(self) -> Counter[Cause]:
+        return Counter(cell.cause for _, cell in self.cells)
+
+
+def cell(
+    row: str,
+    measure: str,
+    published: Printed,
+    ours: float | int | None,
+    cause: Cause,
+    kind: CellKind = CellKind.SCORE,
+    by_definition: float | int | None = None,
+) -> Cell:
+    """`cause`: the class of the difference, if there is one."""
+    same = ours is not None and agrees(published, ours)
+    return Cell(row, measure, published, ours, Cause.SAME if same else cause, kind, by_definition)
+
+
+def sizes(
+    published: Mapping[str, int], ours: Mapping[str, int], cause: Cause, reasons: Mapping[Cause, Reason], *, name: str = "data"
+) -> Compared:
+    """The size of a data set beside the published one."""
+    cells = tuple(cell(what, "number", published[what], ours.get(what), cause, CellKind.COUNT) for what in published)
+    return Compared(name, "The data set", "of", cells, reasons)
+
+
+def used(reasons: Mapping[Cause, Reason], cells: Iterable[Cell]) -> Sequence[tuple[Cause, Reason]]:
+    """The reasons that some cell has, in the order of the classes."""
+    found = {one.cause for one in cells}
+    return [(cause, reasons[cause]) for cause in Cause if cause in found and cause in reasons]

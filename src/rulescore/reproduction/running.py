@@ -1,0 +1,50 @@
+"""What the experiments share: a setting scored by both conventions, and figures read off the results."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rulescore.data.api import make_setting
+from rulescore.evaluate import Session
+from rulescore.result import Result
+from rulescore.scoring.accuracy import Task
+from rulescore.scoring.results import RuleKind
+
+APPENDIX, DEFINITION = "appendix", "definition"
+
+
+def scored(observed: Any, predictions: Any, rules: Any, **options: Any) -> Result:
+    """As `rulescore.score`, without Python warnings: what is odd about the published settings is told in tables."""
+    setting = make_setting(observed, predictions, rules, **options)
+    with Session(setting) as session:
+        return Result.of(session.evaluate(), setting)
+
+
+def accuracy(result: Result, model: str, metric: str, part: str | None = None) -> float | None:
+    """A figure of link prediction or regression."""
+    for found in result.accuracy_results:
+        if found.model == model and found.task in {Task.LINKS, Task.REGRESSION}:
+            measure = found.measure(metric, part)
+            return None if measure is None else measure.value
+    return None
+
+
+def aggregates(result: Result, model: str) -> dict[str, float | None]:
+    """Every way of making one number of a model's scores, by its name: those of the package, and the plain mean of soft scores."""
+    found = next(one for one in result.model_results if one.name == model)
+    soft = [score for score in soft_scores(result, model) if score is not None]
+    return {
+        "hard": found.hard_score.value,
+        "hard_mean": found.hard_mean.value,
+        "soft": found.soft_score.value,
+        "soft_mean": found.soft_mean.value,
+        "plain_mean": sum(soft) / len(soft) if soft else None,
+    }
+
+
+def soft_scores(result: Result, model: str) -> list[float | None]:
+    return [rule.models[model].score.value for rule in result.rule_results if rule.kind is RuleKind.SOFT]
+
+
+def hard_scores(result: Result, model: str) -> list[int]:
+    return [rule.models[model].counts.refuted for rule in result.rule_results if rule.kind is RuleKind.HARD]

@@ -1,0 +1,91 @@
+"""The published experiments, run again."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from rulescore.cli.main import program
+from rulescore.errors import InputError
+from rulescore.reporting.files import write_files
+from rulescore.reporting.format import Format
+from rulescore.reproduction.comparison import Cause, Compared, Reproduction
+from rulescore.reproduction.experiments import EXPERIMENTS, run
+from rulescore.reproduction.files import prediction_files
+from rulescore.reproduction.rendering import render
+
+pytestmark = pytest.mark.slow
+
+
+def table(found: Reproduction, name: str) -> Compared:
+    return next(one for one in found.compared if one.name == name)
+
+
+def number(found: Reproduction, name: str, row: str, measure: str) -> float | int | None:
+    (one,) = (one for one in table(found, name).cells if (one.row, one.measure) == (row, measure))
+    return one.ours
+
+
+def test_every_difference_has_a_class_a_reason_and_a_command(family: Reproduction) -> None:
+    for compared, one in family.cells:
+        if one.cause is not Cause.SAME:
+            assert compared.reasons[one.cause].command.startswith("rulescore "), (compared.name, one)
+
+
+def test_dataset_rates_of_family_are_the_published_ones(family: Reproduction) -> None:
+    rates = table(family, "dataset_rates").cells
+    assert {one.cause for one in rates} == {Cause.SAME}
+    assert sum(one.ours == 0 for one in rates) == 28
+    assert [one.row for one in rates if round(one.by_definition or 0, 4) != float(one.published)] == ["niece daughter sister"]
+
+
+def test_family_has_both_filters_and_answers_turned_round(family: Reproduction) -> None:
+    assert round(number(family, "models", "UniKER-own-filter", "MRR") or 0, 4) == 0.8722
+    assert round(number(family, "models", "UniKER", "MRR") or 0, 4) == 0.5955
+    as_they_are, turned = (number(family, "models", model, "RVS hard") or 0 for model in ("CompGCN", "CompGCN-turned"))
+    assert abs(turned - 425) < abs(as_they_are - 425)
+
+
+def test_formats_hold_the_same_cells(family: Reproduction) -> None:
+    rows = list(csv.DictReader(io.StringIO(render([family], Format.CSV))))
+    (document,) = json.loads(render([family], Format.JSON))["reproductions"]
+    assert len(rows) == len(document["cells"]) == len(family.cells)
+    assert [row["class"] for row in rows] == [one["class"] for one in document["cells"]]
+    assert document["classes"]["same"] == family.causes[Cause.SAME]
+    assert "0.4667" in render([family], Format.MARKDOWN)
+    assert r"\toprule" in render([family], Format.LATEX)
+
+
+def test_the_project_that_is_written_gives_the_same_scores(family: Reproduction, tmp_path: Path) -> None:
+    write_files(tmp_path, family.project)
+    again = CliRunner().invoke(program, ["score", str(tmp_path / "rulescore.toml"), "--format", "json", "--quiet"])
+    models = json.loads(again.stdout)["models"]
+    ours = {one.row: one.ours for one in table(family, "models").cells if one.measure == "RVS hard"}
+    assert ours == {name: models[name]["hard_score"] for name in ours}
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_a_data_set_that_is_missing_is_named(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RULESCORE_DATA", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with pytest.raises(InputError) as caught:
+        run(name)
+    assert [problem.code for problem in caught.value.problems] == ["E752"]
+
+
+def test_predictions_that_are_missing_are_named_with_where_to_put_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RULESCORE_DATA", str(tmp_path))
+    (tmp_path / "predictions").mkdir()
+    (tmp_path / "predictions" / "family-anyburl.tsv.gz").touch()
+    with pytest.raises(InputError) as caught:
+        prediction_files("family", {"AnyBURL": "anyburl", "CompGCN": "compgcn"})
+    (problem,) = caught.value.problems
+    assert problem.code == "E771"
+    assert "family-compgcn.tsv.gz" in problem.message
+    assert "family-anyburl.tsv.gz" not in problem.message
+    assert str(tmp_path / "predictions") in problem.helps[0]

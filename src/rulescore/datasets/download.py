@@ -38,6 +38,7 @@ _PIECE = 1 << 16
 _SECONDS = 30.0
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _GO_ON = "the same command goes on from there"
+_CHANGED = "what came was removed; fetch it again, and if that does not help, something between here and there changes it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,18 +95,19 @@ def writing(target: Path) -> Iterator[None]:
 
 def _receive(url: str, file: File, part: Part, told: Listener | None, timeout: float) -> None:
     with _answer(url, part, timeout) as answer:
-        start = _start(answer, part, url)
+        size = _start(answer, part, url)
+        if answer.length is not None and size + answer.length != file.size:
+            part.remove()
+            raise InputError(_wrong_size(url, file, f"{size + answer.length:,}"))
         with writing(part.path):
+            content = part.path.open("ab" if size else "wb", buffering=0)
             part.mark.write_text(_strong_mark(answer), encoding="utf-8")
-            content = part.path.open("ab" if start else "wb", buffering=0)
         with content:
-            size = start
             while piece := _piece(answer, url, size, file):
                 size += len(piece)
                 if size > file.size:
-                    content.close()
                     part.remove()
-                    raise InputError(Diagnostic("E755", f"{url} sends more than the {file.size:,} bytes of `{file.name}`"))
+                    raise InputError(_wrong_size(url, file, "more"))
                 with writing(part.path):
                     _write(content, piece)
                 if told is not None:
@@ -158,10 +160,15 @@ def _strong_mark(answer: HTTPResponse) -> str:
 
 def _piece(answer: HTTPResponse, url: str, size: int, file: File) -> bytes:
     try:
-        return answer.read(_PIECE)
+        return answer.read1(_PIECE)
     except (OSError, HTTPException) as error:
         reason = "nothing more came" if isinstance(error, TimeoutError) else "the connection was lost"
         raise InputError(_broken(url, size, file, reason)) from error
+
+
+def _wrong_size(url: str, file: File, size: str) -> Diagnostic:
+    notes = (f"`{file.name}` has {file.size:,} bytes, and {size} are sent",)
+    return Diagnostic("E755", f"what {url} sends is not `{file.name}`", notes=notes, helps=(_CHANGED,))
 
 
 def _refuse_others(url: str, file: File, part: Part) -> None:
@@ -169,22 +176,22 @@ def _refuse_others(url: str, file: File, part: Part) -> None:
     if found != file.sha256:
         part.remove()
         notes = (f"SHA-256 should be {file.sha256}", f"it is              {found}")
-        helps = ("what came was removed; fetch it again, and if that does not help, something between here and there changes it",)
-        raise InputError(Diagnostic("E755", f"what {url} sends is not `{file.name}`", notes=notes, helps=helps))
+        raise InputError(Diagnostic("E755", f"what {url} sends is not `{file.name}`", notes=notes, helps=(_CHANGED,)))
 
 
 class _SafeRedirects(HTTPRedirectHandler):
-    """Follows to addresses with https; from a server on this machine to another one on it as well."""
+    """Follows to addresses with https; from a server on this machine that has none, to another one on it as well."""
 
     def redirect_request(self, req: Request, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Request | None:
-        if not (urlsplit(newurl).scheme == "https" or (_is_here(req.full_url) and _is_here(newurl))):
+        if not (urlsplit(newurl).scheme == "https" or (_is_local(req.full_url) and _is_local(newurl))):
             fp.close()
             raise InputError(_elsewhere(req.full_url, newurl))
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
-def _is_here(url: str) -> bool:
-    return urlsplit(url).hostname in _LOOPBACK
+def _is_local(url: str) -> bool:
+    parts = urlsplit(url)
+    return parts.scheme == "http" and parts.hostname in _LOOPBACK
 
 
 def _elsewhere(url: str, target: str) -> Diagnostic:

@@ -167,6 +167,57 @@ def test_queries_without_a_direction_are_told_by_what_differs(files: Path) -> No
     assert "query_direction" in scored({"model": "queries.tsv"}).accuracy_results[0].reason
 
 
+ANYBURL = """dora aunt bob
+Heads: dora\t0.9\talice\t0.5\t
+Tails: zoe\t0.9\tbob\t0.8\t
+dora aunt eve
+Heads: dora\t0.7\t
+Tails: eve\t0.95\tzoe\t0.9\t
+alice aunt eve
+Heads: \nTails: eve\t0.4\tzoe\t0.3\t
+"""
+
+
+def test_rankings_of_anyburl_are_measured_as_they_are(files: Path) -> None:
+    """Two triples ask for aunt(dora, ?). AnyBURL leaves out the other's truth, so that each has a list of its own; a third is not
+    in the file at all. Lists of one answer tell their direction, too, and an empty one has not found its truth."""
+    (files / "anyburl.txt").write_text(ANYBURL)
+    (files / "four.tsv").write_text("alice\taunt\teve\ndora\taunt\teve\ndora\taunt\tyan\ndora\taunt\tbob\n")
+    with pytest.warns(rulescore.RulescoreWarning, match="W361"):
+        found = scored({"model": "anyburl.txt"}, rulescore.Truth("four.tsv", domains="observed")).accuracy_results[0]
+    assert (found.reason, found.asked, found.answered) == (None, 8, 5)
+    assert found.measure("mrr", "tail").value == pytest.approx((1 / 2 + 1 + 1) / 4)
+    assert found.measure("mrr", "head").value == pytest.approx((1 + 1 + 0) / 4)
+
+
+def test_rankings_of_anyburl_for_other_facts_are_refused_with_a_reason(files: Path) -> None:
+    (files / "anyburl.txt").write_text(ANYBURL)
+    model = rulescore.FactFile("anyburl.txt", format="anyburl")
+    found = scored({"model": model}, [("dora", "aunt", "bob")]).accuracy_results[0]
+    assert found.reason == "the file asks for aunt(dora, eve), which the truth does not have"
+
+
+def test_rankings_of_neural_lp_are_measured_as_they_are(files: Path) -> None:
+    (files / "drum.txt").write_text("aunt,dora,bob,alice,dora\ninv_aunt,bob,dora,bob\ninv_aunt,eve,alice,zoe,bob,eve\n")
+    with pytest.warns(rulescore.RulescoreWarning, match="W361"):
+        found = scored({"model": "drum.txt"}, [("dora", "aunt", "bob"), ("alice", "aunt", "eve")]).accuracy_results[0]
+    assert found.measure("mrr", "head").value == pytest.approx((1 / 2 + 0) / 2)
+    assert found.measure("mrr", "tail").value == pytest.approx((1 + 1 / 3) / 2)
+
+
+def test_each_truth_of_a_query_may_have_a_ranking_of_its_own(files: Path) -> None:
+    """Queries by name: the first word is the direction. Other than in the ranking of its own truth, a truth is left out."""
+    rows = ["dora zoe 1 0", "dora bob 2 0", "dora eve 1 1", "dora zoe 2 1", "alice eve 1 2"]
+    text = "".join(f"{head}\taunt\t{tail}\t{rank}\ttail {row}\n" for head, tail, rank, row in map(str.split, rows))
+    (files / "named.tsv").write_text("head\trelation\ttail\trank\tquery\n" + text)
+    truth = [("dora", "aunt", "bob"), ("dora", "aunt", "eve"), ("alice", "aunt", "eve")]
+    found = scored({"model": "named.tsv"}, truth).accuracy_results[0]
+    assert found.measure("mrr", "tail").value == pytest.approx((1 / 2 + 1 + 1) / 3)
+    (files / "named.tsv").write_text("head\trelation\ttail\trank\tquery\n" + text + "dora\taunt\tbob\t1\ttail 3\n")
+    found = scored({"model": "named.tsv"}, truth).accuracy_results[0]
+    assert found.reason == "several rankings answer aunt(dora, ?), and rank the truth `bob` differently"
+
+
 def test_permuting_what_is_held_out_changes_no_score(files: Path) -> None:
     """Neither the numbers nor what the engine is given: it never loads a held-out fact."""
     lines = TEST.splitlines()

@@ -114,7 +114,6 @@ def test_what_is_written_is_scored(folder: Path, k: int, kept: int) -> None:
     assert (model["kept"], model["hard_score"], model["violating"]) == (kept, 1, 1)
 
 
-@pytest.mark.xfail(reason="rankings of AnyBURL are not read yet", strict=False)
 def test_a_ranking_is_scored(folder: Path) -> None:
     run(folder, *LEARN)
     done = run(folder, *APPLY, "--rules", "family.rules", "--top-k", "2", "--format", "csv")

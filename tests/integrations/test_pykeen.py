@@ -115,6 +115,21 @@ def test_a_model_is_scored_in_one_call(trained: Any, nations: Any) -> None:
     assert result.model_results[0].predictions.rows == predictions(trained, nations, k=K).num_rows
 
 
+def test_accuracy_beside_is_that_of_pykeen(trained: Any, nations: Any) -> None:
+    """From all answers, with nothing but the test triples beside them; from the best ones, Hits@1 alone is exact."""
+    from rulescore.integrations.pykeen import score
+
+    for k in (nations.num_entities, 1):
+        (found,) = score(trained, RULES, dataset=nations, k=k, truth=nations.testing).accuracy_results
+        assert found.reason is None
+        for part in ("both", "head", "tail"):
+            ours = found.measure("hits_at_1", part).value
+            assert ours == pytest.approx(trained.get_metric(f"{part}.optimistic.hits_at_1"))
+            bounds = found.measure("mrr", part)
+            assert bounds.least - 1e-9 <= trained.get_metric(f"{part}.optimistic.mrr") <= bounds.greatest + 1e-9
+            assert k == 1 or bounds.value == pytest.approx(trained.get_metric(f"{part}.optimistic.mrr"))
+
+
 def test_several_models_are_scored_together(nations: Any) -> None:
     from rulescore.integrations.pykeen import score
 

@@ -119,3 +119,32 @@ def test_real_files_are_read_as_they_are(name: str, queries: int | None, answers
     assert len(found) == sum(1 for one in lists if one)
     if queries is not None:
         assert (len(found), sum(one.num_rows for one in batches)) == (queries, answers)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::rulescore.RulescoreWarning")
+def test_the_accuracy_of_a_real_file_is_that_of_its_lists() -> None:
+    """The sum of 1/rank, list by list: the truth's place among the answers that are neither observed nor held out."""
+    path = shared("anyburl/family.predictions.first1000.gz")
+    known = {
+        tuple(line.split("\t"))
+        for name in ("train", "test")
+        for line in shared(f"family/{name}.txt").read_text(encoding="utf-8").splitlines()
+    }
+    total = 0.0
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        lines = file.read().splitlines()
+    for triple, *lists in zip(lines[::3], lines[1::3], lines[2::3], strict=True):
+        head, relation, tail = triple.split(" ")
+        for line in lists:
+            mark, _, rest = line.partition(" ")
+            truth = head if mark == "Heads:" else tail
+            fact = (lambda one: (one, relation, tail)) if mark == "Heads:" else (lambda one: (head, relation, one))  # noqa: B023
+            left = [one for one in rest.split("\t")[:-1:2] if one == truth or fact(one) not in known]
+            total += 1 / (left.index(truth) + 1) if truth in left else 0.0
+    rules = "a: p(X, Y) <- q(X, Y). predicate p/2. predicate q/2. closed p."
+    test = shared("family/test.txt")
+    result = rulescore.score(shared("family/train.txt"), {"anyburl": path}, rules, truth=test, contributions=False)
+    [found] = result.accuracy_results
+    assert (found.asked, found.answered) == (11_362, 2_000)
+    assert found.measure("mrr").least == pytest.approx(total / 11_362)

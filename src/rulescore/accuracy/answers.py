@@ -32,8 +32,8 @@ _HEAD = frozenset({"head", "h", "subject", "s"})
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Answers:
-    """One entry a row. `places` are those in the ranking. `tails`: whether the row answers a query for a tail. What no column says
-    is None."""
+    """One entry a row. `places` are those in the ranking. `tails`: whether the row answers a query for a tail. `asked`: the true
+    answer to its query. What no column says is None."""
 
     facts: list[Key]
     scores: Numbers | None = None
@@ -42,6 +42,7 @@ class Answers:
     tails: list[bool] | None = None
     test_rows: list[int] | None = None
     truth_ranks: Numbers | None = None
+    asked: list[str] | None = None
 
 
 def fact_keys(streams: Iterable[FactStream]) -> Iterator[Key]:
@@ -75,6 +76,7 @@ def _joined(left: Answers, right: Answers) -> Answers:
         None if left.tails is None or right.tails is None else left.tails + right.tails,
         None if left.test_rows is None or right.test_rows is None else left.test_rows + right.test_rows,
         _both(left.truth_ranks, right.truth_ranks),
+        None if left.asked is None or right.asked is None else left.asked + right.asked,
     )
 
 
@@ -99,6 +101,7 @@ def _read(stream: FactStream) -> Answers:
         _directions(further, stream.origin),
         _whole(further, "test_row", stream.origin),
         _truth_ranks(further, stream.origin),
+        further["asked"].to_pylist() if "asked" in further.column_names else None,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,11 +26,26 @@ class Known:
     words: str
 
 
+_WORD = re.compile(r"(?:head|tail)\b")
 _DIRECTION_UNKNOWN = "nothing says which rows answer a query for a head and which one for a tail: a column `query_direction` does"
 
 
 class UnmeasurableError(Exception):
     """Why ranks cannot be told."""
+
+
+def with_rows(answers: Answers, truth: Sequence[Key]) -> Answers:
+    """Answers with the rows of the truths that they are for, if their file tells the triples that were asked for."""
+    if answers.asked is None or answers.tails is None or not truth:
+        return answers
+    rows = {fact: row for row, fact in reversed(list(enumerate(truth)))}
+    found = []
+    for (relation, head, tail), asks_tail, answer in zip(answers.facts, answers.tails, answers.asked, strict=True):
+        fact = (relation, head, answer) if asks_tail else (relation, answer, tail)
+        if fact not in rows:
+            raise UnmeasurableError(f"the file asks for {relation}({', '.join(fact[1:])}), which the truth does not have")
+        found.append(rows[fact])
+    return replace(answers, test_rows=found)
 
 
 class Query(NamedTuple):
@@ -132,13 +148,13 @@ def _by_rankings(model: str, answers: Answers, truth: Sequence[Key], known: Know
     bounds, asks, answered = [], [], 0
     for tail in tails:
         for row, (fact, query) in enumerate(zip(truth, _asked(truth, tail), strict=True)):
-            ranking = rankings.get(query._replace(row=row) if with_rows else query)
-            answered += ranking is not None
+            found = rankings.get(query._replace(row=row) if with_rows else query, ())
+            answered += bool(found)
             asks.append(tail)
-            bounds.append(NOT_FOUND if ranking is None else _rank(fact, query, ranking, left_out, ties))
+            bounds.append(_rank(fact, query, found, left_out, ties))
     least, greatest = np.array(bounds, dtype=np.float64).T
     ranks = Ranks(least, greatest, np.array(asks))
-    longest = max(len(one.answers) for one in rankings.values())
+    longest = max(len(one.answers) for found in rankings.values() for one in found)
     return ModelAccuracy(
         model,
         Task.LINKS,
@@ -152,27 +168,41 @@ def _by_rankings(model: str, answers: Answers, truth: Sequence[Key], known: Know
     )
 
 
-def _rank(fact: Key, query: Query, ranking: Ranking, left_out: Collection[Key], ties: Ties | None) -> tuple[float, float]:
-    known = [number for number, answer in enumerate(ranking.answers) if answered_fact(query, answer) in left_out]
-    return rank_of(fact[2] if query.tail else fact[1], ranking, known, ties)
+def _rank(
+    fact: Key, query: Query, rankings: Sequence[Ranking], left_out: Collection[Key], ties: Ties | None
+) -> tuple[float, float]:
+    """If each truth of a query has a ranking, without the other truths, all of them are the same ranking but for these, which the
+    filter leaves out. So the one that has the truth tells its rank, and any of them that it is not found."""
+    truth = fact[2] if query.tail else fact[1]
+    having = [one for one in rankings if truth in one.answers]
+    ranks = {rank_of(truth, one, _known(query, one, left_out), ties) for one in having or rankings}
+    if having and len(ranks) > 1:
+        raise UnmeasurableError(f"several rankings answer {query}, and rank the truth `{truth}` differently")
+    return max(ranks, default=NOT_FOUND)
+
+
+def _known(query: Query, ranking: Ranking, left_out: Collection[Key]) -> list[int]:
+    return [number for number, answer in enumerate(ranking.answers) if answered_fact(query, answer) in left_out]
 
 
 def answered_fact(query: Query, answer: str) -> Key:
     return (query.relation, query.given, answer) if query.tail else (query.relation, answer, query.given)
 
 
-def rankings_of(answers: Answers, ties: Ties | None, truth: Sequence[Key]) -> Mapping[Query, Ranking]:
-    """The answers to each query. A ranking that is shorter than the longest one is whole; the longest may have been cut."""
+def rankings_of(answers: Answers, ties: Ties | None, truth: Sequence[Key]) -> Mapping[Query, list[Ranking]]:
+    """The answers to each query: one ranking, or one for each of its truths. A ranking that is shorter than the longest one is
+    whole; the longest may have been cut."""
     order = answers.scores if ties is not None else None
     if order is None:
         order = -answers.places if answers.places is not None else answers.scores
     assert order is not None
-    rows: dict[Query, list[int]] = {}
-    for number, query in enumerate(queries_of(answers, answers.test_rows)):
-        rows.setdefault(query, []).append(number)
+    rows: dict[tuple[Query, str | None], list[int]] = {}
+    names = answers.queries if answers.queries is not None and answers.test_rows is None else repeat(None, len(answers.facts))
+    for number, told in enumerate(zip(queries_of(answers, answers.test_rows), names, strict=True)):
+        rows.setdefault(told, []).append(number)
     longest = max(map(len, rows.values()))
-    found = {}
-    for query, numbers in rows.items():
+    found: dict[Query, list[Ranking]] = {}
+    for (query, _), numbers in rows.items():
         if query.row is not None:
             _refuse_other_row(query, query.row, truth)
         entities = [answers.facts[number][2 if query.tail else 1] for number in numbers]
@@ -181,7 +211,7 @@ def rankings_of(answers: Answers, ties: Ties | None, truth: Sequence[Key]) -> Ma
             raise UnmeasurableError(
                 f"{what} {query}: a column `test_row` tells them apart, with the row of the truth, counted from 0"
             )
-        found[query] = Ranking(entities, order[numbers], len(numbers) < longest)
+        found.setdefault(query, []).append(Ranking(entities, order[numbers], len(numbers) < longest))
     return found
 
 
@@ -193,9 +223,13 @@ def _refuse_other_row(query: Query, row: int, truth: Sequence[Key]) -> None:
 
 
 def _directions(answers: Answers) -> list[bool]:
-    """What differs among the answers to a query is what was asked for."""
+    """By the first word of queries, as in `tail 12`; else by what differs among the answers to a query."""
     if answers.queries is None:
         raise UnmeasurableError(_DIRECTION_UNKNOWN)
+    words = {query: _WORD.match(query or "") for query in set(answers.queries)}
+    if all(words.values()):
+        asks_tail = {query: word is not None and word[0] == "tail" for query, word in words.items()}
+        return [asks_tail[query] for query in answers.queries]
     groups: dict[str | None, list[Key]] = {}
     for query, fact in zip(answers.queries, answers.facts, strict=True):
         groups.setdefault(query, []).append(fact)

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rulescore.accuracy.answers import Answers, Key, batch_keys, fact_keys, read_answers
-from rulescore.accuracy.links import Known, UnmeasurableError, link_accuracy
+from rulescore.accuracy.links import Known, UnmeasurableError, link_accuracy, with_rows
 from rulescore.accuracy.types import Fitting, declared_sides, observed_sides, type_accuracy, typed_queries
 from rulescore.accuracy.values import value_accuracy
 from rulescore.data.setting import (
@@ -82,10 +82,15 @@ def _of_facts(
     model: ModelPredictions, truth: Sequence[Key], fitting: Fitting | None, sources: Sequence[FactSource], options: HeldOut
 ) -> Iterator[ModelAccuracy]:
     streams = _readable(model)
+    task = Task.LINKS if truth else Task.TYPES
     if streams is None:
-        yield ModelAccuracy(model.model, Task.LINKS if truth else Task.TYPES, asked=len(truth), reason=_IN_PLACE)
+        yield ModelAccuracy(model.model, task, asked=len(truth), reason=_IN_PLACE)
         return
-    answers = read_answers(streams)
+    try:
+        answers = with_rows(read_answers(streams), truth)
+    except UnmeasurableError as reason:
+        yield ModelAccuracy(model.model, task, asked=len(truth), reason=str(reason))
+        return
     known = _known(answers, sources, further=bool(options.known))
     if truth:
         yield link_accuracy(model.model, answers, truth, known, options)

@@ -98,6 +98,17 @@ def read_foreign(form: FileFormat, file: Opening, request: Request) -> Iterator[
         raise no_facts(request)
 
 
+def asked_columns(form: FileFormat, file: Opening, request: Request) -> pa.Table:
+    """What the queries of a file of rankings ask for, row by row: `direction` and the true answer, `asked`."""
+    with open_lines(file, request.origin) as lines:
+        found = READERS[form].read(_decodable(lines, request), predictions=request.predictions)
+        asked = [one for facts in found if isinstance(facts, Facts) for one in facts.asked]
+    if not asked:
+        return pa.table({})
+    directions, answers = zip(*asked, strict=True)
+    return pa.table({"direction": pa.array(directions), "asked": pa.array(answers)})
+
+
 def refuse_unfit(form: FileFormat, request: Request) -> None:
     """Refuses what a user says of a file whose format leaves nothing to say, and a format that holds nothing of the kind."""
     reader, file = READERS[form], request.file

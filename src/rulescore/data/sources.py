@@ -8,10 +8,12 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
-from rulescore.data.columns import file_columns, frame_columns
+import pyarrow as pa
+
+from rulescore.data.columns import Wanted, file_columns, frame_columns
 from rulescore.data.constants import has_lone_surrogate
 from rulescore.data.files import STANDARD_INPUT, InputFile, is_folder, is_pipe, refuse_pipes_twice
-from rulescore.data.foreign import read_foreign, recognised, strangers_named
+from rulescore.data.foreign import READERS, asked_columns, read_foreign, recognised, strangers_named
 from rulescore.data.frames import is_frame, is_spark_frame, lasting, read_frame, read_rows, refuse_spark_frame
 from rulescore.data.parquet import read_parquet
 from rulescore.data.rdf import RDF_ENDINGS, SYNTAXES, read_rdf
@@ -224,7 +226,7 @@ class _Collector:
         adoptable = Adoptable(request) if kind is FileFormat.PARQUET and not is_pipe(path) else None
         whole = _MAPPING if file.predicate is not None else str(path.parent) if in_folder else None
         source = InputFile(path)
-        columns = None if kind not in (FileFormat.TEXT, FileFormat.PARQUET) else partial(file_columns, source, request, kind)
+        columns = None if kind in SYNTAXES else partial(_columns, kind, source, request)
         yield FactStream(str(file.path), partial(_read, kind, source, request), adoptable, whole, columns)
 
 
@@ -265,6 +267,14 @@ def _read_text(file: InputFile, request: Request, form: FileFormat | None = None
         else:
             with strangers_named(opening, request):
                 yield from read_text(opening, request)
+
+
+def _columns(kind: FileFormat, file: InputFile, request: Request, wanted: Wanted) -> pa.Table:
+    with file.opened() as opening:
+        found = recognised(opening, request) if kind is FileFormat.TEXT else kind
+        if found is not None and found in READERS:
+            return asked_columns(found, opening, request)
+    return file_columns(file, request, kind, wanted)
 
 
 def file_format(path: Path, given: FileFormat | None) -> FileFormat:

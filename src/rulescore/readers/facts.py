@@ -15,13 +15,15 @@ BATCH_ROWS = 1 << 17
 @dataclass(slots=True)
 class Facts:
     """Facts of one arity: their predicates and one list for each argument. Predictions may have scores, ranks and queries, each for
-    all of them or for none. `negative`: they are known to be false."""
+    all of them or for none, and what is `asked` for: a query's direction and its true answer. `negative`: they are known to be
+    false."""
 
     predicates: list[str] = field(default_factory=list)
     arguments: list[list[str]] = field(default_factory=list)
     scores: list[float] = field(default_factory=list)
     ranks: list[int] = field(default_factory=list)
     queries: list[str] = field(default_factory=list)
+    asked: list[tuple[str, str]] = field(default_factory=list)
     negative: bool = False
 
 
@@ -58,6 +60,7 @@ class Rankings:
         facts.scores += scores
         facts.ranks += range(1, number + 1)
         facts.queries += [f"{direction} {row}"] * number
+        facts.asked += [(direction, head if direction == "head" else tail)] * number
 
     def taken(self, least: int = BATCH_ROWS) -> Found:
         """What has been collected, if it is enough."""

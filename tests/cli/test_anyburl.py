@@ -88,9 +88,8 @@ def test_the_rules_of_the_longest_run_are_applied_and_the_ranking_is_named(folde
     done = run(folder, *APPLY, "--valid", "test.txt", "--answers", "20", "-q")
     assert done.returncode == 0, done.stderr
     assert done.stdout == "anyburl/ranking\n"
-    assert (
-        "to score it: rulescore score --facts train.txt --predictions anyburl=anyburl/ranking --top-k 1 --rules FILE" in done.stderr
-    )
+    options = "--facts train.txt --predictions anyburl=anyburl/ranking --truth test.txt --top-k 1"
+    assert f"to score it: rulescore score {options} --rules FILE" in done.stderr
     assert "anyburl.Apply" not in done.stderr
     lines = (folder / "anyburl" / "config-apply.properties").read_text().splitlines()
     assert [line.partition(" = ")[0] for line in lines] == [
@@ -114,10 +113,15 @@ def test_what_is_written_is_scored(folder: Path, k: int, kept: int) -> None:
     assert (model["kept"], model["hard_score"], model["violating"]) == (kept, 1, 1)
 
 
-def test_a_ranking_is_scored(folder: Path) -> None:
+def test_a_ranking_is_scored_and_measured(folder: Path) -> None:
+    """Of the answers 5 and 2 to husband(1, ?), the truth is the second."""
     run(folder, *LEARN)
-    done = run(folder, *APPLY, "--rules", "family.rules", "--top-k", "2", "--format", "csv")
+    done = run(folder, *APPLY, "--rules", "family.rules", "--top-k", "2", "--format", "json")
     assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert (found["models"]["anyburl"]["kept"], found["models"]["anyburl"]["violating"]) == (4, 1)
+    mrr = {one["part"]: one["value"] for one in found["accuracy"] if one["metric"] == "mrr"}
+    assert mrr == {"both": 0.75, "head": 1.0, "tail": 0.5}
 
 
 def test_a_failure_of_anyburl_is_told_with_its_last_words(folder: Path) -> None:

@@ -247,10 +247,12 @@ def apply(
     predictions = f"anyburl={ranking}"
     if rules:
         tell(visible(f"AnyBURL has written {ranking}"))
-        context.invoke(score, facts=(str(facts),), predictions=(predictions,), rules=rules, top_k=top_k, form=form, quiet=quiet)
+        given = {"facts": (str(facts),), "predictions": (predictions,), "truth": (str(test),), "rules": rules}
+        context.invoke(score, **given, top_k=top_k, form=form, quiet=quiet)
     else:
         click.echo(visible(str(ranking)))
-        tell(visible(f"to score it: rulescore score --facts {facts} --predictions {predictions} --top-k {top_k} --rules FILE"))
+        options = f"--facts {facts} --predictions {predictions} --truth {test} --top-k {top_k}"
+        tell(visible(f"to score it: rulescore score {options} --rules FILE"))
 
 
 def _longest(folder: Path) -> Path:

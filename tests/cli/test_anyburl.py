@@ -120,7 +120,7 @@ def test_a_ranking_is_scored_and_measured(folder: Path) -> None:
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert (found["models"]["anyburl"]["kept"], found["models"]["anyburl"]["violating"]) == (4, 1)
-    mrr = {one["part"]: one["value"] for one in found["accuracy"] if one["metric"] == "mrr"}
+    mrr = {one["part"]: one["value"] for one in found["accuracy"][0]["measures"] if one["metric"] == "mrr"}
     assert mrr == {"both": 0.75, "head": 1.0, "tail": 0.5}
 
 

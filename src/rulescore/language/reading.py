@@ -105,6 +105,7 @@ def _told(source: Source, form: Format | None, found: Found | None, rules: int, 
     aside = [f"{n:,} {reason} set aside" for reason, n in found.set_aside.items()]
     message = ", ".join([f"{name}: {form.title} rules, {rules:,} read", *aside, *chosen])
     yield Diagnostic("W151", message, severity=Severity.NOTE)
+    yield from found.told
     if empty := found.set_aside[EMPTY_BODY]:
         yield Diagnostic(
             "W152",

@@ -44,6 +44,18 @@ def test_inequalities_and_names(text: str, expected: str) -> None:
     assert rules(f"{text}\t0.1\t0.5\t0.5\t3") == [expected]
 
 
+def test_inequalities_that_older_versions_do_not_print_are_told() -> None:
+    """Two neighbours of one place may be one: AMIE has counted them apart. A file with printed inequalities says so itself."""
+    found = [one for one in reading(f"{LINE}\n?a  r  ?b   => ?a  s  ?b\t1\t1\t1\t1\n").told if one.code == "W154"]
+    assert [one.message for one in found] == [
+        "1 of 2 rules of f.txt may keep variables apart without saying so: `?a` and `?m` in the first of them"
+    ]
+    assert "--distinct-variables" in found[0].helps[0]
+    newer = "?a!=?b ?a  r  ?x  ?b  r  ?x   => ?a  s  ?b\t1\t1\t1\t1\n"
+    assert [one.code for one in reading(f"{newer}{LINE}\n").told] == ["W151"]
+    assert [one.code for one in reading("?a  r  ?b  ?b  r  ?c   => ?a  s  ?c\t1\t1\t1\t1\n").told] == ["W151"]
+
+
 def test_a_decimal_comma_is_one() -> None:
     (rule,) = reading("?a  r  ?b   => ?a  s  ?b\t0,14\t0,5\t1,0\t77,0").program.rules
     assert (rule.confidence, rule.support, rule.tags) == (0.5, 77, ("pca_confidence=1.0",))

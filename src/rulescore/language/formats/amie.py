@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import combinations
+from pathlib import PurePath
 
-from rulescore.errors import Source, Span
+from rulescore.errors import Diagnostic, Severity, Source, Span
 from rulescore.language.formats.base import (
     LOG,
     Format,
@@ -25,6 +27,8 @@ from rulescore.language.formats.base import (
     some,
 )
 from rulescore.language.syntax import Atom, Comparison, Condition, Constant, Operator, Rule, Variable
+
+CODES = {"W154": "rules of AMIE may keep variables apart that they do not say"}
 
 _TITLE = "AMIE"
 _EXAMPLE = "?x  sister  ?y  ?y  father  ?z   => ?x  aunt  ?z⇥0.15⇥0.9⇥1.0⇥77⇥85⇥77⇥?x"
@@ -42,7 +46,37 @@ _TITLES = {
 
 def read(source: Source, tables: Sequence[TableName]) -> Found:
     columns = {"confidence": 2, "pca": 3, "support": 4}
-    return read_lines(source, _TITLE, _EXAMPLE, partial(_read_line, columns))
+    found = read_lines(source, _TITLE, _EXAMPLE, partial(_read_line, columns))
+    found.told.extend(_unsaid(found.rules, PurePath(source.name).name))
+    return found
+
+
+def _unsaid(rules: Sequence[Rule], name: str) -> Iterator[Diagnostic]:
+    """Before version 3.5 AMIE keeps apart what two atoms of one relation have beside a term in common, and does not print it."""
+    if any(isinstance(one, Comparison) for rule in rules for one in rule.body.conditions):
+        return
+    concerned = [pair for rule in rules if (pair := _kept_apart(rule)) is not None]
+    if concerned:
+        message = f"{len(concerned):,} of {len(rules):,} rules of {name} may keep variables apart without saying so"
+        left, right = concerned[0]
+        yield Diagnostic(
+            "W154",
+            f"{message}: `?{left}` and `?{right}` in the first of them",
+            notes=("AMIE before 3.5 counts two atoms of one relation with a term in common so, and does not print `?a!=?b`",),
+            helps=("`--distinct-variables` keeps any two variables apart; rules of later versions are as they are written",),
+            severity=Severity.WARNING,
+        )
+
+
+def _kept_apart(rule: Rule) -> tuple[str, str] | None:
+    atoms = [one for one in (rule.head, *rule.body.conditions) if isinstance(one, Atom)]
+    for one, other in combinations(atoms, 2):
+        for place in (0, 1):
+            left, right = one.terms[1 - place], other.terms[1 - place]
+            same = one.predicate == other.predicate and one.terms[place] == other.terms[place]
+            if same and isinstance(left, Variable) and isinstance(right, Variable) and left != right:
+                return left.name, right.name
+    return None
 
 
 def _read_line(columns: dict[str, int], source: Source, start: int, line: str) -> Rule:

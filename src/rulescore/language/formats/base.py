@@ -69,11 +69,13 @@ class TableName:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a text holds. `set_aside`: how many lines, by the reason; `problems`: of lines that are not understood."""
+    """What a text holds. `set_aside`: how many lines, by the reason; `problems`: of lines that are not understood; `told`: what
+    users have to know of the format."""
 
     rules: list[Rule] = field(default_factory=list)
     set_aside: Counter[str] = field(default_factory=Counter)
     problems: list[Diagnostic] = field(default_factory=list)
+    told: list[Diagnostic] = field(default_factory=list)
 
 
 LineReader = Callable[[Source, int, str], Rule]

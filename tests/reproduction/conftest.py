@@ -26,3 +26,9 @@ def _run(name: str) -> Reproduction:
 def family() -> Reproduction:
     shared("family/train.txt")
     return _run("family")
+
+
+@pytest.fixture
+def fb15k_237() -> Reproduction:
+    shared("fb15k-237/train.txt.gz")
+    return _run("fb15k-237")

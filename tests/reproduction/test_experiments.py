@@ -14,6 +14,7 @@ from rulescore.cli.main import program
 from rulescore.errors import InputError
 from rulescore.reporting.files import write_files
 from rulescore.reporting.format import Format
+from rulescore.reporting.listing import Listing
 from rulescore.reproduction.comparison import Cause, Compared, Reproduction
 from rulescore.reproduction.experiments import EXPERIMENTS, run
 from rulescore.reproduction.files import prediction_files
@@ -26,13 +27,23 @@ def table(found: Reproduction, name: str) -> Compared:
     return next(one for one in found.compared if one.name == name)
 
 
+def listing(found: Reproduction, name: str) -> Listing:
+    return next(part for part in found.parts if isinstance(part, Listing) and part.name == name)
+
+
 def number(found: Reproduction, name: str, row: str, measure: str) -> float | int | None:
     (one,) = (one for one in table(found, name).cells if (one.row, one.measure) == (row, measure))
     return one.ours
 
 
-def test_every_difference_has_a_class_a_reason_and_a_command(family: Reproduction) -> None:
-    for compared, one in family.cells:
+@pytest.fixture(params=EXPERIMENTS)
+def each(request: pytest.FixtureRequest) -> Reproduction:
+    found: Reproduction = request.getfixturevalue(request.param.replace("-", "_"))
+    return found
+
+
+def test_every_difference_has_a_class_a_reason_and_a_command(each: Reproduction) -> None:
+    for compared, one in each.cells:
         if one.cause is not Cause.SAME:
             assert compared.reasons[one.cause].command.startswith("rulescore "), (compared.name, one)
 
@@ -49,6 +60,34 @@ def test_family_has_both_filters_and_answers_turned_round(family: Reproduction) 
     assert round(number(family, "models", "UniKER", "MRR") or 0, 4) == 0.5955
     as_they_are, turned = (number(family, "models", model, "RVS hard") or 0 for model in ("CompGCN", "CompGCN-turned"))
     assert abs(turned - 425) < abs(as_they_are - 425)
+
+
+def test_fb15k_237_says_how_published_means_come_about(fb15k_237: Reproduction) -> None:
+    means = {row[0]: row[1] for row in listing(fb15k_237, "hard_means").rows}
+    assert means == {"ExpressGNN": "0.0", "CompGCN": "49.8 = 847/17", "AnyBURL": "1.44 = 13/9", "TransE": "–"}
+    kinds = listing(fb15k_237, "kinds").rows[0][:4]
+    assert kinds == ("appendix", 30, 148, 331)
+    soft = {one.measure: one.difference or 0 for one in table(fb15k_237, "models").cells if one.row == "AnyBURL"}
+    assert abs(soft["mean of soft scores"]) < abs(soft["soft mean"]) < abs(soft["RVS soft"])
+
+
+def test_rates_that_the_public_files_do_not_give_are_listed_with_our_counts(fb15k_237: Reproduction) -> None:
+    (case,) = table(fb15k_237, "cases").cells
+    assert case.ours == 1026 / 1379
+    assert case.cause is Cause.UNKNOWN
+    missing = listing(fb15k_237, "rates_not_given").rows
+    assert {row[0] for row in missing} == {"0.0476", "0.5000", "0.7083", "0.8800", "0.9999"}
+    assert ("0.8800", 1026, 1379) in {(row[0], row[2], row[3]) for row in missing}
+
+
+def test_expressgnn_knows_the_test_facts_it_trains_on_and_no_others(fb15k_237: Reproduction) -> None:
+    split = {(row[0], row[1]): row[2:4] for row in listing(fb15k_237, "split").rows}
+    (trained, high), (others, low) = (split["ExpressGNN", title] for title in ("head a grounding", "head none"))
+    assert (trained, others) == (15_534, 4_932)
+    assert high > 60 * low
+    assert split["CompGCN", "head a grounding"][1] < 2 * split["CompGCN", "head none"][1]
+    causes = {one.cause for one in table(fb15k_237, "models").cells if one.row == "ExpressGNN"}
+    assert causes == {Cause.TEST_FACTS}
 
 
 def test_formats_hold_the_same_cells(family: Reproduction) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rulescore.reproduction import family
+from rulescore.reproduction import family, fb15k_237
 from rulescore.reproduction.comparison import Reproduction
 
-EXPERIMENTS: dict[str, Callable[[], Reproduction]] = {"family": family.reproduce}
+EXPERIMENTS: dict[str, Callable[[], Reproduction]] = {"family": family.reproduce, "fb15k-237": fb15k_237.reproduce}
 
 
 def run(name: str) -> list[Reproduction]:

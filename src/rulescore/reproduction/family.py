@@ -10,7 +10,6 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv
 
 from rulescore.data.rule_sources import rule_sources
 from rulescore.data.truth import Truth
@@ -21,9 +20,10 @@ from rulescore.language.syntax import Rule
 from rulescore.reporting.cells import share_of
 from rulescore.reporting.listing import CellKind, Column, Listing
 from rulescore.reproduction.comparison import Cause, Cell, Compared, Reason, Reproduction, cell, sizes
+from rulescore.reproduction.figures import model_figures, table_of
 from rulescore.reproduction.files import data_files, prediction_files
 from rulescore.reproduction.published import published
-from rulescore.reproduction.running import APPENDIX, DEFINITION, accuracy, aggregates, scored
+from rulescore.reproduction.running import APPENDIX, DEFINITION, accuracy, aggregates, read_columns, scored
 from rulescore.result import Result
 from rulescore.scoring.results import Counts, RuleKind
 
@@ -109,11 +109,7 @@ def _named(rule: Rule, name: str) -> str:
 
 def turned(path: Path) -> pa.Table:
     """A model's answers, of which those to head queries have head and tail in each other's place."""
-    rows = pyarrow.csv.read_csv(
-        path,
-        parse_options=pyarrow.csv.ParseOptions(delimiter="\t"),
-        convert_options=pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(("query_direction", *_COLUMNS), pa.string())),
-    )
+    rows = read_columns(path, ("query_direction", *_COLUMNS))
     of_head = pc.equal(rows["query_direction"], "head")
     head, relation, tail = (rows[name] for name in _COLUMNS)
     return pa.table({"head": pc.if_else(of_head, tail, head), "relation": relation, "tail": pc.if_else(of_head, head, tail)})
@@ -268,17 +264,11 @@ def _figures(given: Mapping[str, Any]) -> dict[str, pa.Table]:
         for rule, value in zip(hard, values, strict=True)
     ]
     return {
-        "dataset_rates": pa.table({"rule": list(rates), "value": [float(rate) for rate in rates.values()]}),
-        "rules": pa.table(dict(zip(("rule", "model", "value"), map(list, zip(*scores, strict=True)), strict=True))),
-        "models": _model_figures(given["models"]),
-        "tradeoff": _model_figures(given["models"]),
+        "dataset_rates": table_of(("rule", "value"), [(rule, float(rate)) for rule, rate in rates.items()]),
+        "rules": table_of(("rule", "model", "value"), scores),
+        "models": model_figures(given["models"]),
+        "tradeoff": model_figures(given["models"]),
     }
-
-
-def _model_figures(models: Mapping[str, Mapping[str, Any]]) -> pa.Table:
-    measures = {"hits@1": "hits_at_1", "mrr": "mrr", "soft": "soft_score", "hard": "hard_score"}
-    rows = [(model, measures[key], float(value)) for model, numbers in models.items() for key, value in numbers.items()]
-    return pa.table(dict(zip(("model", "measure", "value"), map(list, zip(*rows, strict=True)), strict=True)))
 
 
 def _project(data: Mapping[str, Path], files: Mapping[str, Path], rules: str) -> dict[str, str]:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv
 
 from rulescore.data.api import make_setting
 from rulescore.evaluate import Session
@@ -13,11 +18,22 @@ from rulescore.scoring.results import RuleKind
 APPENDIX, DEFINITION = "appendix", "definition"
 
 
-def scored(observed: Any, predictions: Any, rules: Any, **options: Any) -> Result:
-    """As `rulescore.score`, without Python warnings: what is odd about the published settings is told in tables."""
+def scored(observed: Any, predictions: Any, rules: Any, *, kept: bool = True, **options: Any) -> Result:
+    """As `rulescore.score`, without Python warnings: what is odd about the published settings is told in tables. `kept`: whether
+    the contributions of single predictions are."""
     setting = make_setting(observed, predictions, rules, **options)
     with Session(setting) as session:
-        return Result.of(session.evaluate(), setting)
+        return Result.of(session.evaluate(contributions=kept), setting)
+
+
+def read_columns(path: Path, columns: Sequence[str], *, header: bool = True) -> pa.Table:
+    """Columns of a file with tabs between them, as texts."""
+    return pyarrow.csv.read_csv(
+        path,
+        pyarrow.csv.ReadOptions(column_names=None if header else list(columns)),
+        pyarrow.csv.ParseOptions(delimiter="\t", quote_char=False),
+        pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(columns, pa.string()), include_columns=list(columns)),
+    )
 
 
 def accuracy(result: Result, model: str, metric: str, part: str | None = None) -> float | None:

@@ -1,0 +1,443 @@
+"""FB15k-237: 509 rules, and incompatible relations that are extracted from the graph."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rulescore.data.truth import Truth
+from rulescore.reporting.cells import share_of
+from rulescore.reporting.listing import CellKind, Column, Listing
+from rulescore.reproduction.comparison import Cause, Cell, Compared, Reason, Reproduction, cell, sizes
+from rulescore.reproduction.figures import model_figures, table_of
+from rulescore.reproduction.files import data_files, prediction_files
+from rulescore.reproduction.observed_bodies import heads_a_grounding
+from rulescore.reproduction.published import Printed, agrees, published
+from rulescore.reproduction.running import (
+    APPENDIX,
+    DEFINITION,
+    accuracy,
+    aggregates,
+    hard_scores,
+    read_columns,
+    scored,
+    soft_scores,
+)
+from rulescore.result import Result
+from rulescore.scoring.accuracy import TAILS
+from rulescore.scoring.results import RuleKind, RuleResult
+
+NAME = "fb15k-237"
+TRIPLES = ("train.txt", "valid.txt", "test.txt")
+RULES = "rules.mln.txt"
+EXTRACTED = "extract incompatible."
+FILES = {"ExpressGNN": "expressgnn", "CompGCN": "compgcn", "AnyBURL": "anyburl", "TransE": "transe"}
+TRAINED_ON_TEST = "ExpressGNN"
+
+# The rule that the publication discusses: administrative_parent(X, Y) <- contains(Y, X).
+_CASE = "`/base/aareas/schema/administrative_area/administrative_parent`(B, A) <- `/location/location/contains`(A, B)"
+
+_PROJECT = "rulescore reproduce fb15k-237 --output fb15k-237"
+_SCORE = f"{_PROJECT}; rulescore score fb15k-237/rulescore.toml --table"
+_AUDIT = f"{_PROJECT}; rulescore audit fb15k-237/rulescore.toml"
+_REASONS = {
+    Cause.PREDICTIONS: Reason("the models were trained again, and answer otherwise", f"{_SCORE} accuracy"),
+    Cause.AVERAGING: Reason(
+        "the published numbers are means over the soft rules, and over those hard rules that have evaluable groundings: 49.8 is "
+        "847/17 and 1.44 is 13/9, of 18 hard rules; RVS soft is a sum weighed by shares of all groundings, RVS hard a mean over "
+        "all hard rules",
+        f"{_SCORE} models",
+    ),
+    Cause.TEST_FACTS: Reason(
+        "ExpressGNN trains on the test facts that it is ranked on: see the table of test facts that head a grounding",
+        "rulescore reproduce fb15k-237",
+    ),
+    Cause.UNKNOWN: Reason(
+        "18 rules were published as hard, and the public files give more: what made the published rates is not in these files; the "
+        "predictions are others, too",
+        f"{_AUDIT} --rate 0..0",
+    ),
+}
+
+
+def reproduce() -> Reproduction:
+    data = data_files(NAME, (*TRIPLES, RULES))
+    files = prediction_files(NAME, FILES)
+    rules = [data[RULES], EXTRACTED]
+    truth = Truth(data["test.txt"])
+    by = {
+        convention: scored(data["train.txt"], files, rules, convention=convention, truth=truth, kept=False)
+        for convention in (APPENDIX, DEFINITION)
+    }
+    triples = {name: read_columns(data[name], _COLUMNS, header=False) for name in TRIPLES}
+    given = published()[NAME]
+    return Reproduction(
+        NAME,
+        "FB15k-237",
+        _remarks(by),
+        (
+            _models(given["models"], by),
+            _split(data[RULES], triples, files),
+            _means(given, by[APPENDIX]),
+            _kinds(by),
+            _case(given["cases"], by),
+            _sampled_rates(given["sampled_dataset_rates"], by),
+            _not_given(given["sampled_dataset_rates"], by[APPENDIX]),
+            _hard_scores(given, by),
+            _soft_scores(given["sampled_soft_rule_scores"], by),
+            sizes(given["data"], _sizes(triples, by[APPENDIX]), Cause.UNKNOWN, _REASONS),
+        ),
+        by[APPENDIX],
+        _figures(given),
+        (*data.values(), *files.values()),
+        _project(data, files),
+    )
+
+
+_COLUMNS = ("head", "relation", "tail")
+
+
+def _remarks(by: Mapping[str, Result]) -> tuple[str, ...]:
+    kinds = Counter(rule.kind for rule in by[APPENDIX].rule_results)
+    hard, soft, undetermined = (kinds[kind] for kind in RuleKind)
+    return (
+        f"{len(by[APPENDIX].rule_results)} rules of ExpressGNN; relations are incompatible if no pair of entities has both. By the "
+        f"appendix, {hard} rules are hard, {soft} soft, and {undetermined} undetermined: none of their groundings over the data "
+        "can be judged.",
+        "Numbers are counted as the publication's appendix counts; one column has those of its definition.",
+        "ExpressGNN trains on the test facts that it is ranked on; its rows are to be read with that.",
+    )
+
+
+def _models(given: Mapping[str, Any], by: Mapping[str, Result]) -> Compared:
+    cells = tuple(one for name, numbers in given.items() for one in _model_cells(name, numbers, by))
+    notes = (
+        "all four aggregates stand beside the published two, and the mean of soft scores that is not weighed",
+        "ExpressGNN, tail queries: those alone. Observed: the published Hits@1 and MRR lie near these",
+    )
+    return Compared("models", "Models: published numbers beside ours", "model", cells, _REASONS, notes)
+
+
+def _model_cells(model: str, numbers: Mapping[str, Any], by: Mapping[str, Result]) -> Iterator[Cell]:
+    on_test = model == TRAINED_ON_TEST
+    rows = ((model, None), (f"{model}, tail queries", TAILS)) if on_test else ((model, None),)
+    for row, part in rows:
+        for key, metric, title in (("hits@1", "hits_at_1", "Hits@1"), ("mrr", "mrr", "MRR")):
+            ours = accuracy(by[APPENDIX], model, metric, part)
+            yield cell(row, title, numbers[key], ours, _cause(model, Cause.PREDICTIONS), CellKind.RATE)
+    appendix, definition = (aggregates(by[convention], model) for convention in (APPENDIX, DEFINITION))
+    for key, name, title, cause in (
+        ("soft", "soft", "RVS soft", Cause.AVERAGING),
+        ("soft", "soft_mean", "soft mean", Cause.AVERAGING),
+        ("soft", "plain_mean", "mean of soft scores", Cause.PREDICTIONS),
+        ("hard", "hard", "RVS hard", Cause.AVERAGING),
+        ("hard", "hard_mean", "hard mean", Cause.UNKNOWN),
+    ):
+        yield cell(model, title, numbers[key], appendix[name], _cause(model, cause), by_definition=definition[name])
+
+
+def _cause(model: str, cause: Cause) -> Cause:
+    return Cause.TEST_FACTS if model == TRAINED_ON_TEST else cause
+
+
+def _split(rules: Path, triples: Mapping[str, pa.Table], files: Mapping[str, Path]) -> Listing:
+    """Models that answer every query, on the test facts of which some rule of ExpressGNN has an observed body atom, and on the
+    others. A model that never sees test facts has no reason to know the first better by a factor of sixty."""
+    heads = heads_a_grounding(rules, triples["train.txt"], triples["test.txt"])
+    both = pa.concat_arrays([heads, heads])
+    columns = (
+        Column("model", "model"),
+        Column("test_facts", "test facts"),
+        Column("number", "number", CellKind.COUNT),
+        Column("mrr", "MRR", CellKind.RATE),
+        Column("hits_at_1", "Hits@1", CellKind.RATE),
+    )
+    rows = []
+    for model, path in files.items():
+        ranks = read_columns(path, ("rank_of_truth",))["rank_of_truth"].combine_chunks().cast(pa.float64())
+        if len(ranks) != len(both):
+            continue
+        for title, mask in (("head a grounding", both), ("head none", pc.invert(both))):
+            chosen = pc.filter(ranks, mask)
+            hits = pc.mean(pc.equal(chosen, 1).cast(pa.float64())).as_py()
+            rows.append((model, title, len(chosen) // 2, pc.mean(pc.divide(1.0, chosen)).as_py(), hits))
+    notes = (
+        "head a grounding: a rule with the fact's relation in its head has a body atom that a training fact matches. ExpressGNN "
+        "takes the heads of its groundings from the test facts, and so trains on these and on no others",
+        "models that rank every query; the MRR of the others falls far less",
+    )
+    title = "ExpressGNN trains on test facts: those that head a grounding, and those that head none"
+    return Listing("split", title, columns, tuple(rows), notes=notes)
+
+
+def _means(given: Mapping[str, Any], result: Result) -> Listing:
+    """How the published means of hard scores come about, and what ours are."""
+    columns = (
+        Column("model", "model"),
+        Column("published", "published"),
+        Column("violations", "violations", CellKind.COUNT),
+        Column("hard_rules", "hard rules", CellKind.COUNT),
+        Column("with_groundings", "with groundings", CellKind.COUNT),
+        Column("hard_score", "RVS hard", CellKind.SCORE),
+        Column("hard_mean", "hard mean", CellKind.SCORE),
+    )
+    hard = [rule for rule in result.rule_results if rule.kind is RuleKind.HARD]
+    rows = []
+    for model in FILES:
+        numbers = given["models"].get(model)
+        scores = given["hard_rule_scores"].get(model)
+        text = "–" if numbers is None else str(numbers["hard"])
+        if scores is not None and any(scores):
+            text += f" = {sum(scores)}/{_divisor(sum(scores), numbers['hard'])}"
+        found = aggregates(result, model)
+        violations = sum(hard_scores(result, model))
+        with_groundings = sum(rule.models[model].counts.evaluable > 0 for rule in hard)
+        rows.append((model, text, violations, len(hard), with_groundings, found["hard"], found["hard_mean"]))
+    notes = (
+        "published = the sum of the 18 published scores over the one number of rules up to 18 that gives the published mean",
+        "violations, hard rules and what follows are ours, by the appendix",
+    )
+    return Listing("hard_means", "Means of hard scores", columns, tuple(rows), notes=notes)
+
+
+def _divisor(total: int, mean: Printed) -> int | None:
+    return next((number for number in range(1, 19) if agrees(mean, total / number)), None)
+
+
+def _kinds(by: Mapping[str, Result]) -> Listing:
+    columns = (
+        Column("convention", "convention"),
+        *(Column(kind.value, kind.value, CellKind.COUNT) for kind in RuleKind),
+        *(Column(f"violating_{model}", f"violating, {model}") for model in FILES),
+    )
+    rows: list[tuple[int | str, ...]] = []
+    for convention, result in by.items():
+        kinds = Counter(rule.kind for rule in result.rule_results)
+        violating = [share_of(model.violating or 0, model.predictions.distinct) for model in result.model_results]
+        rows.append((convention, *(kinds[kind] for kind in RuleKind), *violating))
+    notes = ("violating: distinct predictions of the model that violate a hard rule; 18 hard rules were published",)
+    return Listing("kinds", "Rules by kind, and violating predictions", columns, tuple(rows), notes=notes)
+
+
+def _case(given: Mapping[str, Any], by: Mapping[str, Result]) -> Compared:
+    (number,) = given.values()
+    found = [_rule(by[convention]) for convention in (APPENDIX, DEFINITION)]
+    dataset = found[0].dataset
+    one = cell(
+        "administrative_parent(X, Y) <- contains(Y, X)",
+        "rate",
+        number,
+        dataset.rate,
+        Cause.UNKNOWN,
+        CellKind.RATE,
+        found[1].dataset.rate,
+    )
+    command = f'{_PROJECT}; rulescore violations fb15k-237/rulescore.toml --dataset --rule "{found[0].info.name}"'
+    reasons = {Cause.UNKNOWN: Reason(f"the public files give {dataset.refuted:,} refuted of {dataset.evaluable:,}", command)}
+    return Compared("cases", "The dataset rate that the publication discusses", "rule", (one,), reasons)
+
+
+def _rule(result: Result) -> RuleResult:
+    return next(rule for rule in result.rule_results if rule.info.text == _CASE)
+
+
+def _rates(result: Result) -> list[float]:
+    return [rule.dataset.rate for rule in result.rule_results if rule.dataset.rate is not None]
+
+
+def _sampled_rates(given: Sequence[Printed], by: Mapping[str, Result]) -> Compared:
+    appendix, definition = (_rates(by[convention]) for convention in (APPENDIX, DEFINITION))
+    cells = tuple(
+        cell(
+            f"sampled rule {position}",
+            "rate",
+            number,
+            nearest(number, appendix),
+            Cause.UNKNOWN,
+            CellKind.RATE,
+            nearest(number, definition),
+        )
+        for position, number in enumerate(given, 1)
+    )
+    columns = (
+        Column("rate", "published rate", CellKind.VALUE),
+        Column("times", "sampled rules", CellKind.COUNT),
+        Column("appendix", "our rules with it", CellKind.COUNT),
+        Column("definition", "by definition", CellKind.COUNT),
+        Column("nearest", "our nearest rate", CellKind.RATE),
+        Column("class", "class"),
+    )
+    rows = tuple(
+        (
+            str(number),
+            times,
+            sum(agrees(number, rate) for rate in appendix),
+            sum(agrees(number, rate) for rate in definition),
+            nearest(number, appendix),
+            next(one.cause.value for one in cells if one.published == number),
+        )
+        for number, times in sorted(Counter(given).items())
+    )
+    title = "Dataset rates of 30 sampled rules"
+    notes = ("the publication does not name the sampled rules: a rate is the same if a rule of ours has it",)
+    reasons = {Cause.UNKNOWN: Reason("no rule has this rate over the public files, by either convention", _AUDIT)}
+    return Compared(
+        "sampled_dataset_rates", title, "rule", cells, reasons, notes, Listing("sampled_dataset_rates", title, columns, rows)
+    )
+
+
+def nearest(number: Printed, ours: Sequence[float]) -> float | None:
+    return min(ours, key=lambda one: abs(one - float(number)), default=None)
+
+
+def _not_given(given: Sequence[Printed], result: Result) -> Listing:
+    """Published rates that no rule has, with the rules of ours that come nearest."""
+    columns = (
+        Column("published", "published rate", CellKind.VALUE),
+        Column("rule", "our rule"),
+        Column("refuted", "refuted", CellKind.COUNT),
+        Column("evaluable", "evaluable", CellKind.COUNT),
+        Column("rate", "rate", CellKind.RATE),
+        Column("text", "text", CellKind.CODE),
+    )
+    rates = _rates(result)
+    rows = []
+    for number in sorted({one for one in given if not any(agrees(one, rate) for rate in rates)}):
+        close = nearest(number, [rate for rate in rates if rate])
+        named = [_rule(result)] if agrees(number, 0.88) else [rule for rule in result.rule_results if rule.dataset.rate == close]
+        for rule in named:
+            rows.append(
+                (str(number), rule.info.name, rule.dataset.refuted, rule.dataset.evaluable, rule.dataset.rate, rule.info.text)
+            )
+    notes = ("the rule of 0.88 is named in the publication; for the others, the soft rules of ours whose rate is nearest",)
+    return Listing(
+        "rates_not_given", "Published rates that the public files do not give, with our counts", columns, tuple(rows), notes=notes
+    )
+
+
+def _hard_scores(given: Mapping[str, Any], by: Mapping[str, Result]) -> Compared:
+    """In falling order, since the publication does not name the rules."""
+    cells, columns, scores = [], [Column("position", "place", CellKind.COUNT)], []
+    for model, numbers in given["hard_rule_scores"].items():
+        falling = sorted(numbers, reverse=True)
+        appendix, definition = (sorted(hard_scores(by[convention], model), reverse=True) for convention in (APPENDIX, DEFINITION))
+        cause = _cause(model, Cause.UNKNOWN)
+        for place, number in enumerate(falling):
+            row = f"{model}, place {place + 1}"
+            cells.append(cell(row, "score", number, appendix[place], cause, CellKind.COUNT, definition[place]))
+        columns += [Column(f"{model} published", f"{model} published", CellKind.COUNT), Column(model, model, CellKind.COUNT)]
+        scores += [falling, appendix[: len(falling)]]
+    drawn = given["drawn_at"]
+    title = "Scores of hard rules, in falling order"
+    notes = (
+        "the publication does not name its 18 hard rules, so scores stand in falling order; ours are the highest, by the appendix",
+        f"rule {drawn['position']} of {drawn['model']} is drawn cut at {drawn['drawn']} in the publication; its value is 769",
+    )
+    rows = tuple((place, *row) for place, row in enumerate(zip(*scores, strict=True), 1))
+    return Compared(
+        "hard_rule_scores", title, "model", tuple(cells), _REASONS, notes, Listing("hard_rule_scores", title, tuple(columns), rows)
+    )
+
+
+def _soft_scores(given: Mapping[str, Sequence[Printed]], by: Mapping[str, Result]) -> Compared:
+    title = "Scores of 30 sampled soft rules"
+    cells: list[Cell] = []
+    rows: list[tuple[int | float | str | None, ...]] = []
+    largest = 1 / min(rate for rate in _rates(by[APPENDIX]) if rate)
+    for model, numbers in given.items():
+        appendix, definition = (soft_scores(by[convention], model) for convention in (APPENDIX, DEFINITION))
+        ours, others = ([score for score in scores if score is not None] for scores in (appendix, definition))
+        left = Counter({number: sum(agrees(number, score) for score in ours) for number in set(numbers)})
+        of_model = []
+        for position, number in enumerate(numbers, 1):
+            found = None if not number and not left[number] else nearest(number, ours)
+            left[number] -= 1
+            cause = Cause.UNKNOWN if not number or number > largest else _cause(model, Cause.PREDICTIONS)
+            row = f"{model}, sampled rule {position}"
+            of_model.append(cell(row, "score", number, found, cause, by_definition=nearest(number, others)))
+        cells += of_model
+        for number, times in sorted(Counter(numbers).items()):
+            causes = Counter(one.cause.value for one in of_model if one.published == number)
+            text = ", ".join(causes if len(causes) == 1 else (f"{cause} {n}" for cause, n in causes.items()))
+            with_it = sum(agrees(number, score) for score in ours)
+            rows.append((model, str(number), times, with_it, len(ours), appendix.count(None), nearest(number, ours), text))
+    columns = (
+        Column("model", "model"),
+        Column("score", "published score", CellKind.VALUE),
+        Column("times", "sampled rules", CellKind.COUNT),
+        Column("appendix", "our rules with it", CellKind.COUNT),
+        Column("scored", "of scored", CellKind.COUNT),
+        Column("unscored", "without a score", CellKind.COUNT),
+        Column("nearest", "our nearest", CellKind.SCORE),
+        Column("class", "class"),
+    )
+    notes = ("the publication does not name the sampled rules: a score is the same if a soft rule of ours has it",)
+    command = f"{_SCORE} rules --format csv"
+    unknown = (
+        "a published 0 may stand for a rule without evaluable groundings, which has no score here; and no predictions at all could "
+        f"give more than {largest:.1f} over the public files, since a score is at most 1 over the dataset rate"
+    )
+    reasons = {
+        Cause.PREDICTIONS: Reason("the models were trained again, and answer otherwise", command),
+        Cause.TEST_FACTS: _REASONS[Cause.TEST_FACTS],
+        Cause.UNKNOWN: Reason(unknown, command),
+    }
+    wide = Listing("soft_rule_scores", title, columns, tuple(rows))
+    return Compared("sampled_soft_rule_scores", title, "model", tuple(cells), reasons, notes, wide)
+
+
+def _sizes(triples: Mapping[str, pa.Table], result: Result) -> dict[str, int]:
+    rows = pa.concat_tables(triples.values())
+    entities = pa.concat_arrays([rows[side].combine_chunks() for side in ("head", "tail")])
+    return {
+        "entities": pc.count_distinct(entities).as_py(),
+        "relations": pc.count_distinct(rows["relation"]).as_py(),
+        "triples": result.summary.facts,
+        "test": triples["test.txt"].num_rows,
+        "rules": len(result.rule_results),
+    }
+
+
+def _figures(given: Mapping[str, Any]) -> dict[str, pa.Table]:
+    """Rules that were not named are called by their places in the published charts."""
+    rates = [(f"sampled rule {place}", float(rate)) for place, rate in enumerate(given["sampled_dataset_rates"], 1)]
+    hard = [
+        (f"hard rule {place}", model, float(score))
+        for model, scores in given["hard_rule_scores"].items()
+        for place, score in enumerate(scores, 1)
+    ]
+    soft = [
+        (f"sampled rule {place}", model, float(score))
+        for model, scores in given["sampled_soft_rule_scores"].items()
+        for place, score in enumerate(scores, 1)
+    ]
+    return {
+        "dataset_rates": table_of(("rule", "value"), rates),
+        "rules": table_of(("rule", "model", "value"), [*hard, *soft]),
+        "models": model_figures(given["models"]),
+        "tradeoff": model_figures(given["models"]),
+    }
+
+
+def _project(data: Mapping[str, Path], files: Mapping[str, Path]) -> dict[str, str]:
+    models = "\n".join(f'{name} = "{path.resolve().as_posix()}"' for name, path in files.items())
+    text = f"""\
+# Written by `rulescore reproduce fb15k-237`.
+facts = "{data["train.txt"].resolve().as_posix()}"
+rules = ["{data[RULES].resolve().as_posix()}", "incompatible.rules"]
+
+[predictions]
+{models}
+
+[scoring]
+convention = "appendix"
+
+[truth]
+path = "{data["test.txt"].resolve().as_posix()}"
+"""
+    return {"rulescore.toml": text, "incompatible.rules": f"{EXTRACTED}\n"}

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from rulescore.characters import visible
 from rulescore.data.setting import Setting
@@ -33,10 +33,14 @@ from rulescore.reporting.tables import measure_cell
 from rulescore.reporting.terminal import Appearance
 from rulescore.reporting.violations import ViolationTable, count_table, violation_table
 from rulescore.scoring.comparison import compare
-from rulescore.scoring.curve import CurveOver, curve_points, curve_table
+from rulescore.scoring.curve import CurveOver, curve_over, curve_points, curve_table
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.results import ModelResult
 from rulescore.scoring.score import UNMEASURED
+
+if TYPE_CHECKING:
+    # Altair is optional, and loading it takes long.
+    from rulescore.reporting.plots.figures import Plots
 
 CODES = {
     "E269": "violations are to be counted by something that they are not counted by",
@@ -139,8 +143,15 @@ class Result(Evaluation):
     def curve(self, over: str = CurveOver.RANK, at: Sequence[int | float] | None = None) -> Any:
         """Scores with the best k answers of each query, for every k, as an Arrow table; `over="score"`: with answers that have a
         score or more. `at`: these k or scores alone. Only what `top_k` has kept is there: `score(…, top_k="all")` keeps all."""
-        chosen = _curve_over(over)
+        chosen = curve_over(over)
         return curve_table(curve_points(self, chosen, at), chosen)
+
+    @property
+    def plot(self) -> Plots:
+        """Figures, as charts of Altair: `dataset_rates()`, `rules()`, `models()`, `tradeoff()`, `curve()`."""
+        from rulescore.reporting.plots.figures import Plots
+
+        return Plots(self)
 
     @contextmanager
     def session(self) -> Iterator[Session]:
@@ -177,13 +188,6 @@ class Result(Evaluation):
         a tuple (head, relation, tail), an atom as text, or the key of a table's row."""
         with self.session() as session:
             return _explained(session, prediction, model)
-
-
-def _curve_over(over: str) -> CurveOver:
-    if over not in set(CurveOver):
-        known = " or ".join(f"`{one}`" for one in CurveOver)
-        raise InputError(Diagnostic("E361", f"there is no curve over `{over}`", notes=(f"a curve runs over {known}",)))
-    return CurveOver(over)
 
 
 def load_result(path: str | Path) -> Result:

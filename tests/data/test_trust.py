@@ -67,6 +67,7 @@ def deeds(path: Path) -> list[Deed]:
         ('[output]\nfolder = "/results"\n', Deed.OUTPUT),
         ('[output]\nfolder = "../results"\n', Deed.OUTPUT),
         ('[output]\nfolder = "link/results"\n', Deed.OUTPUT),
+        ('[output]\nplots = "../figures"\n', Deed.PLOTS),
     ],
 )
 def test_what_runs_opens_or_writes_elsewhere_needs_trust(folder: Path, text: str, deed: Deed) -> None:
@@ -84,7 +85,7 @@ def test_what_runs_opens_or_writes_elsewhere_needs_trust(folder: Path, text: str
     [
         "",
         'rules = { text = "p(X, Y) <- p(Y, X)." }\n',
-        '[engine]\nurl = "duckdb"\nmemory_limit = "1GB"\nspill_folder = "spill"\n[output]\nfolder = "results/today"\n',
+        '[engine]\nurl = "duckdb"\nspill_folder = "spill"\n[output]\nfolder = "results/today"\nplots = "figures"\n',
         '[tables.t]\npath = "../t.csv"\nkey = "id"\n',
     ],
 )
@@ -257,7 +258,11 @@ def test_a_copy_or_a_link_in_another_folder_is_another_file(folder: Path, tmp_pa
     load_project(tmp_path / "same" / "rulescore.toml")
 
 
-@pytest.mark.parametrize("key", ['[output]\nfolder = "made"\n', '[engine]\nspill_folder = "made"\n'], ids=["output", "spill"])
+@pytest.mark.parametrize(
+    "key",
+    ['[output]\nfolder = "made"\n', '[output]\nplots = "made"\n', '[engine]\nspill_folder = "made"\n'],
+    ids=["output", "plots", "spill"],
+)
 def test_a_folder_that_leads_elsewhere_than_when_trust_was_given_is_not_trusted(folder: Path, tmp_path: Path, key: str) -> None:
     path = written(folder, FACTS + SQL + key)
     made, first, second = folder / "made", tmp_path / "first", tmp_path / "second"
@@ -275,7 +280,7 @@ def test_a_folder_that_leads_elsewhere_than_when_trust_was_given_is_not_trusted(
     made.unlink()
     made.symlink_to(second)
     # What was looked at is what is used, whatever a link leads to by then.
-    assert first in (project.output_folder, project.setting.engine.spill_folder)
+    assert first in (project.output_folder, project.plots_folder, project.setting.engine.spill_folder)
     with pytest.raises(InputError, match="leads elsewhere"):
         load_project(path)
 

@@ -34,6 +34,7 @@ DOCUMENTS = (
     "docs/python-api.md",
     "docs/comparing.md",
     "docs/accuracy.md",
+    "docs/plots.md",
     "docs/rule-language.md",
     "docs/formats.md",
     "docs/datasets.md",

@@ -192,6 +192,9 @@ def format_option(function: Function) -> Function:
 
 
 output_option = click.option("--output", type=_PATH, metavar="FOLDER", help="Also write the results as files into this folder.")
+plots_option = click.option(
+    "--plots", type=_PATH, metavar="FOLDER", help="Also draw figures, as SVG, PNG and PDF files of this folder."
+)
 schema_option = click.option(
     "--schema",
     default=DEFAULT_SCHEMA,
@@ -225,7 +228,7 @@ quiet_option = click.option("-q", "--quiet", is_flag=True, callback=_remember_qu
 def refuse_output_choices(option: str, *besides: str) -> None:
     """Refuses options for results beside one that prints something else; those `besides` are for that, too."""
     context = click.get_current_context()
-    others = ("--format", "--output", "--table", "--detail", "--curve", "--fail-if", "--junit", "--summary")
+    others = ("--format", "--output", "--plots", "--table", "--detail", "--curve", "--fail-if", "--junit", "--summary")
     for other in (one for one in others if one not in {option, *besides}):
         name = "form" if other == "--format" else other.removeprefix("--").replace("-", "_")
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:

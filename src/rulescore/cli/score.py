@@ -27,11 +27,13 @@ from rulescore.cli.options import (
     explain_option,
     format_option,
     output_option,
+    plots_option,
     quiet_option,
     refuse_output_choices,
     setting_options,
 )
 from rulescore.cli.output import show, show_explanations, show_folded, show_violations, show_warnings, show_written
+from rulescore.cli.plots import draw, draw_curve, refuse_folders
 from rulescore.reporting.format import Shown
 
 
@@ -55,6 +57,7 @@ from rulescore.reporting.format import Shown
 )
 @format_option
 @output_option
+@plots_option
 @fail_if_option
 @junit_option
 @summary_option
@@ -67,16 +70,17 @@ def score(
     curve: str | None,
     form: str,
     output: Path | None,
+    plots: Path | None,
     fail_if: tuple[str, ...],
     junit: Path | None,
     summary: Path | None,
     quiet: bool,
 ) -> None:
     """Score models against rules."""
-    from rulescore.cli.setting import COUNTING, WRITING, load, require_predictions
+    from rulescore.cli.setting import COUNTING, DRAWING, load, require_predictions
+    from rulescore.data.trust import Deed
     from rulescore.evaluate import Session
     from rulescore.reporting.files import write_outputs
-    from rulescore.reporting.folder import refuse_unswappable
     from rulescore.reporting.format import Format
     from rulescore.reporting.gates import saved_results
     from rulescore.scoring.gate_outcomes import judge
@@ -84,20 +88,21 @@ def score(
     if explain:
         refuse_output_choices("--explain")
     if curve is not None:
-        refuse_output_choices("--curve", "--format")
-        _show_curve(choice, curve, form, quiet=quiet)
+        refuse_output_choices("--curve", "--format", "--plots")
+        _show_curve(choice, curve, form, plots, quiet=quiet)
         return
     if detail and table is not None:
         raise click.UsageError("`--detail` prints every table: it cannot be combined with `--table`")
-    chosen = load(choice, COUNTING if explain or output is not None else WRITING)
+    said = {deed for deed, folder in ((Deed.OUTPUT, output), (Deed.PLOTS, plots)) if folder is not None}
+    chosen = load(choice, COUNTING if explain else DRAWING - said)
     require_predictions(chosen.setting)
     gates = given_gates(chosen.gates, fail_if)
     if junit is not None and not gates:
         raise click.UsageError("`--junit` writes the outcomes of gates, and there are none: give `--fail-if`")
     baselines = saved_results(gates)
-    folder = output or chosen.output_folder
-    if folder is not None and not explain:
-        refuse_unswappable(folder)
+    folder, drawn = output or chosen.output_folder, plots or chosen.plots_folder
+    if not explain:
+        refuse_folders(folder, drawn)
     with Session(chosen.setting) as session:
         if explain:
             show_explanations(session.explain())
@@ -113,12 +118,14 @@ def score(
         tell_warnings(evaluation.warnings, quiet=quiet)
         if folder is not None:
             show_written(write_outputs(evaluation, folder, chosen.formats, session.write_contributions), quiet=quiet)
+        if drawn is not None:
+            draw(evaluation, drawn, quiet=quiet)
         write_reports(outcomes, evaluation, session, junit, summary)
     show_gates(outcomes, quiet=quiet)
     end_by(outcomes)
 
 
-def _show_curve(choice: SettingChoice, over: str, form: str, *, quiet: bool) -> None:
+def _show_curve(choice: SettingChoice, over: str, form: str, plots: Path | None, *, quiet: bool) -> None:
     from rulescore.cli.setting import COUNTING, load, require_predictions
     from rulescore.data.setting import EVERY_ANSWER
     from rulescore.evaluate import Session
@@ -128,6 +135,7 @@ def _show_curve(choice: SettingChoice, over: str, form: str, *, quiet: bool) -> 
 
     setting = load(choice, COUNTING).setting
     require_predictions(setting)
+    refuse_folders(None, plots)
     if over == CurveOver.RANK:
         models = (replace(one, top_k=one.top_k or EVERY_ANSWER) for one in setting.predictions)
         setting = replace(setting, predictions=tuple(models))
@@ -136,3 +144,5 @@ def _show_curve(choice: SettingChoice, over: str, form: str, *, quiet: bool) -> 
     points = curve_points(evaluation, CurveOver(over))
     show(curve_listing(points, CurveOver(over), Format(form)), form)
     show_folded(evaluation.warnings, quiet=quiet, where="`rulescore score --detail`")
+    if plots is not None:
+        draw_curve(evaluation, plots, CurveOver(over), quiet=quiet)

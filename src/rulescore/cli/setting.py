@@ -50,6 +50,7 @@ _DELIMITERS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon"
 class Chosen:
     setting: Setting
     output_folder: Path | None = None
+    plots_folder: Path | None = None
     formats: tuple[str, ...] = DEFAULT_FILE_FORMATS
     gates: tuple[GateText, ...] = ()
 
@@ -58,6 +59,7 @@ LOOKING = frozenset({Deed.SQL, Deed.ENGINE, Deed.DATABASE, Deed.SPILL})
 """What commands do that look at rules and data and count nothing: no function is called."""
 COUNTING = LOOKING | {Deed.CODE}
 WRITING = COUNTING | {Deed.OUTPUT}
+DRAWING = WRITING | {Deed.PLOTS}
 
 
 def load(choice: SettingChoice, does: frozenset[Deed] = WRITING) -> Chosen:
@@ -131,7 +133,7 @@ def _load(choice: SettingChoice, does: frozenset[Deed]) -> Chosen:
         return Chosen(_replaced(Setting((), ()), choice))
     project = load_project(path, trusted=choice.trust, does=does.difference(_replaced_deeds(choice)))
     formats = project.formats or DEFAULT_FILE_FORMATS
-    return Chosen(_replaced(project.setting, choice), project.output_folder, formats, project.gates)
+    return Chosen(_replaced(project.setting, choice), project.output_folder, project.plots_folder, formats, project.gates)
 
 
 def _replaced_deeds(choice: SettingChoice) -> Iterator[Deed]:

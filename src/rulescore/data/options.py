@@ -349,6 +349,7 @@ class TruthSection(Section):
 
 class OutputSection(Section):
     folder: str | None = None
+    plots: str | None = None
     formats: list[OutputWord] = []
 
 

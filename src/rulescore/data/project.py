@@ -56,6 +56,7 @@ class Project:
 
     setting: Setting
     output_folder: Path | None = None
+    plots_folder: Path | None = None
     formats: tuple[OutputFormat, ...] = ()
     gates: tuple[GateText, ...] = ()
 
@@ -115,9 +116,11 @@ class _Builder:
         )
         if self._problems:
             raise InputError(self._problems)
-        folder = sections.output.folder
-        written = None if folder is None else folder_to_write(self._folder, folder)
-        return Project(setting, written, tuple(sections.output.formats), project_gates(self._file))
+        results, plots = (
+            None if folder is None else folder_to_write(self._folder, folder)
+            for folder in (sections.output.folder, sections.output.plots)
+        )
+        return Project(setting, results, plots, tuple(sections.output.formats), project_gates(self._file))
 
     def _truth(self) -> HeldOut | None:
         section = self._sections.truth

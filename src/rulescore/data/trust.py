@@ -37,6 +37,7 @@ class Deed(StrEnum):
     DATABASE = "database"
     SPILL = "spill"
     OUTPUT = "output"
+    PLOTS = "plots"
 
 
 ALL_DEEDS = frozenset(Deed)
@@ -85,6 +86,10 @@ def _wishes(file: ProjectFile) -> Iterator[Wish]:
     if output is not None and _is_outside(folder, output):
         words = f"writes results into {_quoted(output)}, outside its own folder"
         yield Wish(Deed.OUTPUT, words, place(("output", "folder")), _target(folder, output))
+    plots = sections.output.plots
+    if plots is not None and _is_outside(folder, plots):
+        words = f"writes figures into {_quoted(plots)}, outside its own folder"
+        yield Wish(Deed.PLOTS, words, place(("output", "plots")), _target(folder, plots))
 
 
 def _databases(sections: ProjectSections, file: ProjectFile) -> Iterator[Wish]:
@@ -124,7 +129,7 @@ def digest(file: ProjectFile) -> str:
     parts = [_key(file.path).encode(errors="surrogateescape"), file.raw]
     for path in modules:
         parts += [os.fsencode(path), _bytes(path)]
-    for written in (file.sections.engine.spill_folder, file.sections.output.folder):
+    for written in (file.sections.engine.spill_folder, file.sections.output.folder, file.sections.output.plots):
         if written is not None and _is_outside(file.folder, written):
             parts.append(os.fsencode(_followed(file.folder, written)))
     found = sha256()

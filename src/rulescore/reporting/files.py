@@ -159,6 +159,8 @@ def _temporary(folder: Path, name: str) -> Path:
 def _write(path: Path, content: str | Any) -> None:
     if isinstance(content, str):
         path.write_text(content, encoding="utf-8", newline="")
+    elif isinstance(content, bytes):
+        path.write_bytes(content)
     else:
         pa.parquet.write_table(content, path, compression="zstd")
     # mkstemp makes files only their owner may read; results are ordinary files.

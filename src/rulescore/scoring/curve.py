@@ -36,6 +36,14 @@ class CurveOver(StrEnum):
     SCORE = "score"
 
 
+def curve_over(over: str) -> CurveOver:
+    """What is meant by its word."""
+    if over not in set(CurveOver):
+        known = " or ".join(f"`{one}`" for one in CurveOver)
+        raise InputError(Diagnostic("E361", f"there is no curve over `{over}`", notes=(f"a curve runs over {known}",)))
+    return CurveOver(over)
+
+
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
     """A model's scores with the answers up to a rank `at`, or from a score `at`. Undefined is None."""

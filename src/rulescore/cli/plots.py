@@ -1,0 +1,55 @@
+"""Figures as files, and what is said of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from rulescore.cli.output import show_written, tell
+
+if TYPE_CHECKING:
+    from rulescore.reporting.plots.figures import Written
+    from rulescore.scoring.curve import CurveOver
+    from rulescore.scoring.evaluation import Evaluation
+
+
+def refuse_folders(results: Path | None, plots: Path | None) -> None:
+    """Says before the work what could not be written after it, or not drawn."""
+    from rulescore.reporting.folder import refuse_unswappable
+
+    for folder in (one for one in (results, plots) if one is not None):
+        refuse_unswappable(folder)
+    if plots is None:
+        return
+    import rulescore.reporting.plots  # noqa: F401
+
+    if results is not None and _is_within(results, plots):
+        message = "one of the folders of results and of figures lies in the other: each is swapped whole"
+        raise click.UsageError(f"{message}; give one folder for both, or two side by side")
+
+
+def draw(evaluation: Evaluation, folder: Path, *, quiet: bool) -> None:
+    from rulescore.reporting.plots.figures import write_figures
+
+    written = write_figures(evaluation, folder)
+    _tell(written, {**written.left_out, "curve": "`--curve --plots` draws it"}, quiet=quiet)
+
+
+def draw_curve(evaluation: Evaluation, folder: Path, over: CurveOver, *, quiet: bool) -> None:
+    from rulescore.reporting.plots.figures import write_curve
+
+    written = write_curve(evaluation, folder, over)
+    _tell(written, written.left_out, quiet=quiet)
+
+
+def _tell(written: Written, left_out: dict[str, str], *, quiet: bool) -> None:
+    show_written(written.paths, quiet=quiet)
+    if left_out and not quiet:
+        tell(f"not drawn: {', '.join(f'{name} ({reason})' for name, reason in left_out.items())}")
+
+
+def _is_within(first: Path, second: Path) -> bool:
+    one, other = first.resolve(), second.resolve()
+    return one != other and (one.is_relative_to(other) or other.is_relative_to(one))

@@ -93,9 +93,8 @@ def test_every_dependency_has_a_lower_and_an_upper_bound() -> None:
 
 def test_constraints_are_plain_names_and_versions_that_the_bounds_allow() -> None:
     pins = dict(line.split("==") for line in CONSTRAINTS if not line.startswith("#"))
-    assert all(
-        re.fullmatch(r"[A-Za-z0-9._-]+", name) and re.fullmatch(r"[0-9.]+(b[0-9]+)?", version) for name, version in pins.items()
-    )
+    assert all(re.fullmatch(r"[A-Za-z0-9._-]+", name) for name in pins)
+    assert all(re.fullmatch(r"[0-9.]+(b[0-9]+|\.post[0-9]+)?", version) for version in pins.values())
     versions = {canonicalize_name(name): version for name, version in pins.items()}
     for requirement in requirements():
         assert requirement.specifier.contains(versions[canonicalize_name(requirement.name)]), requirement

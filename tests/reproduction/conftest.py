@@ -32,3 +32,9 @@ def family() -> Reproduction:
 def fb15k_237() -> Reproduction:
     shared("fb15k-237/train.txt.gz")
     return _run("fb15k-237")
+
+
+@pytest.fixture
+def real_estate() -> Reproduction:
+    shared("dvf-nantes/sales.parquet")
+    return _run("real-estate")

@@ -18,6 +18,7 @@ from rulescore.reporting.listing import Listing
 from rulescore.reproduction.comparison import Cause, Compared, Reproduction
 from rulescore.reproduction.experiments import EXPERIMENTS, run
 from rulescore.reproduction.files import prediction_files
+from rulescore.reproduction.real_estate import FACTORS, KINDS
 from rulescore.reproduction.rendering import render
 
 pytestmark = pytest.mark.slow
@@ -100,12 +101,32 @@ def test_formats_hold_the_same_cells(family: Reproduction) -> None:
     assert r"\toprule" in render([family], Format.LATEX)
 
 
-def test_the_project_that_is_written_gives_the_same_scores(family: Reproduction, tmp_path: Path) -> None:
-    write_files(tmp_path, family.project)
+def test_public_sales_are_never_taken_for_the_restricted_ones(real_estate: Reproduction) -> None:
+    assert real_estate.remarks[0].startswith("This is no reproduction of the published experiment")
+    assert {one.row for _, one in real_estate.cells if one.cause is not Cause.DATA} == {"rules"}
+    assert "1,500 euros per m² (house)" in real_estate.remarks[1]
+
+
+def test_a_larger_tolerance_refutes_less(real_estate: Reproduction) -> None:
+    points = real_estate.curve.to_pylist()
+    for kind in KINDS:
+        rates = [point["value"] for point in points if (point["model"], point["measure"]) == (kind, "dataset_rate")]
+        assert len(rates) == len(FACTORS)
+        assert rates == sorted(rates, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "measure", "score"), [("family", "RVS hard", "hard_score"), ("real_estate", "RVS together", "soft_score")]
+)
+def test_the_project_that_is_written_gives_the_same_scores(
+    name: str, measure: str, score: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    found: Reproduction = request.getfixturevalue(name)
+    write_files(tmp_path, found.project)
     again = CliRunner().invoke(program, ["score", str(tmp_path / "rulescore.toml"), "--format", "json", "--quiet"])
     models = json.loads(again.stdout)["models"]
-    ours = {one.row: one.ours for one in table(family, "models").cells if one.measure == "RVS hard"}
-    assert ours == {name: models[name]["hard_score"] for name in ours}
+    ours = {one.row: one.ours for one in table(found, "models").cells if one.measure == measure and one.ours is not None}
+    assert ours == {model: models[model][score] for model in ours}
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)

@@ -11,7 +11,7 @@ from rulescore.cli.options import format_option, is_for_spreadsheets, quiet_opti
 from rulescore.cli.output import appearance, show_written, write
 from rulescore.reporting.format import Format
 
-EXPERIMENTS = ("family", "fb15k-237")
+EXPERIMENTS = ("family", "fb15k-237", "real-estate")
 
 _ENDINGS = {Format.JSON: "json", Format.CSV: "csv", Format.MARKDOWN: "md"}
 

@@ -69,7 +69,7 @@ class Compared:
 class Reproduction:
     """A published experiment, run again. `parts`: tables in the order in which people read them. `result`: by the appendix, if
     there are two ways of counting. `figures`: the published values of charts, by the name of the chart. `files`: what was read.
-    `project`: files that make a project of it, by name."""
+    `project`: files that make a project of it, by name. `curve`: points of a chart over a tolerance, if there is one."""
 
     name: str
     title: str
@@ -79,6 +79,7 @@ class Reproduction:
     figures: Mapping[str, Any]
     files: tuple[Path, ...]
     project: Mapping[str, str] = field(default_factory=dict)
+    curve: Any = None
 
     @property
     def compared(self) -> tuple[Compared, ...]:

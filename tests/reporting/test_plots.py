@@ -180,6 +180,7 @@ def test_what_is_given_as_published_is_checked(family: Result, figure: str) -> N
     draw, given = getattr(family.plot, figure), PUBLISHED[figure]
     name = "rule" if "rule" in given else "measure"
     wrong = [[given], pa.table({"value": [1.0]}), pa.table({**given, "value": ["much"] * len(given["value"])})]
+    assert rows(draw(published=pa.table({**given, "value": [float("nan")] * len(given["value"])}))) == rows(draw())
     wrong.append(pa.table({**given, name: ["soft_scor"] * len(given["value"])}))
     for published in wrong:
         with pytest.raises(InputError, match="E791"):

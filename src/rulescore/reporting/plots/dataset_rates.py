@@ -8,7 +8,19 @@ from typing import Any
 import altair as alt
 
 from rulescore.reporting.cells import counted, of_all
-from rulescore.reporting.plots.look import BESIDE, COLOURS, GREY, MOST_LABELLED, NAMED, NUMBERS, data, finished, labels, thinned
+from rulescore.reporting.plots.look import (
+    BESIDE,
+    COLOURS,
+    GREY,
+    MOST_LABELLED,
+    NAMED,
+    NUMBERS,
+    data,
+    finished,
+    labels,
+    rule_text,
+    thinned,
+)
 from rulescore.reporting.plots.published import NothingToDrawError, published_rows, refuse_unknown
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.results import RuleResult
@@ -54,6 +66,7 @@ def _rows(rules: Sequence[RuleResult], known: Mapping[str, float]) -> Any:
     values: list[dict[str, Any]] = [
         {
             "rule": label[rule.info.name],
+            "text": rule_text(rule.info.text),
             "rate": rule.dataset.rate,
             "published": known.get(rule.info.name),
             "counts": of_all(rule.dataset.refuted, rule.dataset.evaluable),
@@ -65,7 +78,13 @@ def _rows(rules: Sequence[RuleResult], known: Mapping[str, float]) -> Any:
         y=alt.Y("rule:N", sort=None, title=None, axis=alt.Axis(domain=False, ticks=False, offset=8)),
     )
     rate = alt.X("rate:Q", title="refuted share of the evaluable groundings (square roots)", **_roots(greatest))
-    tips = [alt.Tooltip("rule:N"), alt.Tooltip("rate:Q"), alt.Tooltip("counts:N"), alt.Tooltip("published:Q")]
+    tips = [
+        alt.Tooltip("rule:N"),
+        alt.Tooltip("text:N"),
+        alt.Tooltip("rate:Q"),
+        alt.Tooltip("counts:N"),
+        alt.Tooltip("published:Q"),
+    ]
     stems = base.mark_bar(height=3, color=COLOURS[3]).encode(x=rate)
     ours = base.mark_point(filled=True, size=45, opacity=1, color=COLOURS[0], clip=False).encode(x=rate, tooltip=tips)
     theirs = base.mark_point(filled=False, size=110, strokeWidth=1.5, opacity=1, color="black").encode(x=alt.X("published:Q"))

@@ -28,7 +28,7 @@ published, but never more than the first."""
 NUMBERS = ",.6~r"
 """How numbers stand at axes: 0.05, 1,000."""
 
-_LONGEST_NAME = 48
+_LONGEST_NAME, _LONGEST_TEXT = 48, 300
 _MOST_POINTS = 150
 _MOST_MARKS = 8
 # The first is in the wheel of vl-convert; the others are what other machines have in its place. None is ever loaded.
@@ -46,10 +46,15 @@ def labels(names: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def _shortened(text: str) -> str:
-    if len(text) <= _LONGEST_NAME:
+def rule_text(text: str) -> str:
+    """The text of a rule, as a chart tells it of a mark that is pointed at."""
+    return _shortened(visible(text), _LONGEST_TEXT)
+
+
+def _shortened(text: str, longest: int = _LONGEST_NAME) -> str:
+    if len(text) <= longest:
         return text
-    half = (_LONGEST_NAME - 1) // 2
+    half = (longest - 1) // 2
     return f"{text[:half]}…{text[-half:]}"
 
 
@@ -136,7 +141,7 @@ def finished(chart: Any, title: str, *notes: str) -> Any:
     below = {"subtitle": list(notes)} if notes else {}
     heading = alt.TitleParams(title, anchor="start", frame="group", **below)
     return (
-        chart.properties(title=heading, background="white")
+        chart.properties(title=heading, background="white", description=title)
         .configure(font=_FONT)
         .configure_view(stroke="#BBBBBB")
         .configure_axis(gridColor="#E4E4E4", labelFontSize=11, titleFontSize=11, titleFontWeight="normal", labelLimit=0)

@@ -49,7 +49,7 @@ def _bars(name: str, models: Mapping[str, str], ours: Values, theirs: Values, wo
     values += [{"model": models[model], "source": OURS, "value": None, "shown": word} for model, word in words.items()]
     sources: Sequence[str] = (OURS, PUBLISHED) if theirs else (OURS,)
     greatest = max((one["value"] for one in values if one["value"] is not None), default=0)
-    axis = alt.Axis(domain=False, ticks=False, labels=labelled)
+    axis = alt.Axis(domain=False, ticks=False, labels=labelled, labelPadding=6)
     base = alt.Chart(data(values)).encode(
         y=alt.Y("model:N", sort=list(models.values()), scale=alt.Scale(domain=list(models.values())), title=None, axis=axis),
         yOffset=alt.YOffset("source:N", sort=list(sources), scale=alt.Scale(domain=list(sources))),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from math import isfinite
 from typing import Any
 
 import pyarrow as pa
@@ -27,7 +28,7 @@ class NothingToDrawError(InputError):
 
 
 def published_rows(table: Any, columns: Sequence[str]) -> list[dict[str, Any]]:
-    """The rows of a table that have a value."""
+    """The rows of a table that have a value. NaN is none, as in a frame of pandas."""
     if table is None:
         return []
     needed = ", ".join(f"`{name}`" for name in columns)
@@ -43,7 +44,8 @@ def published_rows(table: Any, columns: Sequence[str]) -> list[dict[str, Any]]:
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         message = "`published` has a value that is no number, or a name that is no text"
         raise InputError(Diagnostic("E791", message, notes=(str(error),))) from error
-    return [row for row in typed.to_pylist() if None not in row.values()]
+    rows = [row for row in typed.to_pylist() if None not in row.values()]
+    return [row for row in rows if all(isfinite(row[name]) for name in numbers.intersection(columns))]
 
 
 def refuse_unknown(rows: Sequence[dict[str, Any]], column: str, known: Collection[str]) -> None:

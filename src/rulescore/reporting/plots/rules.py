@@ -23,6 +23,7 @@ from rulescore.reporting.plots.look import (
     labels,
     legend,
     powers,
+    rule_text,
     shapes,
     thinned,
     wide,
@@ -103,8 +104,9 @@ def _by_kind(rules: Sequence[RuleResult]) -> dict[RuleKind, list[RuleResult]]:
 
 def _rows(rules: Sequence[RuleResult], kind: RuleKind, models: Mapping[str, str], ours: Scores, theirs: Scores) -> Any:
     label = labels(rule.info.name for rule in rules)
+    text = {rule.info.name: rule_text(rule.info.text) for rule in rules}
     values: list[dict[str, Any]] = [
-        {"rule": label[rule], "model": models[model], "score": scores[rule, model], "source": source}
+        {"rule": label[rule], "text": text[rule], "model": models[model], "score": scores[rule, model], "source": source}
         for source, scores in ((OURS, ours), (PUBLISHED, theirs))
         for rule in label
         for model in models
@@ -118,7 +120,7 @@ def _rows(rules: Sequence[RuleResult], kind: RuleKind, models: Mapping[str, str]
         x=alt.X("score:Q", title=_AXES[kind], **wide(max(one["score"] for one in values), whole=kind is RuleKind.HARD)),
         color=alt.Color("model:N", scale=colours(names), legend=legend()),
         shape=alt.Shape("model:N", scale=shapes(names), legend=legend()),
-        tooltip=[alt.Tooltip("rule:N"), alt.Tooltip("model:N"), alt.Tooltip("score:Q"), alt.Tooltip("source:N")],
+        tooltip=[alt.Tooltip(one) for one in ("rule:N", "text:N", "model:N", "score:Q", "source:N")],
     )
     filled = base.mark_point(filled=True, size=30, opacity=1).transform_filter(alt.datum.source == OURS)
     hollow = base.mark_point(filled=False, size=95, strokeWidth=1.3, opacity=1).transform_filter(alt.datum.source == PUBLISHED)

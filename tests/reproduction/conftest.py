@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Iterator
 from functools import cache
 
 import pytest
@@ -12,29 +12,29 @@ from rulescore.reproduction.experiments import EXPERIMENTS
 from shared_data import SHARED, shared
 
 
+@pytest.fixture
+def shared_folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    shared("predictions")
+    with monkeypatch.context() as patched:
+        patched.setenv("RULESCORE_DATA", str(SHARED))
+        yield
+
+
 @cache
 def _run(name: str) -> Reproduction:
-    before = os.environ.get("RULESCORE_DATA")
-    os.environ["RULESCORE_DATA"] = str(SHARED)
-    try:
-        return EXPERIMENTS[name]()
-    finally:
-        os.environ.pop("RULESCORE_DATA") if before is None else os.environ.update(RULESCORE_DATA=before)
+    return EXPERIMENTS[name]()
 
 
 @pytest.fixture
-def family() -> Reproduction:
-    shared("family/train.txt")
+def family(shared_folder: None) -> Reproduction:
     return _run("family")
 
 
 @pytest.fixture
-def fb15k_237() -> Reproduction:
-    shared("fb15k-237/train.txt.gz")
+def fb15k_237(shared_folder: None) -> Reproduction:
     return _run("fb15k-237")
 
 
 @pytest.fixture
-def real_estate() -> Reproduction:
-    shared("dvf-nantes/sales.parquet")
+def real_estate(shared_folder: None) -> Reproduction:
     return _run("real-estate")

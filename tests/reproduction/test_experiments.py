@@ -16,12 +16,13 @@ from rulescore.reporting.files import write_files
 from rulescore.reporting.format import Format
 from rulescore.reporting.listing import Listing
 from rulescore.reproduction.comparison import Cause, Compared, Reproduction
-from rulescore.reproduction.experiments import EXPERIMENTS, run
+from rulescore.reproduction.experiments import EXPERIMENTS, Outcome, run
 from rulescore.reproduction.files import prediction_files
 from rulescore.reproduction.real_estate import FACTORS, KINDS
 from rulescore.reproduction.rendering import render
 
-pytestmark = pytest.mark.slow
+# One process runs them: each experiment takes seconds.
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("reproduction")]
 
 
 def table(found: Reproduction, name: str) -> Compared:
@@ -92,13 +93,13 @@ def test_expressgnn_knows_the_test_facts_it_trains_on_and_no_others(fb15k_237: R
 
 
 def test_formats_hold_the_same_cells(family: Reproduction) -> None:
-    rows = list(csv.DictReader(io.StringIO(render([family], Format.CSV))))
-    (document,) = json.loads(render([family], Format.JSON))["reproductions"]
+    rows = list(csv.DictReader(io.StringIO(render(Outcome((family,)), Format.CSV))))
+    (document,) = json.loads(render(Outcome((family,)), Format.JSON))["reproductions"]
     assert len(rows) == len(document["cells"]) == len(family.cells)
     assert [row["class"] for row in rows] == [one["class"] for one in document["cells"]]
     assert document["classes"]["same"] == family.causes[Cause.SAME]
-    assert "0.4667" in render([family], Format.MARKDOWN)
-    assert r"\toprule" in render([family], Format.LATEX)
+    assert "0.4667" in render(Outcome((family,)), Format.MARKDOWN)
+    assert r"\toprule" in render(Outcome((family,)), Format.LATEX)
 
 
 def test_public_sales_are_never_taken_for_the_restricted_ones(real_estate: Reproduction) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,12 +12,16 @@ from rulescore.cli.options import format_option, is_for_spreadsheets, quiet_opti
 from rulescore.cli.output import appearance, show_written, write
 from rulescore.reporting.format import Format
 
-EXPERIMENTS = ("family", "fb15k-237", "real-estate")
+if TYPE_CHECKING:
+    # Loading these takes longer than `--help` may.
+    from rulescore.reproduction.experiments import Outcome
+
+EXPERIMENTS = ("family", "fb15k-237", "real-estate", "checks", "all")
 
 _ENDINGS = {Format.JSON: "json", Format.CSV: "csv", Format.MARKDOWN: "md"}
 
 
-@click.command(cls=Command, examples=("rulescore reproduce family", "rulescore reproduce family --output family"))
+@click.command(cls=Command, examples=("rulescore reproduce family", "rulescore reproduce all --output reproduction"))
 @click.argument("experiment", type=click.Choice(EXPERIMENTS))
 @format_option
 @click.option(
@@ -30,9 +35,9 @@ def reproduce(experiment: str, form: str, output: Path | None, quiet: bool) -> N
     """Run a published experiment again.
 
     Prints the published numbers beside ours. Each that differs gets its class: other predictions, other data, other averaging,
-    training on test facts, unknown. Data sets and `predictions` lie in the folder that RULESCORE_DATA names.
+    training on test facts, unknown. `checks` checks what the publication claims of the score, P1 to P4, and exits with 1 if
+    something does not hold. Data sets and `predictions` lie in the folder that RULESCORE_DATA names.
     """
-    from rulescore.reporting.files import write_files
     from rulescore.reproduction.experiments import run
     from rulescore.reproduction.rendering import render
 
@@ -41,7 +46,20 @@ def reproduce(experiment: str, form: str, output: Path | None, quiet: bool) -> N
     text = render(found, Format(form), look, spreadsheet=is_for_spreadsheets(click.get_current_context()))
     # Tables have been made visible cell by cell, and their colours are escapes.
     click.echo(text, nl=False, color=look.colour) if form == Format.TABLE else write(text)
-    if output is None:
-        return
-    texts = {f"reproduction.{ending}": render(found, one) for one, ending in _ENDINGS.items()}
-    show_written(write_files(output, {**texts, **found[0].project}), quiet=quiet)
+    if output is not None:
+        _write(found, output, quiet=quiet)
+    if not all(check.holds for check in found.checks):
+        raise SystemExit(1)
+
+
+def _write(found: Outcome, folder: Path, *, quiet: bool) -> None:
+    """The tables; and the project of each experiment, in a folder of its own if there are several."""
+    from rulescore.reporting.files import write_files
+    from rulescore.reproduction.rendering import render
+
+    show_written(
+        write_files(folder, {f"reproduction.{ending}": render(found, form) for form, ending in _ENDINGS.items()}), quiet=quiet
+    )
+    for one in found.reproductions:
+        own = folder if len(found.reproductions) == 1 else folder / one.name
+        show_written(write_files(own, one.project), quiet=quiet)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from rulescore.reproduction import family, fb15k_237, real_estate
+from rulescore.reproduction.checks import Check, run_checks
 from rulescore.reproduction.comparison import Reproduction
 
 EXPERIMENTS: dict[str, Callable[[], Reproduction]] = {
@@ -12,7 +14,20 @@ EXPERIMENTS: dict[str, Callable[[], Reproduction]] = {
     "fb15k-237": fb15k_237.reproduce,
     "real-estate": real_estate.reproduce,
 }
+CHECKS, ALL = "checks", "all"
 
 
-def run(name: str) -> list[Reproduction]:
-    return [EXPERIMENTS[name]()]
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Experiments that are shown, and checks."""
+
+    reproductions: tuple[Reproduction, ...]
+    checks: tuple[Check, ...] = ()
+
+
+def run(name: str) -> Outcome:
+    """One experiment, the checks, or all of it."""
+    if name in EXPERIMENTS:
+        return Outcome((EXPERIMENTS[name](),))
+    found = {one: reproduce() for one, reproduce in EXPERIMENTS.items()}
+    return Outcome(tuple(found.values()) if name == ALL else (), tuple(run_checks(found)))

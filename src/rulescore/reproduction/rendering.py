@@ -6,7 +6,7 @@ import sys
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from importlib.metadata import version
@@ -22,26 +22,34 @@ from rulescore.reporting.listing import CellKind, Column, Listing, Tone
 from rulescore.reporting.markdown import escaped, render_markdown
 from rulescore.reporting.render import labelled
 from rulescore.reporting.terminal import Appearance, render_terminal
+from rulescore.reproduction.checks import checks_listing
 from rulescore.reproduction.comparison import Cause, Cell, Compared, Reproduction, used
+from rulescore.reproduction.experiments import Outcome
 from rulescore.reproduction.files import digest
 from rulescore.reproduction.published import citation
 
 _PLAIN = Appearance()
 
 
-def render(found: Sequence[Reproduction], form: Format, appearance: Appearance = _PLAIN, *, spreadsheet: bool = False) -> str:
-    """Tables for people; JSON with all there is; CSV with a row for each published number."""
+def render(found: Outcome, form: Format, appearance: Appearance = _PLAIN, *, spreadsheet: bool = False) -> str:
+    """Tables for people; JSON with all there is; CSV with a row for each published number, or of the checks if there is none."""
+    checks = [checks_listing(found.checks)] if found.checks else []
     match form:
         case Format.TABLE:
-            return "\n".join(_terminal(one, appearance) for one in found)
+            parts = [_terminal(one, appearance) for one in found.reproductions]
+            return "\n".join([*parts, *(render_terminal([one], appearance) for one in checks)])
         case Format.MARKDOWN:
-            return "\n".join(_markdown(one) for one in found)
+            return "\n".join([*map(_markdown, found.reproductions), *(f"## Checks\n\n{render_markdown(one)}" for one in checks)])
         case Format.LATEX:
-            return "\n".join(map(render_latex, labelled([listing for one in found for listing in _listings(one)])))
+            listings = [listing for one in found.reproductions for listing in _listings(one)]
+            return "\n".join(map(render_latex, labelled([*listings, *checks])))
         case Format.CSV:
-            return render_csv(cell_listing(found), spreadsheet=spreadsheet)
+            listing = cell_listing(found.reproductions) if found.reproductions else checks_listing(found.checks)
+            return render_csv(listing, spreadsheet=spreadsheet)
         case Format.JSON:
-            return json_text({"version": 1, "publication": citation(), "reproductions": [_document(one) for one in found]})
+            documents = [_document(one) for one in found.reproductions]
+            judged = [asdict(one) for one in found.checks]
+            return json_text({"version": 1, "publication": citation(), "reproductions": documents, "checks": judged})
 
 
 def cell_listing(found: Sequence[Reproduction]) -> Listing:

@@ -1,0 +1,186 @@
+"""The four properties that the publication claims of the score, P1 to P4, each as a check that can fail."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import isclose
+
+import pyarrow as pa
+import pyarrow.parquet
+
+from rulescore.data.tables import Table
+from rulescore.reporting.cells import counted
+from rulescore.reporting.listing import Column, Listing, Tone
+from rulescore.reproduction import family, real_estate
+from rulescore.reproduction.comparison import Reproduction
+from rulescore.reproduction.files import data_files, prediction_files
+from rulescore.reproduction.running import read_columns, scored
+from rulescore.result import Result
+from rulescore.scoring.results import RuleKind
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A property, what was done to see whether it holds, and what was found."""
+
+    name: str
+    claim: str
+    found: str
+    holds: bool
+
+
+Rows = list[tuple[str, ...]]
+
+
+def run_checks(found: Mapping[str, Reproduction]) -> list[Check]:
+    """`found`: the experiments by their names. Each check is of what they hold, or scores anew."""
+    return [*_labels(), *_kinds(found["family"].result), *_rates(found["family"].result), _one_command(list(found.values()))]
+
+
+def checks_listing(checks: Sequence[Check]) -> Listing:
+    columns = (Column("check", "check"), Column("claim", "claim"), Column("found", "found"), Column("holds", "holds"))
+    rows = tuple((one.name, one.claim, one.found, "yes" if one.holds else "no") for one in checks)
+    tones = {(row, 3): Tone.GOOD if one.holds else Tone.BAD for row, one in enumerate(checks)}
+    return Listing("checks", "P1 to P4 of the publication, checked", columns, rows, tones=tones)
+
+
+def _labels() -> Iterator[Check]:
+    """P1: no label of the test set is read."""
+    claim = "scores never read test labels: permuted labels change nothing but accuracy"
+    yield _unchanged("P1, test facts of Family", claim, _family_by_labels())
+    yield _unchanged("P1, hidden prices of Nantes", claim, _sales_by_labels())
+
+
+def _unchanged(name: str, claim: str, results: tuple[Result, Result]) -> Check:
+    first, second = results
+    same = first.rule_results == second.rule_results and first.contributions.equals(second.contributions)
+    same = same and _scores(first) == _scores(second)
+    moved = first.accuracy_results != second.accuracy_results
+    rows = counted(first.contributions.num_rows, "contribution")
+    text = f"{rows} and all scores of {counted(len(first.model_results), 'model')} are {'the same' if same else 'others'}"
+    return Check(name, claim, f"{text}; accuracy is {'another' if moved else 'the same'}", same and moved)
+
+
+def _scores(result: Result) -> list[tuple[float | None, ...]]:
+    measures = [(one.hard_score, one.soft_score, one.hard_mean, one.soft_mean) for one in result.model_results]
+    return [tuple(measure.value for measure in of_model) for of_model in measures]
+
+
+def _family_by_labels() -> tuple[Result, Result]:
+    data = data_files(family.NAME, (*family.TRIPLES, family.RULES))
+    # Answers without ranks, since ranks come from the labels.
+    answers = {
+        model: read_columns(path, ("head", "relation", "tail"))
+        for model, path in prediction_files(family.NAME, {"AnyBURL": "anyburl", "CompGCN": "compgcn"}).items()
+    }
+    test: Rows = [tuple(line.split("\t")) for line in data["test.txt"].read_text(encoding="utf-8").splitlines()]
+    permuted = [(*row[:2], other[2]) for row, other in zip(test, [*test[1:], test[0]], strict=True)]
+    rules = family.rule_text(data[family.RULES])
+    first, second = (scored(data["train.txt"], answers, rules, truth=labels) for labels in (test, permuted))
+    return first, second
+
+
+def _sales_by_labels() -> tuple[Result, Result]:
+    """The labels lie in the very table that is scored."""
+    sales = data_files(real_estate.DATA_SET, (real_estate.SALES,))[real_estate.SALES]
+    files = prediction_files(real_estate.DATA_SET, {"GraphSAGE": "graphsage", "hidden": "hidden"})
+    hidden = files.pop("hidden")
+    rows = pyarrow.parquet.read_table(sales)
+    prices = dict(zip(rows["id"].to_pylist(), rows["price"].to_pylist(), strict=True))
+    ids = [int(one) for one in read_columns(hidden, ("id",))["id"].to_pylist()]
+    permuted = prices | dict(zip(ids, [prices[one] for one in reversed(ids)], strict=True))
+    found = []
+    for labels in (prices, permuted):
+        column = pa.array([labels[one] for one in rows["id"].to_pylist()], rows.schema.field("price").type)
+        changed = rows.set_column(rows.schema.get_field_index("price"), "price", column)
+        table = Table(changed, key="id", target="price", hidden={"path": hidden}, derived=real_estate.DERIVED)
+        truth = {one: float(labels[one]) for one in ids}
+        found.append(scored(None, files, real_estate.rule_text((1.0,)), tables={"sale": table}, truth=truth))
+    return found[0], found[1]
+
+
+def _kinds(result: Result) -> Iterator[Check]:
+    """P2: hard rules are counted, soft rules compared with the data, from the same contributions."""
+    hard = [rule for rule in result.rule_results if rule.kind is RuleKind.HARD]
+    soft = [rule for rule in result.rule_results if rule.kind is RuleKind.SOFT]
+    sums = _sums(result)
+    counts = [
+        rule.models[model.name].score.value == sums[model.name, rule.info.name][0]
+        for rule in hard
+        for model in result.model_results
+    ]
+    apart = all(rule.dataset.rate == 0 for rule in hard) and all(rule.dataset.rate for rule in soft)
+    models = counted(len(result.model_results), "model")
+    text = f"{len(hard)} hard rules score their violations, {counted(len(counts), 'score')} of {models}; "
+    claim = "hard and soft rules, each in its own way"
+    yield Check(
+        "P2, kinds", claim, text + f"{len(soft)} soft rules have a rate above 0", apart and all(counts) and bool(hard and soft)
+    )
+
+
+def _rates(result: Result) -> Iterator[Check]:
+    """P3: a soft rule's score is the predictions' rate over that of the data."""
+    claim = "a soft score is the rate of the predictions over the rate of the data"
+    sums, seen, right = _sums(result), 0, True
+    for rule in (one for one in result.rule_results if one.kind is RuleKind.SOFT):
+        for model in result.model_results:
+            refuted, evaluable = sums[model.name, rule.info.name]
+            score = rule.models[model.name].score.value
+            expected = None if not evaluable else refuted / evaluable / (rule.dataset.refuted / rule.dataset.evaluable)
+            seen += score is not None
+            right &= score == expected if score is None or expected is None else isclose(score, expected, rel_tol=1e-12)
+    yield Check("P3, arithmetic", claim, f"{counted(seen, 'score')} made again from single contributions", right and seen > 0)
+    yield _as_often(claim)
+
+
+def _as_often(claim: str) -> Check:
+    """Observed facts as predictions: those of the one body atom break the rule exactly as often as the data do; those of them whose
+    head is refuted always, and the others never."""
+    data = data_files(family.NAME, ("train.txt",))
+    facts: Rows = [tuple(line.split("\t")) for line in data["train.txt"].read_text(encoding="utf-8").splitlines()]
+    relations = defaultdict(set)
+    for head, relation, tail in facts:
+        relations[head, tail].add(relation)
+    sons = [row for row in facts if row[1] == "son"]
+    # father(X, Y) <- son(Y, X): the head of son(y, x) is about the pair (x, y).
+    judged = [(row, relations[row[2], row[0]]) for row in sons]
+    refuted = [row for row, found in judged if found and "father" not in found]
+    confirmed = [row for row, found in judged if found == {"father"}]
+    rules = f"father(X, Y) <- son(Y, X). incompatible {', '.join(sorted({row[1] for row in facts}))}."
+    result = scored(facts, {"all": sons, "refuted": refuted, "confirmed": confirmed}, rules)
+    (rule,) = result.rule_results
+    scores = {model: found.score.value for model, found in rule.models.items()}
+    rate = rule.dataset.rate or 0
+    text = f"father(X, Y) <- son(Y, X), rate {rate:.4f}: all observed sons as predictions score {scores['all']:g}, those refuted "
+    text += f"{scores['refuted']:.3f}, those confirmed {scores['confirmed']:g}"
+    holds = scores["all"] == 1 and isclose(scores["refuted"] or 0, 1 / rate) and scores["confirmed"] == 0
+    return Check("P3, observed facts", claim, text, holds)
+
+
+def _one_command(found: Sequence[Reproduction]) -> Check:
+    """P4: graphs with given and with extracted incompatibilities, and a table; embeddings, rules, networks, regressors."""
+    models = {(one.name, model.name) for one in found for model in one.result.model_results}
+    scored_ones = {
+        (one.name, model.name)
+        for one in found
+        for model in one.result.model_results
+        if not model.unmeasured and (model.hard_score.value is not None or model.soft_score.value is not None)
+    }
+    texts = [
+        f"{one.name}: {counted(len(one.result.rule_results), 'rule')}, {counted(len(one.result.model_results), 'model')}"
+        for one in found
+    ]
+    claim = "any data and any model, by one command"
+    return Check("P4, `rulescore reproduce all`", claim, "; ".join(texts), models == scored_ones and len(found) == 3)
+
+
+def _sums(result: Result) -> dict[tuple[str, str], tuple[int, int]]:
+    """Refuted and evaluable groundings by model and rule, added up from contributions."""
+    sums: dict[tuple[str, str], tuple[int, int]] = defaultdict(lambda: (0, 0))
+    columns = (result.contributions[name].to_pylist() for name in ("model", "rule", "refuted", "evaluable"))
+    for model, rule, refuted, evaluable in zip(*columns, strict=True):
+        before = sums[model, rule]
+        sums[model, rule] = (before[0] + refuted, before[1] + evaluable)
+    return sums

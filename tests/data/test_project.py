@@ -66,6 +66,34 @@ def test_every_documented_example_loads_and_its_data_and_rules_are_read(project,
     assert len(parse_all(setting.rules).statements) >= len(setting.rules)
 
 
+def test_a_model_may_have_several_parts_of_facts_and_of_values(project, facts_of):
+    text = """
+facts = "train.tsv"
+rules = "sales.rules"
+[tables.sale]
+path = "address.csv"
+key = "id"
+target = "code"
+hidden = { column = "id", values = ["1"] }
+[[predictions.both]]
+path = "transe.tsv"
+top_k = 3
+[[predictions.both]]
+predicates = { born_in = "born_in.tsv" }
+[[predictions.both]]
+table = "sale"
+path = "ridge.csv"
+"""
+    [model] = project(text).setting.predictions
+    assert sorted(facts_of(model.streams)) == [("born_in", "ann", "paris"), ("mother", "alice", "bob")]
+    assert ([one.table for one in model.tables], model.top_k) == (["sale"], 3)
+    with pytest.raises(InputError, match=r"rulescore\.toml:13:1") as error:
+        project(text.replace("predicates = { born_in", "top_k = 2\npredicates = { born_in"))
+    assert "`top_k` of model `both` is 3 in one part and 2 in another" in str(error.value)
+    with pytest.raises(InputError, match=r"(?s)`flat`.*rulescore\.toml:15:1"):
+        project(text.replace('table = "sale"', 'table = "flat"'))
+
+
 def keys_of(schema: object) -> set[str]:
     """Every key that the JSON schema of the project file lists."""
     match schema:

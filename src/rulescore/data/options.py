@@ -359,7 +359,7 @@ Tables = Annotated[list[SourceSection], BeforeValidator(_as_tables)]
 class ProjectSections(Section):
     facts: Tables = []
     negatives: Tables = []
-    predictions: dict[str, Annotated[PredictionsSection, BeforeValidator(_as_table)]] = {}
+    predictions: dict[str, Annotated[list[PredictionsSection], BeforeValidator(_as_tables)]] = {}
     tables: dict[str, TableSection] = {}
     functions: dict[str, Annotated[FunctionSection, BeforeValidator(_as_call)]] = {}
     rules: Annotated[RulesSection, BeforeValidator(_as_table)] = RulesSection()

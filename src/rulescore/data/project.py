@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -105,7 +105,7 @@ class _Builder:
         setting = Setting(
             observed=self._streams("facts", sections.facts),
             rules=(*self._rules(), *self._refutation()),
-            predictions=tuple(self._model(name, section) for name, section in sections.predictions.items()),
+            predictions=tuple(self._model(name, parts) for name, parts in sections.predictions.items()),
             negatives=self._streams("negatives", sections.negatives),
             scoring=sections.scoring.options(),
             engine=self._engine(),
@@ -168,12 +168,22 @@ class _Builder:
         for number, section in enumerate(self._sections.sql_rules):
             yield section.rule(self._place(("sql_rules", number, "name")))
 
-    def _model(self, name: str, section: PredictionsSection) -> ModelPredictions:
-        location = ("predictions", name)
+    def _model(self, name: str, sections: Sequence[PredictionsSection]) -> ModelPredictions:
+        """The union of a model's parts."""
+        parts = [self._part(name, ("predictions", name, number), section) for number, section in enumerate(sections)]
+        given = {part.top_k: number for number, part in enumerate(parts) if part.top_k is not None}
+        if len(given) > 1:
+            (first, _), (other, number), *_ = given.items()
+            message = f"`top_k` of model `{name}` is {first} in one part and {other} in another"
+            self._problems.append(Diagnostic("E402", message, self._place(("predictions", name, number, "top_k"))))
+        streams = tuple(one for part in parts for one in part.streams)
+        return ModelPredictions(name, streams, next(iter(given), None), tuple(one for part in parts for one in part.tables))
+
+    def _part(self, name: str, location: Location, section: PredictionsSection) -> ModelPredictions:
         if len(self._tables) < len(self._sections.tables):  # they tell what predictions are of
             return ModelPredictions(name, ())
         if (table := self._table_of(location, section)) is not None:
-            return self._table_model(name, section, table)
+            return self._table_model(name, location, section, table)
         if section.table is None and self._tables and any(predicts_values(self._folder / path) for path in section.path or ()):
             self._problems.append(replace(unnamed_target(name, self._tables), place=self._place(location)))
             return ModelPredictions(name, ())
@@ -183,12 +193,12 @@ class _Builder:
             message = "`database_schema` has models of its own"
             helps = ("give it in `facts`",)
             self._problems.append(Diagnostic("E402", message, self._place((*location, "database_schema")), helps=helps))
-        return ModelPredictions(name, (*streams, *self._answers(name, section)), section.top_k)
+        return ModelPredictions(name, (*streams, *self._answers(name, location, section)), section.top_k)
 
-    def _answers(self, model: str, section: PredictionsSection) -> Iterator[FactTable]:
+    def _answers(self, model: str, location: Location, section: PredictionsSection) -> Iterator[FactTable]:
         for predicate, table in section.tables():
             found = table_answers(table, model, predicate=predicate, layout=section.layout, columns=section.columns)
-            yield replace(found, place=self._named_at(("predictions", model), predicate))
+            yield replace(found, place=self._named_at(location, predicate))
 
     def _named_at(self, location: Location, predicate: str | None = None) -> Place | None:
         """Where a table of the engine's database is named."""
@@ -201,8 +211,7 @@ class _Builder:
             return next(iter(self._attempt((*location, "table"), lambda: (target_table(name, self._tables),))), None)
         return None if self._sections.facts else the_target_table(self._tables)
 
-    def _table_model(self, name: str, section: PredictionsSection, table: KeyedTable) -> ModelPredictions:
-        location = ("predictions", name)
+    def _table_model(self, name: str, location: Location, section: PredictionsSection, table: KeyedTable) -> ModelPredictions:
         for key in ("predicates", "layout", "header", "types", "columns", "database_predicates", "database_schema", "tags"):
             if key in section.model_fields_set:
                 message = f"`{key}` says nothing of predictions for a table"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
+import io
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -236,13 +239,61 @@ def test_what_pykeen_predicts_is_given_as_it_is() -> None:
         rulescore.score(factory, {"m": target.df}, RULES)
 
 
+@pytest.mark.parametrize("compressed", [False, True])
+def test_triples_are_read_from_files_of_arrays(tmp_path, compressed: bool) -> None:
+    suffix = ".gz" if compressed else ""
+
+    def save(path, write) -> object:
+        stream = io.BytesIO()
+        write(stream)
+        path.write_bytes(gzip.compress(stream.getvalue()) if compressed else stream.getvalue())
+        return path
+
+    array = np.array([["cid", "wife", "bob"]])
+    facts = save(tmp_path / f"facts.npy{suffix}", lambda to: np.save(to, np.array(LABELLED)))
+    bytes_ = save(tmp_path / f"bytes.npy{suffix}", lambda to: np.save(to, array.astype("S")))
+    one = save(tmp_path / f"one.npz{suffix}", lambda to: np.savez(to, array))
+    parts = dict(zip(("head", "relation", "tail"), array.T, strict=True))
+    three = save(tmp_path / f"three.npz{suffix}", lambda to: np.savez(to, **parts, score=np.array([0.5])))
+    for predictions in (bytes_, one, three):
+        assert counts(facts, predictions) == EXPECTED
+
+
+def test_answers_for_ogb_are_read_from_a_file(tmp_path) -> None:
+    np.savez(tmp_path / "ogb.npz", hr=np.array([[0, 7]]), t_pred_top10=np.array([[2, 0]]))
+    facts = pd.DataFrame({"head": [0, 1], "relation": [7, 7], "tail": [1, 2]})
+    result = rulescore.score(facts, {"m": tmp_path / "ogb.npz"}, '@hard self: false <- "7"(X, X).', top_k=2)
+    assert (result.model_results[0].violating, result.model_results[0].predictions.kept) == (1, 2)
+
+
 @pytest.mark.parametrize(
-    ("ending", "message"), [("npz", "numpy.load"), ("pt", "the program that wrote it"), ("pkl", "frames or arrays")]
+    ("arrays", "message"),
+    [
+        ({"a": np.eye(3), "b": np.eye(3)}, "E364.*2 arrays, of which none are triples.*`a`, `b`.*rulescore.Triples"),
+        ({"a": np.array([[1, 2, 3]])}, "E364.*holds numbers"),
+        ({"a": np.array([["a", "p", None]])}, r"E305.*objects of Python.*astype\(str\)"),
+    ],
+)
+def test_arrays_of_files_that_are_no_triples_are_told(tmp_path, arrays, message: str) -> None:
+    np.savez(tmp_path / "m.npz", **arrays)
+    with pytest.raises(InputError, match=f"(?s){message}"):
+        rulescore.score(LABELLED, {"m": tmp_path / "m.npz"}, RULES)
+
+
+def test_values_of_hidden_rows_are_read_from_a_file_of_arrays(tmp_path) -> None:
+    np.save(tmp_path / "m.npy", np.array([95.0, 205.0]))
+    table = rulescore.Table(TRUTH, key="id", target="price", hidden=MASK)
+    assert predicted(table, tmp_path / "m.npy") == [["10", "205"], ["9", "95"]]
+
+
+@pytest.mark.parametrize(
+    ("ending", "message"),
+    [("npz", "no array of NumPy"), ("pt", r"`\.pt`.*the program that wrote it"), ("pkl", r"`\.pkl`.*frames or arrays")],
 )
 def test_files_of_arrays_and_objects_are_named(tmp_path, ending: str, message: str) -> None:
     path = tmp_path / f"model.{ending}"
     path.write_bytes(b"\0")
-    with pytest.raises(InputError, match=f"(?s)E305.*`.{ending}`.*{message}"):
+    with pytest.raises(InputError, match=f"(?s)E305.*{message}"):
         rulescore.score(LABELLED, {"m": path}, RULES)
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 _GROUPS = {
-    "Data": "project_option trust facts test valid mined delimiter header negatives predictions top_k rules rules_format "
+    "Data": "project_option trust facts facts_format test valid mined delimiter header negatives predictions "
+    "predictions_format top_k rules rules_format "
     "min_confidence min_support max_length head",
     "Counting": "convention distinct_variables roles allow_unrefutable tolerances",
     "Engine": "engine memory_limit jar folder memory threads more spill_folder timeout schema",

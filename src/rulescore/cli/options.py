@@ -33,6 +33,21 @@ RULE_FORMATS = (
     "rnnlogic",
     "uniker",
 )
+FACT_FORMATS = (
+    "text",
+    "parquet",
+    "ntriples",
+    "nquads",
+    "turtle",
+    "trig",
+    "rdfxml",
+    "numpy",
+    "amie",
+    "anyburl",
+    "neural-lp",
+    "expressgnn",
+    "psl",
+)
 DEFAULT_SCHEMA = "rulescore"
 _QUIET = "rulescore.quiet"
 _SPREADSHEET = "rulescore.spreadsheet"
@@ -48,8 +63,10 @@ class SettingChoice:
     project: Path | None = None
     project_option: Path | None = None
     facts: tuple[str, ...] = ()
+    facts_format: str | None = None
     negatives: tuple[str, ...] = ()
     predictions: tuple[str, ...] = ()
+    predictions_format: str | None = None
     rules: tuple[Path, ...] = ()
     rules_format: str | None = None
     min_confidence: float | None = None
@@ -82,6 +99,12 @@ PROJECT: tuple[Decorator, ...] = (
 )
 FACTS: tuple[Decorator, ...] = (
     click.option("--facts", multiple=True, metavar="PATH|NAME=PATH", help="Observed facts: triples, or one predicate's facts."),
+    click.option(
+        "--facts-format",
+        type=click.Choice(FACT_FORMATS),
+        metavar="NAME",
+        help="The format of files of facts. [default: by ending and content]",
+    ),
     click.option("--delimiter", metavar="TEXT", help="What separates columns of text files: a character, `tab` or `space`."),
     click.option("--header/--no-header", default=None, help="Whether text files begin with a line of column names."),
 )
@@ -91,6 +114,12 @@ NEGATIVES: tuple[Decorator, ...] = (
 PREDICTIONS: tuple[Decorator, ...] = (
     click.option(
         "--predictions", multiple=True, metavar="MODEL=PATH|PATH", help="A model's predictions; a plain path names the model."
+    ),
+    click.option(
+        "--predictions-format",
+        type=click.Choice(FACT_FORMATS),
+        metavar="NAME",
+        help="The format of files of predictions. [default: by ending and content]",
     ),
     click.option("--top-k", type=click.IntRange(min=1), help="How many of the best answers to each query are kept."),
 )

@@ -12,6 +12,7 @@ from rulescore.data.api import make_setting
 from rulescore.data.files import refuse_pipes_twice
 from rulescore.data.gates import GateText
 from rulescore.data.project import load_project
+from rulescore.data.request import FactFile, FileFormat
 from rulescore.data.setting import (
     Convention,
     EngineOptions,
@@ -170,7 +171,9 @@ def _truth(setting: Setting, choice: SettingChoice) -> HeldOut | None:
     """Files replace those that the project file names; how it has them read stays."""
     if not choice.truth and choice.domains is None:
         return setting.truth
-    sources = [named_source(one) for one in choice.truth]
+    # The values of a table are text or Parquet, whatever facts are.
+    form = None if setting.tables else choice.facts_format
+    sources = [_source(one, form) for one in choice.truth]
     given = Truth(sources or None, domains=choice.domains)
     found = held_out(given, setting.tables, facts=bool(choice.facts or setting.observed), delimiter=_delimiter(choice))
     kept = setting.truth or found
@@ -206,9 +209,9 @@ def _or_a_table(problem: Diagnostic, engine: str) -> Diagnostic:
 
 def _of_table(table: KeyedTable, choice: SettingChoice) -> tuple[ModelPredictions, ...]:
     """Files of predictions where there are no facts: values of the target of the one table that has one."""
-    delimiter = _delimiter(choice)
+    delimiter, form = _delimiter(choice), None if choice.predictions_format is None else FileFormat(choice.predictions_format)
     return tuple(
-        ModelPredictions(model, (), None, tuple(table_predictions(table, path, path, delimiter) for path in paths))
+        ModelPredictions(model, (), None, tuple(table_predictions(table, path, path, delimiter, form) for path in paths))
         for model, paths in files_by_model(choice.predictions).items()
     )
 
@@ -221,11 +224,13 @@ def _made(choice: SettingChoice) -> Setting:
     """A setting of the options alone: they are checked there, and all their problems are raised together."""
     named = (*choice.facts, *choice.negatives, *choice.predictions, *choice.truth, *map(str, choice.rules))
     refuse_pipes_twice(Path(named_path(one.rpartition("=")[2])) for one in named)
+    _refuse_idle_formats(choice)
+    models = files_by_model(choice.predictions)
     return make_setting(
-        [named_source(source) for source in choice.facts],
-        files_by_model(choice.predictions),
+        [_source(one, choice.facts_format) for one in choice.facts],
+        {model: [_file(path, choice.predictions_format) for path in paths] for model, paths in models.items()},
         [Path(named_path(str(path))) for path in choice.rules],
-        negatives=[named_source(source) for source in choice.negatives] or None,
+        negatives=[_source(one, choice.facts_format) for one in choice.negatives] or None,
         convention=choice.convention or Convention.DEFINITION,
         distinct_variables=choice.distinct_variables,
         roles=None if choice.roles is None else [name.strip() for name in choice.roles.split(",")],
@@ -236,6 +241,26 @@ def _made(choice: SettingChoice) -> Setting:
         delimiter=_delimiter(choice),
         header=choice.header,
     )
+
+
+def _refuse_idle_formats(choice: SettingChoice) -> None:
+    """What a project file says of its files is said there."""
+    given = {"facts": (*choice.facts, *choice.negatives, *choice.truth), "predictions": choice.predictions}
+    for what, files in given.items():
+        if getattr(choice, f"{what}_format") is not None and not files:
+            helps = (f"give `--{what}`, or say `format` in the project file",)
+            raise InputError(Diagnostic("E402", f"`--{what}-format` is about the files of `--{what}`", helps=helps))
+
+
+def _source(text: str, form: str | None) -> object:
+    named = named_source(text)
+    if isinstance(named, str):
+        return _file(named, form)
+    return {name: _file(path, form) for name, path in named.items()}
+
+
+def _file(path: str, form: str | None) -> str | FactFile:
+    return path if form is None else FactFile(path, format=form)
 
 
 def _predictions(given: tuple[ModelPredictions, ...], top_k: int | None) -> tuple[ModelPredictions, ...]:

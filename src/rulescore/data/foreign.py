@@ -19,10 +19,11 @@ from rulescore.data.setting import FactBatch, Recognised
 from rulescore.data.strangers import rule_file, stranger
 from rulescore.data.text_problems import MOST_PROBLEMS, at_most, encoding_problem, printable
 from rulescore.errors import Diagnostic, InputError, Place
-from rulescore.readers import anyburl, expressgnn, neural_lp, psl
+from rulescore.readers import amie, anyburl, expressgnn, neural_lp, psl
 from rulescore.readers.facts import Facts, Fault
 
 READERS: dict[FileFormat, ModuleType] = {
+    FileFormat.AMIE: amie,
     FileFormat.ANYBURL: anyburl,
     FileFormat.NEURAL_LP: neural_lp,
     FileFormat.EXPRESSGNN: expressgnn,
@@ -46,10 +47,15 @@ def recognised(file: Opening, request: Request) -> FileFormat | None:
     if (rules := rule_file(sample)) is not None:
         # Commas or blanks in rules may make rows of them that look like facts.
         what, cure = rules
-        helps = (cure, 'if they are facts all the same, say `format = "text"`')
+        option = f"--{_option(request)} text"
+        helps = (cure, f'if they are facts all the same, say `format = "text"` (`{option}`)')
         raise InputError(Diagnostic("E368", f"the file looks like {what}", Place(request.origin), helps=helps))
     fitting = (form for form, reader in READERS.items() if (reader.PREDICTIONS if request.predictions else reader.FACTS))
     return next((form for form in fitting if READERS[form].looks_like(sample)), None)
+
+
+def _option(request: Request) -> str:
+    return "predictions-format" if request.predictions else "facts-format"
 
 
 def _first_lines(file: Opening, request: Request) -> list[str]:
@@ -115,7 +121,7 @@ def refuse_unfit(form: FileFormat, request: Request) -> None:
     if not (reader.PREDICTIONS if request.predictions else reader.FACTS):
         kinds = ("predictions", "facts") if request.predictions else ("facts", "predictions")
         message = f"{reader.TITLE} holds no {kinds[0]}"
-        helps = (f"give it as {kinds[1]}, or say another `format`",)
+        helps = (f"give it as {kinds[1]}, or say another `format` (`--{_option(request)}`)",)
         raise InputError(Diagnostic("E363", message, Place(request.origin), helps=helps))
     if (file.predicate is not None) != reader.ONE_PREDICATE and not (reader.ONE_PREDICATE and request.in_folder):
         name = f"`NAME={request.origin}`, a mapping in Python, `predicates` in a project file"
@@ -144,7 +150,7 @@ def _decodable(lines: Iterable[str], request: Request) -> Iterator[str]:
 def _problem(fault: Fault, reader: ModuleType, request: Request) -> Diagnostic:
     place = Place(request.origin, fault.line, fault.column, fault.length, printable(fault.text))
     notes = (f"the file is read as {reader.TITLE}: {reader.LAYOUT}",)
-    told = () if request.file.format is not None else ("if it is another tool's, say its `format`",)
+    told = () if request.file.format is not None else (f"if it is another tool's, say its `format` (`--{_option(request)}`)",)
     return Diagnostic(fault.code, fault.message, place, notes=notes, helps=(*fault.helps, *told))
 
 

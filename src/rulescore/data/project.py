@@ -37,8 +37,7 @@ from rulescore.data.setting import (
     TablePredictions,
 )
 from rulescore.data.sources import observed_streams, prediction_streams
-from rulescore.data.table_rows import file_rows
-from rulescore.data.tables import keyed_tables, predicts_values, target_table, the_target_table, unnamed_target
+from rulescore.data.tables import keyed_tables, predicts_values, table_predictions, target_table, the_target_table, unnamed_target
 from rulescore.data.trust import ALL_DEEDS, Deed, folder_to_write, refuse_untrusted
 from rulescore.data.truth import held_out
 from rulescore.errors import Diagnostic, InputError, Place, Source, Span
@@ -231,8 +230,7 @@ class _Builder:
         return ModelPredictions(name, (), section.top_k, streams)
 
     def _table_predictions(self, table: KeyedTable, path: Path, section: PredictionsSection) -> tuple[TablePredictions]:
-        rows = file_rows(path, delimiter=section.delimiter, form=section.format, predictions=True)
-        return (TablePredictions(table.name, rows),)
+        return (table_predictions(table, path, str(path), section.delimiter, section.format),)
 
     def _files(self, location: Location, section: SourceSection) -> list[object]:
         files = section.files(self._folder)

@@ -21,6 +21,8 @@ class FileFormat(StrEnum):
     TURTLE = "turtle"
     TRIG = "trig"
     RDFXML = "rdfxml"
+    NUMPY = "numpy"
+    AMIE = "amie"
     ANYBURL = "anyburl"
     NEURAL_LP = "neural-lp"
     EXPRESSGNN = "expressgnn"

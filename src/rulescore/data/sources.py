@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from rulescore.data.arrays import ENDINGS, read_arrays
 from rulescore.data.columns import Wanted, file_columns, frame_columns
 from rulescore.data.constants import has_lone_surrogate
 from rulescore.data.files import STANDARD_INPUT, InputFile, is_folder, is_pipe, refuse_pipes_twice
@@ -21,7 +22,7 @@ from rulescore.data.request import DELIMITERS_ARE, FactFile, FileFormat, Request
 from rulescore.data.setting import Adoptable, FactBatch, FactSource, FactStream, FactTable, HiddenIds, PublishedFacts, Setting
 from rulescore.data.text import read_text
 from rulescore.data.text_problems import at_most
-from rulescore.data.triples import OGB_TASK, are_triples, triples_table
+from rulescore.data.triples import are_triples, triples_table
 from rulescore.errors import Diagnostic, InputError, Place
 
 FORMATS_BY_ENDING = {
@@ -30,6 +31,7 @@ FORMATS_BY_ENDING = {
     ".csv": FileFormat.TEXT,
     ".tab": FileFormat.TEXT,
     **RDF_ENDINGS,
+    **dict.fromkeys(ENDINGS, FileFormat.NUMPY),
     ".parquet": FileFormat.PARQUET,
     ".pq": FileFormat.PARQUET,
 }
@@ -49,7 +51,6 @@ _UNREADABLE = _RDF | {
     ".db",
     ".sqlite",
 }
-_ARRAYS = frozenset((".npz", ".npy"))
 _OBJECTS = frozenset((".pt", ".pth", ".pkl", ".pickle", ".joblib", ".h5", ".hdf5", ".safetensors"))
 
 # Predicates that are given by their names are one source.
@@ -217,7 +218,7 @@ class _Collector:
     def _one_file(self, file: FactFile, *, in_folder: bool) -> Iterator[FactStream]:
         path = Path(file.path)
         ending = _ending(path)
-        if file.format is None and ending in _UNREADABLE | _ARRAYS | _OBJECTS:
+        if file.format is None and ending in _UNREADABLE | _OBJECTS:
             self._problems.append(_unknown_kind(path, ending))
             return
         kind = FORMATS_BY_ENDING.get(ending, FileFormat.TEXT) if file.format is None else FileFormat(file.format)
@@ -226,7 +227,7 @@ class _Collector:
         adoptable = Adoptable(request) if kind is FileFormat.PARQUET and not is_pipe(path) else None
         whole = _MAPPING if file.predicate is not None else str(path.parent) if in_folder else None
         source = InputFile(path)
-        columns = None if kind in SYNTAXES else partial(_columns, kind, source, request)
+        columns = None if kind is FileFormat.NUMPY or kind in SYNTAXES else partial(_columns, kind, source, request)
         yield FactStream(str(file.path), partial(_read, kind, source, request), adoptable, whole, columns)
 
 
@@ -252,6 +253,8 @@ def _read(kind: FileFormat, file: InputFile, request: Request) -> Iterator[FactB
             return _read_text(file, request)
         case FileFormat.PARQUET:
             return read_parquet(file, request)
+        case FileFormat.NUMPY:
+            return read_arrays(file, request)
         case kind if kind in SYNTAXES:
             return read_rdf(file, SYNTAXES[kind], request)
         case foreign:
@@ -282,7 +285,7 @@ def file_format(path: Path, given: FileFormat | None) -> FileFormat:
     if is_folder(path):
         raise InputError(Diagnostic("E302", f"`{path}` is a folder", helps=("name one file",)))
     ending = _ending(path)
-    if given is None and ending in _UNREADABLE | _ARRAYS | _OBJECTS:
+    if given is None and ending in _UNREADABLE | _OBJECTS:
         raise InputError(_unknown_kind(path, ending))
     return given or FORMATS_BY_ENDING.get(ending, FileFormat.TEXT)
 
@@ -306,9 +309,6 @@ def _stray(path: Path, what: str) -> Diagnostic:
 def _unknown_kind(path: Path, ending: str) -> Diagnostic:
     notes = (f"files that can be read end in {', '.join(FORMATS_BY_ENDING)}, with or without .gz; others are taken for text",)
     helps: tuple[str, ...] = ("convert it to Turtle or N-Triples",) if ending in _RDF else ()
-    if ending in _ARRAYS:
-        ogb = f'answers for OGB as `{{"{OGB_TASK}": {{"hr": …, "t_pred_top10": …}}}}`'
-        helps = (f"give its arrays in Python: `numpy.load(path)`; triples as they are or as `rulescore.Triples`, {ogb}",)
     if ending in _OBJECTS:
         helps = ("load it with the program that wrote it, and give frames or arrays in Python, or save a text or Parquet file",)
     return Diagnostic("E305", f"files that end in `{ending}` cannot be read", Place(str(path)), notes=notes, helps=helps)

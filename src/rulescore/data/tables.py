@@ -13,6 +13,7 @@ from typing import TypeVar
 import pyarrow as pa
 
 from rulescore.data.aligned import aligned_ids, labelled_ids, mask_of, masked_ids, plain_values, refuse_table_of_values
+from rulescore.data.arrays import array_values, is_array_file
 from rulescore.data.files import is_pipe
 from rulescore.data.frames import column_values, is_frame, refuse_half_zoned, series_index, with_index
 from rulescore.data.request import ColumnType, FileFormat, chosen
@@ -223,9 +224,15 @@ def rows_of(
     return frame_rows(what, origin)
 
 
-def table_predictions(table: KeyedTable, what: object, origin: str, delimiter: str | None = None) -> TablePredictions:
+def table_predictions(
+    table: KeyedTable, what: object, origin: str, delimiter: str | None = None, form: FileFormat | None = None
+) -> TablePredictions:
     """One model's predictions for a table: a path or a frame with ids and `prediction`, a mapping from ids to values, a pandas
-    series whose index holds the ids or is that of the table's frame, or values alone in the order of the hidden rows."""
+    series whose index holds the ids or is that of the table's frame, or values alone in the order of the hidden rows, which may
+    be in a file of NumPy."""
+    if isinstance(what, str | Path) and (form is FileFormat.NUMPY or (form is None and is_array_file(what))):
+        file_format(Path(what), FileFormat.NUMPY)
+        what, origin = array_values(Path(what)), str(what)
     refuse_table_of_values(what, origin)
     if (pairs := _ids_and_values(what, table, origin)) is not None:
         ids, values = pairs
@@ -234,7 +241,7 @@ def table_predictions(table: KeyedTable, what: object, origin: str, delimiter: s
         rows, places = aligned_ids(table, len(plain), origin)
         values = plain if places is None else [plain[place] for place in places]
         what = rows.append_column(PREDICTION, _array(values, origin))
-    return TablePredictions(table.name, rows_of(what, origin, delimiter=delimiter, predictions=True))
+    return TablePredictions(table.name, rows_of(what, origin, delimiter=delimiter, form=form, predictions=True))
 
 
 def _ids_and_values(what: object, table: KeyedTable, origin: str) -> tuple[list[object], list[object]] | None:

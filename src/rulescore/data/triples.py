@@ -16,8 +16,8 @@ from rulescore.data.frames import arrow_table
 from rulescore.errors import Diagnostic, InputError, Place
 
 OGB_TASK = "h,r->t"
-_BEST, _QUERIES = "t_pred_top10", "hr"
-_PARTS = ("head", "relation", "tail")
+OGB_BEST, OGB_QUERIES = "t_pred_top10", "hr"
+PARTS = ("head", "relation", "tail")
 _NAMED = "`rulescore.Triples(array, entities=…, relations=…)`"
 
 Array = np.ndarray[Any, Any]
@@ -95,7 +95,7 @@ def _plain_table(array: Array, origin: str) -> pa.Table:
         raise _problem(
             "the array holds numbers, and rules speak of relations by their names", origin, (f"give the names: {_NAMED}",)
         )
-    names = (*_PARTS, "score", "rank")[: array.shape[1]]
+    names = (*PARTS, "score", "rank")[: array.shape[1]]
     kinds = {"score": pa.float64(), "rank": pa.int64()}
     columns = {name: _column(array[:, place].tolist(), origin, kinds.get(name)) for place, name in enumerate(names)}
     return pa.table(columns)
@@ -108,7 +108,7 @@ def _named_table(given: Triples, origin: str) -> pa.Table:
             "`triples` are not three columns of ids", origin, ("an array of names is given as it is, without `Triples`",)
         )
     names = {"head": given.entities, "relation": given.relations, "tail": given.entities}
-    columns = {part: pa.array(_names(array[:, place], names[part], part, origin), pa.string()) for place, part in enumerate(_PARTS)}
+    columns = {part: pa.array(_names(array[:, place], names[part], part, origin), pa.string()) for place, part in enumerate(PARTS)}
     for name in ("score", "rank", "query"):
         values = getattr(given, "queries" if name == "query" else f"{name}s")
         if values is not None:
@@ -146,7 +146,7 @@ def _asked(what: Any, origin: str) -> Any:
     if not hasattr(what.factory, "entity_labeling"):
         helps = ("give `predict_target` a `triples_factory` that has labels",)
         raise _problem("the predictions hold ids, and no names of entities and relations", origin, helps)
-    fixed = [part for part in _PARTS if part != what.target]
+    fixed = [part for part in PARTS if part != what.target]
     labels = {
         part: (what.factory.relation_labeling if part == "relation" else what.factory.entity_labeling).id_to_label[number]
         for part, number in zip(fixed, what.other_columns_fixed_ids, strict=True)
@@ -156,13 +156,14 @@ def _asked(what: Any, origin: str) -> Any:
 
 def _ogb_table(task: Any, origin: str) -> pa.Table:
     """The best tails of OGB's queries. Its own answers lack what was asked, the heads and relations."""
-    if not isinstance(task, Mapping) or _BEST not in task or _QUERIES not in task:
-        missing = _BEST if not isinstance(task, Mapping) or _BEST not in task else _QUERIES
-        helps = (f'give both: `{{"{OGB_TASK}": {{"{_QUERIES}": …, "{_BEST}": …}}}}`, with the queries of the task as `{_QUERIES}`',)
+    if not isinstance(task, Mapping) or OGB_BEST not in task or OGB_QUERIES not in task:
+        missing = OGB_BEST if not isinstance(task, Mapping) or OGB_BEST not in task else OGB_QUERIES
+        both = f'{{"{OGB_TASK}": {{"{OGB_QUERIES}": …, "{OGB_BEST}": …}}}}'
+        helps = (f"give both: `{both}`, with the queries of the task as `{OGB_QUERIES}`",)
         raise _problem(f"answers for OGB without `{missing}`", origin, helps)
-    queries, best = array_of(task[_QUERIES]), array_of(task[_BEST])
+    queries, best = array_of(task[OGB_QUERIES]), array_of(task[OGB_BEST])
     if queries.ndim != 2 or best.ndim != 2 or queries.shape != (len(best), 2):
-        message = f"`{_QUERIES}` has the shape {queries.shape} and `{_BEST}` {best.shape}"
+        message = f"`{OGB_QUERIES}` has the shape {queries.shape} and `{OGB_BEST}` {best.shape}"
         raise _problem(message, origin, ("there are two columns, head and relation, and as many rows as answers",))
     number, width = best.shape
     return pa.table(

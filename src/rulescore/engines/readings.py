@@ -105,7 +105,8 @@ def _recognised(readings: Iterable[Reading]) -> Iterator[Diagnostic]:
     for one in readings:
         if isinstance(one.guess, Recognised):
             message = f"`{one.origin}` is read as {one.guess.title}"
-            helps = (f'if it is, say so: `format = "{one.guess.format}"`; if not, `format = "text"`',)
+            option = "--facts-format" if one.model is None else "--predictions-format"
+            helps = (f'if it is, say so: `format = "{one.guess.format}"` (`{option}`); if not, `format = "text"`',)
             yield Diagnostic("W361", message, Place(one.origin), helps=helps, severity=Severity.WARNING)
 
 

@@ -19,7 +19,7 @@ import pytest
 import rulescore
 from made_results import SUMMARY
 from rulescore.errors import InputError
-from rulescore.reporting.folder import PLOT_FILES
+from rulescore.reporting.folder import CURVE_FILES, PLOT_FILES
 from rulescore.reporting.plots.curve import lines_chart
 from rulescore.reporting.plots.figures import rendered, write_curve, write_figures
 from rulescore.reporting.plots.look import COLOURS, DASHES, SHAPES, few, labels, thinned, wide
@@ -212,7 +212,7 @@ def test_20_000_rules_give_a_small_file_and_the_worst_of_them_by_name(many_rules
 def test_files_are_svg_png_and_pdf_and_those_of_an_earlier_run_go(family: Result, few_rules: Result, tmp_path: Path) -> None:
     folder = tmp_path / "figures"
     assert write_figures(family, folder).left_out == {}
-    assert {path.name for path in folder.iterdir()} == {name for name in PLOT_FILES if not name.startswith("curve")}
+    assert {path.name for path in folder.iterdir()} == PLOT_FILES
     for path in folder.iterdir():
         raw = path.read_bytes()
         match path.suffix:
@@ -228,7 +228,8 @@ def test_files_are_svg_png_and_pdf_and_those_of_an_earlier_run_go(family: Result
     written = write_figures(few_rules, folder)
     assert written.left_out == {"tradeoff": "no accuracy was measured"}
     assert {path.name for path in folder.iterdir()} == {path.name for path in written.paths}
-    assert {path.name for path in write_curve(family, folder, CurveOver.RANK).paths} == {"curve.svg", "curve.png", "curve.pdf"}
+    assert {path.name for path in write_curve(family, folder, CurveOver.RANK).paths} == CURVE_FILES
+    assert {path.name for path in folder.iterdir()} == {*CURVE_FILES, *(path.name for path in written.paths)}
 
 
 def test_drawing_needs_no_network(family: Result, monkeypatch: pytest.MonkeyPatch) -> None:

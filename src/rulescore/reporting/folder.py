@@ -45,10 +45,10 @@ EVALUATION_FILES = listing_files("evaluation") | {
 COMPARISON_FILES = listing_files("comparison") | {
     f"comparison_{table}.{ending}" for table in ComparisonTable for ending in ("csv", "parquet", "tex")
 }
-PLOT_FILES = frozenset(
-    f"{name}.{ending}" for name in ("dataset_rates", "rules", "models", "tradeoff", "curve") for ending in ("svg", "png", "pdf")
-)
-OUR_FILES = EVALUATION_FILES.union(COMPARISON_FILES, PLOT_FILES, *map(listing_files, ("audit", "tolerances")))
+PLOT_ENDINGS = ("svg", "png", "pdf")
+PLOT_FILES = frozenset(f"{name}.{ending}" for name in ("dataset_rates", "rules", "models", "tradeoff") for ending in PLOT_ENDINGS)
+CURVE_FILES = frozenset(f"curve.{ending}" for ending in PLOT_ENDINGS)
+OUR_FILES = EVALUATION_FILES.union(COMPARISON_FILES, PLOT_FILES, CURVE_FILES, *map(listing_files, ("audit", "tolerances")))
 """All that is ever removed from a folder of results."""
 
 PARTIAL = ".partial"

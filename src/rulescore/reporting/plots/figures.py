@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ import altair as alt
 import vl_convert
 
 from rulescore.reporting.files import write_all
-from rulescore.reporting.folder import PLOT_FILES, new_folder
+from rulescore.reporting.folder import CURVE_FILES, PLOT_FILES, new_folder
 from rulescore.reporting.plots.curve import curve_chart
 from rulescore.reporting.plots.dataset_rates import dataset_rates_chart
 from rulescore.reporting.plots.models import models_chart
@@ -62,15 +62,15 @@ def write_figures(evaluation: Evaluation, folder: Path) -> Written:
     """Every figure that applies but the curve, as SVG, PNG and PDF, into a folder that is swapped whole."""
     plots = Plots(evaluation)
     figures = {"dataset_rates": plots.dataset_rates, "rules": plots.rules, "models": plots.models, "tradeoff": plots.tradeoff}
-    return _written(figures, folder)
+    return _written(figures, folder, PLOT_FILES)
 
 
 def write_curve(evaluation: Evaluation, folder: Path, over: CurveOver) -> Written:
     """The curve alone: it is of all answers, the other figures of those that `score` counts."""
-    return _written({"curve": lambda: curve_chart(evaluation, None, over)}, folder)
+    return _written({"curve": lambda: curve_chart(evaluation, None, over)}, folder, CURVE_FILES)
 
 
-def _written(figures: Mapping[str, Callable[[], Any]], folder: Path) -> Written:
+def _written(figures: Mapping[str, Callable[[], Any]], folder: Path, own: Collection[str]) -> Written:
     left_out: dict[str, str] = {}
     contents: dict[str, str | Any] = {}
     for name, draw in figures.items():
@@ -80,7 +80,7 @@ def _written(figures: Mapping[str, Callable[[], Any]], folder: Path) -> Written:
             left_out[name] = error.reason
             continue
         contents |= {f"{name}.{ending}": content for ending, content in rendered(chart).items()}
-    with new_folder(folder, PLOT_FILES) as draft:
+    with new_folder(folder, own) as draft:
         return Written(write_all(draft, folder, contents), left_out)
 
 

@@ -175,6 +175,35 @@ def test_a_prediction_of_a_table_is_explained_by_its_key() -> None:
         several.explain(4)
 
 
+def test_a_row_of_violations_is_explained() -> None:
+    found = sales()
+    for row in (found.violations().to_pylist()[0], {"id": 3}, found.violations().to_pandas()["id"][0]):
+        assert found.explain(row).prediction == "sale.price(3, 400)"
+    (row, *_) = result().violations(rule="no").to_pylist()
+    assert result().explain(row).breaks[0] == "no"
+    for neither in ({"zip": "a"}, None, [3]):
+        with pytest.raises(rulescore.InputError, match="E267"):
+            found.explain(neither)
+
+
+def test_the_predicted_row_of_a_table_is_not_called_observed() -> None:
+    rules = """
+    cap: false <- sale(price: P), P > 300.
+    pair: false <- sale(id: A, zip: Z, price: P), sale(id: B, zip: Z, price: Q), P > Q + 295.
+    zip: false <- sale(id: A, price: P), sale(id: A, zip: Z), P > 300.
+    fine: P < 1000 <- sale(price: P).
+    """
+    table = rulescore.Table({"id": [1, 2, 3], "zip": ["a"] * 3, "price": [100, 110, None]}, key="id", target="price", hidden=[3])
+    scored = rulescore.score(None, {"m": {3: 400}}, rules, tables={"sale": table}, threads=1)
+    said = {row["rule"]: row["sentence"] for row in scored.violations().to_pylist()}
+    assert said == {
+        "cap": "m predicts sale.price(3, 400), and 400 > 300, which the rule forbids",
+        "pair": "m predicts sale.price(3, 400), but sale(id: 1, zip: a, price: 100) is observed, and 400 > 100 + 295",
+        "zip": "m predicts sale.price(3, 400), but sale(id: 3, zip: a) is observed, and 400 > 300",
+    }
+    assert "  m predicts sale.price(3, 400), so that 400 < 1000 should hold, and it does" in str(scored.explain(3))
+
+
 def test_a_prediction_that_is_written_otherwise_is_told() -> None:
     with pytest.raises(rulescore.InputError, match=r'write `wife\("5", "76"\)`, which is predicted'):
         result().violations(prediction="wife(5, 76)")

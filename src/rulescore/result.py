@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from os import PathLike
@@ -19,7 +19,7 @@ from rulescore.data.violation import CountedBy, PredictedKey
 from rulescore.errors import Diagnostic, InputError, RulescoreWarning
 from rulescore.evaluate import Session
 from rulescore.language.parser import parse_atom
-from rulescore.language.syntax import Atom, Constant
+from rulescore.language.syntax import Atom, Constant, Value
 from rulescore.reporting.cells import counted, shown
 from rulescore.reporting.comparison import Comparison
 from rulescore.reporting.explanation import Explanation, explanation
@@ -185,7 +185,7 @@ class Result(Evaluation):
 
     def explain(self, prediction: object, *, model: str | None = None) -> Explanation:
         """The rules that a prediction breaks, with the facts, those that it meets, and those that it never touches. A prediction is
-        a tuple (head, relation, tail), an atom as text, or the key of a table's row."""
+        a tuple (head, relation, tail), an atom as text, the key of a table's row, or a row of violations as a mapping."""
         with self.session() as session:
             return _explained(session, prediction, model)
 
@@ -329,13 +329,22 @@ def _explained(session: Session, prediction: object, model: str | None) -> Expla
 
 
 def _asked(session: Session, prediction: object) -> Atom | PredictedKey:
-    """A fact, or the key of a row whose target is predicted. Text is a fact if it is written as one."""
-    match prediction:
+    """A fact, or the key of a row whose target is predicted. Text is a fact if it is written as one; a mapping is a row of
+    violations, or of the user's own."""
+    if isinstance(prediction, str) and ("(" in prediction or not session.prediction_keys):
+        return parse_atom(prediction)
+    if isinstance(prediction, Mapping):
+        keys = [key for key in session.prediction_keys.values() if all(prediction.get(one) is not None for one in key)]
+        columns = keys[0] if len(keys) == 1 else ("head", "relation", "tail")
+        return _asked(session, tuple(prediction.get(one) for one in columns))
+    values = prediction if isinstance(prediction, tuple) else (prediction,)
+    plain = tuple(one.item() if hasattr(one, "item") else one for one in values)
+    if any(not isinstance(one, Value) for one in plain):
+        what = f"`{prediction}`" if isinstance(prediction, tuple) else kind_of(prediction)
+        helps = ('give a fact, `("5", "wife", "76")` or "wife(5, 76)", or the key of a row whose target is predicted',)
+        raise InputError(Diagnostic("E267", f"{what} names no prediction", helps=helps))
+    match plain:
         case (head, str() as relation, tail) if session.knows_predicate(relation, 2):
-            return Atom(relation, (Constant(head), Constant(tail)))  # type: ignore[arg-type]
-        case str() as text if "(" in text or not session.prediction_keys:
-            return parse_atom(text)
-        case tuple() as values:
-            return PredictedKey(values)
+            return Atom(relation, (Constant(head), Constant(tail)))
         case _:
-            return PredictedKey((prediction,))  # type: ignore[arg-type]
+            return PredictedKey(plain)

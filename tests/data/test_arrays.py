@@ -187,6 +187,12 @@ def test_what_does_not_fit_the_rows_is_told(hidden, values, message: str) -> Non
         predicted(rulescore.Table(TRUTH, key="id", target="price", hidden=hidden), values)
 
 
+def test_a_mask_without_a_key_is_told_of_the_key_alone() -> None:
+    with pytest.raises(InputError) as error:
+        predicted(rulescore.Table(TRUTH, target="price", hidden=MASK), {9: 1.0})
+    assert [one.code for one in error.value.problems] == ["E332"]
+
+
 def test_an_index_that_may_mean_ids_or_labels_is_refused_unless_it_has_a_name() -> None:
     frame = TRUTH.assign(id=[1, 2, 3, 4])
     table = rulescore.Table(frame, key="id", target="price", hidden=MASK)

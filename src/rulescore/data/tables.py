@@ -165,6 +165,8 @@ class _Description:
                 raise _wrong(f"`hidden` of table `{self._name}` is not understood", _HIDDEN_FORMS)
             case Path() as path:
                 return HiddenIds(file_rows(path))
+            case _ if not _names(self._table.key):
+                return None  # E332 says what is missing.
             case mask if isinstance(rows, RowStream) and not self._of_truth_values(rows) and (chosen_rows := mask_of(mask)):
                 ids = masked_ids(self._name, _names(self._table.key), rows, chosen_rows, series_index(mask))
                 return HiddenIds(frame_rows(ids, f"<hidden rows of {self._name}>"))

@@ -16,12 +16,14 @@ from rulescore.language.syntax import Atom, Constant, RowAtom, Term, Value, Wild
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A ground atom with the values of its arguments; None stands for anything. `names`: the attributes, if it is a row."""
+    """A ground atom with the values of its arguments; None stands for anything. `names`: the attributes, if it is a row.
+    `predicted`: it is the row of the prediction, with what that says of it."""
 
     predicate: str
     values: tuple[Value | None, ...]
     names: tuple[str, ...] = ()
     negative: bool = False
+    predicted: bool = False
 
     def __str__(self) -> str:
         terms: list[Term] = [Wildcard() if one is None else Constant(one) for one in self.values]

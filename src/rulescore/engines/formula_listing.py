@@ -189,8 +189,11 @@ class FormulaListing:
             binding=dict(zip(_variables(context), values.values(), strict=True)),
             body=tuple(print_condition(replace_variables(one, ground)) for one in self._body(rule).conditions),
             head="false" if isinstance(head, Falsity) else print_condition(replace_variables(head, ground)),
-            facts=tuple(self._body_facts(rule, ground)),
-            refuters=tuple(dict.fromkeys(self._refuters(context, row, ground, instances))),
+            facts=tuple(self._told(one, answer.fact) for one in self._body_facts(rule, ground)),
+            refuters=tuple(
+                replace(one, facts=tuple(self._told(fact, answer.fact) for fact in one.facts))
+                for one in dict.fromkeys(self._refuters(context, row, ground, instances))
+            ),
             compared=tuple(_compared(context, row, ground, self._percentages)),
             aggregated=tuple(_aggregated(context, row, ground)),
             model=answer.model,
@@ -231,6 +234,15 @@ class FormulaListing:
                     yield Refuter(declared=f"{print_condition(replace_variables(test, ground))} is false")
                 case _:
                     raise AssertionError("not a reason")
+
+    def _told(self, fact: Fact, prediction: Fact | None) -> Fact:
+        """The fact, which may be the predicted row: one of its key that names what the prediction says of it."""
+        if prediction is None or not fact.names or not prediction.predicate.startswith(f"{fact.predicate}."):
+            return fact
+        relation = self._formulas.schema.relations[fact.predicate]
+        values = dict(zip(fact.names, fact.values, strict=True))
+        same = tuple(values.get(one) for one in relation.key) == prediction.values[:-1]
+        return replace(fact, predicted=same and not relation.from_prediction.isdisjoint(values))
 
     def _ground_fact(self, atom: RowAtom) -> Fact:
         return self._fact(atom.table, [(one, term.value if isinstance(term, Constant) else None) for one, term in atom.arguments])

@@ -6,7 +6,7 @@ import datetime
 import re
 from collections.abc import Sequence
 
-from rulescore.data.violation import Compared, Refuter, Violation
+from rulescore.data.violation import Compared, Fact, Refuter, Violation
 from rulescore.language.moments import spell_duration
 from rulescore.reporting.cells import shown
 from rulescore.reporting.listing import CellKind
@@ -22,7 +22,7 @@ def sentence(violation: Violation) -> str:
 
 def _sentence(violation: Violation) -> str:
     own = None if violation.prediction is None else str(violation.prediction)
-    others = [text for text in dict.fromkeys(map(str, violation.facts)) if text != own]
+    others = _others(violation.facts, own)
     data = _observed(others) if others else "the data"
     said = data if own is None else f"{violation.model} predicts {own}"
     if violation.confirmed:
@@ -67,11 +67,16 @@ def _against(refuter: Refuter, own: str | None) -> str:
         return str(refuter) if is_clause else f"`{refuter}` refutes it"
     if any(one.negative for one in refuter.facts):
         return f"{_listed([str(one).removeprefix('negative ') for one in refuter.facts])} is known to be false"
-    facts = [str(one) for one in refuter.facts if str(one) != own]
+    facts = _others(refuter.facts, own)
     absent = [f"not {one}" for one in refuter.absent]
     if not facts and not absent:
         return "it is refuted by the prediction itself" if refuter.facts else f"{refuter} refute it"
     return _observed(facts) if not absent else f"{_listed([*facts, *absent])} refutes it"
+
+
+def _others(facts: Sequence[Fact], own: str | None) -> list[str]:
+    """The facts beside the prediction."""
+    return [text for text in dict.fromkeys(str(one) for one in facts if not one.predicted) if text != own]
 
 
 def _missed(compared: Compared, head: str) -> str:

@@ -153,7 +153,13 @@ class Session:
         problems = checks.structure(self.program, names, self._horn)
         types = literal_types(self._engine, self._loaded, self._horn)
         problems += checks.meaning(
-            self.program, self._loaded.vocabulary, types, self._horn, lambda name: not known.is_predicate(name), known.functions
+            self.program,
+            self._loaded.vocabulary,
+            types,
+            self._horn,
+            lambda name: not known.is_predicate(name),
+            known.functions,
+            self._left_out(),
         )
         problems += [] if self.rules or not self.setting.rules else [_no_rules()]
         problems += data_problems(self._engine, self.setting, self._loaded, self._tables)
@@ -184,6 +190,14 @@ class Session:
         self.plan: Plan = plan(((i, normal_rule(self.program.rules[i])) for i in sorted(self._fast)), self.ways)
         self._prepared: counting.Counter | None = None
         self._counted = False
+
+    def _left_out(self) -> list[str]:
+        """How many predictions `top_k` has not kept: what they are about is not known."""
+        counts = {model: one for model, one in self._loaded.predictions.items() if one.kept < one.rows}
+        return [
+            f"`top_k` keeps {of.kept:,} of {of.rows:,} predictions of `{model}`, and no other is read"
+            for model, of in counts.items()
+        ]
 
     def _families(self, known: Names) -> tuple[Program, frozenset[int]]:
         """The statements of the fast family, and the numbers of its rules."""

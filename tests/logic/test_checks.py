@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 
 from rulescore.data.api import make_setting
@@ -128,6 +129,13 @@ def test_e205_a_predicate_of_some_predictions_or_negative_facts_is_known(problem
     rules = "mother(X, Y) <- fahter(X, Y)."
     assert problems(rules, FACTS, predictions={"model": {"fahter": [("carl", "anna")]}}) == {}
     assert set(problems(rules, FACTS, negatives={"fahter": [("carl", "anna")]})) == {"W203"}
+
+
+@pytest.mark.parametrize(("predicate", "code"), [("fahter", "E205"), ("cousin", "W203")])
+def test_a_predicate_may_be_that_of_answers_that_are_not_kept(problems, predicate: str, code: str):
+    answers = pa.table({"head": ["a", "a"], "relation": ["father", predicate], "tail": ["b", "c"], "rank": [1, 2]})
+    found = problems(f"mother(X, Y) <- {predicate}(X, Y).", FACTS, predictions={"model": answers})[code]
+    assert found.notes == ("`top_k` keeps 1 of 2 predictions of `model`, and no other is read",)
 
 
 def test_similar_names_that_are_both_right_are_no_error(problems):

@@ -271,12 +271,14 @@ def meaning(
     horn: Program,
     elsewhere: Callable[[str], bool],
     functions: Collection[str] = (),
+    left_out: Collection[str] = (),
 ) -> list[Diagnostic]:
     """Problems that show only beside the data. `elsewhere` says of names that they are no predicates of facts: they are tests,
-    or attributes of tables. `functions`: the names of registered predicates."""
+    or attributes of tables. `functions`: the names of registered predicates. `left_out`: in words, how many predictions are not
+    kept, so that nothing is known of them."""
     problems = list(_arity_clashes(program, vocabulary, elsewhere))
     declared = {s.predicate for s in program.statements if isinstance(s, PredicateDeclaration)}
-    problems += _unknown_predicates(program, vocabulary, declared, elsewhere, {*TESTS, *functions})
+    problems += _unknown_predicates(program, vocabulary, declared, elsewhere, {*TESTS, *functions}, tuple(left_out))
     problems += _function_names(program, functions, elsewhere)
     problems += _constant_types(horn, types)
     problems += _group_arities(program, vocabulary)
@@ -341,7 +343,12 @@ def _function_names(program: Program, functions: Iterable[str], elsewhere: Calla
 
 
 def _unknown_predicates(
-    program: Program, vocabulary: Vocabulary, declared: set[str], elsewhere: Callable[[str], bool], tests: set[str]
+    program: Program,
+    vocabulary: Vocabulary,
+    declared: set[str],
+    elsewhere: Callable[[str], bool],
+    tests: set[str],
+    left_out: tuple[str, ...],
 ) -> Iterator[Diagnostic]:
     known = {p.name for p in vocabulary.predicates.values() if p.occurs} | declared
     spellings = Spellings(known | tests)
@@ -362,6 +369,7 @@ def _unknown_predicates(
                     f"predicate `{predicate}` has no facts anywhere",
                     span.place() if span else None,
                     f"did you mean `{close}`?",
+                    notes=left_out,
                     helps=(f"if the name is right, declare it: `predicate {predicate}/{arities.get(predicate, 2)}.`",),
                 )
             else:
@@ -369,6 +377,7 @@ def _unknown_predicates(
                     "W203",
                     f"predicate `{predicate}` has no facts in the data or in any model's predictions",
                     span.place() if span else None,
+                    notes=left_out,
                     severity=Severity.WARNING,
                 )
 

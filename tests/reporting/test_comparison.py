@@ -44,10 +44,10 @@ ALL = (TWO, ALONE, RUNS)
 
 def test_a_comparison_is_one_line() -> None:
     assert repr(TWO) == (
-        "<Comparison of ridge and forest, 95% intervals: better by share violating a hard rule: ridge, by hard score: ridge, "
-        "by soft score: –>"
+        "<Comparison of ridge and forest, 95% intervals: better by violating a hard rule: ridge, by RVS hard: ridge, "
+        "by RVS soft: –>"
     )
-    assert repr(ALONE).startswith("<Comparison of ridge alone, 95% intervals: hard score ")
+    assert repr(ALONE).startswith("<Comparison of ridge alone, 95% intervals: RVS hard ")
     assert repr(RUNS).startswith("<Comparison of 2 pairs of models, 95% intervals: ")
     assert all("\n" not in repr(one) for one in ALL)
 
@@ -96,9 +96,9 @@ def test_people_see_what_matters_or_one_table() -> None:
 
 
 def test_latex_has_one_table_and_no_label_twice() -> None:
-    assert TWO.to_latex().count(r"\begin{tabular}") == 1
+    assert TWO.to_latex().count(r"\begin{tabular") == 1
     text = TWO.to_latex("rules")
-    assert (text.count(r"\begin{tabular}"), text.count(r"\label{tab:rulescore-rules}")) == (2, 1)
+    assert (text.count(r"\begin{tabular"), text.count(r"\label{tab:rulescore-rules}")) == (2, 1)
 
 
 def test_csv_is_exact_and_spreadsheets_compute_nothing() -> None:

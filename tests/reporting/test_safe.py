@@ -8,6 +8,7 @@ import json
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -181,7 +182,24 @@ def wide_listings() -> list[Listing]:
     rules = Listing("rules", "Rules", (*columns, Column("text", "text", CellKind.CODE)), ((*figures, rule),))
     texts = ("sentence", "rule", "binding", "answer", "roles", "body", "head")
     row = (f"m predicts {rule}, but {rule} is observed", "fb.rules:305", *[rule] * 5)
-    return [rules, Listing("violations", "Violations", tuple(Column(one, one) for one in texts), (row,), layout=Layout.BLOCKS)]
+    measures = ("violating a hard rule", "share of predictions that violate", "RVS hard", "RVS soft")
+    shares = [Column(one, one, CellKind.COUNT) for one in measures]
+    model = ("compgcn", "2,225 of 7,335", "0.3033 (0.2934 to 0.3149)", "13.5 (11.4 to 16.4)", "0.483 (0.234 to 1.75)")
+    models = Listing("models", "Models", (Column("model", "model"), *shares), (model,))
+    violations = Listing("violations", "Violations", tuple(Column(one, one) for one in texts), (row,), layout=Layout.BLOCKS)
+    return [rules, violations, models]
+
+
+def test_latex_of_a_rule_with_many_figures_has_its_text_below_them_and_no_wider_column() -> None:
+    text = render_latex(wide_listings()[0])
+    assert r"\begin{tabular*}{\linewidth}{@{\extracolsep{\fill}}llrrrr@{}}" in text
+    (below,) = [line for line in text.splitlines() if r"\multicolumn" in line]
+    assert below.startswith(r"\multicolumn{6}{@{}l@{}}{\makebox[0pt][l]{\parbox[t]")
+
+
+def test_headings_in_latex_are_as_wide_as_the_figures_below_them() -> None:
+    text = render_latex(wide_listings()[2])
+    assert r"\shortstack[r]{violating a\\hard rule} & \shortstack[r]{share of predictions that\\violate} & RVS hard" in text
 
 
 def test_latex_of_violations_has_the_rule_and_the_sentence() -> None:
@@ -210,8 +228,10 @@ def test_latex_compiles(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(TEX is None or TEX.endswith("tectonic"), reason="pdflatex says which lines are too long")
 def test_latex_fits_a_page(tmp_path: Path) -> None:
-    packages = r"\documentclass{article}\usepackage[T1]{fontenc}\usepackage{booktabs}"
-    body = "\n".join(map(render_latex, wide_listings()))
+    packages = r"\documentclass{article}\usepackage[T1]{fontenc}\usepackage{booktabs,longtable}"
+    rules, *others = wide_listings()
+    listings = [rules, *others, replace(rules, rows=rules.rows * 50)]
+    body = "\n".join(map(render_latex, listings))
     (tmp_path / "tables.tex").write_text(f"{packages}\n\\begin{{document}}\n{body}\n\\end{{document}}\n", encoding="utf-8")
     done = subprocess.run(
         [TEX, "-interaction=nonstopmode", "tables.tex"], cwd=tmp_path, capture_output=True, text=True, check=False

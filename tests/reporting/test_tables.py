@@ -132,7 +132,7 @@ def test_what_is_read_is_said_of_tables_where_there_are_only_tables(table_evalua
 
 def test_a_reason_that_is_true_of_all_models_is_said_once(table_evaluation: Evaluation) -> None:
     notes = models_listing(table_evaluation).notes
-    assert notes[2:] == (
+    assert notes[3:] == (
         "– RVS hard: there is no hard rule",
         "– hard mean: no hard rule has an evaluable grounding with a prediction",
     )

@@ -48,7 +48,7 @@ def _show_motivating_example(found: Demo) -> None:
     _heading("1. Two answers and one rule")
     _say(f"We know {', '.join(_fact(fact) for fact in MOTIVATING_FACTS)}. One rule says that nobody marries a sibling:")
     click.echo(f"    {MOTIVATING_RULE}\n")
-    columns = (Column("model", "model"), Column("prediction", "prediction"), Column("hard_score", "hard score", CellKind.SCORE))
+    columns = (Column("model", "model"), Column("prediction", "prediction"), Column("hard_score", "RVS hard", CellKind.SCORE))
     models = found.motivating.model_results
     rows = tuple((model.name, _fact(MOTIVATING_PREDICTIONS[model.name]), measure_cell(model.hard_score)) for model in models)
     _show(Listing("models", "Two models", columns, rows))

@@ -9,9 +9,8 @@ from rulescore.language.printer import print_statement
 from rulescore.language.syntax import Program, Rule
 from rulescore.reporting.audit_filter import EVERY_RULE, AuditFilter, Flag, Order, flags, in_order
 from rulescore.reporting.cells import counted
-from rulescore.reporting.findings import TITLE_COLUMNS, title_cells
 from rulescore.reporting.listing import Audience, Cell, CellKind, Column, Listing
-from rulescore.reporting.tables import group_listings, shortly_titled
+from rulescore.reporting.tables import group_listings
 from rulescore.scoring.results import RuleKind, RuleResult
 
 _CLAIMED = "confidence and support: as the rule files say, whatever the data"
@@ -32,7 +31,8 @@ def audit_listing(
     claimed = any(rule.info.confidence is not None or rule.info.support is not None for rule in listed)
     told = Audience.EVERYONE if claimed else Audience.PROGRAMS
     columns = (
-        *TITLE_COLUMNS,
+        Column("rule", "rule"),
+        Column("text", "text", audience=Audience.PROGRAMS),
         Column("kind", "kind", audience=Audience.PROGRAMS),
         Column("kind_reason", "why", audience=Audience.PROGRAMS),
         Column("confirmed", "confirmed", CellKind.COUNT),
@@ -46,6 +46,7 @@ def audit_listing(
         Column("largest_group", "largest group", CellKind.COUNT, Audience.PROGRAMS),
         Column("largest_group_share", "its share", CellKind.RATE, Audience.PROGRAMS),
         Column("largest_group_share_reason", "why", audience=Audience.PROGRAMS),
+        Column("shown_text", "text", CellKind.CODE, Audience.PEOPLE, whole=True),
     )
     return Listing(
         "audit",
@@ -77,7 +78,8 @@ def kept_text(program: Program, results: Sequence[RuleResult], wanted: AuditFilt
 def _row(rule: RuleResult) -> tuple[Cell, ...]:
     counts = rule.dataset
     return (
-        *title_cells(rule.info, shortly_titled),
+        rule.info.name,
+        rule.info.text,
         rule.kind.value,
         rule.kind_reason,
         counts.confirmed,
@@ -91,6 +93,7 @@ def _row(rule: RuleResult) -> tuple[Cell, ...]:
         rule.largest_group,
         rule.largest_group_share.value,
         rule.largest_group_share.reason,
+        rule.info.text,
     )
 
 

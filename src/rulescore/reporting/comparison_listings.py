@@ -15,7 +15,7 @@ from rulescore.scoring.comparison import Compared
 MOST_ROWS = 20
 """Rules that separate two models, and predictions that changed: so many of each are shown to people."""
 
-MEASURES = {"violating": "share violating a hard rule", "hard_score": "hard score", "soft_score": "soft score"}
+MEASURES = {"violating": "violating a hard rule", "hard_score": "RVS hard", "soft_score": "RVS soft"}
 _BETWEEN = " to "
 
 Row = Mapping[str, Any]
@@ -65,7 +65,7 @@ def _models(comparison: Compared) -> Listing:
         *([Column("run", "run")] if comparison.two_runs else []),
         Column("model", "model"),
         Column("violating", "violating a hard rule", CellKind.COUNT),
-        *(Column(measure, heading, CellKind.COUNT) for measure, heading in MEASURES.items()),
+        *(Column(measure, heading, CellKind.COUNT) for measure, heading in (MEASURES | {"violating": "share"}).items()),
     )
     cells = tuple(
         (

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from textwrap import wrap
 
 from rulescore.characters import visible
 from rulescore.reporting.cells import is_number, shown
@@ -43,44 +44,76 @@ _ESCAPES = {
 
 
 _LONGEST = 40
-"""With more rows a table is no float, but goes over pages."""
+"""With more lines a table is no float, but goes over pages. A row that has text is about two lines."""
 _LINE = 72
 """So many characters of a table's size are about the width of a page of the class article."""
 _GAP = 2
 _NEW_LINE = r"\\"
 _NARROWEST = 0.3
-_BREAKS_AFTER = frozenset("/_.,():")
+_BREAKS_AFTER = frozenset("/_.")
+_SMALL = (r"\footnotesize", r"\setlength{\tabcolsep}{3pt}")
+_SMALLER = (r"\scriptsize", r"\setlength{\tabcolsep}{2pt}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """The parts of a table. One that is as wide as the page has texts below its rows, or columns that leave no room."""
+
+    caption: str
+    size: tuple[str, ...]
+    alignment: str
+    head: tuple[str, ...]
+    rows: tuple[str, ...]
+    page_wide: bool
 
 
 def render_latex(listing: Listing) -> str:
     """One table with caption and label. Notes are comments: what a paper says about a table is its authors' business."""
     if listing.layout is Layout.BLOCKS:
         listing = _few_columns(listing)
-    long = len(listing.rows) > _LONGEST
     wide = [number for number, column in enumerate(listing.columns) if _is_wide(listing, column)]
     narrow = [number for number in range(len(listing.columns)) if number not in wide]
-    room = _room(listing, narrow) / (len(wide) or 1)
-    beside = room >= _NARROWEST
+    room = _room(listing, narrow)
+    each = room / (len(wide) or 1)
+    beside = not wide or each >= _NARROWEST
     kept = range(len(listing.columns)) if beside else narrow
-    alignment = "".join(rf"p{{{room:.2f}\linewidth}}" if one in wide else _alignment(listing.columns[one].kind) for one in kept)
-    head = [r"\toprule", _row([_heading(listing.columns[one]) for one in kept]), r"\midrule"]
-    rows = []
+    rows: list[str] = []
     for number in range(len(listing.rows)):
         below = [] if beside else [_below(len(narrow), _wrapped(listing, (number, one))) for one in wide]
         cells = _row([_wrapped(listing, (number, one)) if one in wide else _cell(listing, (number, one)) for one in kept])
         # A text that has no room beside the figures stands below them, on the same page.
         rows += [cells + ("*" if below else ""), *below]
-    caption = rf"\caption{{{escaped(listing.title)}}}\label{{tab:rulescore-{listing.name}}}"
+    table = _Table(
+        rf"\caption{{{escaped(listing.title)}}}\label{{tab:rulescore-{listing.name}}}",
+        _SMALL if room >= 0 else _SMALLER,
+        "".join(rf"p{{{each:.2f}\linewidth}}" if one in wide else _alignment(listing.columns[one].kind) for one in kept),
+        (r"\toprule", _row([_heading(listing, one) for one in kept]), r"\midrule"),
+        tuple(rows),
+        page_wide=not beside or room < 0,
+    )
+    long = len(listing.rows) * (2 if wide else 1) > _LONGEST
     packages = f"booktabs{', longtable' if long else ''}, and fontenc with the option T1"
-    lines = [f"% {line}" for line in (f"packages: {packages}", *map(visible, listing.notes))]
-    size = [r"\footnotesize", r"\setlength{\tabcolsep}{3pt}"]
-    if long:
-        lines += [r"\begingroup", *size, rf"\begin{{longtable}}{{{alignment}}}", rf"{caption}\\", *head, r"\endfirsthead", *head]
-        lines += [r"\endhead", r"\bottomrule", r"\endfoot", *rows, r"\end{longtable}", r"\endgroup"]
-    else:
-        lines += [r"\begin{table}", r"\centering", caption, *size, rf"\begin{{tabular}}{{{alignment}}}", *head]
-        lines += [*rows, r"\bottomrule", r"\end{tabular}", r"\end{table}"]
-    return "\n".join(lines) + "\n"
+    comments = [f"% {line}" for line in (f"packages: {packages}", *map(visible, listing.notes))]
+    return "\n".join([*comments, *(_over_pages(table) if long else _float(table))]) + "\n"
+
+
+def _over_pages(table: _Table) -> list[str]:
+    margins = [r"\setlength{\LTleft}{0pt}", r"\setlength{\LTright}{0pt}"] if table.page_wide else []
+    begin = rf"\begin{{longtable}}{{{_spread(table)}}}"
+    top = [r"\begingroup", *table.size, *margins, begin, rf"{table.caption}\\"]
+    head = [*table.head, r"\endfirsthead", *table.head, r"\endhead", r"\bottomrule", r"\endfoot"]
+    return [*top, *head, *table.rows, r"\end{longtable}", r"\endgroup"]
+
+
+def _spread(table: _Table) -> str:
+    return rf"@{{\extracolsep{{\fill}}}}{table.alignment}@{{}}" if table.page_wide else table.alignment
+
+
+def _float(table: _Table) -> list[str]:
+    name, width = ("tabular*", r"{\linewidth}") if table.page_wide else ("tabular", "")
+    top = [r"\begin{table}", r"\centering", r"\setlength{\belowcaptionskip}{4pt}", table.caption, *table.size]
+    body = [rf"\begin{{{name}}}{width}{{{_spread(table)}}}", *table.head, *table.rows, r"\bottomrule", rf"\end{{{name}}}"]
+    return [*top, *body, r"\end{table}"]
 
 
 def _few_columns(listing: Listing) -> Listing:
@@ -99,26 +132,31 @@ def _is_wide(listing: Listing, column: Column) -> bool:
 
 def _room(listing: Listing, narrow: Sequence[int]) -> float:
     """The part of a line that these columns leave."""
-    taken = 0
-    for number in narrow:
-        column = listing.columns[number]
-        heading = max(map(len, _lines(column)))
-        taken += max([heading, *(len(shown(row[number], column.kind)) for row in listing.rows)]) + _GAP
-    return 1 - taken / _LINE
+    return 1 - sum(max(_widest(listing, one), *map(len, _lines(listing, one))) + _GAP for one in narrow) / _LINE
 
 
-def _lines(column: Column) -> list[str]:
-    """The lines of a heading: one for each word, above figures."""
-    return (column.heading.split() or [""]) if is_number(column.kind) else [column.heading]
+def _widest(listing: Listing, number: int) -> int:
+    return max((len(shown(row[number], listing.columns[number].kind)) for row in listing.rows), default=0)
 
 
-def _heading(column: Column) -> str:
-    lines = [escaped(one) for one in _lines(column)]
+def _lines(listing: Listing, number: int) -> list[str]:
+    """The lines of a heading, which is no wider than the figures below it if its words are not."""
+    column = listing.columns[number]
+    if not is_number(column.kind):
+        return [column.heading]
+    longest = max(map(len, column.heading.split()), default=1)
+    return wrap(column.heading, max(longest, _widest(listing, number)), break_long_words=False, break_on_hyphens=False) or [""]
+
+
+def _heading(listing: Listing, number: int) -> str:
+    lines = [escaped(one) for one in _lines(listing, number)]
     return lines[0] if len(lines) == 1 else rf"\shortstack[r]{{{_NEW_LINE.join(lines)}}}"
 
 
 def _below(columns: int, text: str) -> str:
-    return rf"\multicolumn{{{columns}}}{{p{{0.95\linewidth}}}}{{{text}}} \\ \addlinespace"
+    """A line of text that makes no column wider, as it is in a box of no width."""
+    box = rf"\makebox[0pt][l]{{\parbox[t]{{\linewidth}}{{{text}\strut}}}}"
+    return rf"\multicolumn{{{columns}}}{{@{{}}l@{{}}}}{{{box}}} {_NEW_LINE} \addlinespace"
 
 
 def _wrapped(listing: Listing, position: Position) -> str:
@@ -127,8 +165,7 @@ def _wrapped(listing: Listing, position: Position) -> str:
     kind = listing.columns[column].kind
     pieces = (escaped(one) + (r"\allowbreak{}" if one in _BREAKS_AFTER else "") for one in shown(listing.rows[row][column], kind))
     text = "".join(pieces)
-    # The group gives the end of the row back its meaning, which ragged text changes.
-    return rf"{{\raggedright\texttt{{{text}}}\par}}" if kind is CellKind.CODE else rf"{{\raggedright {text}\par}}"
+    return rf"\raggedright\texttt{{{text}}}" if kind is CellKind.CODE else rf"\raggedright {text}"
 
 
 def escaped(text: str) -> str:
@@ -149,4 +186,5 @@ def _cell(listing: Listing, position: Position) -> str:
 def _row(cells: list[str]) -> str:
     # A row that begins with `[` would be read as the optional argument of the `\\` before it.
     first = f"{{}}{cells[0]}" if cells[0].startswith(("[", "*")) else cells[0]
-    return " & ".join([first, *cells[1:]]) + r" \\"
+    # Ragged text changes what `\\` means.
+    return " & ".join([first, *cells[1:]]) + (r" \tabularnewline" if cells[-1].startswith(r"\raggedright") else r" \\")

@@ -52,12 +52,14 @@ Position = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """`key` is the name other programs see, `heading` the one people see."""
+    """`key` is the name other programs see, `heading` the one people see. `whole`: the text of a rule stands below its row rather
+    than cut beside it."""
 
     key: str
     heading: str
     kind: CellKind = CellKind.TEXT
     audience: Audience = Audience.EVERYONE
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)

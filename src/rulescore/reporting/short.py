@@ -17,6 +17,7 @@ from rulescore.scoring.score import UNMEASURED
 MOST_RULES = 20
 
 _LEGEND = (
+    "violating predictions: those that violate a hard rule",
     "published scores: RVS hard, violations per hard rule; RVS soft, violation rate over that of the data (1: as often as the "
     "data), weighed by share of all groundings",
     "hard mean: per hard rule with groundings, as published tables of FB15k-237 count; soft mean: weighed by share among soft "

@@ -31,7 +31,7 @@ def _heading(verdicts: Sequence[Verdict]) -> Iterator[str]:
 
 
 def _models(evaluation: Evaluation) -> Iterator[str]:
-    yield "| model | violating a hard rule | evaluable | hard score | soft score |"
+    yield "| model | violating a hard rule | evaluable | RVS hard | RVS soft |"
     yield "| :--- | ---: | ---: | ---: | ---: |"
     for model in evaluation.model_results:
         cells = (_code(model.name), _violating(model), f"{model.evaluable:,}", _score(model.hard_score), _score(model.soft_score))

@@ -132,7 +132,8 @@ def column_widths(columns: Sequence[Column], cells: Sequence[Sequence[str]], wid
         for number in code:
             wanted = max(map(cell_len, (columns[number].heading, *(row[number] for row in cells))))
             room = width - sum(widths.values()) - _GAP * len(widths)
-            widths[number] = min(wanted, room) if room >= min(wanted, _NARROWEST_CODE) else 0
+            enough = wanted if columns[number].whole else min(wanted, _NARROWEST_CODE)
+            widths[number] = min(wanted, room) if room >= enough else 0
         return [widths[number] for number in range(len(columns))]
     contents = [[row[index] for row in cells] for index in range(len(columns))]
     widest = [max(map(cell_len, (visible(column.heading), *content))) for column, content in zip(columns, contents, strict=True)]

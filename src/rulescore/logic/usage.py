@@ -26,7 +26,7 @@ from rulescore.language.syntax import (
     Statement,
     Test,
 )
-from rulescore.language.trees import nodes_in
+from rulescore.language.trees import atoms_in, nodes_in
 
 
 def conditions_of(statement: Statement) -> tuple[Condition, ...]:
@@ -45,9 +45,9 @@ def conditions_of(statement: Statement) -> tuple[Condition, ...]:
 def used_atoms(statement: Statement, tests: Collection[str] = ()) -> Iterator[Atom]:
     """Atoms that a statement mentions, heads first."""
     for condition in conditions_of(statement):
-        for node in nodes_in(condition):
-            if isinstance(node, Atom) and node.predicate not in tests:
-                yield node
+        for atom in atoms_in(condition):
+            if isinstance(atom, Atom) and atom.predicate not in tests:
+                yield atom
 
 
 def uses(program: Program, tests: Collection[str] = ()) -> Iterator[tuple[str, int, Span | None]]:

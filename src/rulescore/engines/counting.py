@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from rulescore.data.setting import Role
+from rulescore.engines import chains
 from rulescore.engines.base import Engine
 from rulescore.engines.loading import Loaded
 from rulescore.errors import EngineError
@@ -70,8 +71,14 @@ def prepare(
         ambiguous,
         loaded.any_observed_prediction,
     )
-    if 2 in loaded.fact_arities and any(_is_wedge(group) for group in plan.groups):
-        _find_triangles(engine, loaded, distinct=distinct_variables)
+    if 2 in loaded.fact_arities:
+        wedges, chained = any(map(_is_wedge, plan.groups)), any(map(chains.is_chain, plan.groups))
+        if wedges or chained:
+            engine.run(signature_sql.create_inverses(loaded.stride))
+        if wedges:
+            _find_triangles(engine, loaded, distinct=distinct_variables)
+        if chained:
+            chains.prepare(engine)
     return Counter(engine, loaded, plan, context, roles, titles)
 
 
@@ -80,7 +87,6 @@ def _is_wedge(group: Group) -> bool:
 
 
 def _find_triangles(engine: Engine, loaded: Loaded, *, distinct: bool) -> None:
-    engine.run(signature_sql.create_inverses(loaded.stride))
     engine.run(wedge_sql.create_ranks())
     engine.run(wedge_sql.create_edges(), as_written=True)
     engine.run(wedge_sql.create_triangles(distinct=distinct), as_written=True)
@@ -209,16 +215,29 @@ def dataset_statement(counter: Counter, number: int, *, one_rule: bool = False) 
             return condition_sql.condition_counts(claims, sources, context, arity, predictions=False, own=False)
 
 
+def dataset_statements(counter: Counter, number: int) -> Iterator[Select]:
+    """The statements that count a group's groundings over the data, each of them a part."""
+    group = counter.plan.groups[number]
+    if chains.is_chain(group) and 2 in counter.context.fact_arities:
+        yield from chains.dataset_statements(counter.engine, counter.loaded, number, group, counter.context)
+    elif (statement := dataset_statement(counter, number)) is not None:
+        yield statement
+
+
 def dataset_counts(counter: Counter, further: Iterable[tuple[str, Select]] = ()) -> CountRows:
     """Confirmed, refuted and evaluable groundings over the data, by rule; rules without any may be absent. `further` statements
     come from rules outside the plan, with titles."""
-    return dict(chain.from_iterable(map(_count_rows, _answers(counter.engine, chain(_dataset_statements(counter), further)))))
+    found: CountRows = {}
+    for rows in _answers(counter.engine, chain(_dataset_statements(counter), further)):
+        for rule, (confirmed, refuted, evaluable) in _count_rows(rows):
+            before = found.get(rule, (0, 0, 0))
+            found[rule] = (before[0] + confirmed, before[1] + refuted, before[2] + evaluable)
+    return found
 
 
 def _dataset_statements(counter: Counter) -> Iterator[tuple[str, Select]]:
     for number in range(len(counter.plan.groups)):
-        statement = dataset_statement(counter, number)
-        if statement is not None:
+        for statement in dataset_statements(counter, number):
             yield _title(counter, number, "over the data"), statement
 
 

@@ -12,6 +12,7 @@ from rulescore.engines.counting import (
     Counter,
     condition_sources,
     dataset_statement,
+    dataset_statements,
     head_literal,
     load_group,
     prediction_statements,
@@ -56,9 +57,8 @@ def explain(counter: Counter) -> list[ShapeExplanation]:
     explanations = []
     for number, group in enumerate(counter.plan.groups):
         statements = []
-        dataset = dataset_statement(counter, number)
-        if dataset is not None:
-            statements.append(f"-- over the data\n{counter.engine.text(dataset, pretty=True)}")
+        for statement in dataset_statements(counter, number):
+            statements.append(f"-- over the data\n{counter.engine.text(statement, pretty=True)}")
         for title, statement in prediction_statements(counter, number):
             statements.append(f"-- {title}\n{counter.engine.text(statement, pretty=True)}")
         explanations.append(

@@ -109,7 +109,7 @@ def test_public_sales_are_never_taken_for_the_restricted_ones(real_estate: Repro
 
 
 def test_a_larger_tolerance_refutes_less(real_estate: Reproduction) -> None:
-    points = real_estate.curve.to_pylist()
+    points = next(one.points for one in real_estate.figures if one.name == "tolerances").to_pylist()
     for kind in KINDS:
         rates = [point["value"] for point in points if (point["model"], point["measure"]) == (kind, "dataset_rate")]
         assert len(rates) == len(FACTORS)

@@ -14,6 +14,7 @@ from rulescore.reporting.format import Format
 
 if TYPE_CHECKING:
     # Loading these takes longer than `--help` may.
+    from rulescore.reproduction.comparison import Reproduction
     from rulescore.reproduction.experiments import Outcome
 
 EXPERIMENTS = ("family", "fb15k-237", "real-estate", "checks", "all")
@@ -30,8 +31,14 @@ _ENDINGS = {Format.JSON: "json", Format.CSV: "csv", Format.MARKDOWN: "md"}
     metavar="FOLDER",
     help="Also write the tables, and a project with which other commands show more, into this folder.",
 )
+@click.option(
+    "--plots",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Draw the published figures, ours beside the published values, as SVG, PNG and PDF into this folder.",
+)
 @quiet_option
-def reproduce(experiment: str, form: str, output: Path | None, quiet: bool) -> None:
+def reproduce(experiment: str, form: str, output: Path | None, plots: Path | None, quiet: bool) -> None:
     """Run a published experiment again.
 
     Prints the published numbers beside ours. Each that differs gets its class: other predictions, other data, other averaging,
@@ -41,6 +48,9 @@ def reproduce(experiment: str, form: str, output: Path | None, quiet: bool) -> N
     from rulescore.reproduction.experiments import run
     from rulescore.reproduction.rendering import render
 
+    if plots is not None:
+        # Says before the work if what draws is not installed.
+        import rulescore.reporting.plots  # noqa: F401
     found = run(experiment)
     look = appearance()
     text = render(found, Format(form), look, spreadsheet=is_for_spreadsheets(click.get_current_context()))
@@ -48,6 +58,8 @@ def reproduce(experiment: str, form: str, output: Path | None, quiet: bool) -> N
     click.echo(text, nl=False, color=look.colour) if form == Format.TABLE else write(text)
     if output is not None:
         _write(found, output, quiet=quiet)
+    if plots is not None:
+        _draw(found, plots, quiet=quiet)
     if not all(check.holds for check in found.checks):
         raise SystemExit(1)
 
@@ -61,5 +73,16 @@ def _write(found: Outcome, folder: Path, *, quiet: bool) -> None:
         write_files(folder, {f"reproduction.{ending}": render(found, form) for form, ending in _ENDINGS.items()}), quiet=quiet
     )
     for one in found.reproductions:
-        own = folder if len(found.reproductions) == 1 else folder / one.name
-        show_written(write_files(own, one.project), quiet=quiet)
+        show_written(write_files(_own(found, one, folder), one.project), quiet=quiet)
+
+
+def _draw(found: Outcome, folder: Path, *, quiet: bool) -> None:
+    from rulescore.reporting.files import write_files
+    from rulescore.reproduction.figures import drawings
+
+    for one in found.reproductions:
+        show_written(write_files(_own(found, one, folder), drawings(one.figures)), quiet=quiet)
+
+
+def _own(found: Outcome, one: Reproduction, folder: Path) -> Path:
+    return folder if len(found.reproductions) == 1 else folder / one.name

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
 
 from rulescore.reporting.listing import CellKind, Listing
+from rulescore.reproduction.figures import Figure
 from rulescore.reproduction.published import Printed, agrees
 from rulescore.result import Result
 
@@ -68,18 +68,16 @@ class Compared:
 @dataclass(frozen=True, slots=True)
 class Reproduction:
     """A published experiment, run again. `parts`: tables in the order in which people read them. `result`: by the appendix, if
-    there are two ways of counting. `figures`: the published values of charts, by the name of the chart. `files`: what was read.
-    `project`: files that make a project of it, by name. `curve`: points of a chart over a tolerance, if there is one."""
+    there are two ways of counting. `files`: what was read. `project`: files that make a project of it, by name."""
 
     name: str
     title: str
     remarks: tuple[str, ...]
     parts: tuple[Compared | Listing, ...]
     result: Result
-    figures: Mapping[str, Any]
+    figures: tuple[Figure, ...]
     files: tuple[Path, ...]
     project: Mapping[str, str] = field(default_factory=dict)
-    curve: Any = None
 
     @property
     def compared(self) -> tuple[Compared, ...]:

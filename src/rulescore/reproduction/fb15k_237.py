@@ -14,7 +14,7 @@ from rulescore.data.truth import Truth
 from rulescore.reporting.cells import share_of
 from rulescore.reporting.listing import CellKind, Column, Listing
 from rulescore.reproduction.comparison import Cause, Cell, Compared, Reason, Reproduction, cell, sizes
-from rulescore.reproduction.figures import model_figures, table_of
+from rulescore.reproduction.figures import Chart, Figure, model_figures, rates_by_place, scores_by_place
 from rulescore.reproduction.files import data_files, prediction_files
 from rulescore.reproduction.observed_bodies import heads_a_grounding
 from rulescore.reproduction.published import Printed, agrees, published
@@ -93,7 +93,7 @@ def reproduce() -> Reproduction:
             sizes(given["data"], _sizes(triples, by[APPENDIX]), Cause.UNKNOWN, _REASONS),
         ),
         by[APPENDIX],
-        _figures(given),
+        _figures(given, by[APPENDIX]),
         (*data.values(), *files.values()),
         _project(data, files),
     )
@@ -403,25 +403,15 @@ def _sizes(triples: Mapping[str, pa.Table], result: Result) -> dict[str, int]:
     }
 
 
-def _figures(given: Mapping[str, Any]) -> dict[str, pa.Table]:
-    """Rules that were not named are called by their places in the published charts."""
-    rates = [(f"sampled rule {place}", float(rate)) for place, rate in enumerate(given["sampled_dataset_rates"], 1)]
-    hard = [
-        (f"hard rule {place}", model, float(score))
-        for model, scores in given["hard_rule_scores"].items()
-        for place, score in enumerate(scores, 1)
-    ]
-    soft = [
-        (f"sampled rule {place}", model, float(score))
-        for model, scores in given["sampled_soft_rule_scores"].items()
-        for place, score in enumerate(scores, 1)
-    ]
-    return {
-        "dataset_rates": table_of(("rule", "value"), rates),
-        "rules": table_of(("rule", "model", "value"), [*hard, *soft]),
-        "models": model_figures(given["models"]),
-        "tradeoff": model_figures(given["models"]),
-    }
+def _figures(given: Mapping[str, Any], result: Result) -> tuple[Figure, ...]:
+    models = model_figures(given["models"])
+    return (
+        rates_by_place(result, given["sampled_dataset_rates"]),
+        scores_by_place("hard_rules", result, RuleKind.HARD, given["hard_rule_scores"], highest=True),
+        scores_by_place("soft_rules", result, RuleKind.SOFT, given["sampled_soft_rule_scores"]),
+        Figure("models", Chart.MODELS, result, models),
+        Figure("tradeoff", Chart.TRADEOFF, result, models),
+    )
 
 
 def _project(data: Mapping[str, Path], files: Mapping[str, Path]) -> dict[str, str]:

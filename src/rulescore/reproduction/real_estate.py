@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from rulescore.accuracy.metrics import MEAN_ABSOLUTE_ERROR, R_SQUARED, REGRESSIO
 from rulescore.data.tables import Table
 from rulescore.reporting.listing import CellKind, Column, Listing
 from rulescore.reproduction.comparison import Cause, Cell, Compared, Reason, Reproduction, cell, sizes
-from rulescore.reproduction.figures import table_of
+from rulescore.reproduction.figures import Chart, Figure, model_figures, table_of
 from rulescore.reproduction.files import data_files, prediction_files
 from rulescore.reproduction.published import published
 from rulescore.reproduction.running import accuracy, read_columns, scored
@@ -67,6 +67,8 @@ def reproduce() -> Reproduction:
     table = Table(sales, key="id", target="price", hidden={"path": hidden}, derived=DERIVED)
     result = scored(None, files, rule_text(FACTORS), tables={"sale": table}, truth=prices, kept=False)
     at = {factor: _at(result, factor) for factor in FACTORS}
+    rules, models = at[1.0]
+    compared = replace(result, rule_results=tuple(rules.values()), model_results=tuple(models.values()))
     given = published()[NAME]
     return Reproduction(
         NAME,
@@ -79,11 +81,10 @@ def reproduce() -> Reproduction:
             _curve(at),
             sizes(given["data"], _sizes(result), Cause.DATA, _REASONS),
         ),
-        result,
-        _figures(given),
+        compared,
+        _figures(given, compared, _points(at)),
         (sales, hidden, *files.values()),
         _project(sales, hidden, files),
-        _points(at),
     )
 
 
@@ -224,31 +225,30 @@ def _sizes(result: Result) -> dict[str, int]:
 
 
 def _points(at: Mapping[float, Scored]) -> pa.Table:
-    """The curve as a chart takes it: dataset rates by kinds of premises, and scores by models."""
-    rates = [(factor, kind, "dataset_rate", rule.dataset.rate) for factor, (rules, _) in at.items() for kind, rule in rules.items()]
+    """The curve as a chart takes it, over percentages of ε: dataset rates by kinds of premises, and scores by models."""
+    rates = [
+        (100 * factor, kind, "dataset_rate", rule.dataset.rate) for factor, (rules, _) in at.items() for kind, rule in rules.items()
+    ]
     scores = [
-        (factor, name, "soft_score", model.soft_score.value) for factor, (_, models) in at.items() for name, model in models.items()
+        (100 * factor, name, "soft_score", model.soft_score.value)
+        for factor, (_, models) in at.items()
+        for name, model in models.items()
     ]
     return table_of(("at", "model", "measure", "value"), [*rates, *scores])
 
 
-def _figures(given: Mapping[str, Any]) -> dict[str, pa.Table]:
+def _figures(given: Mapping[str, Any], result: Result, points: pa.Table) -> tuple[Figure, ...]:
     rates = [(rule_name(kind, 1), float(rate)) for kind, rate in given["dataset_rates"].items()]
     scores = [(rule_name(kind, 1), model, float(numbers[kind])) for model, numbers in given["models"].items() for kind in KINDS]
-    measures = {"r2": R2, "aggregate": "soft_score"}
-    models = [
-        (model, measures[key], float(value))
-        for model, numbers in given["models"].items()
-        for key, value in numbers.items()
-        if key in measures
-    ]
-    figure = table_of(("model", "measure", "value"), models)
-    return {
-        "dataset_rates": table_of(("rule", "value"), rates),
-        "rules": table_of(("rule", "model", "value"), scores),
-        "models": figure,
-        "tradeoff": figure,
-    }
+    models = model_figures(given["models"])
+    note = "published: of the restricted DV3F, which these sales do not reproduce"
+    return (
+        Figure("dataset_rates", Chart.DATASET_RATES, result, table_of(("rule", "value"), rates), note=note),
+        Figure("rules", Chart.RULES, result, table_of(("rule", "model", "value"), scores), note=note),
+        Figure("models", Chart.MODELS, result, models, note=note),
+        Figure("tradeoff", Chart.TRADEOFF, result, models, note=note),
+        Figure("tolerances", Chart.TOLERANCES, None, None, points),
+    )
 
 
 def _project(sales: Path, hidden: Path, files: Mapping[str, Path]) -> dict[str, str]:

@@ -1,0 +1,72 @@
+"""What every engine lists alike: the rows behind the counts, with refuters, margins and the values of aggregates."""
+
+from __future__ import annotations
+
+import datetime
+from functools import cache
+from typing import Any
+
+import pytest
+
+import rulescore
+
+FACTS = [("ann", "sister", "bob"), ("bob", "father", "cy"), ("ann", "aunt", "cy"), ("dot", "mother", "cy"), ("eve", "wife", "bob")]
+PREDICTED = [("dot", "sister", "bob"), ("eve", "mother", "cy"), ("ann", "wife", "bob"), ("dot", "wife", "bob")]
+SALES = {
+    "id": [1, 2, 3, 4],
+    "zip": ["a", "a", "a", "b"],
+    "sold": [datetime.date(2020, 1, 1), datetime.date(2020, 1, 20), datetime.date(2020, 3, 1), datetime.date(2020, 3, 5)],
+    "price": [100.5, 110.0, None, None],
+}
+DECLARED = "incompatible aunt, mother, wife. functional mother(X, Y) on Y -> X."
+AUNT = "aunt: aunt(X, Z) <- sister(X, Y), father(Y, Z)."
+MODEST = "modest: P <= 1.5 * avg(Q : sale(zip: Z, price: Q)) <- sale(zip: Z, price: P)."
+OTHERS = """
+mother: mother(X, Z) <- wife(X, Y), father(Y, Z).
+either: aunt(X, Z) and X != Z <- sister(X, Y), father(Y, Z).
+near: within(P, Q, 20%) <- sale(id: A, zip: Z, price: P), sale(id: B, zip: Z, price: Q), A < B.
+soon: within(D, E, 30 days) <- sale(id: A, zip: Z, sold: D, price: P), sale(id: B, zip: Z, sold: E), A < B.
+"""
+
+
+def session(rules: str, engine: object) -> Any:
+    sale = rulescore.Table(SALES, key="id", target="price", hidden=[3, 4])
+    predictions = {"m": {"facts": PREDICTED, "sale": {3: 400.0, 4: 90.0}}}
+    return rulescore.open(FACTS, predictions, f"{rules} {DECLARED}", tables={"sale": sale}, engine=engine)
+
+
+def in_order(rows: list[Any]) -> list[str]:
+    """Engines need not agree on one."""
+    return sorted(map(repr, rows))
+
+
+@cache
+def everything(engine: object) -> dict[str, list[str]]:
+    with session(AUNT + MODEST + OTHERS, engine) as opened:
+        found = {"rows": opened.violations(), "data": opened.violations(dataset=True), "met": opened.explain(4).confirmations}
+        found |= {by: opened.violations(by=by) for by in ("refuter", "entity", "prediction")}
+    return {name: in_order(rows.to_pylist()) for name, rows in found.items()}
+
+
+def test_there_is_something_of_each_kind() -> None:
+    text = repr(everything("duckdb"))
+    for piece in ("percentage points", "'margin_unit': 'days'", "'aggregate_before': 105.25", "'refuter_relation': 'mother'"):
+        assert piece in text
+    assert all(everything("duckdb").values())
+
+
+@pytest.mark.server
+def test_postgresql_lists_alike(postgres: Any) -> None:
+    assert everything(postgres.url()) == everything("duckdb")
+
+
+@pytest.mark.server
+@pytest.mark.xdist_group("spark")
+def test_spark_lists_alike(spark: Any) -> None:
+    """One rule: every statement takes its time."""
+    sale = rulescore.Table(SALES, key="id", target="price", hidden=[3, 4])
+    found = []
+    for engine in ("duckdb", spark):
+        with rulescore.open(None, {"m": {3: 400.0, 4: 90.0}}, MODEST, tables={"sale": sale}, engine=engine) as opened:
+            found.append(in_order(opened.violations(rule="modest").to_pylist()))
+    assert found[1] == found[0] != []

@@ -9,15 +9,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, combinations
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import pyarrow as pa
 
 from rulescore.accuracy.reading import accuracies
-from rulescore.data.inputs import Inputs
-from rulescore.data.setting import Convention, Role, Setting
-from rulescore.data.sources import refuse_shared_pipes
+from rulescore.data.setting import Convention
 from rulescore.data.summary import DataSummary, PredictionCounts, TableCounts
 from rulescore.data.violation import (
     CountedBy,
@@ -29,52 +25,26 @@ from rulescore.data.violation import (
     Violations,
 )
 from rulescore.engines import counting
-from rulescore.engines.adopting import adopted
 from rulescore.engines.asking import Asked, Finder, RuleListing
 from rulescore.engines.base import KeepingEngine, for_a_while
-from rulescore.engines.connect import connect
-from rulescore.engines.data_problems import data_problems, literal_types, shown_pairs
 from rulescore.engines.explaining import ShapeExplanation, explain, explain_formulas, formula_statement, rule_statement
 from rulescore.engines.formula_listing import FormulaListing
-from rulescore.engines.in_place import expanded
 from rulescore.engines.listing import HornListing, predicted_facts
-from rulescore.engines.loading import load
-from rulescore.engines.offers import counted_arguments
 from rulescore.engines.predicted import Predicted
-from rulescore.engines.refusals import refuse_grid, refuse_unable
-from rulescore.engines.resolution import Resolution, attributes_in_use
-from rulescore.engines.sql_rules import SqlRules, refuse_clashes, refuse_other_statements
-from rulescore.engines.tables import load_tables, predicted_tables
+from rulescore.engines.refusals import refuse_grid
 from rulescore.engines.violation_counts import ViolationCounter
-from rulescore.errors import Diagnostic, InputError, Severity, are_errors, suggestion
-from rulescore.language.formats.base import TableName
-from rulescore.language.names import rule_names
+from rulescore.errors import Diagnostic, InputError, suggestion
 from rulescore.language.printer import print_atom
-from rulescore.language.reading import read_rules
-from rulescore.language.syntax import Atom, Constant, ExtractIncompatible, Program, Rule
-from rulescore.logic import checks, conventions
-from rulescore.logic.families import Names, names_of
-from rulescore.logic.horn import horn_program
-from rulescore.logic.incompatible import self_refuting
+from rulescore.language.syntax import Atom, Constant, Rule
+from rulescore.logic import conventions
 from rulescore.logic.normal import normal_rule
-from rulescore.logic.offers import offers
-from rulescore.logic.plan import Judge, Plan
-from rulescore.logic.planner import plan
 from rulescore.logic.refutable import (
     WHAT_TO_DECLARE,
-    Concerned,
-    concerned,
-    head_predicates,
-    refuters,
-    unrefutable_rules,
     what_is_exempt,
 )
-from rulescore.logic.refutation import opposed_both_ways, orders_in_use, refutations
-from rulescore.logic.tautologies import tautologies
 from rulescore.logic.tolerances import is_relative, log_distance, with_tolerance
-from rulescore.logic.usage import constant_keys, mentioned_by
+from rulescore.opening import Opened, raise_errors
 from rulescore.scoring.contributions import brought_contributions, write_contributions
-from rulescore.scoring.described import described_rules
 from rulescore.scoring.evaluation import CONTRIBUTIONS_SCHEMA, Evaluation
 from rulescore.scoring.findings import prediction_findings
 from rulescore.scoring.pairs import PairCount
@@ -94,10 +64,8 @@ CODES = {
     "E262": "violations of a prediction are asked for without a model, or by an atom with variables",
     "E264": "rules cannot be counted with other tolerances",
     "E265": "predictions are to be scored, but nothing declared could refute any rule",
-    "W206": "the rule files hold no rule",
 }
 
-_MOST_SUGGESTIONS = 10
 _MOST_EXPLAINED = 1000
 """Of the groundings that explain a prediction, so many are listed."""
 
@@ -119,132 +87,8 @@ class GridRow:
     counts: Counts
 
 
-class Session:
-    """A setting that is loaded and checked. Use as a context manager: it holds a database connection. Without `sorted_plans` pairs
-    within a distance are joined like those of any other rule; without `horn` rules of Horn form are counted one by one, as all
-    others are. Both give the same counts, slowly: a second opinion. `grid`: counts with other tolerances will be asked for, so that
-    an engine that cannot give them says so before anything is read."""
-
-    def __init__(self, setting: Setting, *, sorted_plans: bool = True, horn: bool = True, grid: bool = False) -> None:
-        self._inputs = Inputs(setting)
-        self.setting = self._inputs.setting
-        self._sorted_plans = sorted_plans
-        self._fast_family = horn
-        self._grid = grid
-        reading = read_rules(setting.rules, [TableName(table.name, table.key) for table in setting.tables])
-        self.program, self._told, self._foreign = reading.program, reading.told, reading.foreign
-        self.rules = described_rules(self.program, setting.scoring, setting.sql_rules)
-        self._engine = connect(setting.engine)
-        try:
-            self._open(rule_names(self.program))
-        except BaseException:
-            self._engine.close()
-            raise
-
-    def _open(self, names: Sequence[str]) -> None:
-        refuse_shared_pipes(self.setting)
-        refuse_clashes(self.setting.sql_rules, names)
-        refuse_other_statements(self.setting.sql_rules, self._engine.dialect)
-        refuse_unable(self._engine, self.setting, self.program, grid=self._grid)
-        found = expanded(self._engine, adopted(self._engine, self.setting))
-        self.setting, self._published = found.setting, found.tables
-        known = self._load(names)
-        self._horn, self._fast = self._families(known)
-        problems = checks.structure(self.program, names, self._horn)
-        types = literal_types(self._engine, self._loaded, self._horn)
-        problems += checks.meaning(
-            self.program,
-            self._loaded.vocabulary,
-            types,
-            self._horn,
-            lambda name: not known.is_predicate(name),
-            known.functions,
-            self._left_out(),
-        )
-        problems += [] if self.rules or not self.setting.rules else [_no_rules()]
-        problems += data_problems(self._engine, self.setting, self._loaded, self._tables)
-        self._numbered = False
-        extracted = [] if are_errors(problems) else self._extracted()
-        resolution = Resolution(self._engine, self.setting, self.program, self._horn, self._fast, self._loaded, self._tables)
-        # Sorting is done here, and an engine that keeps rows keeps its values.
-        sorting = self._sorted_plans and not isinstance(self._engine, KeepingEngine)
-        self._formulas = resolution.formulas(extracted, self._titles, problems, sorting=sorting)
-        self._sql_rules = SqlRules(self._engine, self.setting.sql_rules, len(self.program.rules))
-        problems += self._sql_rules.prepare(self._formulas.schema, self._loaded.vocabulary.predicates)
-        _raise_errors(problems)
-        self.ways = refutations(self._horn, self._loaded.vocabulary, extracted)
-        # Who writes `extract incompatible` knows of the pairs: only what judges the rules themselves tells them.
-        self.told_pairs = tuple(shown_pairs(extracted))
-        problems += self._option_problems()
-        problems += self_refuting(self._horn, [names[i] for i in sorted(self._fast)], self.ways)
-        named = list(zip(names, self.program.rules, strict=True))
-        problems += tautologies(named)
-        problems += conventions.unsuitable(self.setting.scoring, named, self.ways, self._fast)
-        _raise_errors(problems)
-        self.rules = self._marked(known, extracted)
-        self._concerned = self._concern(extracted)
-        exempt = self._exempt
-        self._offered = self._offers(exempt) if self._foreign and len(exempt) == len(self.rules) else ()
-        problems += [unrefutable_rules(exempt, len(self.rules), self._offered)] if exempt else []
-        self.warnings = (*self._told, *problems)
-        self.plan: Plan = plan(((i, normal_rule(self.program.rules[i])) for i in sorted(self._fast)), self.ways)
-        self._prepared: counting.Counter | None = None
-        self._counted = False
-
-    def _left_out(self) -> list[str]:
-        """How many predictions `top_k` has not kept: what they are about is not known."""
-        counts = {model: one for model, one in self._loaded.predictions.items() if one.kept < one.rows}
-        return [
-            f"`top_k` keeps {of.kept:,} of {of.rows:,} predictions of `{model}`, and no other is read"
-            for model, of in counts.items()
-        ]
-
-    def _families(self, known: Names) -> tuple[Program, frozenset[int]]:
-        """The statements of the fast family, and the numbers of its rules."""
-        return horn_program(self.program if self._fast_family else Program(()), known.is_predicate)
-
-    def _marked(self, known: Names, extracted: Sequence[tuple[str, str]]) -> tuple[RuleInfo, ...]:
-        """The rules, with those marked that nothing declared could refute. Rules in SQL decide themselves."""
-        negative = [one.name for one in self._loaded.vocabulary.predicates.values() if one.negative]
-        keys = {name: table.key for name, table in self._tables.items()}
-        found = refuters(self.program.declarations, extracted, negative, known.is_test, keys)
-        exempt = [not found.could_refute(rule.head) for rule in self.program.rules] + [False] * len(self.setting.sql_rules)
-        return tuple(replace(rule, unrefutable=True) if one else rule for rule, one in zip(self.rules, exempt, strict=True))
-
-    def _concern(self, extracted: Sequence[tuple[str, str]]) -> Concerned:
-        tables = self._tables.values()
-        in_sql = self._sql_rules.relations_predicted()
-        rules = self.program.rules
-        return concerned(
-            rules,
-            [rule.unrefutable for rule in self.rules[: len(rules)]],
-            self.program.declarations,
-            extracted,
-            targets={f"{table.name}.{one}": table.predicate for table in tables for one in table.from_target},
-            in_sql=in_sql | {table.predicate for table in tables if table.name in in_sql},
-            refuting=Role.REFUTER in conventions.roles(self.setting.scoring),
-        )
-
-    def _load(self, names: Sequence[str]) -> Names:
-        """Load the data. Problems of the rules that need no data are told together with those of loading."""
-        known = names_of(self.setting)
-        try:
-            used = attributes_in_use(self.program, self.setting.sql_rules, known.tables)
-            tables = load_tables(self._engine, self.setting, used)
-            self._loaded = load(
-                self._engine,
-                self.setting,
-                orders_in_use(self.program),
-                constant_keys(self.program),
-                known.predicates(self.program),
-                tables,
-                mentioned_by(self.program, self.setting.sql_rules),
-            )
-            self._tables = predicted_tables(self._engine, tables, self._loaded.literal)
-        except InputError as error:
-            guess, _ = self._families(known)
-            raise InputError([*checks.structure(self.program, names, guess), *error.problems]) from error
-        return replace(known, vocabulary=self._loaded.vocabulary)
+class Session(Opened):
+    """A setting that is loaded and checked, and asked: for evaluations, for the rows behind them, for statements."""
 
     def tolerance_grid(self, limits: Sequence[Tolerance]) -> list[GridRow]:
         """Dataset counts of every rule that limits a distance within groups, for each tolerance of its kind."""
@@ -267,51 +111,9 @@ class Session:
         return rows
 
     @property
-    def _titles(self) -> list[str]:
-        return [f"rule `{rule.name}` ({rule.place})" for rule in self.rules]
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.close()
-
-    def close(self) -> None:
-        self._engine.close()
-
-    @property
     def summary(self) -> DataSummary:
         tables = tuple(TableCounts(table.name, table.rows, table.hidden) for table in self._tables.values())
         return replace(self._loaded.summary, tables=tables)
-
-    @property
-    def counter(self) -> counting.Counter:
-        """The plan with its parameters loaded; made when first asked for."""
-        if self._prepared is None:
-            if any(group.judge is Judge.EVIDENCE for group in self.plan.groups):
-                self._number_evidence()
-            options = self.setting.scoring
-            self._prepared = counting.prepare(
-                self._engine,
-                self._loaded,
-                self.plan,
-                self.ways,
-                appendix=options.convention is Convention.APPENDIX,
-                distinct_variables=conventions.distinct_variables(options),
-                roles=conventions.roles(options),
-                titles=self._titles,
-            )
-        return self._prepared
-
-    def _number_evidence(self) -> None:
-        """Number the sets of literals that hold of tuples, when first needed."""
-        if not self._numbered:
-            # Extracted pairs are not known before evidence is numbered; any of them may oppose a head that a reversed pair opposes.
-            declared = refutations(self._horn, self._loaded.vocabulary)
-            marked = opposed_both_ways(declared) or (self._extracts and bool(declared.oppositions))
-            appendix = self.setting.scoring.convention is Convention.APPENDIX
-            counting.number_evidence(self._engine, self._loaded, marked=appendix and marked)
-            self._numbered = True
 
     @property
     def predictions(self) -> dict[str, PredictionCounts]:
@@ -340,20 +142,6 @@ class Session:
         if exempt and len(exempt) == len(self.rules) and self._loaded.models and not self.setting.scoring.allow_unrefutable:
             others = [warning for warning in self.warnings if warning.code != "W211"]
             raise InputError([_nothing_refutable(exempt, self._offered), *others])
-
-    def _offers(self, exempt: Sequence[tuple[str, Rule]]) -> tuple[str, ...]:
-        """What could be declared so that rules of another tool, which come without declarations, can be refuted."""
-        self._number_evidence()
-        pairs = counting.never_together(self._engine, self._loaded)
-        known = self._loaded.vocabulary.predicates
-        observed = {name for name in known if known[name].observed}
-        return offers(head_predicates(exempt), pairs, counted_arguments(self._engine, self._loaded), observed)
-
-    @property
-    def _exempt(self) -> list[tuple[str, Rule]]:
-        """The rules that nothing declared could refute, with their names."""
-        rules = zip(self.rules, self.program.rules, strict=False)
-        return [(info.name, rule) for info, rule in rules if info.unrefutable]
 
     def write_contributions(self, path: Path) -> None:
         """Write what `evaluate` has counted as Parquet: by the engine, where it keeps rows, as files of a folder."""
@@ -555,7 +343,7 @@ class Session:
             )
         rule = self.program.rules[number]
         fast = {0} if number in self._fast else set[int]()
-        _raise_errors(list(conventions.unsuitable(options, [(rule_name, rule)], self.ways, fast)))
+        raise_errors(list(conventions.unsuitable(options, [(rule_name, rule)], self.ways, fast)))
         tables = self._published or predicate_tables(
             (p.name for p in self._loaded.vocabulary.predicates.values() if p.observed or p.predicted), schema
         )
@@ -622,26 +410,6 @@ class Session:
         formulas = self._formulas
         return replace(result, largest_group=formulas.largest_groups.get(number), tolerance=formulas.tolerances.get(number))
 
-    @property
-    def _extracts(self) -> bool:
-        return any(isinstance(statement, ExtractIncompatible) for statement in self.program.statements)
-
-    def _extracted(self) -> list[tuple[str, str]]:
-        if not self._extracts:
-            return []
-        self._number_evidence()
-        return counting.never_together(self._engine, self._loaded)
-
-    def _option_problems(self) -> Iterator[Diagnostic]:
-        names = {rule.name for rule in self.rules}
-        options = self.setting.scoring
-        for what, given in (("weight", options.weights), ("kind", options.kinds)):
-            for number, name in enumerate(name for name in given if name not in names):
-                # A search among all names takes long; who is wrong so often has taken another file.
-                close = suggestion(name, names) if number < _MOST_SUGGESTIONS else None
-                helps = (f"did you mean `{close}`?",) if close else ()
-                yield Diagnostic("E209", f"a {what} is given for `{name}`, but no rule has that name", helps=helps)
-
 
 def _unknown(what: str, name: str, known: Sequence[str]) -> Diagnostic:
     close = suggestion(name, known)
@@ -668,15 +436,6 @@ def _no_prediction(atom: Atom) -> Diagnostic:
         f"`{print_atom(atom)}` names no prediction of a model",
         helps=("give a fact without variables, and the model that predicts it",),
     )
-
-
-def _no_rules() -> Diagnostic:
-    return Diagnostic("W206", "there are no rules, so there is nothing to count", severity=Severity.WARNING)
-
-
-def _raise_errors(problems: Sequence[Diagnostic]) -> None:
-    if are_errors(problems):
-        raise InputError(sorted(problems, key=lambda problem: problem.severity is not Severity.ERROR))
 
 
 def _by_rule(counts: Mapping[tuple[int, int | None], int]) -> dict[int, int]:

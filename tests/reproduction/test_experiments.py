@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,16 @@ def number(found: Reproduction, name: str, row: str, measure: str) -> float | in
 def each(request: pytest.FixtureRequest) -> Reproduction:
     found: Reproduction = request.getfixturevalue(request.param.replace("-", "_"))
     return found
+
+
+def test_commands_that_show_why_are_commands(each: Reproduction) -> None:
+    """The first writes the project that the second reads."""
+    for command in {reason.command for compared in each.compared for reason in compared.reasons.values()}:
+        for one in command.split("; "):
+            _, name, *words = shlex.split(one)
+            program.commands[name].make_context(name, list(words))
+            if words[0].endswith("/rulescore.toml"):
+                assert command.startswith(f"rulescore reproduce {each.name} --output {words[0].removesuffix('/rulescore.toml')}; ")
 
 
 def test_every_difference_has_a_class_a_reason_and_a_command(each: Reproduction) -> None:
@@ -100,6 +111,22 @@ def test_formats_hold_the_same_cells(family: Reproduction) -> None:
     assert document["classes"]["same"] == family.causes[Cause.SAME]
     assert "0.4667" in render(Outcome((family,)), Format.MARKDOWN)
     assert r"\toprule" in render(Outcome((family,)), Format.LATEX)
+
+
+def test_tables_project_and_figures_are_written(real_estate: Reproduction, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was run once already is not run again."""
+    monkeypatch.setitem(EXPERIMENTS, "real-estate", lambda: real_estate)
+    folders = ["--output", str(tmp_path / "output"), "--plots", str(tmp_path / "plots")]
+    told = CliRunner().invoke(program, ["reproduce", "real-estate", *folders])
+    assert told.exit_code == 0, told.output
+    assert "This is no reproduction of the published experiment" in told.stdout
+    assert {path.name for path in (tmp_path / "output").iterdir()} == {
+        *(f"reproduction.{ending}" for ending in ("json", "csv", "md")),
+        *real_estate.project,
+    }
+    drawn = {f"{figure.name}.{ending}" for figure in real_estate.figures for ending in ("svg", "png", "pdf")}
+    assert {path.name for path in (tmp_path / "plots").iterdir()} == drawn
+    assert "tolerances.pdf" in told.stderr
 
 
 def test_public_sales_are_never_taken_for_the_restricted_ones(real_estate: Reproduction) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from rulescore.reproduction.comparison import Reproduction
 from rulescore.reproduction.experiments import EXPERIMENTS
-from rulescore.reproduction.figures import Chart, chart_of, drawings
+from rulescore.reproduction.figures import Chart, chart_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("reproduction")]
 
@@ -36,11 +36,3 @@ def test_rules_without_names_stand_in_falling_order(fb15k_237: Reproduction) -> 
     theirs = rates.published["value"].to_pylist()
     assert len(ours) == len(theirs) == 30
     assert (ours, theirs) == (sorted(ours, reverse=True), sorted(theirs, reverse=True))
-
-
-def test_figures_are_files_of_three_kinds(real_estate: Reproduction) -> None:
-    curve = [figure for figure in real_estate.figures if figure.chart is Chart.TOLERANCES]
-    files = drawings(curve)
-    assert set(files) == {"tolerances.svg", "tolerances.png", "tolerances.pdf"}
-    assert "restricted" not in files["tolerances.svg"]
-    assert "ε" in files["tolerances.svg"]

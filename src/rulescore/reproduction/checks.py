@@ -16,7 +16,7 @@ from rulescore.reporting.listing import Column, Listing, Tone
 from rulescore.reproduction import family, real_estate
 from rulescore.reproduction.comparison import Reproduction
 from rulescore.reproduction.files import data_files, prediction_files
-from rulescore.reproduction.running import read_columns, scored
+from rulescore.reproduction.running import read_columns, read_lines, scored
 from rulescore.result import Result
 from rulescore.scoring.results import RuleKind
 
@@ -75,7 +75,7 @@ def _family_by_labels() -> tuple[Result, Result]:
         model: read_columns(path, ("head", "relation", "tail"))
         for model, path in prediction_files(family.NAME, {"AnyBURL": "anyburl", "CompGCN": "compgcn"}).items()
     }
-    test: Rows = [tuple(line.split("\t")) for line in data["test.txt"].read_text(encoding="utf-8").splitlines()]
+    test: Rows = [tuple(line.split("\t")) for line in read_lines(data["test.txt"])]
     permuted = [(*row[:2], other[2]) for row, other in zip(test, [*test[1:], test[0]], strict=True)]
     rules = family.rule_text(data[family.RULES])
     first, second = (scored(data["train.txt"], answers, rules, truth=labels) for labels in (test, permuted))
@@ -139,7 +139,7 @@ def _as_often(claim: str) -> Check:
     """Observed facts as predictions: those of the one body atom break the rule exactly as often as the data do; those of them whose
     head is refuted always, and the others never."""
     data = data_files(family.NAME, ("train.txt",))
-    facts: Rows = [tuple(line.split("\t")) for line in data["train.txt"].read_text(encoding="utf-8").splitlines()]
+    facts: Rows = [tuple(line.split("\t")) for line in read_lines(data["train.txt"])]
     relations = defaultdict(set)
     for head, relation, tail in facts:
         relations[head, tail].add(relation)

@@ -23,7 +23,7 @@ from rulescore.reproduction.comparison import Cause, Cell, Compared, Reason, Rep
 from rulescore.reproduction.figures import Chart, Figure, model_figures, of_rules, table_of
 from rulescore.reproduction.files import data_files, prediction_files
 from rulescore.reproduction.published import published
-from rulescore.reproduction.running import APPENDIX, DEFINITION, accuracy, aggregates, read_columns, scored
+from rulescore.reproduction.running import APPENDIX, DEFINITION, accuracy, aggregates, read_columns, read_lines, scored
 from rulescore.result import Result
 from rulescore.scoring.results import Counts, RuleKind
 
@@ -94,7 +94,7 @@ def reproduce() -> Reproduction:
 
 def rule_text(path: Path) -> str:
     """The published rules, named by the words that UniKER's file has for them, and the declaration that refutes their heads."""
-    lines = [line.split("\t", 1)[1] for line in path.read_text(encoding="utf-8").splitlines() if line]
+    lines = [line.split("\t", 1)[1] for line in read_lines(path) if line]
     words = [line.replace("\t", " ") for line in lines]
     program = read_rules(rule_sources(path)).program
     chosen = [_named(rule, name) for rule, name in zip(program.rules, words, strict=True) if name not in LEFT_OUT]
@@ -237,12 +237,12 @@ def _wide_hard_scores(title: str, hard: Sequence[str], given: Mapping[str, Seque
 
 
 def _sizes(data: Mapping[str, Path], result: Result) -> dict[str, int]:
-    rows = [line.split("\t") for name in TRIPLES for line in data[name].read_text(encoding="utf-8").splitlines()]
+    rows = [line.split("\t") for name in TRIPLES for line in read_lines(data[name])]
     return {
         "entities": len({entity for head, _, tail in rows for entity in (head, tail)}),
         "relations": len({relation for _, relation, _ in rows}),
         "triples": result.summary.facts,
-        "test": len(data["test.txt"].read_text(encoding="utf-8").splitlines()),
+        "test": len(read_lines(data["test.txt"])),
         "rules": len(result.rule_results),
     }
 

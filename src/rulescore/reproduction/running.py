@@ -26,6 +26,12 @@ def scored(observed: Any, predictions: Any, rules: Any, *, kept: bool = True, **
         return Result.of(session.evaluate(contributions=kept), setting)
 
 
+def read_lines(path: Path) -> list[str]:
+    """The lines of a text file, which may be compressed."""
+    with pa.input_stream(path) as stream:
+        return str(stream.read(), "utf-8").splitlines()
+
+
 def read_columns(path: Path, columns: Sequence[str], *, header: bool = True) -> pa.Table:
     """Columns of a file with tabs between them, as texts."""
     return pyarrow.csv.read_csv(

@@ -1,7 +1,7 @@
 """The table of papers for the Family graph: accuracy beside rule violation scores, for every model whose predictions are there.
 
-`python examples/family/table.py FOLDER` reads `family/train.txt`, `test.txt` and `MLN_rule.txt` (rules of UniKER: a head
-and a chain, where `_v` turns a relation round), and `predictions/family-MODEL.tsv.gz` with the rank of each truth.
+`python examples/family/table.py FOLDER` reads `family/train.txt`, `test.txt` and `MLN_rule.txt`, UniKER's rules, and
+`predictions/family-MODEL.tsv.gz` with the rank of each truth.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import rulescore
 
 # These five, on aunts and uncles by marriage, are not among the published rules, and the last one is not in the file.
 LEFT_OUT = {"aunt wife uncle", "uncle husband aunt", "uncle husband nephew_v", "aunt wife niece_v", "uncle husband niece_v"}
-ADDED = "father son_v"
+ADDED = "father(X, Y) <- son(Y, X)."
 
 
 def scored(folder: Path) -> rulescore.Result:
@@ -21,7 +21,7 @@ def scored(folder: Path) -> rulescore.Result:
     facts = folder / "family" / "train.txt"
     models = {_model(path): path for path in sorted((folder / "predictions").glob("family-*.tsv.gz")) if ".top10." not in path.name}
     relations = sorted({line.split("\t")[1] for line in facts.read_text(encoding="utf-8").splitlines()})
-    rules = "\n".join([*_rules(folder / "family" / "MLN_rule.txt"), f"incompatible {', '.join(relations)}."])
+    rules = [_published(folder / "family" / "MLN_rule.txt"), f"{ADDED} incompatible {', '.join(relations)}."]
     truth = rulescore.Truth(folder / "family" / "test.txt", domains="observed")
     return rulescore.score(facts, models, rules, truth=truth)
 
@@ -30,20 +30,10 @@ def _model(path: Path) -> str:
     return path.name.removeprefix("family-").removesuffix(".tsv.gz")
 
 
-def _rules(path: Path) -> list[str]:
-    chains = [" ".join(line.split("\t")[1:]) for line in path.read_text(encoding="utf-8").splitlines()]
-    return [_rule(one) for one in (*(one for one in chains if one not in LEFT_OUT), ADDED)]
-
-
-def _rule(chain: str) -> str:
-    head, *body = chain.split()
-    variables = ["X", "Y"] if len(body) == 1 else ["X", "Z", "Y"]
-    atoms = [_atom(relation, *variables[place : place + 2]) for place, relation in enumerate(body)]
-    return f'"{chain}": {head}(X, Y) <- {", ".join(atoms)}.'
-
-
-def _atom(relation: str, left: str, right: str) -> str:
-    return f"{relation[:-2]}({right}, {left})" if relation.endswith("_v") else f"{relation}({left}, {right})"
+def _published(path: Path) -> str:
+    """The lines of UniKER's file that are kept; `rulescore` reads them as they are."""
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    return "".join(line for line in lines if " ".join(line.split()[1:]) not in LEFT_OUT)
 
 
 def main() -> None:

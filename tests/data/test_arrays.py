@@ -212,6 +212,13 @@ def test_one_model_predicts_facts_and_several_targets() -> None:
     assert set(result.contributions["predicate"].to_pylist()) == {"wife", "sale.price", "flat.rent"}
 
 
+@pytest.mark.parametrize("column", ["kind", "type"])
+def test_a_frame_with_a_key_that_is_given_as_facts_is_told_to_be_a_table(column: str) -> None:
+    frame = pd.DataFrame({"id": [1], column: ["a"], "price": [2.0]})
+    with pytest.raises(InputError, match=r'(?s)E320.*`tables={"name": rulescore\.Table\(frame, key=…\)}`'):
+        rulescore.score(frame, {"m": np.array([1.0])}, "P > 0 <- sale(price: P).")
+
+
 def test_values_beside_facts_need_the_name_of_their_table() -> None:
     sale = rulescore.Table(TRUTH, key="id", target="price", hidden=MASK)
     with pytest.raises(InputError, match=r'(?s)E333.*"sale": …'):

@@ -239,12 +239,12 @@ def _missing_columns(names: Sequence[str], missing: Sequence[str], request: Requ
     helps = [] if close is None else [f"is `{close}` the {missing[0]} column?"]
     if len(missing) == len(TRIPLE) <= len(names) and not request.in_memory:
         helps.append(f"choose them: `{chosen_columns(names)}`")
-    elif request.in_memory and close is None and len(missing) < len(TRIPLE):
+    elif request.in_memory and close is None and not {"head", "tail"} <= set(missing):
         asked = ", ".join(f"{part}=…" for part in missing)
         helps.append(f"if they are the same in all rows, as in answers to one question, add them: `frame.assign({asked})`")
     else:
         helps.append(f"say which it is: {choosing(missing[0], close or '…', request)}")
-    if request.in_memory and len(missing) == len(TRIPLE):
+    if request.in_memory and {"head", "tail"} <= set(missing):
         helps.append(
             'for facts of one predicate give `{"predicate": frame}`, '
             'for rows with a key `tables={"name": rulescore.Table(frame, key=…)}`'

@@ -12,6 +12,13 @@ FILES = {
     "rules of AMIE": "?g  wasBornIn  ?m   => ?a  hasNeighbor  ?b\t0.14\t1.0\t1.0\t77\t77\t77\t?b\n",
     "clauses of Markov logic": "1.0 !p(A, B) v q(B, A)\n",
     "rules of Neural-LP or NCRL": "0.412 (1.000)\taunt(C, A) <-- father(B, A), sister(C, B)\n",
+    "rules of UniKER": "1.0\taunt\tsister\tfather\n1.0\twife\thusband_v\n",
+    "rules of PSL": "20: Lived(P1, L) & Lived(P2, L) & (P1 != P2) -> Knows(P1, P2) ^2\n",
+    "rules of Prolog or of ours": "f(A,B):- tail(A,C),f(C,B).\n",
+    "denial constraints of HoloClean": "t1&t2&EQ(t1.HospitalName,t2.HospitalName)&IQ(t1.ZipCode,t2.ZipCode)\n",
+    "denial constraints of Desbordante": "!(s.State == t.State and s.Salary < t.Salary and s.FedTaxRate > t.FedTaxRate)\n",
+    "rules of RNNLogic": "0 268 237 0 5 7\n1 268 2 7 8 9\n",
+    "a dictionary of ids": "0\talice\n1\tbob\n",
     "JSON": '{"head": "a",\n "relation": "p", "tail": "b"}\n',
     "Turtle": "@prefix ex: <http://example.org/> .\nex:a ex:p ex:b .\n",
     "N-Triples": "<http://e/a> <http://e/p> <http://e/b> .\n",
@@ -28,6 +35,22 @@ def test_a_file_that_is_no_facts_is_named(tmp_path, what: str, predictions: bool
     path.write_text(FILES[what])
     facts = [("a", "p", "b")]
     with pytest.raises(InputError, match=f"the file looks like {what}"):
+        rulescore.score(facts if predictions else path, {"m": path if predictions else facts}, "q(X, Y) <- p(X, Y). closed q.")
+
+
+@pytest.mark.parametrize(
+    ("text", "predictions", "message"),
+    [
+        ("5 aunt 76\nHeads: 5\t1\t\nTails: \n", False, "an AnyBURL ranking.*give it as predictions"),
+        ("wife,ina,bob,bob,ina\ninv_wife,bob,ina,bob\n", False, "a prediction file of Neural-LP.*give it as predictions"),
+        ("<id_1>\tann\twife\tbob\n<id_2>\tcid\twife\tdan\n", True, "a fact file of AMIE.*give it as facts"),
+    ],
+)
+def test_predictions_that_are_given_as_facts_are_named(tmp_path, text: str, predictions: bool, message: str) -> None:
+    path = tmp_path / "file.txt"
+    path.write_text(text)
+    facts = [("a", "p", "b")]
+    with pytest.raises(InputError, match=f"(?s)the file looks like {message}"):
         rulescore.score(facts if predictions else path, {"m": path if predictions else facts}, "q(X, Y) <- p(X, Y). closed q.")
 
 

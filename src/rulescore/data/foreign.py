@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
@@ -69,13 +69,21 @@ def strangers_named(file: Opening, request: Request) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        found = None if _is_unreadable(error) else stranger(_first_lines(file, request))
+        found = None if _is_unreadable(error) else _looks_like(_first_lines(file, request), request)
         if found is None:
             raise
         first, *others = error.problems
         what, cure = found
         named = replace(first, notes=(*first.notes, f"the file looks like {what}"), helps=(cure, *first.helps))
         raise InputError([named, *others]) from None
+
+
+def _looks_like(lines: Sequence[str], request: Request) -> tuple[str, str] | None:
+    """What a file is that is no rows, and what to do: it may be another tool's, of facts if predictions are wanted, or the
+    reverse."""
+    other = "give it as facts: `--facts`" if request.predictions else "give it as predictions: `--predictions`"
+    unfit = (one for one in READERS.values() if not (one.PREDICTIONS if request.predictions else one.FACTS))
+    return next(((one.TITLE, other) for one in unfit if one.looks_like(lines)), None) or stranger(lines)
 
 
 def _is_unreadable(error: InputError) -> bool:

@@ -16,6 +16,11 @@ _OF_RULES = {
     "rules of AMIE": re.compile(r".*\?\w+\s+\S+\s+\?\w+.*=>"),
     "clauses of Markov logic": re.compile(r"\S+\s+!?\S+\([^()]*\) v "),
     "rules of Neural-LP or NCRL": re.compile(r"\S+ \(\S+\)\t.+ <-- "),
+    "rules of UniKER": re.compile(r"1\.0(?:\t[^\t\d()][^\t()]*){2,3}\Z"),
+    "rules of PSL": re.compile(r"\d+(?:\.\d+)?: .+\(.*\).* -> "),
+    "rules of Prolog or of ours": re.compile(r".*\w\([^()]*\)\s*(?::-|<-)"),
+    "denial constraints of HoloClean": re.compile(r"t1&t2&"),
+    "denial constraints of Desbordante": re.compile(r"!\(\s*[st]\.\w+ "),
 }
 _OTHERS = (
     (r"\s*[\[{]", "JSON", "write its rows as text or Parquet"),
@@ -24,6 +29,8 @@ _OTHERS = (
     (r"\s*<(\?xml|!DOCTYPE|html|rdf:RDF)", "XML or HTML", "write its rows as text"),
     (r"(?i)(.*[\t,;])?\"?prediction\"?([\t,;].*)?\Z", "ids and predictions of a table's target", _TABLE),
 )
+_RNNLOGIC_ROW = re.compile(r"\d+(?: \d+)+\Z")
+_DICTIONARY_ROW = re.compile(r"\d+\t[^\t]+\Z|[^\t]+\t\d+\Z")
 _OPENKE = re.compile(r"\d+\Z")
 _OPENKE_ROW = re.compile(r"\d+[ \t]\d+[ \t]\d+\Z")
 
@@ -40,4 +47,8 @@ def stranger(lines: Sequence[str]) -> tuple[str, str] | None:
     first, *more = [line for line in lines if line.strip()] or [""]
     if _OPENKE.match(first) and more and all(_OPENKE_ROW.match(line) for line in more):
         return "triples by ids as OpenKE has them", _IDS
+    if all(_RNNLOGIC_ROW.match(line) for line in (first, *more)):
+        return "rules of RNNLogic", f"{_RULES}, with `relations.dict` beside it"
+    if all(_DICTIONARY_ROW.match(line) for line in (first, *more)):
+        return "a dictionary of ids", "`rulescore.Triples` takes ids and the names of entities and relations"
     return rule_file([first]) or next(((what, cure) for pattern, what, cure in _OTHERS if re.match(pattern, first)), None)

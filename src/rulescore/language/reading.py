@@ -9,6 +9,7 @@ from pathlib import PurePath
 
 from rulescore.errors import Diagnostic, InputError, Severity, Source, Span
 from rulescore.language.formats.base import EMPTY_BODY, Format, Found, TableName
+from rulescore.language.formats.strangers import data_file
 from rulescore.language.formats.table import FORMATS, recognise
 from rulescore.language.parser import parse
 from rulescore.language.sources import EVERY_RULE, RuleSource
@@ -67,7 +68,12 @@ def format_of(source: Source) -> Format | None:
     if named is not None:
         return FORMATS.get(named)
     form = recognise(source.text)
-    if form is None and source.text.strip() and not _OWN_SIGNS.search(source.text):
+    own = _OWN_SIGNS.search(source.text) is not None
+    if form is None and (found := data_file(source.text, arrows=own)) is not None:
+        what, cure = found
+        place = Span(source, 0, min(len(source.text), len(source.text.partition("\n")[0]))).place()
+        raise InputError(Diagnostic("E151", f"the file looks like {what}, not like rules", place, helps=(cure,)))
+    if form is None and source.text.strip() and not own:
         _refuse_unknown(source)
     return form
 

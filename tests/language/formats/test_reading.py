@@ -73,6 +73,29 @@ def test_what_nobody_knows_is_refused_with_the_formats_there_are() -> None:
     assert "--rules-format" in found.helps[0]
 
 
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("5 aunt 76\nHeads: 5\t1\t\nTails: \n", "an AnyBURL ranking"),
+        ("alice\tsister\tdaniel\ndaniel\tfather\temma\n", "triples"),
+        ("head\trelation\ttail\tscore\nalice\tsister\tdaniel\t1\n", "triples"),
+        ("head,relation,tail\na,p,b\n", "rows with commas"),
+        ("wife,ina,bob,bob,ina\n", "rows with commas"),
+        ("father(1, 5)\n!male(0)\n", "facts of ExpressGNN"),
+        ("0\talice\n1\tbob\n", "a dictionary of ids"),
+        ("@prefix : <http://x/> .\n:a :p :b .\n", "Turtle"),
+        ("<http://e/a> <http://e/p> <http://e/b> .\n", "N-Triples"),
+        ('<?xml version="1.0"?>\n<rdf:RDF/>\n', "RDF/XML"),
+        ('{"rules": []}\n', "JSON"),
+    ],
+)
+def test_data_that_are_given_as_rules_are_named(text: str, what: str) -> None:
+    found = problem(text)
+    assert found.code == "E151"
+    assert found.message.startswith(f"the file looks like {what}")
+    assert found.helps
+
+
 def test_a_format_that_is_named_overrules() -> None:
     assert problem("1.0\taunt\tsister\tfather", "anyburl").code == "E152"
     assert problem(ANYBURL, "rulescore").code.startswith("E1")

@@ -54,7 +54,7 @@ class Reason:
 @dataclass(frozen=True, slots=True)
 class Compared:
     """A published table beside ours. `reasons`: for each class that its cells may have. `wide`: what people see in place of a row
-    for each cell, if those are many."""
+    for each cell, if those are many. `both`: whether people see numbers by the definition, too, which programs do."""
 
     name: str
     title: str
@@ -63,6 +63,7 @@ class Compared:
     reasons: Mapping[Cause, Reason]
     notes: tuple[str, ...] = ()
     wide: Listing | None = None
+    both: bool = True
 
 
 @dataclass(frozen=True, slots=True)

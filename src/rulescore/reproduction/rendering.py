@@ -128,7 +128,7 @@ def table_listing(table: Compared) -> Listing:
     if table.wide is not None:
         return replace(table.wide, notes=(*table.wide.notes, *table.notes, *reasons))
     several = len({cell.measure for cell in table.cells}) > 1
-    by_definition = any(cell.by_definition is not None for cell in table.cells)
+    by_definition = table.both and any(cell.by_definition is not None for cell in table.cells)
     columns = [
         Column("row", table.of),
         *([Column("measure", "measure")] if several else []),

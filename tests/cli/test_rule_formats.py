@@ -13,8 +13,10 @@ import pytest
 from click.testing import Result
 
 from rulescore.cli.convert import WRITTEN_FORMATS, convert
+from rulescore.cli.options import WEIGHTS
 from rulescore.language.formats.base import FormatName
 from rulescore.language.formats.writing import WRITERS
+from rulescore.language.sources import WeighBy
 
 Run = Callable[..., Result]
 
@@ -77,6 +79,16 @@ def test_a_project_names_format_and_choice(run: Run, mined: Path) -> None:
     assert [row["rule"] for row in rows] == ["family.rules.gz:1"]
     rows = json.loads(run("rules", "mined.toml", "--format", "json", "--head", "wife").stdout)["rows"]
     assert [row["rule"] for row in rows] == ["family.rules.gz:4"]
+
+
+def test_confidences_are_weights_if_one_asks(run: Run, mined: Path) -> None:
+    found = run("rules", "--rules", str(mined), "--weigh-by", "confidence", "--format", "json")
+    assert "weighed by their confidence" in found.stderr
+    rows = json.loads(found.stdout)["rows"]
+    assert [row["weight"] for row in rows][:2] == [0.8, 0.3333]
+    Path("mined.toml").write_text(f'facts = "train.tsv"\n[rules]\npath = "{mined}"\nweigh_by = "confidence"\n')
+    assert json.loads(run("rules", "mined.toml", "--format", "json").stdout)["rows"] == rows
+    assert list(WEIGHTS) == list(WeighBy)
 
 
 def test_what_is_no_rule_file_is_told_so(run: Run, mined: Path) -> None:

@@ -9,7 +9,7 @@ import click
 _GROUPS = {
     "Data": "project_option trust facts facts_format test valid mined delimiter header negatives predictions "
     "predictions_format top_k rules rules_format "
-    "min_confidence min_support max_length head",
+    "min_confidence min_support max_length head weigh_by",
     "Counting": "convention distinct_variables roles allow_unrefutable tolerances",
     "Engine": "engine memory_limit jar folder memory threads more spill_folder timeout schema",
 }

@@ -48,6 +48,7 @@ FACT_FORMATS = (
     "expressgnn",
     "psl",
 )
+WEIGHTS = ("confidence", "weight")
 DEFAULT_SCHEMA = "rulescore"
 _QUIET = "rulescore.quiet"
 _SPREADSHEET = "rulescore.spreadsheet"
@@ -73,6 +74,7 @@ class SettingChoice:
     min_support: int | None = None
     max_length: int | None = None
     head: tuple[str, ...] = ()
+    weigh_by: str | None = None
     delimiter: str | None = None
     header: bool | None = None
     top_k: int | None = None
@@ -137,6 +139,11 @@ RULES: tuple[Decorator, ...] = (
         "--rules-format", type=click.Choice(RULE_FORMATS), metavar="NAME", help="The format of rule files. [default: by content]"
     ),
     *RULE_CHOICES,
+    click.option(
+        "--weigh-by",
+        type=click.Choice(WEIGHTS),
+        help="What the rules' tool says of each becomes its weight. [default: weights are 1]",
+    ),
 )
 SCORING: tuple[Decorator, ...] = (
     click.option("--convention", type=click.Choice(CONVENTIONS), help="The way of counting. [default: definition]"),

@@ -29,7 +29,7 @@ from rulescore.data.trust import Deed
 from rulescore.data.truth import Truth, held_out
 from rulescore.errors import Diagnostic, InputError, Source, suggestion
 from rulescore.language.formats.base import FormatName
-from rulescore.language.sources import RuleChoice, RuleSource
+from rulescore.language.sources import RuleChoice, RuleSource, WeighBy
 from rulescore.reporting.format import DEFAULT_FILE_FORMATS
 
 CODES: dict[str, str] = {
@@ -191,6 +191,7 @@ def _chosen(sources: Sequence[Source], choice: SettingChoice) -> tuple[Source, .
             _given(choice.min_support, given.min_support),
             _given(choice.max_length, given.max_length),
             choice.head or given.heads,
+            given.weigh_by if choice.weigh_by is None else WeighBy(choice.weigh_by),
         )
 
     return tuple(

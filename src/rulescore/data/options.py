@@ -21,6 +21,7 @@ from rulescore.data.tables import Table
 from rulescore.data.truth import OBSERVED, Truth
 from rulescore.errors import Diagnostic, Place, masked, suggestion
 from rulescore.language.formats.base import FormatName
+from rulescore.language.sources import WeighBy
 from rulescore.language.syntax import Kind
 
 
@@ -120,6 +121,7 @@ TypeWord = Annotated[ColumnType, _Word]
 GateSeverityWord = Annotated[GateSeverity, _Word]
 TiesWord = Annotated[Ties, _Word]
 ValueTaskWord = Annotated[ValueTask, _Word]
+WeighByWord = Annotated[WeighBy, _Word]
 RuleFormatWord = Annotated[FormatName, _Word]
 OutputWord = Annotated[OutputFormat, _Word]
 
@@ -264,12 +266,11 @@ class RulesSection(Section):
     min_support: Annotated[int, Field(ge=0)] | None = None
     max_length: AtLeastOne | None = None
     head: Annotated[list[str], BeforeValidator(_listed)] = []
+    weigh_by: WeighByWord | None = None
 
     def files(self, folder: Path) -> list[RuleFile]:
-        return [
-            RuleFile(folder / path, self.format, self.min_confidence, self.min_support, self.max_length, self.head)
-            for path in self.path or ()
-        ]
+        wanted = (self.format, self.min_confidence, self.min_support, self.max_length, self.head, self.weigh_by)
+        return [RuleFile(folder / path, *wanted) for path in self.path or ()]
 
 
 class RefutationSection(Section):

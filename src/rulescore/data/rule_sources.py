@@ -13,12 +13,13 @@ from typing import get_args
 from rulescore.data.constants import has_lone_surrogate
 from rulescore.data.files import STANDARD_INPUT, standard_input
 from rulescore.data.ontologies import is_ontology, ontology_source
+from rulescore.data.request import chosen
 from rulescore.errors import Diagnostic, InputError, Place, Source, suggestion
 from rulescore.language.formats.base import FormatName
 from rulescore.language.formats.table import named_format
 from rulescore.language.names import TEXT_NAME
 from rulescore.language.printer import print_program, print_statement
-from rulescore.language.sources import EVERY_RULE, RuleChoice, RuleSource
+from rulescore.language.sources import EVERY_RULE, RuleChoice, RuleSource, WeighBy
 from rulescore.language.syntax import Program, Statement
 
 
@@ -35,7 +36,7 @@ class RuleText:
 class RuleFile:
     """A rule file, with its format if that is not recognised, and which of its rules are wanted: with at least this confidence
     and support, at most so many atoms in the body, one of these predicates in the head. Rules that state no confidence, or no
-    support, are not judged by it."""
+    support, are not judged by it. `weigh_by`: `confidence` or `weight`, as the tool states it, is the weight of each in scores."""
 
     path: str | Path
     format: str | None = None
@@ -43,11 +44,12 @@ class RuleFile:
     min_support: int | None = None
     max_length: int | None = None
     head: str | Iterable[str] = ()
+    weigh_by: str | None = None
 
     @property
     def choice(self) -> RuleChoice:
         heads = (self.head,) if isinstance(self.head, str) else tuple(self.head)
-        return RuleChoice(self.min_confidence, self.min_support, self.max_length, heads)
+        return RuleChoice(self.min_confidence, self.min_support, self.max_length, heads, chosen(WeighBy, self.weigh_by, "weigh_by"))
 
 
 RulesLike = str | Path | RuleText | RuleFile | Program | Statement | Iterable["RulesLike"]

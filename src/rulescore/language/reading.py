@@ -53,7 +53,11 @@ def read_rules(sources: Iterable[Source], tables: Sequence[TableName] = ()) -> R
             problems += error.problems
             continue
         choice = source.choice if isinstance(source, RuleSource) else EVERY_RULE
-        chosen = program if choice == EVERY_RULE else choice.chosen(program)
+        try:
+            chosen = program if choice == EVERY_RULE else choice.chosen(program)
+        except InputError as error:
+            problems += error.problems
+            continue
         told += _told(source, form, found, len(program.rules), len(chosen.rules))
         foreign |= form is not None
         read += chosen.statements
@@ -101,6 +105,8 @@ def _program(found: Found) -> Program:
 def _told(source: Source, form: Format | None, found: Found | None, rules: int, kept: int) -> Iterator[Diagnostic]:
     name = PurePath(source.name).name
     chosen = [] if kept == rules else [f"{kept:,} of them chosen"]
+    if isinstance(source, RuleSource) and source.choice.weigh_by is not None:
+        chosen.append(f"weighed by their {source.choice.weigh_by}")
     if form is None or found is None:
         if source.converted or chosen:
             kind = "an ontology, " if source.converted else ""

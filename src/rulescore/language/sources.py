@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
 
-from rulescore.errors import Source
-from rulescore.language.formats.base import FormatName
+from rulescore.errors import Diagnostic, InputError, Source
+from rulescore.language.formats.base import WEIGHT_TAG, FormatName
 from rulescore.language.syntax import Atom, Program, RowAtom, Rule
 from rulescore.language.trees import atoms_in
+
+CODES = {"E157": "a rule cannot be weighed by what its tool says of it"}
+
+
+class WeighBy(StrEnum):
+    """What a tool says of a rule that may be its weight in scores."""
+
+    CONFIDENCE = "confidence"
+    WEIGHT = "weight"
 
 
 @dataclass(frozen=True, slots=True)
 class RuleChoice:
     """Which rules of a file are wanted: all conditions have to hold. Rules that state no confidence, or no support, are not
-    judged by it. `max_length`: atoms in the body. `heads`: predicates of which one stands in the head."""
+    judged by it. `max_length`: atoms in the body. `heads`: predicates of which one stands in the head. `weigh_by`: what becomes the
+    weight of a rule; one that does not state it keeps its own."""
 
     min_confidence: float | None = None
     min_support: int | None = None
     max_length: int | None = None
     heads: tuple[str, ...] = ()
+    weigh_by: WeighBy | None = None
 
     def wants(self, rule: Rule) -> bool:
         return (
@@ -29,8 +41,23 @@ class RuleChoice:
         )
 
     def chosen(self, program: Program) -> Program:
-        """The declarations, and the rules that are wanted."""
-        return Program(tuple(one for one in program.statements if not isinstance(one, Rule) or self.wants(one)))
+        """The declarations, and the rules that are wanted, with their weights."""
+        found = (one for one in program.statements if not isinstance(one, Rule) or self.wants(one))
+        return Program(tuple(self._weighed(one) if isinstance(one, Rule) else one for one in found))
+
+    def _weighed(self, rule: Rule) -> Rule:
+        match self.weigh_by:
+            case WeighBy.CONFIDENCE:
+                return rule if rule.confidence is None else replace(rule, weight=rule.confidence)
+            case WeighBy.WEIGHT:
+                given = [float(tag.removeprefix(WEIGHT_TAG)) for tag in rule.tags if tag.startswith(WEIGHT_TAG)]
+                if given and given[0] < 0:
+                    message = f"the weight of a rule is {given[0]:g}, and weights of scores are 0 or more"
+                    helps = ("leave the rule out, or weigh by something else",)
+                    raise InputError(Diagnostic("E157", message, None if rule.span is None else rule.span.place(), helps=helps))
+                return replace(rule, weight=given[0]) if given else rule
+            case None:
+                return rule
 
 
 EVERY_RULE = RuleChoice()

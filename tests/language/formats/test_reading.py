@@ -17,7 +17,7 @@ from rulescore.errors import InputError, Source
 from rulescore.language.formats.base import Format, FormatName
 from rulescore.language.formats.table import FORMATS, recognise
 from rulescore.language.reading import read_rules
-from rulescore.language.sources import RuleChoice, RuleSource
+from rulescore.language.sources import RuleChoice, RuleSource, WeighBy
 from rulescore.reporting.json import schema
 
 ANYBURL = """\
@@ -120,6 +120,19 @@ def test_rules_are_chosen_by_what_the_miner_says(choice: RuleChoice, lines: list
     assert ("of them chosen" in found.told[0].message) is (len(lines) < 3)
 
 
+def test_rules_are_weighed_by_what_their_tool_says_if_one_asks() -> None:
+    def weights(text: str, by: WeighBy | None) -> list[float]:
+        return [rule.weight for rule in read_rules([RuleSource("f", text, choice=RuleChoice(weigh_by=by))]).program.rules]
+
+    assert weights("20\t16\t0.8\taunt(X,Y) <= sister(X,A), father(A,Y)", WeighBy.CONFIDENCE) == [0.8]
+    assert weights("20\t16\t0.8\taunt(X,Y) <= sister(X,A), father(A,Y)", None) == [1]
+    assert weights("@weight(3) aunt(X, Y) <- uncle(X, Y).", WeighBy.CONFIDENCE) == [3]
+    clauses = "2.5 !son(y, x) v father(x, y)\n1.0 !sister(x, y) v aunt(x, y)"
+    assert weights(clauses, WeighBy.WEIGHT) == [2.5, 1]
+    with pytest.raises(InputError, match=r"(?s)E157.*-2\.5.*f:1:1"):
+        weights(f"-{clauses}", WeighBy.WEIGHT)
+
+
 def test_a_rule_that_states_no_confidence_is_not_judged_by_it() -> None:
     text = "p(X) <- q(X). @confidence(0.2) p(X) <- r(X). closed p."
     found = read_rules([RuleSource("f", text, choice=RuleChoice(min_confidence=0.5))])
@@ -177,5 +190,6 @@ def test_a_saved_result_tells_what_was_read(tmp_path: Path) -> None:
             "min_support": None,
             "max_length": None,
             "heads": ["aunt"],
+            "weigh_by": None,
         }
     }

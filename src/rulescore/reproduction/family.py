@@ -61,6 +61,15 @@ _REASONS = {
     Cause.UNKNOWN: Reason("nothing that we know explains it", f"{_PROJECT}; rulescore audit family/rulescore.toml"),
 }
 
+_MODEL_REASONS = {
+    **_REASONS,
+    Cause.UNKNOWN: Reason(
+        "trained again, CompGCN has the published MRR and breaks the hard rules far less often; with head answers turned round the "
+        "mean comes near, and the rules one by one do not",
+        f"{_PROJECT}; rulescore violations family/rulescore.toml --by rule --model CompGCN",
+    ),
+}
+
 
 def reproduce() -> Reproduction:
     data = data_files(NAME, (*TRIPLES, RULES))
@@ -123,7 +132,7 @@ def _models(given: Mapping[str, Any], by: Mapping[str, Result]) -> Compared:
         "published RVS hard of CompGCN lies near this one",
         "observed: the published RVS hard of UniKER lies near that of the usual filter, its Hits@1 and MRR near those of its own",
     )
-    return Compared("models", "Models: published numbers beside ours", "model", tuple(cells), _REASONS, notes, both=False)
+    return Compared("models", "Models: published numbers beside ours", "model", tuple(cells), _MODEL_REASONS, notes, both=False)
 
 
 def _model_cells(model: str, numbers: Mapping[str, Any], by: Mapping[str, Result]) -> Iterator[Cell]:
@@ -133,14 +142,20 @@ def _model_cells(model: str, numbers: Mapping[str, Any], by: Mapping[str, Result
         if ours is not None:
             yield cell(model, title, numbers[key], ours, Cause.PREDICTIONS, CellKind.RATE)
     for key, title in (("soft", "RVS soft"), ("hard", "RVS hard")):
-        yield cell(model, title, numbers[key], appendix[key], _cause(key, numbers[key], appendix), by_definition=definition[key])
+        cause = _cause(key, numbers[key], appendix, _of_hard_rules(model))
+        yield cell(model, title, numbers[key], appendix[key], cause, by_definition=definition[key])
 
 
-def _cause(key: str, number: Any, ours: Mapping[str, float | None]) -> Cause:
+def _of_hard_rules(model: str) -> Cause:
+    """CompGCN's accuracy is the published one, so that training alone does not explain what differs."""
+    return Cause.UNKNOWN if model in VARIANTS["CompGCN"] else Cause.PREDICTIONS
+
+
+def _cause(key: str, number: Any, ours: Mapping[str, float | None], otherwise: Cause) -> Cause:
     """Other averaging, if another mean of ours is nearer by its ratio."""
     means = {name: value for name, value in ours.items() if name.startswith(key) or (key == "soft" and name == "plain_mean")}
     far = {name: abs(math.log(value / float(number))) for name, value in means.items() if value}
-    return Cause.AVERAGING if min(far, key=far.__getitem__, default=key) != key else Cause.PREDICTIONS
+    return Cause.AVERAGING if min(far, key=far.__getitem__, default=key) != key else otherwise
 
 
 def _ours(by: Mapping[str, Result]) -> Listing:
@@ -179,9 +194,12 @@ def _cases(given: Mapping[str, Any], by: Mapping[str, Result]) -> Compared:
                 for key, field in (("violations", "refuted"), ("evaluable", "evaluable")):
                     ours, other = getattr(appendix, field), getattr(definition, field)
                     row = f"{rule}, {model}"
-                    cells.append(cell(row, key, numbers[key], ours, Cause.PREDICTIONS, CellKind.COUNT, other))
-    command = f'{_PROJECT}; rulescore violations family/rulescore.toml --rule "brother brother sister" --model CompGCN'
-    reasons = {Cause.PREDICTIONS: Reason("the models were trained again, and answer otherwise", command)}
+                    cells.append(cell(row, key, numbers[key], ours, _of_hard_rules(model), CellKind.COUNT, other))
+    show = f'{_PROJECT}; rulescore violations family/rulescore.toml --rule "brother brother sister" --model'
+    reasons = {
+        Cause.PREDICTIONS: Reason("the models were trained again, and answer otherwise", f"{show} UniKER"),
+        Cause.UNKNOWN: Reason(_MODEL_REASONS[Cause.UNKNOWN].text, f"{show} CompGCN"),
+    }
     notes = (
         "observed: the published evaluable groundings of UniKER lie nearer to those of its own filter than of the usual one",
         "brother brother sister: brother(X, Z) <- brother(X, Y), sister(Y, Z); "
@@ -217,11 +235,11 @@ def _hard_scores(given: Mapping[str, Any], by: Mapping[str, Result]) -> Compared
         for model in VARIANTS[name]:
             for rule, number in zip(hard, scores, strict=True):
                 appendix, definition = (_counts(by[convention], rule, model).refuted for convention in (APPENDIX, DEFINITION))
-                cells.append(cell(f"{model}, {rule}", "score", number, appendix, Cause.PREDICTIONS, CellKind.COUNT, definition))
+                cells.append(cell(f"{model}, {rule}", "score", number, appendix, _of_hard_rules(model), CellKind.COUNT, definition))
     title = f"Scores of the {len(hard)} hard rules"
     notes = ("rules are in the order above, which the publication does not name: a value may belong to another rule",)
     wide = _wide_hard_scores(title, hard, given["hard_rule_scores"], by[APPENDIX])
-    return Compared("hard_rule_scores", title, "model and rule", tuple(cells), _REASONS, notes, wide)
+    return Compared("hard_rule_scores", title, "model and rule", tuple(cells), _MODEL_REASONS, notes, wide)
 
 
 def _wide_hard_scores(title: str, hard: Sequence[str], given: Mapping[str, Sequence[int]], result: Result) -> Listing:

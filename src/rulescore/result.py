@@ -6,7 +6,7 @@ import json
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, fields
 from os import PathLike
 from pathlib import Path
@@ -53,8 +53,51 @@ CODES = {
 _MOST_MODELS = 3
 
 
+class _Asked:
+    """What a result and an open session are asked alike."""
+
+    __slots__ = ()
+
+    def _loaded(self) -> AbstractContextManager[Session]:
+        raise NotImplementedError
+
+    def violations(
+        self,
+        *,
+        model: str | None = None,
+        rule: str | None = None,
+        prediction: object = None,
+        dataset: bool = False,
+        by: str | None = None,
+        limit: int | None = 1000,
+        sample: int | None = None,
+        seed: int = 0,
+    ) -> ViolationTable:
+        """The rows behind the counts, which a result reads from the data again: of all models or one, or of the data; of all rules
+        or one; of one prediction; counted `by` rule, predicate, refuter, entity or prediction. At most `limit` rows, or a `sample`
+        by a `seed`; `total` counts all of them."""
+        _refuse_none(limit, sample)
+        with self._loaded() as session:
+            models = list(session.predictions)
+            source = None if dataset or not models else [model] if model is not None else models
+            if by is not None:
+                counts = session.violation_counts(_counted_by(by), rule=rule, model=source)
+                total = session.violations(rule=rule, model=source, limit=0).total
+                return count_table(by, counts, session.prediction_keys, total, limit)
+            atom = None if prediction is None else _fact_of(session, prediction, model)
+            return violation_table(
+                session.violations(rule=rule, model=source, prediction=atom, limit=limit, sample=sample, seed=seed)
+            )
+
+    def explain(self, prediction: object, *, model: str | None = None) -> Explanation:
+        """The rules that a prediction breaks, with the facts, those that it meets, and those that it never touches. A prediction is
+        a tuple (head, relation, tail), an atom as text, the key of a table's row, or a row of violations as a mapping."""
+        with self._loaded() as session:
+            return explanation(session.explained(_asked(session, prediction), model), [rule.name for rule in session.rules])
+
+
 @dataclass(frozen=True, slots=True, repr=False)
-class Result(Evaluation):
+class Result(_Asked, Evaluation):
     """An evaluation and the setting it was found in. What the numbers do not hold, such as violations, is read from the data again:
     by the session that made the result, as long as that is open, else by one that is opened for it."""
 
@@ -153,6 +196,9 @@ class Result(Evaluation):
 
         return Plots(self)
 
+    def _loaded(self) -> AbstractContextManager[Session]:
+        return self.session()
+
     @contextmanager
     def session(self) -> Iterator[Session]:
         """The setting, loaded."""
@@ -164,30 +210,6 @@ class Result(Evaluation):
         else:
             helps = ("score again, or open the project: `rulescore.open`",)
             raise InputError(Diagnostic("E540", "this result was read from a file and does not know its data", helps=helps))
-
-    def violations(
-        self,
-        *,
-        model: str | None = None,
-        rule: str | None = None,
-        prediction: object = None,
-        dataset: bool = False,
-        by: str | None = None,
-        limit: int | None = 1000,
-        sample: int | None = None,
-        seed: int = 0,
-    ) -> ViolationTable:
-        """The rows behind the counts, read from the data again: of all models or one, or of the data; of all rules or one; of one
-        prediction; counted `by` rule, predicate, refuter, entity or prediction. At most `limit` rows, or a `sample` by a `seed`;
-        `total` counts all of them."""
-        with self.session() as session:
-            return _violations(session, model, rule, prediction, by, dataset=dataset, limit=limit, sample=sample, seed=seed)
-
-    def explain(self, prediction: object, *, model: str | None = None) -> Explanation:
-        """The rules that a prediction breaks, with the facts, those that it meets, and those that it never touches. A prediction is
-        a tuple (head, relation, tail), an atom as text, the key of a table's row, or a row of violations as a mapping."""
-        with self.session() as session:
-            return _explained(session, prediction, model)
 
 
 def load_result(path: str | Path) -> Result:
@@ -210,7 +232,7 @@ def _score(model: ModelResult) -> str:
     return UNMEASURED if model.unmeasured else "RVS hard {}, RVS soft {}".format(*(shown(cell, CellKind.SCORE) for cell in cells))
 
 
-class OpenSession:
+class OpenSession(_Asked):
     """A setting that stays loaded while it is asked several things. Use it as a context manager: it holds a database connection."""
 
     def __init__(self, setting: Setting) -> None:
@@ -233,28 +255,12 @@ class OpenSession:
             evaluation = self.session.audit()
         return self._result(evaluation)
 
-    def violations(
-        self,
-        *,
-        model: str | None = None,
-        rule: str | None = None,
-        prediction: object = None,
-        dataset: bool = False,
-        by: str | None = None,
-        limit: int | None = 1000,
-        sample: int | None = None,
-        seed: int = 0,
-    ) -> ViolationTable:
-        """As `Result.violations`."""
-        return _violations(self.session, model, rule, prediction, by, dataset=dataset, limit=limit, sample=sample, seed=seed)
-
-    def explain(self, prediction: object, *, model: str | None = None) -> Explanation:
-        """As `Result.explain`."""
-        return _explained(self.session, prediction, model)
-
     def _result(self, evaluation: Evaluation) -> Result:
         _warn(evaluation.warnings)
         return Result.of(evaluation, self.setting, self)
+
+    def _loaded(self) -> AbstractContextManager[Session]:
+        return nullcontext(self.session)
 
     @property
     def is_open(self) -> bool:
@@ -287,33 +293,18 @@ def _warn(problems: Iterable[Diagnostic]) -> None:
         warnings.warn(str(problem), RulescoreWarning, stacklevel=level)
 
 
-def _violations(
-    session: Session,
-    model: str | None,
-    rule: str | None,
-    prediction: object,
-    by: str | None,
-    *,
-    dataset: bool,
-    limit: int | None,
-    sample: int | None,
-    seed: int,
-) -> ViolationTable:
+def _refuse_none(limit: int | None, sample: int | None) -> None:
     for what, number in (("limit", limit), ("sample", sample)):
         if number is not None and number < 1:
             helps = ("ask for at least 1", *(("`limit=None` lists all",) if what == "limit" else ()))
             raise InputError(Diagnostic("E709", f"`{what}` is {number}, so that nothing would be listed", helps=helps))
-    models = list(session.predictions)
-    source = None if dataset or not models else [model] if model is not None else models
-    if by is None:
-        atom = None if prediction is None else _fact_of(session, prediction, model)
-        return violation_table(session.violations(rule=rule, model=source, prediction=atom, limit=limit, sample=sample, seed=seed))
+
+
+def _counted_by(by: str) -> CountedBy:
     if by not in set(CountedBy):
         known = ", ".join(f"`{one}`" for one in CountedBy)
         raise InputError(Diagnostic("E269", f"violations are not counted by `{by}`", notes=(f"they are counted by {known}",)))
-    counts = session.violation_counts(by, rule=rule, model=source)
-    total = session.violations(rule=rule, model=source, limit=0).total
-    return count_table(by, counts, session.prediction_keys, total, limit)
+    return CountedBy(by)
 
 
 def _fact_of(session: Session, prediction: object, model: str | None) -> Atom:
@@ -322,10 +313,6 @@ def _fact_of(session: Session, prediction: object, model: str | None) -> Atom:
         return asked
     fact = session.predicted_fact(asked, model)
     return Atom(fact.predicate, tuple(Constant(one) for one in fact.values if one is not None))
-
-
-def _explained(session: Session, prediction: object, model: str | None) -> Explanation:
-    return explanation(session.explained(_asked(session, prediction), model), [rule.name for rule in session.rules])
 
 
 def _asked(session: Session, prediction: object) -> Atom | PredictedKey:

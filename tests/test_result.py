@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,22 @@ def test_a_session_that_is_closed_says_so() -> None:
     session.close()
     with pytest.raises(rulescore.InputError, match="E541"):
         session.score()
+
+
+def test_a_session_answers_only_the_thread_that_opened_it() -> None:
+    with rulescore.open(FACTS, PREDICTIONS, RULES) as session, ThreadPoolExecutor(1) as other:
+        with pytest.raises(rulescore.InputError, match="E544"):
+            other.submit(session.score).result()
+        assert session.score().model_results[0].violating == 1
+
+
+def test_contributions_that_cannot_be_written_are_refused_before_the_work(tmp_path: Path) -> None:
+    with rulescore.open(FACTS, PREDICTIONS, RULES) as session:
+        with pytest.raises(rulescore.InputError, match="E545") as refused:
+            session.score(contributions=tmp_path / "missing" / "c.parquet")
+        assert "there is no folder" in str(refused.value)
+        with pytest.raises(rulescore.InputError, match="E545"):
+            session.score(contributions=tmp_path)
 
 
 def test_a_result_opens_its_setting_again_once_the_session_is_closed() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -48,6 +49,8 @@ CODES = {
     "E709": "violations are asked for with a limit or a sample of less than 1",
     "E540": "a result is asked for what only its data can tell, and it does not know them",
     "E541": "a session is used after it was closed",
+    "E544": "a session is used by another thread than the one that opened it",
+    "E545": "contributions cannot be written where they are asked for",
 }
 
 _MOST_MODELS = 3
@@ -237,16 +240,22 @@ class OpenSession(_Asked):
 
     def __init__(self, setting: Setting) -> None:
         self.setting = setting
+        self._thread = threading.get_ident()
         with shown_in_notebook():
             self._session: Session | None = Session(setting)
 
     def score(self, *, contributions: bool | str | Path | None = None) -> Result:
         """As `rulescore.score`; its other arguments were given when the session was opened."""
         path = None if contributions is None or isinstance(contributions, bool) else Path(contributions)
+        if path is not None and not path.absolute().parent.is_dir():
+            raise InputError(_unwritable(path, f"there is no folder `{path.parent}`"))
         with shown_in_notebook():
             evaluation = self.session.evaluate(contributions=contributions if isinstance(contributions, bool) else None)
             if path is not None:
-                self.session.write_contributions(path)
+                try:
+                    self.session.write_contributions(path)
+                except OSError as error:
+                    raise InputError(_unwritable(path, (error.strerror or str(error)).lower())) from error
         return self._result(evaluation)
 
     def audit(self) -> Result:
@@ -270,6 +279,9 @@ class OpenSession(_Asked):
     def session(self) -> Session:
         if self._session is None:
             raise InputError(Diagnostic("E541", "the session is closed", helps=("open another one with `rulescore.open`",)))
+        if self._thread != threading.get_ident():
+            helps = ("open one in each thread with `rulescore.open`",)
+            raise InputError(Diagnostic("E544", "this session was opened by another thread", helps=helps))
         return self._session
 
     def close(self) -> None:
@@ -282,6 +294,10 @@ class OpenSession(_Asked):
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
+
+
+def _unwritable(path: Path, reason: str) -> Diagnostic:
+    return Diagnostic("E545", f"contributions cannot be written to `{path}`", notes=(reason,))
 
 
 def _warn(problems: Iterable[Diagnostic]) -> None:

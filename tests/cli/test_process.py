@@ -208,7 +208,10 @@ def test_a_second_ctrl_c_lets_the_first_be_handled(family: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX pipe and signal")
-def test_a_request_to_terminate_exits_with_143_and_leaves_nothing(family: Path) -> None:
+@pytest.mark.parametrize(
+    ("number", "code", "told"), [(signal.SIGTERM, 143, "terminated"), (signal.SIGHUP, 129, "the terminal was closed")]
+)
+def test_a_request_to_terminate_leaves_nothing(number: int, code: int, told: str, family: Path) -> None:
     os.mkfifo("endless.tsv")
     Path("temporary").mkdir()
     process = subprocess.Popen(
@@ -219,9 +222,60 @@ def test_a_request_to_terminate_exits_with_143_and_leaves_nothing(family: Path) 
         env={**ENVIRONMENT, "TMPDIR": str(family / "temporary")},
     )
     writer = opened_for_writing("endless.tsv", process)
-    process.send_signal(signal.SIGTERM)
+    process.send_signal(number)
     stdout, stderr = process.communicate(timeout=60)
     os.close(writer)
-    assert (process.returncode, stdout, stderr.strip()) == (143, "", "terminated")
+    assert (process.returncode, stdout, stderr.strip()) == (code, "", told)
     assert list(Path("temporary").iterdir()) == []
     assert not Path("out").exists()
+
+
+INTERRUPTED_IMPORT = """
+import os, signal, sys
+class Finder:
+    @staticmethod
+    def find_spec(name, path, target=None):
+        if name == "click":
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Finder)
+import runpy
+runpy.run_module("rulescore", run_name="__main__")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX signal")
+def test_ctrl_c_is_heard_while_the_program_is_imported() -> None:
+    result = subprocess.run(command(start=INTERRUPTED_IMPORT), capture_output=True, text=True, check=False, env=ENVIRONMENT)
+    assert (result.returncode, result.stderr.strip()) == (130, "interrupted")
+
+
+SIGNAL_WHILE_CONFIGURED = """
+import os, signal, sys
+from rulescore.engines import duckdb
+configured = duckdb.DuckDBEngine._configure
+def slowly(self, options):
+    configured(self, options)
+    os.kill(os.getpid(), signal.SIGTERM)
+    self._connection.execute("SELECT COUNT(*) FROM range(1000000) a, range(1000000) b").fetchall()
+duckdb.DuckDBEngine._configure = slowly
+sys.argv[0] = "rulescore"
+from rulescore.cli.main import main
+main()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX signal")
+def test_a_signal_while_the_engine_is_set_up(family: Path) -> None:
+    result = subprocess.run(
+        command("check", "family.toml", start=SIGNAL_WHILE_CONFIGURED), capture_output=True, text=True, check=False, env=ENVIRONMENT
+    )
+    assert (result.returncode, result.stderr.strip()) == (143, "terminated")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
+def test_an_error_that_cannot_be_told_keeps_its_exit_code(family: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        result = subprocess.run(
+            command("score", "--facts", "missing.tsv", "--rules", "family.rules"), stderr=full, check=False, env=ENVIRONMENT
+        )
+    assert result.returncode == 2

@@ -1,7 +1,7 @@
 """The entry: the group of commands, and what errors become there.
 
 Exit codes: 0 done, 1 a gate the user asked for was not met, 2 wrong use, wrong input or no place for the output, 3 an engine
-failed, 130 interrupted, 143 terminated.
+failed, 129 the terminal was closed, 130 interrupted, 143 terminated.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from rulescore.cli.reproduce import reproduce
 from rulescore.cli.rules import rules
 from rulescore.cli.score import score
 from rulescore.cli.sql import sql
-from rulescore.cli.stopping import Terminated, stop_on_signals
+from rulescore.cli.stopping import TerminalClosed, Terminated, stop_on_signals
 from rulescore.cli.streams import abandon_stdout, prepare_stdout
 from rulescore.cli.trust import trust
 from rulescore.cli.violations import violations
@@ -56,6 +56,10 @@ class Termination(Failure):
     exit_code = 143
 
 
+class Closing(Failure):
+    exit_code = 129
+
+
 class Program(click.Group):
     def make_context(self, *given: Any, **more: Any) -> click.Context:
         with _without_passwords():
@@ -73,6 +77,8 @@ class Program(click.Group):
             raise Failure(str(error)) from error
         except Terminated as error:
             raise Termination("terminated") from error
+        except TerminalClosed as error:
+            raise Closing("the terminal was closed") from error
         except KeyboardInterrupt as error:
             raise Interruption("interrupted") from error
 
@@ -134,7 +140,7 @@ def main() -> None:
         program(prog_name="rulescore")
     except OSError as error:
         abandon_stdout()
-        click.echo(f"error: input or output failed: {(error.strerror or str(error)).lower()}", err=True)
+        tell(f"error: input or output failed: {(error.strerror or str(error)).lower()}")
         sys.exit(2)
 
 

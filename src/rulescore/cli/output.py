@@ -7,6 +7,7 @@ import shutil
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -119,8 +120,9 @@ def show_folded(warnings: Sequence[Diagnostic], *, quiet: bool, where: str = "`-
 
 
 def tell(text: str) -> None:
-    """To stderr: what is made visible already."""
-    click.echo(text, err=True, color=has_colour(sys.stderr))
+    """To stderr: what is made visible already. If nothing can be written there, nobody reads it."""
+    with suppress(OSError):
+        click.echo(text, err=True, color=has_colour(sys.stderr))
 
 
 def _by_code(warnings: Iterable[Diagnostic]) -> dict[str, list[Diagnostic]]:

@@ -70,8 +70,9 @@ class DuckDBEngine:
         self._timeout = options.timeout
         self._sealed = False
         try:
-            self._configure(options)
-        except InputError:
+            # In the worker's thread, as every statement: in this one a signal would become an error of the database.
+            self._worker.do(lambda: self._configure(options))
+        except (InputError, KeyboardInterrupt):
             self.close()
             raise
 

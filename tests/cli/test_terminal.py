@@ -7,6 +7,7 @@ import pty
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -16,17 +17,17 @@ import rulescore
 pytestmark = pytest.mark.slow
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(rulescore.__file__).parents[1]), "TERM": "xterm", "COLUMNS": "100"}
+# Under load everything takes its time, and what it is doing would be shown.
+ENVIRONMENT["RULESCORE_PROGRESS"] = "0"
 ENVIRONMENT.pop("NO_COLOR", None)
 SCORE = ("score", "family.toml")
 OURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def on_terminal(*arguments: str, **environment: str) -> str:
+def on_terminal(*arguments: str, start: Sequence[str] = ("-m", "rulescore"), **environment: str) -> str:
     """What a terminal gets of stdout and stderr."""
     main, other = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "rulescore", *arguments], stdout=other, stderr=other, env={**ENVIRONMENT, **environment}
-    )
+    process = subprocess.Popen([sys.executable, *start, *arguments], stdout=other, stderr=other, env={**ENVIRONMENT, **environment})
     os.close(other)
     pieces = []
     try:
@@ -105,3 +106,16 @@ def test_a_pipe_gets_names_as_they_are(family: Path) -> None:
     (family / "train.tsv").write_text("alice\tmother\tbob\nalice\tp\u202e\tbob\n", encoding="utf-8")
     (family / "family.rules").write_text("bad: mother(X, Y) <- `p\\u202e`(X, Y).\nincompatible mother, wife.\n", encoding="utf-8")
     assert "\u202e" in through_pipe("sql", "bad", "--facts", "train.tsv", "--rules", "family.rules").stdout
+
+
+IMPATIENT = ("-c", "from rulescore.cli import main, progress; progress._PATIENCE = 0; main.main()")
+
+
+def test_long_work_shows_what_it_does_until_there_is_something_to_read(family: Path) -> None:
+    shown = on_terminal(*SCORE, start=IMPATIENT, RULESCORE_PROGRESS="1", COLUMNS="200")
+    working, _, result = shown.rpartition("\x1b[1A\x1b[2K")
+    assert re.search(r"counting .* (over the data|with predictions)", working)
+    assert "RVS hard" in result
+    assert "counting" not in result
+    for arguments in ((*SCORE, "--quiet"), ("score", "--facts", "no.tsv", "--rules", "family.rules")):
+        assert "\x1b[2K" not in on_terminal(*arguments, start=IMPATIENT, RULESCORE_PROGRESS="1")

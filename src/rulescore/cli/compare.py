@@ -10,7 +10,7 @@ import click
 
 from rulescore.cli.help import Command
 from rulescore.cli.options import SettingChoice, format_option, is_for_spreadsheets, quiet_option
-from rulescore.cli.output import appearance, show_warnings, show_written, write
+from rulescore.cli.output import appearance, put, show_warnings, show_written
 from rulescore.errors import Diagnostic, InputError
 from rulescore.reporting.format import ComparisonTable, FileFormat, Format
 
@@ -103,7 +103,7 @@ def compare(
         return
     look = appearance()
     text = render_comparison(found, Format(form), chosen, appearance=look, spreadsheet=spreadsheet)
-    click.echo(text, nl=False, color=look.colour) if form == Format.TABLE else write(text)
+    put(text, form, look)
 
 
 def _refuse(output: Path, *, force: bool) -> None:

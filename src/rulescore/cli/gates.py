@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rulescore.cli.output import tell
+
 if TYPE_CHECKING:
     # Loading these takes longer than `--help` may.
     from rulescore.data.gates import GateText
@@ -69,7 +71,7 @@ def show_gates(outcomes: Sequence[Outcome], *, quiet: bool) -> None:
 
     for outcome in outcomes:
         if outcome.fails or not quiet:
-            click.echo(told(outcome), err=True)
+            tell(told(outcome))
 
 
 def end_by(outcomes: Sequence[Outcome]) -> None:

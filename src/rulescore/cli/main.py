@@ -24,6 +24,7 @@ from rulescore.cli.init import init
 from rulescore.cli.load import load
 from rulescore.cli.options import is_quiet
 from rulescore.cli.output import painter, tell
+from rulescore.cli.progress import shown_on_terminal
 from rulescore.cli.reproduce import reproduce
 from rulescore.cli.rules import rules
 from rulescore.cli.score import score
@@ -67,7 +68,7 @@ class Program(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            with _without_passwords():
+            with _without_passwords(), shown_on_terminal():
                 return super().invoke(ctx)
         except EngineError as error:
             raise EngineFailure(f"error: {error}") from error

@@ -14,6 +14,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from rulescore.cli.progress import still
 from rulescore.reporting.format import Format
 
 CONVENTIONS = ("definition", "appendix")
@@ -255,6 +256,8 @@ def is_quiet(context: click.Context) -> bool:
 
 def _remember_quiet(context: click.Context, parameter: click.Parameter, quiet: bool) -> bool:
     context.meta[_QUIET] = quiet
+    if quiet:
+        still()
     return quiet
 
 

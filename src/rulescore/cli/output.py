@@ -15,6 +15,7 @@ import click
 
 from rulescore.characters import visible, visible_lines
 from rulescore.cli.options import is_for_spreadsheets
+from rulescore.cli.progress import still
 from rulescore.errors import Diagnostic, Paint, Part, Severity, plain, render
 from rulescore.reporting.cells import counted
 
@@ -48,17 +49,16 @@ def show(
         gates=gates,
     )
     # Tables have been made visible cell by cell, and their colours are escapes.
-    click.echo(text, nl=False, color=look.colour) if form == Format.TABLE else write(text)
+    put(text, form, look)
 
 
 def show_violations(session: Session, form: Format) -> None:
     """The first ones of each model."""
     from rulescore.reporting.first_violations import first_violations
-    from rulescore.reporting.format import Format
 
     look = appearance()
     text = first_violations(session, form, appearance=look, spreadsheet=is_for_spreadsheets(click.get_current_context(silent=True)))
-    click.echo(text, nl=False, color=look.colour) if form is Format.TABLE else write(text)
+    put(text, form, look)
 
 
 def appearance() -> Appearance:
@@ -71,6 +71,7 @@ def appearance() -> Appearance:
 def write(text: str) -> None:
     """Text for programs: exact, but on a terminal nothing in it steers it."""
     # Told that colours are welcome, click leaves what looks like one in names.
+    still()
     click.echo(visible_lines(text) if sys.stdout.isatty() else text, nl=False, color=True)
 
 
@@ -119,8 +120,17 @@ def show_folded(warnings: Sequence[Diagnostic], *, quiet: bool, where: str = "`-
     tell(f"{where} shows warnings with their places and what to do")
 
 
+def put(text: str, form: str, look: Appearance) -> None:
+    """A result to stdout."""
+    from rulescore.reporting.format import Format
+
+    still()
+    click.echo(text, nl=False, color=look.colour) if form == Format.TABLE else write(text)
+
+
 def tell(text: str) -> None:
     """To stderr: what is made visible already. If nothing can be written there, nobody reads it."""
+    still()
     with suppress(OSError):
         click.echo(text, err=True, color=has_colour(sys.stderr))
 

@@ -9,7 +9,7 @@ import click
 
 from rulescore.cli.help import Command
 from rulescore.cli.options import format_option, is_for_spreadsheets, quiet_option
-from rulescore.cli.output import appearance, show_written, write
+from rulescore.cli.output import appearance, put, show_written
 from rulescore.reporting.format import Format
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def reproduce(experiment: str, form: str, output: Path | None, plots: Path | Non
     look = appearance()
     text = render(found, Format(form), look, spreadsheet=is_for_spreadsheets(click.get_current_context()))
     # Tables have been made visible cell by cell, and their colours are escapes.
-    click.echo(text, nl=False, color=look.colour) if form == Format.TABLE else write(text)
+    put(text, form, look)
     if output is not None:
         _write(found, output, quiet=quiet)
     if plots is not None:

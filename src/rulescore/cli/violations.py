@@ -9,7 +9,7 @@ import click
 
 from rulescore.cli.help import Command
 from rulescore.cli.options import ALL, SettingChoice, format_option, is_for_spreadsheets, quiet_option, setting_options
-from rulescore.cli.output import show, show_folded, write
+from rulescore.cli.output import show, show_folded, tell, write
 
 if TYPE_CHECKING:
     # Loading it takes longer than `--help` may.
@@ -97,12 +97,10 @@ def violations(
     if output is not None:
         _write(found, output, by)
         if not quiet:
-            click.echo(
-                f"wrote {len(found):,} of {found.total:,} violations to {output}" if by is None else f"wrote {output}", err=True
-            )
+            tell(f"wrote {len(found):,} of {found.total:,} violations to {output}" if by is None else f"wrote {output}")
     elif form in {"json", "csv"}:
         if found.says_nothing is not None and form == "csv" and not quiet:
-            click.echo(found.says_nothing, err=True)
+            tell(found.says_nothing)
         write(_text(found, form, by))
     else:
         show(listing, form)

@@ -228,7 +228,7 @@ def dataset_counts(counter: Counter, further: Iterable[tuple[str, Select]] = ())
     """Confirmed, refuted and evaluable groundings over the data, by rule; rules without any may be absent. `further` statements
     come from rules outside the plan, with titles."""
     found: CountRows = {}
-    for rows in _answers(counter.engine, chain(_dataset_statements(counter), further)):
+    for rows in _answers(counter.engine, chain(_dataset_statements(counter), _told(further))):
         for rule, (confirmed, refuted, evaluable) in _count_rows(rows):
             before = found.get(rule, (0, 0, 0))
             found[rule] = (before[0] + confirmed, before[1] + refuted, before[2] + evaluable)
@@ -237,6 +237,7 @@ def dataset_counts(counter: Counter, further: Iterable[tuple[str, Select]] = ())
 
 def _dataset_statements(counter: Counter) -> Iterator[tuple[str, Select]]:
     for number in range(len(counter.plan.groups)):
+        _tell_step(counter, number, "over the data")
         for statement in dataset_statements(counter, number):
             yield _title(counter, number, "over the data"), statement
 
@@ -409,12 +410,7 @@ def count_contributions(counter: Counter, further: Iterable[tuple[str, Select]] 
     engine = counter.engine
     engine.run(drop(result_sql.CONTRIBUTION))
     parts = 0
-    own = (
-        (_title(counter, number, title), statement)
-        for number in range(len(counter.plan.groups))
-        for title, statement in prediction_statements(counter, number)
-    )
-    for title, statement in _at_once(engine, chain(own, further)):
+    for title, statement in _at_once(engine, chain(_prediction_statements(counter), _told(further))):
         with named_in_errors(title):
             engine.run(result_sql.create_part(parts, statement), as_written=keeps_order(statement))
         parts += 1
@@ -428,12 +424,33 @@ def count_contributions(counter: Counter, further: Iterable[tuple[str, Select]] 
 
 @contextmanager
 def named_in_errors(what: str) -> Iterator[None]:
-    """Say what is being counted, and of a database error what was."""
-    tell(f"counting {what}")
+    """Say of a database error what was being counted."""
     try:
         yield
     except EngineError as error:
         raise EngineError(f"{error}\nwhile counting {what}") from error
+
+
+def _prediction_statements(counter: Counter) -> Iterator[tuple[str, Select]]:
+    for number in range(len(counter.plan.groups)):
+        _tell_step(counter, number, "with predictions")
+        for title, statement in prediction_statements(counter, number):
+            yield _title(counter, number, title), statement
+
+
+def _told(further: Iterable[tuple[str, Select]]) -> Iterator[tuple[str, Select]]:
+    for title, statement in further:
+        tell(f"counting {title}")
+        yield title, statement
+
+
+def _tell_step(counter: Counter, number: int, what: str) -> None:
+    """Data come first and then, if there are predictions, all shapes again with them."""
+    shapes, rules = len(counter.plan.groups), len(counter.plan.groups[number].heads)
+    steps = shapes * (2 if counter.loaded.candidate_arities else 1)
+    first = counter.titles[counter.plan.groups[number].heads[0].rule]
+    named = first if rules == 1 else f"{rules:,} rules such as {first.removeprefix('rule ')}"
+    tell(f"counting {named} {what}", number + (shapes if what == "with predictions" else 0), steps)
 
 
 def model_totals(counter: Counter) -> dict[int, CountRows]:

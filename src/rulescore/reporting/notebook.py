@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from rulescore.characters import visible
-from rulescore.progress import listening
+from rulescore.progress import Told, listening
 
 _PATIENCE = 1.0
 """Seconds after which the line appears."""
@@ -37,6 +37,10 @@ def _is_notebook() -> bool:
     return shell is not None and "IPKernelApp" in shell.config
 
 
+def _text(told: Told) -> str:
+    return f"{told.what}, step {told.done + 1} of {told.of}" if told.of else told.what
+
+
 class _Line:
     """A line that appears late and changes in place."""
 
@@ -44,10 +48,10 @@ class _Line:
         self._begun = self._changed = time.monotonic()
         self._handle: Any = None
 
-    def say(self, what: str) -> None:
+    def say(self, told: Told) -> None:
         now = time.monotonic()
         if now - self._begun >= _PATIENCE and now - self._changed >= _PACE:
-            self._show(visible(what)[:_LONGEST] + " …")
+            self._show(visible(_text(told))[:_LONGEST] + " …")
             self._changed = now
 
     def end(self) -> None:

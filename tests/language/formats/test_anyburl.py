@@ -83,6 +83,10 @@ def test_a_line_that_is_not_understood_is_located_and_the_format_named(line: str
     assert said in found.message
 
 
+def test_a_file_of_odd_numbers_is_still_of_anyburl() -> None:
+    assert "AnyBURL" in problem("12\t3\t0,4\tnephew(X,Y) <= son(X,Y)").message
+
+
 def test_problems_point_at_the_atom() -> None:
     (rule,) = reading("9\t3\t0.5\tr(X,aa) <= s(X,A), t(A,B)").program.rules
     atoms = [rule.head, *rule.body.conditions]

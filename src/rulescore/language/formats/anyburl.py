@@ -119,4 +119,4 @@ def _atoms(source: Source, start: int, line: str, begin: int, end: int) -> Itera
             raise MisreadError("expected an atom with a variable: one capital letter", position, end)
 
 
-FORMAT = Format(FormatName.ANYBURL, _TITLE, _EXAMPLE, mostly(rf"\d+\t\d+\t{NUMBER}\t.+\) <=( |$)"), read)
+FORMAT = Format(FormatName.ANYBURL, _TITLE, _EXAMPLE, mostly(r"\d+\t\d+\t[^\t]+\t.+\) <=( |$)"), read)

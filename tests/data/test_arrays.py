@@ -219,6 +219,13 @@ def test_a_frame_with_a_key_that_is_given_as_facts_is_told_to_be_a_table(column:
         rulescore.score(frame, {"m": np.array([1.0])}, "P > 0 <- sale(price: P).")
 
 
+def test_without_facts_and_tables_the_argument_is_named() -> None:
+    with pytest.raises(InputError, match=r"(?s)E322.*there are no observed facts.*`tables="):
+        rulescore.score(None, {"m": np.array([1.0])}, "P > 0 <- sale(price: P).")
+    with pytest.raises(InputError, match=r"(?s)E320.*`ID`.*did you mean `id`"):
+        predicted(rulescore.Table(TRUTH, key="ID", target="price", hidden=MASK), np.array([1.0, 2.0]))
+
+
 def test_values_beside_facts_need_the_name_of_their_table() -> None:
     sale = rulescore.Table(TRUTH, key="id", target="price", hidden=MASK)
     with pytest.raises(InputError, match=r'(?s)E333.*"sale": …'):

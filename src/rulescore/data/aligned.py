@@ -10,7 +10,7 @@ import pyarrow as pa
 from rulescore.data.frames import column_values, series_index
 from rulescore.data.setting import HiddenColumn, HiddenIds, KeyedTable, RowStream
 from rulescore.data.triples import array_of, is_array
-from rulescore.errors import Diagnostic, InputError, Place
+from rulescore.errors import Diagnostic, InputError, Place, suggestion
 
 _IDS = "give ids and values: a frame with the key and `prediction`, or a mapping from ids to values"
 
@@ -125,12 +125,13 @@ def _key_of(ids: RowStream, key: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _columns(rows: RowStream, names: tuple[str, ...]) -> pa.Table:
-    missing = [one for one in names if one not in rows.schema().names]
+    known = rows.schema().names
+    missing = [one for one in names if one not in known]
     if missing:
-        listed = ", ".join(f"`{one}`" for one in rows.schema().names)
-        raise InputError(
-            Diagnostic("E320", f"there is no column `{missing[0]}`", Place(rows.origin), notes=(f"the columns are {listed}",))
-        )
+        notes = (f"the columns are {', '.join(f'`{one}`' for one in known)}",)
+        close = next((one for one in known if one.lower() == missing[0].lower()), None) or suggestion(missing[0], known)
+        helps = () if close is None else (f"did you mean `{close}`?",)
+        raise InputError(Diagnostic("E320", f"there is no column `{missing[0]}`", Place(rows.origin), notes=notes, helps=helps))
     batches = list(rows.open(list(names)))
     found = pa.Table.from_batches(batches) if batches else pa.table({name: pa.nulls(0) for name in names})
     return pa.table({name: _with_time(found.column(name), rows.schema().field(name).type) for name in names})

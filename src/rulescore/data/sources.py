@@ -173,6 +173,10 @@ class _Collector:
 
     def _refuse(self, what: object) -> None:
         notes = ("facts come from a path, a frame, an iterable of tuples, or a mapping from predicate to one of these",)
+        if what is None:
+            helps = ('for rows with a key give the table: `tables={"name": rulescore.Table(frame, key=…, target=…)}`',)
+            self._problems.append(Diagnostic("E322", "there are no observed facts", notes=notes, helps=helps))
+            return
         self._problems.append(Diagnostic("E322", f"a {type(what).__name__} cannot be read as facts", notes=notes))
 
     def _file(self, file: FactFile) -> Iterator[FactStream]:

@@ -48,10 +48,23 @@ def score(
     """Score models' predictions against rules.
 
     `observed`: facts as a path, a list of paths, a frame, an iterable of (head, relation, tail), or a mapping from predicate to
-    rows; None where there are only `tables`. `predictions`: a mapping from model to any of these, or to ids and values of a table's
-    target. `rules`: a path, rule text, a `RuleText`, or a list of them. `engine`: an address, or a Spark session.
+    rows; None where there are only `tables`.
+    `predictions`: a mapping from model to any of these, or to ids and values of a table's target.
+    `rules`: a path, rule text, a `RuleText`, or a list of them.
+    `negatives`: facts known to be false, as `observed`.
+    `tables`: rows with a key, by name, each a `Table`.
+    `functions`: registered predicates, Python functions by name.
+    `sql_rules`: rules in SQL, each a `SqlRule`.
+    `convention`: the way of counting, "definition" or "appendix"; `distinct_variables`, whether two variables must have two
+    constants, and `roles` in which predictions count, are the convention's own unless given.
+    `weights`, `kinds`: of rules, by name; a kind is "hard" or "soft".
+    `top_k`: how many of the best answers to each query are kept, or "all"; of predictions with ranks or queries 1 unless given.
+    `engine`: an address, or a Spark session. `memory_limit`, such as "2GB", `threads`, `spill_folder` and `timeout` in seconds are
+    the limits of the engine.
+    `delimiter`, `header`: of text files, if they are not as they look.
     `contributions`: whether those of single predictions are brought here, which is so unless the engine is Spark; or where they are
-    written to, as Parquet. `allow_unrefutable`: score although nothing declared could refute any rule, else an error.
+    written to, as Parquet.
+    `allow_unrefutable`: score although nothing declared could refute any rule, else an error.
     `truth`: held-out facts or a table's true values, for accuracy beside the scores; a `Truth` has options."""
     setting = make_setting(
         observed,

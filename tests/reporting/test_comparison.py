@@ -17,6 +17,7 @@ from made_results import Rows, made_result
 from rulescore import Comparison
 from rulescore.errors import InputError
 from rulescore.reporting.comparison import write_comparison
+from rulescore.reporting.comparison_listings import comparison_listings
 from rulescore.reporting.format import ComparisonTable, FileFormat
 from rulescore.reporting.json import comparison_schema
 from rulescore.scoring.comparison import compare
@@ -50,6 +51,13 @@ def test_a_comparison_is_one_line() -> None:
     assert repr(ALONE).startswith("<Comparison of ridge alone, 95% intervals: RVS hard ")
     assert repr(RUNS).startswith("<Comparison of 2 pairs of models, 95% intervals: ")
     assert all("\n" not in repr(one) for one in ALL)
+
+
+def test_without_a_hard_rule_nobody_violates_one_or_none() -> None:
+    infos = [RuleInfo("r", "r(X) <- q(X)"), RuleInfo("s", "s(X) <- q(X)")]
+    soft = compare(made_result([Counts(90, 10, 100)] * 2, {"ridge": rows(0.1, 0)}, 100, 100, infos))
+    (models, *_) = comparison_listings(soft)
+    assert models.rows[0][1:3] == (None, None)
 
 
 @pytest.mark.parametrize("comparison", ALL)

@@ -81,7 +81,7 @@ def _models(comparison: Compared) -> Listing:
 
 
 def _of_all(row: Row) -> Cell:
-    return None if row["violating"] is None else of_all(row["violating"], row["predictions"])
+    return None if row["violating"] is None or row["value"] is None else of_all(row["violating"], row["predictions"])
 
 
 def _kind(measure: str) -> CellKind:

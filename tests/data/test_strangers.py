@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 import rulescore
+from rulescore.data.foreign import READERS
 from rulescore.errors import InputError
+from rulescore.language.formats.table import FORMATS
+
+DOCS = Path(__file__).parents[2] / "docs"
 
 FILES = {
     "rules of AnyBURL": "2000\t216\t0.108\tgo(X,Y) <= catalysis(X,A), go(A,Y)\n",
@@ -60,3 +67,17 @@ def test_what_is_wrong_with_a_row_of_facts_is_told_as_ever(tmp_path) -> None:
     with pytest.raises(InputError, match="expected 3 columns, found 2") as error:
         rulescore.audit(path, "q(X, Y) <- p(X, Y). closed q.")
     assert "looks like" not in str(error.value)
+
+
+@pytest.mark.parametrize(("page", "formats"), [("formats.md", FORMATS), ("predictions.md", READERS)])
+def test_every_format_has_a_section_with_a_session_and_traps(page: str, formats: dict) -> None:
+    text = (DOCS / page).read_text(encoding="utf-8")
+    sections = dict(re.findall(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL))
+    anchors = {re.sub(r"[^a-z0-9 -]", "", title.lower()).replace(" ", "-"): found for title, found in sections.items()}
+    for form in formats:
+        row = re.search(rf"^\| \[[^\]]+\]\(#([a-z-]+)\)[^|]*\| `{form.value}` \|", text, re.MULTILINE)
+        assert row is not None, form
+        section = anchors[row[1]]
+        # The first session of the page of rules is AnyBURL's.
+        assert "```console" in section or form.value == "anyburl", form
+        assert "\n- " in section, form

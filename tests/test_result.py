@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import rulescore
+from rulescore.engines import explaining
 from rulescore.scoring.results import Counts
 
 FACTS = {"sister": [("alice", "daniel"), ("eve", "adam")], "wife": [("mary", "john")]}
@@ -108,3 +109,19 @@ def test_what_is_no_result_is_not_compared(tmp_path: Path) -> None:
         assert caught.value.problems[0].code == code
         assert words in str(caught.value)
     assert "<Comparison of ridge alone" in repr(result.compare(models="ridge"))
+
+
+def test_rules_with_very_many_groundings_are_named_before_they_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A product has a grounding for each pair of facts; those of the other rule are as many, and never walked."""
+    monkeypatch.setattr(explaining, "MANY", 1_000)
+    many = [(f"x{i}", "b") for i in range(40)]
+    facts = {"p": many, "q": many, "r": [("a", "b")]}
+    rules = "product: false <- p(X, Y), q(Z, V).\nmet: r(X, Y) <- p(X, Z), q(Y, Z).\nincompatible r, p."
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = rulescore.audit(facts, rules)
+    assert result.rule_results[0].dataset == Counts(0, 1_600, 1_600)
+    (warned,) = [str(one.message) for one in caught if "W213" in str(one.message)]
+    assert "`product`: about 1,600" in warned
+    assert "`met`" not in warned
+    assert caught[0].filename == __file__

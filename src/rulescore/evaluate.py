@@ -27,13 +27,20 @@ from rulescore.data.violation import (
 from rulescore.engines import counting
 from rulescore.engines.asking import Asked, Finder, RuleListing
 from rulescore.engines.base import KeepingEngine, for_a_while
-from rulescore.engines.explaining import ShapeExplanation, explain, explain_formulas, formula_statement, rule_statement
+from rulescore.engines.explaining import (
+    ShapeExplanation,
+    expensive_rules,
+    explain,
+    explain_formulas,
+    formula_statement,
+    rule_statement,
+)
 from rulescore.engines.formula_listing import FormulaListing
 from rulescore.engines.listing import HornListing, predicted_facts
 from rulescore.engines.predicted import Predicted
 from rulescore.engines.refusals import refuse_grid
 from rulescore.engines.violation_counts import ViolationCounter
-from rulescore.errors import Diagnostic, InputError, suggestion
+from rulescore.errors import Diagnostic, InputError, Severity, suggestion
 from rulescore.language.printer import print_atom
 from rulescore.language.syntax import Atom, Constant, Rule
 from rulescore.logic import conventions
@@ -44,6 +51,7 @@ from rulescore.logic.refutable import (
 )
 from rulescore.logic.tolerances import is_relative, log_distance, with_tolerance
 from rulescore.opening import Opened, raise_errors
+from rulescore.progress import warn_now
 from rulescore.scoring.contributions import brought_contributions, write_contributions
 from rulescore.scoring.evaluation import CONTRIBUTIONS_SCHEMA, Evaluation
 from rulescore.scoring.findings import prediction_findings
@@ -63,6 +71,7 @@ CODES = {
     "E261": "a rule or model that does not exist is asked for",
     "E262": "violations of a prediction are asked for without a model, or by an atom with variables",
     "E264": "rules cannot be counted with other tolerances",
+    "W213": "a rule may have more groundings than can be counted in reasonable time",
     "E265": "predictions are to be scored, but nothing declared could refute any rule",
 }
 
@@ -378,9 +387,19 @@ class Session(Opened):
         ]
 
     def _dataset(self) -> list[Counts]:
+        self._warn_of_many()
         found = self._formulas.sorted_counts()
         further = chain(self._formulas.dataset_statements(found), self._sql_rules.dataset_statements())
         return _in_order(found | counting.dataset_counts(self.counter, further), len(self.rules))
+
+    def _warn_of_many(self) -> None:
+        """Before a run that may take hours."""
+        if self._warned:
+            return
+        self._warned = True
+        found = expensive_rules(self.counter)
+        if found:
+            warn_now(_too_many(found, self._names))
 
     def _evaluation(
         self,
@@ -409,6 +428,19 @@ class Session(Opened):
     def _with_groups(self, number: int, result: RuleResult) -> RuleResult:
         formulas = self._formulas
         return replace(result, largest_group=formulas.largest_groups.get(number), tolerance=formulas.tolerances.get(number))
+
+
+def _too_many(found: Mapping[int, int], names: Sequence[str]) -> Diagnostic:
+    most = sorted(found, key=lambda rule: -found[rule])
+    listed = tuple(f"`{names[rule]}`: about {found[rule]:,}" for rule in most[:3])
+    rules = "1 rule may have" if len(found) == 1 else f"{len(found):,} rules may have"
+    return Diagnostic(
+        "W213",
+        f"{rules} more than a thousand million groundings: counting may take hours and all memory",
+        notes=(*listed, *([f"and {len(most) - 3:,} more"] if len(most) > 3 else ())),
+        helps=("`--explain` shows estimates; `--timeout` and `--memory-limit` bound the run, Ctrl-C ends it",),
+        severity=Severity.WARNING,
+    )
 
 
 def _unknown(what: str, name: str, known: Sequence[str]) -> Diagnostic:

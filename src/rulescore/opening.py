@@ -123,7 +123,7 @@ class Opened:
         self.warnings = (*self._told, *problems)
         self.plan: Plan = plan(((i, normal_rule(self.program.rules[i])) for i in sorted(self._fast)), self.ways)
         self._prepared: counting.Counter | None = None
-        self._counted = False
+        self._counted = self._warned = False
 
     def _left_out(self) -> list[str]:
         """How many predictions `top_k` has not kept: what they are about is not known."""

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
+from rulescore.errors import Diagnostic
+
 
 @dataclass(frozen=True, slots=True)
 class Told:
@@ -31,10 +33,6 @@ def tell(what: str, done: int = 0, of: int = 0) -> None:
         listener(Told(what, done, of))
 
 
-def is_heard() -> bool:
-    return _listener.get() is not None
-
-
 @contextmanager
 def listening(listener: Listener) -> Iterator[None]:
     """Whatever this thread does meanwhile is told to the listener."""
@@ -43,3 +41,24 @@ def listening(listener: Listener) -> Iterator[None]:
         yield
     finally:
         _listener.reset(token)
+
+
+Alarm = Callable[[Diagnostic], None]
+_alarm: ContextVar[Alarm | None] = ContextVar("alarm", default=None)
+
+
+def warn_now(problem: Diagnostic) -> None:
+    """Says before the work what should not wait until it is done."""
+    alarm = _alarm.get()
+    if alarm is not None:
+        alarm(problem)
+
+
+@contextmanager
+def warning(alarm: Alarm) -> Iterator[None]:
+    """Whatever this thread is warned of meanwhile is told at once."""
+    token = _alarm.set(alarm)
+    try:
+        yield
+    finally:
+        _alarm.reset(token)

@@ -21,6 +21,7 @@ from rulescore.errors import Diagnostic, InputError, RulescoreWarning
 from rulescore.evaluate import Session
 from rulescore.language.parser import parse_atom
 from rulescore.language.syntax import Atom, Constant, Value
+from rulescore.progress import warning
 from rulescore.reporting.cells import counted, shown
 from rulescore.reporting.comparison import Comparison
 from rulescore.reporting.explanation import Explanation, explanation
@@ -249,7 +250,7 @@ class OpenSession(_Asked):
         path = None if contributions is None or isinstance(contributions, bool) else Path(contributions)
         if path is not None and not path.absolute().parent.is_dir():
             raise InputError(_unwritable(path, f"there is no folder `{path.parent}`"))
-        with shown_in_notebook():
+        with shown_in_notebook(), warning(lambda problem: _warn([problem])):
             evaluation = self.session.evaluate(contributions=contributions if isinstance(contributions, bool) else None)
             if path is not None:
                 try:
@@ -260,7 +261,7 @@ class OpenSession(_Asked):
 
     def audit(self) -> Result:
         """As `rulescore.audit`."""
-        with shown_in_notebook():
+        with shown_in_notebook(), warning(lambda problem: _warn([problem])):
             evaluation = self.session.audit()
         return self._result(evaluation)
 

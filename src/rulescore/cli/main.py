@@ -23,8 +23,8 @@ from rulescore.cli.incompatibilities import incompatibilities
 from rulescore.cli.init import init
 from rulescore.cli.load import load
 from rulescore.cli.options import is_quiet
-from rulescore.cli.output import painter, tell
-from rulescore.cli.progress import shown_on_terminal
+from rulescore.cli.output import painter, tell, told
+from rulescore.cli.progress import say_above, shown_on_terminal
 from rulescore.cli.reproduce import reproduce
 from rulescore.cli.rules import rules
 from rulescore.cli.score import score
@@ -33,7 +33,8 @@ from rulescore.cli.stopping import TerminalClosed, Terminated, stop_on_signals
 from rulescore.cli.streams import abandon_stdout, prepare_stdout
 from rulescore.cli.trust import trust
 from rulescore.cli.violations import violations
-from rulescore.errors import EngineError, InputError, RulescoreError, Severity, masked, render_all
+from rulescore.errors import Diagnostic, EngineError, InputError, RulescoreError, Severity, masked, render_all
+from rulescore.progress import warning
 
 
 class Failure(click.ClickException):
@@ -68,7 +69,7 @@ class Program(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            with _without_passwords(), shown_on_terminal():
+            with _without_passwords(), shown_on_terminal(), warning(lambda problem: _warn(ctx, problem)):
                 return super().invoke(ctx)
         except EngineError as error:
             raise EngineFailure(f"error: {error}") from error
@@ -82,6 +83,11 @@ class Program(click.Group):
             raise Closing("the terminal was closed") from error
         except KeyboardInterrupt as error:
             raise Interruption("interrupted") from error
+
+
+def _warn(ctx: click.Context, problem: Diagnostic) -> None:
+    if not is_quiet(ctx):
+        say_above(told(problem))
 
 
 @contextmanager

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import click
+
 from rulescore.characters import visible
 from rulescore.progress import Told, listening
 
@@ -33,6 +35,12 @@ class _Line:
         what = visible(told.what)
         what = what if len(what) <= _LONGEST else f"{what[:_LONGEST]} …"
         self._progress.update(self._progress.task_ids[0], description=what, completed=told.done, total=told.of or None)
+
+    def above(self, text: str) -> None:
+        if self._progress is None:
+            click.echo(text, err=True)
+        else:
+            self._progress.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def end(self) -> None:
         self._over = True
@@ -74,6 +82,14 @@ def shown_on_terminal() -> Iterator[None]:
             yield
     finally:
         still()
+
+
+def say_above(text: str) -> None:
+    """Says something on stderr while work goes on."""
+    if _line is None:
+        click.echo(text, err=True)
+    else:
+        _line.above(text)
 
 
 def still() -> None:

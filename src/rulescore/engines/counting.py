@@ -86,6 +86,11 @@ def _is_wedge(group: Group) -> bool:
     return group.shape == wedge_sql.WEDGE and group.judge is Judge.EVIDENCE
 
 
+def is_met_halfway(group: Group) -> bool:
+    """Whether a group's groundings are counted without walking each of them."""
+    return _is_wedge(group) or chains.is_chain(group)
+
+
 def _find_triangles(engine: Engine, loaded: Loaded, *, distinct: bool) -> None:
     engine.run(wedge_sql.create_ranks())
     engine.run(wedge_sql.create_edges(), as_written=True)

@@ -14,11 +14,12 @@ from rulescore.engines.counting import (
     dataset_statement,
     dataset_statements,
     head_literal,
+    is_met_halfway,
     load_group,
     prediction_statements,
 )
 from rulescore.engines.formulas import Formulas
-from rulescore.logic.estimates import RelationSize, estimated_groundings, shape_text
+from rulescore.logic.estimates import RelationSize, estimated_by_rule, estimated_groundings, shape_text
 from rulescore.logic.normal import NormalRule
 from rulescore.logic.plan import Group, LiteralName, Plan
 from rulescore.logic.planner import plan
@@ -29,6 +30,8 @@ from rulescore.sql import evidence as evidence_sql
 from rulescore.sql import formula_counts as formula_sql
 from rulescore.sql.build import Select, drop
 from rulescore.sql.explaining import alone, relation_sizes
+
+MANY = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,14 @@ def explain(counter: Counter) -> list[ShapeExplanation]:
             ShapeExplanation(shape_text(group.shape), len(group.heads), estimated_groundings(group, known), statements)
         )
     return explanations
+
+
+def expensive_rules(counter: Counter) -> dict[int, int]:
+    """Rules with more than a thousand million estimated groundings, each of which would be walked: their numbers, and how many."""
+    walked = [group for group in counter.plan.groups if len(group.shape.atoms) > 1 and not is_met_halfway(group)]
+    known = sizes(counter) if walked else {}
+    found = {rule: n for group in walked for rule, n in estimated_by_rule(group, known).items()}
+    return {rule: n for rule, n in found.items() if n > MANY}
 
 
 def rule_statement(counter: Counter, ways: Refutations, rule: NormalRule) -> str:

@@ -22,6 +22,12 @@ def estimated_groundings(group: Group, sizes: Mapping[LiteralName, RelationSize]
     return round(sum(estimates[head.body] for head in group.heads))
 
 
+def estimated_by_rule(group: Group, sizes: Mapping[LiteralName, RelationSize]) -> dict[int, int]:
+    """By the numbers of the group's rules."""
+    estimates = [round(_body(group.shape, body, sizes)) for body in group.bodies]
+    return {head.rule: estimates[head.body] for head in group.heads}
+
+
 def _body(shape: Shape, body: Body, sizes: Mapping[LiteralName, RelationSize]) -> float:
     estimate = 1.0
     spreads: dict[int, list[int]] = {}

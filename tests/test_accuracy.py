@@ -190,6 +190,13 @@ def test_rankings_of_anyburl_are_measured_as_they_are(files: Path) -> None:
     assert found.measure("mrr", "head").value == pytest.approx((1 + 1 + 0) / 4)
 
 
+def test_a_held_out_fact_that_stands_twice_has_its_ranking_twice(files: Path) -> None:
+    (files / "anyburl.txt").write_text("".join(ANYBURL.splitlines(keepends=True)[:3]))
+    model = rulescore.FactFile("anyburl.txt", format="anyburl")
+    found = scored({"model": model}, [("dora", "aunt", "bob"), ("dora", "aunt", "bob")]).accuracy_results[0]
+    assert (found.asked, found.answered, found.measure("mrr", "tail").value) == (4, 4, 0.5)
+
+
 def test_rankings_of_anyburl_for_other_facts_are_refused_with_a_reason(files: Path) -> None:
     (files / "anyburl.txt").write_text(ANYBURL)
     model = rulescore.FactFile("anyburl.txt", format="anyburl")

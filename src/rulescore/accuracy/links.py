@@ -38,7 +38,7 @@ def with_rows(answers: Answers, truth: Sequence[Key]) -> Answers:
     """Answers with the rows of the truths that they are for, if their file tells the triples that were asked for."""
     if answers.asked is None or answers.tails is None or not truth:
         return answers
-    rows = {fact: row for row, fact in reversed(list(enumerate(truth)))}
+    rows = first_rows(truth)
     found = []
     for (relation, head, tail), asks_tail, answer in zip(answers.facts, answers.tails, answers.asked, strict=True):
         fact = (relation, head, answer) if asks_tail else (relation, answer, tail)
@@ -46,6 +46,11 @@ def with_rows(answers: Answers, truth: Sequence[Key]) -> Answers:
             raise UnmeasurableError(f"the file asks for {relation}({', '.join(fact[1:])}), which the truth does not have")
         found.append(rows[fact])
     return replace(answers, test_rows=found)
+
+
+def first_rows(truth: Sequence[Key]) -> dict[Key, int]:
+    """The first row of each fact: one that stands twice is asked for in one ranking."""
+    return {fact: row for row, fact in reversed(list(enumerate(truth)))}
 
 
 class Query(NamedTuple):
@@ -145,10 +150,11 @@ def _by_rankings(model: str, answers: Answers, truth: Sequence[Key], known: Know
     left_out = set(truth).union(known.answers()) if options.filtered else set[Key]()
     tails = [tail for tail in (True, False) if any(query.tail is tail for query in rankings)]
     with_rows = any(query.row is not None for query in rankings)
+    first = {} if answers.asked is None else first_rows(truth)
     bounds, asks, answered = [], [], 0
     for tail in tails:
         for row, (fact, query) in enumerate(zip(truth, _asked(truth, tail), strict=True)):
-            found = rankings.get(query._replace(row=row) if with_rows else query, ())
+            found = rankings.get(query._replace(row=first.get(fact, row)) if with_rows else query, ())
             answered += bool(found)
             asks.append(tail)
             bounds.append(_rank(fact, query, found, left_out, ties))

@@ -162,10 +162,10 @@ def _rules(rows: Sequence[Row], pair: tuple[str, str]) -> Listing:
     columns = (
         Column("rule", "rule"),
         Column("kind", "kind"),
-        Column("first_refuted", f"refuted by {first}", CellKind.COUNT),
-        Column("second_refuted", f"by {second}", CellKind.COUNT),
-        Column("only_first", f"predictions of {first} alone", CellKind.COUNT),
-        Column("only_second", f"of {second} alone", CellKind.COUNT),
+        Column("first_refuted", "refuted by first", CellKind.COUNT),
+        Column("second_refuted", "by second", CellKind.COUNT),
+        Column("only_first", "by first alone", CellKind.COUNT),
+        Column("only_second", "by second alone", CellKind.COUNT),
         Column("difference", "score, first less second", CellKind.COUNT),
         Column("better", "better"),
     )
@@ -184,7 +184,7 @@ def _rules(rows: Sequence[Row], pair: tuple[str, str]) -> Listing:
         )
         for row in telling[:MOST_ROWS]
     )
-    notes = []
+    notes = [f"first: {first}; second: {second}; alone: predictions that break the rule under the one and not under the other"]
     if len(telling) > MOST_ROWS:
         notes.append(
             f"{len(telling) - MOST_ROWS:,} more rules are broken by one or the other: `--format csv --table rule_differences`"

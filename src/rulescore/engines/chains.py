@@ -101,11 +101,11 @@ def _pieces(walks: dict[int, float]) -> dict[int, int]:
 
 def _start_rows(starts: dict[_Literals, int], pieces: dict[int, int], length: int) -> pa.Table:
     columns = {f"l{i}": [literals[i] for literals in starts] for i in range(length)}
-    return _integers({"start": list(starts.values()), "piece": [pieces[start] for start in starts.values()], **columns})
+    return integer_columns({"start": list(starts.values()), "piece": [pieces[start] for start in starts.values()], **columns})
 
 
 def _end_rows(ends: list[_End]) -> pa.Table:
-    return _integers(
+    return integer_columns(
         {
             "body": [end.body for end in ends],
             "start": [end.start for end in ends],
@@ -115,5 +115,5 @@ def _end_rows(ends: list[_End]) -> pa.Table:
     )
 
 
-def _integers(columns: dict[str, list[int]]) -> pa.Table:
+def integer_columns(columns: dict[str, list[int]]) -> pa.Table:
     return pa.table({field: pa.array(values, pa.int32()) for field, values in columns.items()})

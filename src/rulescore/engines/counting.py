@@ -157,7 +157,7 @@ def load_group(engine: Engine, loaded: Loaded, number: int, group: Group) -> lis
         body[f"l{i}"] = [loaded.literal(one.literals[i]) for one in group.bodies]
     for i in range(len(group.bodies[0].constants)):
         body[f"c{i}"] = [loaded.constant_ids[one.constants[i]] for one in group.bodies]
-    engine.load(claim_sql.body_table(number), _integers(body))
+    engine.load(claim_sql.body_table(number), chains.integer_columns(body))
     head: dict[str, list[int]] = {
         "rule": [one.rule for one in group.heads],
         "body": [one.body for one in group.heads],
@@ -165,11 +165,11 @@ def load_group(engine: Engine, loaded: Loaded, number: int, group: Group) -> lis
     }
     for i in range(len(group.heads[0].constants)):
         head[f"h{i}"] = [loaded.constant_ids[one.constants[i]] for one in group.heads]
-    engine.load(claim_sql.head_table(number), _integers(head))
+    engine.load(claim_sql.head_table(number), chains.integer_columns(head))
     tables = [claim_sql.body_table(number), claim_sql.head_table(number)]
     for index, (_, rows) in enumerate(group.conditions):
         tables.append(condition_sql.condition_table(number, index))
-        engine.load(tables[-1], _integers(_condition_rows(loaded, rows)))
+        engine.load(tables[-1], chains.integer_columns(_condition_rows(loaded, rows)))
     return tables
 
 
@@ -180,10 +180,6 @@ def _condition_rows(loaded: Loaded, rows: Sequence[ConditionRow]) -> dict[str, l
     for i in range(len(rows[0].constants)):
         columns[f"c{i}"] = [loaded.constant_ids[row.constants[i]] for row in rows]
     return columns
-
-
-def _integers(columns: dict[str, list[int]]) -> pa.Table:
-    return pa.table({field: pa.array(values, pa.int32()) for field, values in columns.items()})
 
 
 def condition_sources(number: int, group: Group) -> list[condition_sql.ConditionSource]:
@@ -482,7 +478,7 @@ class PredictedCounts:
 
 def prediction_counts(engine: Engine, loaded: Loaded, hard: Sequence[int]) -> list[PredictedCounts]:
     """Counts of predictions by model and predicate. `hard`: the numbers of the hard rules."""
-    engine.load(result_sql.HARD_RULES, _integers({"rule": list(hard)}))
+    engine.load(result_sql.HARD_RULES, chains.integer_columns({"rule": list(hard)}))
     rows = engine.query(result_sql.prediction_counts(sorted(loaded.candidate_arities), loaded.stride)).to_pylist()
     engine.run(drop(result_sql.HARD_RULES))
     return [

@@ -5,7 +5,7 @@ VENV := .venv
 RUN := $(VENV)/bin
 INSTALL := $(RUN)/python -m pip install --quiet --constraint constraints.txt
 
-.PHONY: demo examples test test-quick bench bench-aggregates bench-compare bench-engines bench-peers bench-proximity bench-spark clean
+.PHONY: demo examples test test-quick bench bench-aggregates bench-compare bench-engines bench-peers bench-proximity bench-spark bench-whole clean
 
 demo: $(VENV)/installed
 	$(RUN)/rulescore demo
@@ -28,10 +28,14 @@ test-quick: $(VENV)/installed-test
 	$(RUN)/pytest -n 2 -m 'not server and not slow'
 
 bench: $(VENV)/installed-bench
+	$(RUN)/python benchmarks/whole.py
 	$(RUN)/python benchmarks/run.py
 	$(RUN)/python benchmarks/proximity.py
 	$(RUN)/python benchmarks/aggregates.py
 	$(RUN)/python benchmarks/comparison.py
+
+bench-whole: $(VENV)/installed
+	$(RUN)/python benchmarks/whole.py
 
 bench-aggregates: $(VENV)/installed
 	$(RUN)/python benchmarks/aggregates.py

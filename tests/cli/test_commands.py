@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Callable
 from math import comb
 from pathlib import Path
@@ -121,6 +122,14 @@ def test_audit_sorts_by_rate_and_flags(run: Run) -> None:
 def test_audit_writes_its_listing(run: Run) -> None:
     assert run("audit", *PLAIN, "--output", "results").exit_code == 0
     assert {path.name for path in Path("results").iterdir()} == {"audit.json", "audit.csv"}
+
+
+def test_a_dry_run_prints_what_would_be_counted(run: Run) -> None:
+    result = run("audit", "family.toml", "--dry-run")
+    assert result.exit_code == 0
+    assert re.search(r"^h\(X, Y\) <- .*\n  \d+ rules?, about [\d,]+ groundings?$", result.stdout, re.MULTILINE)
+    assert "SELECT" not in result.stdout
+    assert run("score", "family.toml", "--dry-run", "--format", "json").exit_code == 2
 
 
 def test_explain_prints_statements_and_counts_nothing(run: Run) -> None:

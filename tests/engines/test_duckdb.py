@@ -49,6 +49,18 @@ def test_options_reach_the_database(tmp_path: Path):
     engine.close()
 
 
+def test_unless_told_otherwise_half_of_the_memory_may_be_used(engine: Engine):
+    """The database's own limit is four fifths."""
+    with duckdb.connect() as plain:
+        (told,) = plain.execute("SELECT current_setting('memory_limit')").fetchone() or ("",)
+    assert _gibibytes(setting(engine, "memory_limit")) == pytest.approx(_gibibytes(told) / 0.8 / 2, rel=0.05)
+
+
+def _gibibytes(text: object) -> float:
+    number, unit = str(text).split()
+    return float(number) * {"MiB": 1 / 1024, "GiB": 1, "TiB": 1024}[unit]
+
+
 def test_the_database_draws_no_progress_bar(engine: Engine):
     """It would stand on stdout, amid the results."""
     assert setting(engine, "enable_progress_bar") is False

@@ -13,6 +13,7 @@ from rulescore.characters import visible
 from rulescore.cli.help import Command
 from rulescore.cli.options import (
     ALL,
+    EXPLAIN,
     SettingChoice,
     explain_option,
     format_option,
@@ -92,7 +93,7 @@ def audit(
     keep: Path | None,
     force: bool,
     tolerances: tuple[WrittenTolerance, ...] | None,
-    explain: bool,
+    explain: str | None,
     form: str,
     output: Path | None,
     quiet: bool,
@@ -116,7 +117,7 @@ def audit(
     wanted = AuditFilter(frozenset(flag), frozenset(no_flag), min_evaluable, rate)
     with Session(chosen.setting, grid=tolerances is not None) as session:
         if explain:
-            show_explanations(session.explain())
+            show_explanations(session.explain(), statements=explain == EXPLAIN)
             return
         if tolerances is not None:
             listing, warnings = _over_grid(session, tolerances)
@@ -132,12 +133,12 @@ def audit(
         _keep(session.program, evaluation.rule_results, wanted, keep, quiet=quiet)
 
 
-def _refuse_combinations(*, explain: bool, grid: bool) -> None:
+def _refuse_combinations(*, explain: str | None, grid: bool) -> None:
     if explain and grid:
-        raise click.UsageError("`--explain` counts nothing: it cannot be combined with `--tolerances`")
+        raise click.UsageError(f"`{explain}` counts nothing: it cannot be combined with `--tolerances`")
     if explain:
-        refuse_output_choices("--explain")
-    other = "--explain" if explain else "--tolerances"
+        refuse_output_choices(explain)
+    other = explain or "--tolerances"
     context = click.get_current_context()
     for name in _CHOOSING if explain or grid else ():
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:

@@ -180,7 +180,9 @@ TRUTH: tuple[Decorator, ...] = (
 )
 ENGINE: tuple[Decorator, ...] = (
     click.option("--engine", metavar="URL", help="The database that counts. [default: duckdb]"),
-    click.option("--memory-limit", metavar="SIZE", help="The most memory the engine may use, such as 2GB."),
+    click.option(
+        "--memory-limit", metavar="SIZE", help="The most memory the engine may use, such as 2GB. [DuckDB: half of the machine's]"
+    ),
     click.option("--threads", type=click.IntRange(1, 1_024), help="How many threads the engine may use."),
     click.option("--spill-folder", type=_PATH, help="Where the engine puts what does not fit into memory."),
     click.option(
@@ -239,9 +241,15 @@ schema_option = click.option(
     metavar="NAME",
     help="The schema of the published layout.",
 )
-explain_option = click.option(
-    "--explain", is_flag=True, help="Print shapes, estimated groundings and statements instead of counting."
-)
+EXPLAIN, DRY_RUN = "--explain", "--dry-run"
+
+
+def explain_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`explain` is the option that was given, if one was."""
+    for option, printed in ((DRY_RUN, "shapes and estimated groundings"), (EXPLAIN, "shapes, estimated groundings and statements")):
+        decorate = click.option(option, "explain", flag_value=option, help=f"Print {printed} instead of counting.")
+        command = decorate(command)
+    return command
 
 
 def is_for_spreadsheets(context: click.Context | None) -> bool:
@@ -271,5 +279,5 @@ def refuse_output_choices(option: str, *besides: str) -> None:
     for other in (one for one in others if one not in {option, *besides}):
         name = "form" if other == "--format" else other.removeprefix("--").replace("-", "_")
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            what = "prints no results" if option == "--explain" else "prints a table of its own"
+            what = "prints no results" if option in {EXPLAIN, DRY_RUN} else "prints a table of its own"
             raise click.UsageError(f"`{option}` {what}: it cannot be combined with `{other}`")

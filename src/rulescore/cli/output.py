@@ -147,10 +147,10 @@ def show_written(paths: Sequence[Path], *, quiet: bool) -> None:
         tell(visible(f"wrote {', '.join(path.name for path in paths)} to {paths[0].parent}"))
 
 
-def show_explanations(explanations: Iterable[ShapeExplanation]) -> None:
+def show_explanations(explanations: Iterable[ShapeExplanation], *, statements: bool) -> None:
     for explanation in explanations:
         groundings = explanation.estimated_groundings
         estimate = "" if groundings is None else f", about {counted(groundings, 'grounding')}"
         write(f"{explanation.title}\n  {counted(explanation.rules, 'rule')}{estimate}\n\n")
-        for statement in explanation.statements:
+        for statement in explanation.statements if statements else ():
             write(f"{statement}\n\n")

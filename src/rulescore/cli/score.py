@@ -22,6 +22,7 @@ from rulescore.cli.options import (
     ALL,
     ALLOWANCE,
     CURVES,
+    EXPLAIN,
     TRUTH,
     SettingChoice,
     explain_option,
@@ -64,7 +65,7 @@ from rulescore.reporting.format import Shown
 @quiet_option
 def score(
     choice: SettingChoice,
-    explain: bool,
+    explain: str | None,
     detail: bool,
     table: str | None,
     curve: str | None,
@@ -86,7 +87,7 @@ def score(
     from rulescore.scoring.gate_outcomes import judge
 
     if explain:
-        refuse_output_choices("--explain")
+        refuse_output_choices(explain)
     if curve is not None:
         refuse_output_choices("--curve", "--format", "--plots")
         _show_curve(choice, curve, form, plots, quiet=quiet)
@@ -105,7 +106,7 @@ def score(
         refuse_folders(folder, drawn)
     with Session(chosen.setting) as session:
         if explain:
-            show_explanations(session.explain())
+            show_explanations(session.explain(), statements=explain == EXPLAIN)
             return
         refuse_unknown(gates, session)
         evaluation = session.evaluate()

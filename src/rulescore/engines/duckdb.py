@@ -89,8 +89,7 @@ class DuckDBEngine:
         # It would be drawn on stdout, amid the results. In a notebook that cannot draw one it is off and refuses to be told so.
         if self._connection.execute("SELECT current_setting('enable_progress_bar')").fetchone() != (False,):
             settings["enable_progress_bar"] = False
-        if options.memory_limit is not None:
-            settings["memory_limit"] = options.memory_limit
+        settings["memory_limit"] = options.memory_limit or self._half_of_memory()
         if options.threads is not None:
             settings["threads"] = options.threads
         for name, value in settings.items():
@@ -102,6 +101,12 @@ class DuckDBEngine:
                 ) from error
         self._connection.execute(_DOUBLE_TEXT)
         self._connection.execute(_MICROSECONDS)
+
+    def _half_of_memory(self) -> str:
+        """The database would take four fifths of what the machine, or its container, has; others work there too."""
+        (told,) = self._connection.execute("SELECT current_setting('memory_limit')").fetchone() or ("",)
+        number, unit = told.split()
+        return f"{float(number) * 0.5 / 0.8:.1f} {unit}"
 
     def load(self, name: str, rows: pa.Table) -> None:
         self._take(rows, exp.Create(this=_table(name), kind="TABLE", properties=_temporary(), expression=_all(_ARROW)))

@@ -21,7 +21,7 @@ test: $(VENV)/installed-test
 	$(RUN)/ruff format --check .
 	$(RUN)/mypy
 	$(RUN)/lint-imports
-	$(RUN)/pytest -n 2 --dist loadgroup
+	$(RUN)/pytest -n 2 --dist loadgroup --durations 30
 
 # Without database servers, which `make test` starts by itself, and without what takes long: tests/README.md says what that is.
 test-quick: $(VENV)/installed-test

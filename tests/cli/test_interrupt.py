@@ -56,7 +56,7 @@ def test_ctrl_c_during_a_query_exits_with_130_and_leaves_nothing(tmp_path: Path,
     """Nothing but one line on stderr: no file, no folder, no progress bar of the database's own."""
     write_endless_work(tmp_path)
     arguments = ["score", "--facts", "train.tsv", "--rules", "endless.rules", "--predictions", "model.tsv", "--output", "out"]
-    arguments += ["--engine", engine]
+    arguments += ["--engine", engine, "--quiet"]
     process = subprocess.Popen(
         [sys.executable, "-c", START, *arguments],
         cwd=tmp_path,

@@ -438,5 +438,5 @@ def test_a_file_without_rows_is_told_to_have_none(write, problems_of):
 
 
 def test_nothing_at_all_is_no_data():
-    with pytest.raises(InputError, match="a NoneType cannot be read as facts"):
+    with pytest.raises(InputError, match="there are no observed facts"):
         make_setting(None, None, "")

@@ -187,7 +187,18 @@ def test_the_command_line_says_in_one_line_that_the_server_is_gone(
 
     killer = threading.Thread(target=kill, daemon=True)
     killer.start()
-    arguments = ["audit", "--facts", "facts.tsv", "--rules", "endless.rules", "--engine", own_server.url(), "--output", "out"]
+    arguments = [
+        "audit",
+        "--facts",
+        "facts.tsv",
+        "--rules",
+        "endless.rules",
+        "--engine",
+        own_server.url(),
+        "--output",
+        "out",
+        "--quiet",
+    ]
     done = CliRunner().invoke(program, arguments)
     over.set()
     killer.join()

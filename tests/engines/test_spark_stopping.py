@@ -56,7 +56,7 @@ def write_endless_work(folder: Path) -> None:
 
 def test_ctrl_c_during_a_statement_exits_with_130_and_leaves_neither_java_nor_files(tmp_path: Path) -> None:
     write_endless_work(tmp_path)
-    arguments = ["audit", "--facts", "train.tsv", "--rules", "endless.rules", "--output", "out"]
+    arguments = ["audit", "--facts", "train.tsv", "--rules", "endless.rules", "--output", "out", "--quiet"]
     process = subprocess.Popen(
         [sys.executable, "-c", START, *arguments, "--engine", "spark://local[1]"],
         cwd=tmp_path,

@@ -165,7 +165,7 @@ def test_e279_a_tolerance_is_taken_from_numbers(tolerance: str) -> None:
     (problem,) = raised.value.problems
     assert (problem.code, problem.message) == (
         "E279",
-        f"`{tolerance.partition('(')[0]}` takes a tolerance from numbers, not from dates or durations",
+        f"`{tolerance.partition('(')[0]}` takes a tolerance from numbers, not from dates, date-times or durations",
     )
 
 

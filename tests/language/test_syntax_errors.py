@@ -7,6 +7,7 @@ import pytest
 
 import rulescore.language.parser as parser
 import rulescore.language.reading as reading
+import rulescore.language.sources as sources
 from rulescore.errors import Diagnostic, InputError, Source
 from rulescore.language.parser import CODES, parse
 
@@ -224,7 +225,7 @@ def test_every_code_has_a_mistake_that_shows_it():
 def test_every_code_in_the_source_is_in_the_table_of_codes():
     folder = Path(parser.__file__).parent
     used = {code for file in folder.glob("*.py") for code in re.findall(r'"(E\d{3})"', file.read_text(encoding="utf-8"))}
-    assert used == {*CODES, *(code for code in reading.CODES if code.startswith("E"))}
+    assert used == {*CODES, *sources.CODES, *(code for code in reading.CODES if code.startswith("E"))}
 
 
 @pytest.mark.parametrize(("code", "text", "message"), MISTAKES)

@@ -96,7 +96,7 @@ def _annotate(cursor: Cursor, annotations: Annotations, name: str, terms: tuple[
             return replace(annotations, tags=tags)
         case "confidence", (Constant(value=int() | float() as value),) if _is_weight(value) and value <= 1:
             return replace(annotations, confidence=float(value))
-        case "support", (Constant(value=int() as count),) if _is_weight(count):
+        case "support", (Constant(value=int() as count),) if not isinstance(count, bool) and count >= 0:
             return replace(annotations, support=count)
         case _:
             cursor.report("E113", f"the arguments of `@{name}` do not fit", span, help=f"write {_FORMS[name]}")

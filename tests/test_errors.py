@@ -23,6 +23,7 @@ from rulescore.errors import (
     masked,
     render,
 )
+from rulescore.reporting.plots.published import NothingToDrawError
 
 SECRET = "s3cr3t"
 ADDRESS = f"postgresql://reader:{SECRET}@host/x"
@@ -149,6 +150,7 @@ ERRORS: list[RulescoreError] = [
     EngineError("the database failed"),
     UncertainError("it went away"),
     MissingExtraError("Spark", "spark"),
+    NothingToDrawError("models", "there is no model", "give one"),
 ]
 
 

@@ -20,11 +20,11 @@ class NothingToDrawError(InputError):
     """The result has not what a figure shows."""
 
     def __init__(self, figure: str, reason: str, *helps: str) -> None:
-        self.figure, self.reason = figure, reason
+        self.figure, self.reason, self._made_of = figure, reason, (figure, reason, *helps)
         super().__init__(Diagnostic("E792", f"there is nothing to draw as `{figure}`: {reason}", helps=helps))
 
     def __reduce__(self) -> Any:
-        return InputError, (self.problems,)
+        return type(self), self._made_of, self.__dict__
 
 
 def published_rows(table: Any, columns: Sequence[str]) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from together import Member, batches, case_members, require_the_oracle_s_numbers
 ON_POSTGRES = batches(case_members(once=False), size=16)
 # Every statement takes a tenth of a second there, however few rows it reads: unless all are asked for, every third case.
 EVERY = 1 if settings.get_current_profile_name() == "thorough" else 3
-ON_SPARK = batches(case_members(once=True)[::EVERY], size=50)
+ON_SPARK = batches(case_members(once=True)[::EVERY], size=20)
 
 
 def name_of(batch: list[Member]) -> str:

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import jsonschema
+import pandas
 import pytest
 
 import rulescore
@@ -308,7 +309,6 @@ def test_on_the_command_line_and_in_a_project_file(files: Path) -> None:
 
 
 def test_compressed_files_and_frames_have_their_columns_too(files: Path) -> None:
-    pandas = pytest.importorskip("pandas")
     with gzip.open(files / "ranked.tsv.gz", "wt") as file:
         file.write(RANKS)
     frame = pandas.read_csv("ranked.tsv", sep="\t")

@@ -24,7 +24,7 @@ from rulescore.data.violation import (
     Violation,
     Violations,
 )
-from rulescore.engines import counting
+from rulescore.engines import counting, evidence
 from rulescore.engines.asking import Asked, Finder, RuleListing
 from rulescore.engines.base import KeepingEngine, for_a_while
 from rulescore.engines.explaining import (
@@ -375,8 +375,8 @@ class Session(Opened):
         argument, every constant of the facts; of two, every pair that some fact joins, this way round or the other; of more, every
         tuple that carries one."""
         self._number_evidence()
-        together = {(left, right): n for left, right, n in counting.together_counts(self._engine, self._loaded)}
-        tuples = counting.tuples_with_facts(self._engine, self._loaded)
+        together = {(left, right): n for left, right, n in evidence.together_counts(self._engine, self._loaded)}
+        tuples = evidence.tuples_with_facts(self._engine, self._loaded)
         observed = sorted((p for p in self._loaded.vocabulary.predicates.values() if p.observed), key=lambda p: p.name)
         return [
             PairCount(

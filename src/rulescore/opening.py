@@ -10,7 +10,7 @@ from typing import Self
 from rulescore.data.inputs import Inputs
 from rulescore.data.setting import Convention, Role, Setting
 from rulescore.data.sources import refuse_shared_pipes
-from rulescore.engines import counting
+from rulescore.engines import counting, evidence
 from rulescore.engines.adopting import adopted
 from rulescore.engines.base import KeepingEngine
 from rulescore.engines.connect import connect
@@ -219,13 +219,13 @@ class Opened:
             declared = refutations(self._horn, self._loaded.vocabulary)
             marked = opposed_both_ways(declared) or (self._extracts and bool(declared.oppositions))
             appendix = self.setting.scoring.convention is Convention.APPENDIX
-            counting.number_evidence(self._engine, self._loaded, marked=appendix and marked)
+            evidence.number_evidence(self._engine, self._loaded, marked=appendix and marked)
             self._numbered = True
 
     def _offers(self, exempt: Sequence[tuple[str, Rule]]) -> tuple[str, ...]:
         """What could be declared so that rules of another tool, which come without declarations, can be refuted."""
         self._number_evidence()
-        pairs = counting.never_together(self._engine, self._loaded)
+        pairs = evidence.never_together(self._engine, self._loaded)
         known = self._loaded.vocabulary.predicates
         observed = {name for name in known if known[name].observed}
         return offers(head_predicates(exempt), pairs, counted_arguments(self._engine, self._loaded), observed)
@@ -244,7 +244,7 @@ class Opened:
         if not self._extracts:
             return []
         self._number_evidence()
-        return counting.never_together(self._engine, self._loaded)
+        return evidence.never_together(self._engine, self._loaded)
 
     def _option_problems(self) -> Iterator[Diagnostic]:
         names = {rule.name for rule in self.rules}

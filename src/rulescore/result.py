@@ -6,6 +6,7 @@ import json
 import sys
 import threading
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, fields
@@ -57,13 +58,13 @@ CODES = {
 _MOST_MODELS = 3
 
 
-class _Asked:
+class _Asked(ABC):
     """What a result and an open session are asked alike."""
 
     __slots__ = ()
 
-    def _loaded(self) -> AbstractContextManager[Session]:
-        raise NotImplementedError
+    @abstractmethod
+    def _loaded(self) -> AbstractContextManager[Session]: ...
 
     def violations(
         self,

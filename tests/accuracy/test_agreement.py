@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
+from pykeen import evaluation
+from sklearn import metrics
 
 from rulescore.accuracy.rankings import Ranking, rank_of
 from rulescore.accuracy.ranks import Ranks, rank_measures
@@ -27,8 +30,6 @@ def agrees(ours: float | None, theirs: float, digits: float = LAST_DIGIT) -> Non
 @pytest.mark.parametrize("ties", Ties)
 def test_ranks_are_those_of_pykeen(ties: Ties) -> None:
     """Scores of 60 entities with many ties, filtered as its evaluator filters: what is known is no candidate."""
-    torch = pytest.importorskip("torch")
-    evaluation = pytest.importorskip("pykeen.evaluation")
     generator = np.random.default_rng(4)
     queries, entities = 200, 60
     scores = generator.integers(0, 12, (2, queries, entities)).astype(np.float32)
@@ -66,7 +67,6 @@ def test_ranks_are_those_of_pykeen(ties: Ties) -> None:
 
 
 def test_numbers_are_those_of_scikit_learn() -> None:
-    metrics = pytest.importorskip("sklearn.metrics")
     generator = np.random.default_rng(5)
     labels = generator.lognormal(12, 0.7, 500)
     given = labels * generator.normal(1, 0.2, 500)
@@ -78,7 +78,6 @@ def test_numbers_are_those_of_scikit_learn() -> None:
 
 def test_classes_are_those_of_scikit_learn() -> None:
     """One class is only predicted, one is only a label."""
-    metrics = pytest.importorskip("sklearn.metrics")
     generator = np.random.default_rng(6)
     labels = [str(one) for one in generator.choice(["a", "b", "c", "rare"], 400, p=[0.6, 0.3, 0.08, 0.02])]
     given = [label if right else "wrong" for label, right in zip(labels, generator.random(400) < 0.7, strict=True)]

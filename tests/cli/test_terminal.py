@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pty
 import re
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import rulescore
+from terminal import on_a_terminal
 
 pytestmark = pytest.mark.slow
 
@@ -26,18 +26,7 @@ OURS = re.compile(r"\x1b\[[0-9;]*m")
 
 def on_terminal(*arguments: str, start: Sequence[str] = ("-m", "rulescore"), **environment: str) -> str:
     """What a terminal gets of stdout and stderr."""
-    main, other = pty.openpty()
-    process = subprocess.Popen([sys.executable, *start, *arguments], stdout=other, stderr=other, env={**ENVIRONMENT, **environment})
-    os.close(other)
-    pieces = []
-    try:
-        while piece := os.read(main, 65536):
-            pieces.append(piece)
-    except OSError:
-        pass  # On Linux the end of a terminal is an error.
-    process.wait()
-    os.close(main)
-    return b"".join(pieces).decode().replace("\r\n", "\n")
+    return on_a_terminal([sys.executable, *start, *arguments], {**ENVIRONMENT, **environment})[1]
 
 
 def through_pipe(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import signal
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from click.testing import CliRunner, Result
 import rulescore
 from rulescore.cli.main import program
 from rulescore.datasets.catalogue import DATA_SETS, DataSet
+from terminal import on_a_terminal
 from web_server import Site
 
 # The program, with the data set `family` as one file of a server that the test has started.
@@ -95,19 +95,8 @@ def test_ctrl_c_keeps_what_has_arrived(offered: DataSet, site: Site, cache: Path
 
 @pytest.mark.slow
 def test_a_terminal_sees_how_far_it_is(offered: DataSet) -> None:
-    main, other = pty.openpty()
-    arguments = command(offered, "fetch", "family")
-    process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=other, env={**os.environ, **ENVIRONMENT})
-    os.close(other)
-    pieces = []
-    try:
-        while piece := os.read(main, 65536):
-            pieces.append(piece)
-    except OSError:
-        pass  # On Linux the end of a terminal is an error.
-    process.communicate()
-    os.close(main)
-    shown = b"".join(pieces).decode()
-    assert process.returncode == 0
+    environment = {**os.environ, **ENVIRONMENT}
+    code, shown = on_a_terminal(command(offered, "fetch", "family"), environment, stdout=subprocess.DEVNULL)
+    assert code == 0
     assert "train.txt" in shown
     assert "400.0/400.0 kB" in shown

@@ -105,7 +105,6 @@ def test_the_users_folder_has_to_be_there(tmp_path: Path, monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("name", ["umls", "kinships", "nations"])
 def test_pykeen_has_files_of_the_digests_that_are_known(name: str) -> None:
-    pytest.importorskip("pykeen")
     folder = datasets.path(name)
     assert "pykeen" in folder.parts
     assert datasets.fetch(name) == folder

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from rulescore.engines.base import Engine
 from rulescore.engines.loading import Loaded
+from rulescore.engines.parameters import integer_columns
 from rulescore.logic.plan import Group, Judge
 from rulescore.sql import chains as chain_sql
 from rulescore.sql.build import Select, drop, keeping_order
@@ -113,7 +114,3 @@ def _end_rows(ends: list[_End]) -> pa.Table:
             "turned": [int(end.turned) for end in ends],
         }
     )
-
-
-def integer_columns(columns: dict[str, list[int]]) -> pa.Table:
-    return pa.table({field: pa.array(values, pa.int32()) for field, values in columns.items()})

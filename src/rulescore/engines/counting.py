@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import chain, combinations, islice
+from itertools import chain, islice
 
-import numpy as np
 import pyarrow as pa
 
 from rulescore.data.setting import Role
 from rulescore.engines import chains
 from rulescore.engines.base import Engine
 from rulescore.engines.loading import Loaded
+from rulescore.engines.parameters import empty_columns, integer_columns, load_group, oppositions
 from rulescore.errors import EngineError
 from rulescore.logic.estimates import shape_text
-from rulescore.logic.plan import Bound, ConditionRow, Group, Judge, LiteralName, Plan, ShapeTest
-from rulescore.logic.refutation import Refutations, identity, opposed_both_ways
+from rulescore.logic.plan import Bound, Group, Judge, Plan, ShapeTest
+from rulescore.logic.refutation import Refutations, opposed_both_ways
 from rulescore.progress import tell
 from rulescore.sql import claims as claim_sql
 from rulescore.sql import conditions as condition_sql
@@ -97,89 +97,6 @@ def _find_triangles(engine: Engine, loaded: Loaded, *, distinct: bool) -> None:
     engine.run(wedge_sql.create_triangles(distinct=distinct), as_written=True)
     if 2 in loaded.candidate_arities:
         engine.run(wedge_sql.create_spokes(distinct=distinct), as_written=True)
-
-
-def _empty(*fields: str) -> pa.Table:
-    return pa.table({field: pa.array([], pa.int32()) for field in fields})
-
-
-def number_evidence(engine: Engine, loaded: Loaded, *, marked: bool) -> None:
-    """Give every set of literals that holds of some tuple a number. Once, after loading."""
-    arities = sorted(loaded.fact_arities)
-    for arity in arities:
-        orders = loaded.orders_of(arity)
-        engine.run(signature_sql.create_extremes(arity, orders, loaded.stride, marked=marked))
-        engine.run(signature_sql.create_sets(arity, orders, loaded.stride, marked=marked))
-    if arities:
-        engine.run(signature_sql.create_signatures(arities, 2 * loaded.stride * len(loaded.predicate_ids)))
-        engine.run(signature_sql.create_members(arities))
-    else:
-        engine.load(signature_sql.MEMBER, _empty("signature", "literal"))
-    for arity in sorted(loaded.fact_arities | loaded.candidate_arities):
-        facts, candidates = arity in loaded.fact_arities, arity in loaded.candidate_arities
-        engine.run(signature_sql.create_tuples(arity, facts=facts, candidates=candidates))
-    for arity in arities:
-        for table in signature_sql.intermediate_tables(arity):
-            engine.run(drop(table))
-
-
-def head_literal(loaded: Loaded, predicate: str) -> int:
-    arity = loaded.vocabulary.predicates[predicate].arity
-    return loaded.literal(LiteralName(predicate, identity(arity)))
-
-
-def oppositions(loaded: Loaded, ways: Refutations, heads: set[str]) -> tuple[pa.Array, pa.Array]:
-    """Pairs of a head's literal and a literal that refutes it, each once, for the heads in use."""
-    literals = {predicate: head_literal(loaded, predicate) for predicate in loaded.predicate_ids}
-    single: list[tuple[int, int]] = []
-    parts: list[np.ndarray[tuple[int, int], np.dtype[np.int64]]] = []
-    for group in ways.groups:
-        members = [literals[predicate] for predicate in group if predicate in literals]
-        if len(members) == 2:
-            single += [(members[0], members[1]), (members[1], members[0])]
-        elif members:
-            left, right = np.meshgrid(np.array(members, np.int64), members, indexing="ij")
-            parts.append(np.stack([left.ravel(), right.ravel()], axis=1))
-    for one in ways.oppositions:
-        single.append((literals[one.head], loaded.literal(LiteralName(one.opponent, one.order, one.negative))))
-    parts.append(np.array(single, np.int64).reshape(-1, 2))
-    pairs = np.concatenate(parts)
-    used = np.isin(pairs[:, 0], [literals[head] for head in heads])
-    pairs = np.unique(pairs[used & (pairs[:, 0] != pairs[:, 1])], axis=0)
-    return pa.array(pairs[:, 0], pa.int32()), pa.array(pairs[:, 1], pa.int32())
-
-
-def load_group(engine: Engine, loaded: Loaded, number: int, group: Group) -> list[str]:
-    """Load a group's parameters; returns the names of the tables that hold them."""
-    literals = len(group.shape.atoms) + len(group.shape.negated)
-    body: dict[str, list[int]] = {"body": list(range(len(group.bodies)))}
-    for i in range(literals):
-        body[f"l{i}"] = [loaded.literal(one.literals[i]) for one in group.bodies]
-    for i in range(len(group.bodies[0].constants)):
-        body[f"c{i}"] = [loaded.constant_ids[one.constants[i]] for one in group.bodies]
-    engine.load(claim_sql.body_table(number), chains.integer_columns(body))
-    head: dict[str, list[int]] = {
-        "rule": [one.rule for one in group.heads],
-        "body": [one.body for one in group.heads],
-        "literal": [-1 if one.predicate is None else head_literal(loaded, one.predicate) for one in group.heads],
-    }
-    for i in range(len(group.heads[0].constants)):
-        head[f"h{i}"] = [loaded.constant_ids[one.constants[i]] for one in group.heads]
-    engine.load(claim_sql.head_table(number), chains.integer_columns(head))
-    tables = [claim_sql.body_table(number), claim_sql.head_table(number)]
-    for index, (_, rows) in enumerate(group.conditions):
-        tables.append(condition_sql.condition_table(number, index))
-        engine.load(tables[-1], chains.integer_columns(_condition_rows(loaded, rows)))
-    return tables
-
-
-def _condition_rows(loaded: Loaded, rows: Sequence[ConditionRow]) -> dict[str, list[int]]:
-    columns: dict[str, list[int]] = {"head": [head_literal(loaded, row.predicate) for row in rows]}
-    for i in range(len(rows[0].literals)):
-        columns[f"l{i}"] = [loaded.literal(row.literals[i]) for row in rows]
-    for i in range(len(rows[0].constants)):
-        columns[f"c{i}"] = [loaded.constant_ids[row.constants[i]] for row in rows]
-    return columns
 
 
 def condition_sources(number: int, group: Group) -> list[condition_sql.ConditionSource]:
@@ -420,7 +337,7 @@ def count_contributions(counter: Counter, further: Iterable[tuple[str, Select]] 
         for index in range(parts):
             engine.run(drop(result_sql.part_table(index)))
     else:
-        engine.load(result_sql.CONTRIBUTION, _empty("rule", "prediction", *evidence_sql.COUNTS))
+        engine.load(result_sql.CONTRIBUTION, empty_columns("rule", "prediction", *evidence_sql.COUNTS))
 
 
 @contextmanager
@@ -478,7 +395,7 @@ class PredictedCounts:
 
 def prediction_counts(engine: Engine, loaded: Loaded, hard: Sequence[int]) -> list[PredictedCounts]:
     """Counts of predictions by model and predicate. `hard`: the numbers of the hard rules."""
-    engine.load(result_sql.HARD_RULES, chains.integer_columns({"rule": list(hard)}))
+    engine.load(result_sql.HARD_RULES, integer_columns({"rule": list(hard)}))
     rows = engine.query(result_sql.prediction_counts(sorted(loaded.candidate_arities), loaded.stride)).to_pylist()
     engine.run(drop(result_sql.HARD_RULES))
     return [
@@ -497,28 +414,3 @@ def predicted(engine: Engine, loaded: Loaded, model: int) -> set[str]:
         return set()
     rows = engine.query(result_sql.predicted_literals(sorted(loaded.candidate_arities), loaded.stride, model))
     return {loaded.predicate_name(literal) for literal in rows["literal"].to_pylist()}
-
-
-def never_together(engine: Engine, loaded: Loaded) -> list[tuple[str, str]]:
-    """Pairs of observed predicates of one arity that share no tuple."""
-    together = {(left, right) for left, right, _ in together_counts(engine, loaded)}
-    observed = sorted(p.name for p in loaded.vocabulary.predicates.values() if p.observed)
-    arity = {name: loaded.vocabulary.predicates[name].arity for name in observed}
-    return [(a, b) for a, b in combinations(observed, 2) if arity[a] == arity[b] and (a, b) not in together]
-
-
-def together_counts(engine: Engine, loaded: Loaded) -> Iterable[tuple[str, str, int]]:
-    """Pairs of observed predicates that share tuples, in alphabetical order, with the number of those."""
-    names = {number: name for name, number in loaded.predicate_ids.items()}
-    for arity in sorted(loaded.fact_arities):
-        rows = engine.query(signature_sql.cooccurrences(arity, loaded.stride, len(loaded.predicate_ids)))
-        for left, right, n in zip(*(rows[c].to_pylist() for c in ("left", "right", "n")), strict=True):
-            yield names[left // loaded.stride], names[right // loaded.stride], int(n)
-
-
-def tuples_with_facts(engine: Engine, loaded: Loaded) -> dict[int, int]:
-    """How many tuples of each arity could carry a fact, since their constants stand together in one."""
-    predicates = len(loaded.predicate_ids)
-    arities = sorted(loaded.fact_arities)
-    statements = {arity: signature_sql.tuples_with_facts(arity, arities, loaded.stride, predicates) for arity in arities}
-    return {arity: int(engine.query(one)["n"].to_pylist()[0]) for arity, one in statements.items()}

@@ -13,12 +13,11 @@ from rulescore.engines.counting import (
     condition_sources,
     dataset_statement,
     dataset_statements,
-    head_literal,
     is_met_halfway,
-    load_group,
     prediction_statements,
 )
 from rulescore.engines.formulas import Formulas
+from rulescore.engines.parameters import head_literal, load_group
 from rulescore.logic.estimates import RelationSize, estimated_by_rule, estimated_groundings, shape_text
 from rulescore.logic.normal import NormalRule
 from rulescore.logic.plan import Group, LiteralName, Plan

@@ -12,8 +12,9 @@ from rulescore.data.setting import Role
 from rulescore.data.violation import CountedBy, Fact, Refuter, Violation
 from rulescore.engines.asking import Answer, Asked, Counts
 from rulescore.engines.base import Engine, for_a_while
-from rulescore.engines.counting import Counter, condition_sources, load_group
+from rulescore.engines.counting import Counter, condition_sources
 from rulescore.engines.loading import Loaded
+from rulescore.engines.parameters import load_group
 from rulescore.language.syntax import Value
 from rulescore.logic.normal import Bound, Fixed, Free, NormalRule, PatternAtom, Slot
 from rulescore.logic.plan import ConditionShape, Group, Judge, Parameter, ShapeSlot

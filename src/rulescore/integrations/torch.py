@@ -5,6 +5,7 @@ Batches are tensors, arrays or lists; torch itself is not needed."""
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -28,7 +29,7 @@ __all__ = ["TableRuleViolation", "TripleRuleViolation"]
 _TYPES = {"head": None, "relation": pa.string(), "tail": None, "score": pa.float64(), "rank": pa.int64(), "query": pa.string()}
 
 
-class _Accumulator:
+class _Accumulator(ABC):
     """Columns that grow by batches."""
 
     def __init__(self, rules: RulesLike, model: str, options: Mapping[str, Any]) -> None:
@@ -43,9 +44,9 @@ class _Accumulator:
         found = model_measures(the_model(self.result()))
         return {name: math.nan if value is None else float(value) for name, value in found.items()}
 
+    @abstractmethod
     def result(self) -> Result:
         """All of what is found, as `rulescore.score` returns it."""
-        raise NotImplementedError
 
     def _add(self, **columns: list[Any]) -> None:
         if len({len(values) for values in columns.values()}) > 1:

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import partial
+from functools import cache
 from pathlib import Path
 
-import oracle
-from formula_cases import FUNCTIONS, read_table
-from formula_text import FormulaProgram, FormulaReader, read_formulas, tokenise
-from formula_tree import FormulaSetting, Table, atoms_in
-from oracle import Counts, Fact, Setting
-from rule_text import Program, RuleTextError, arities_of, read_program
+from case_tables import FUNCTIONS, read_table
+from oracle.counts import Counts
+from oracle.facts import Fact
+from oracle.groundings import ground
+from oracle.reader import Reader
+from oracle.reading import Program, read_program
+from oracle.refutation import incompatible_group
+from oracle.tokens import RuleTextError, tokenise
+from oracle.tree import APPENDIX, DEFINITION, Incompatible, Rule, Setting, Table
+from oracle.walks import atoms_in, is_plain
 
 FOLDER = Path(__file__).parent / "cases"
-SECTIONS = ("facts", "negatives", "table", "functions", "rules", "formulas", "predictions", "expect")
+SECTIONS = ("facts", "negatives", "table", "functions", "rules", "predictions", "expect")
 UNDEFINED = "–"
 
 
@@ -53,7 +57,7 @@ class Run:
 class Case:
     path: Path
     rule_text: str = ""
-    program: Program | FormulaProgram = field(default_factory=Program)
+    program: Program = field(default_factory=Program)
     facts: list[Fact] = field(default_factory=list)
     negatives: list[Fact] = field(default_factory=list)
     predictions: dict[str, list[Fact]] = field(default_factory=dict)
@@ -68,9 +72,9 @@ class Case:
     def setting(self, run: Run) -> Setting:
         """The case as the oracle sees it, under the convention and options of one run."""
         program = self.program
-        return self.kind_of_setting()(
+        return Setting(
             observed=frozenset(self.facts),
-            rules=tuple(adjusted(rule, run) for rule in program.rules),  # type: ignore[arg-type]
+            rules=tuple(adjusted(rule, run) for rule in program.rules),
             predictions={model: frozenset(facts) for model, facts in self.predictions.items()},
             negatives=frozenset(self.negatives),
             closed=frozenset(program.closed),
@@ -82,37 +86,33 @@ class Case:
             convention=run.convention,
             distinct_variables=run.distinct_variables,
             roles=run.roles,
+            tables=tuple(self.tables),
+            functions={name: FUNCTIONS[name] for name in self.functions},
         )
 
-    def kind_of_setting(self) -> Callable[..., Setting]:
-        """`formulas` are for the oracle of every rule, `rules` for the one that knows both conventions."""
-        if isinstance(self.program, Program):
-            return Setting
-        functions = {name: FUNCTIONS[name] for name in self.functions}
-        return partial(FormulaSetting, tables=tuple(self.tables), functions=functions)
+    def is_plain(self, run: Run) -> bool:
+        """Whether its rules have a way of their own to be counted by, and can be counted as all others are, too."""
+        return run.convention == DEFINITION and not self.tables and all(map(is_plain, self.program.rules))
 
-    def pairs_of_groups(self) -> Iterable[oracle.Incompatible]:
+    def pairs_of_groups(self) -> Iterable[Incompatible]:
         for group in self.program.groups:
-            yield from oracle.incompatible_group(self.arities()[group[0]], *group)
+            yield from incompatible_group(self.arities()[group[0]], *group)
 
     def arities(self) -> dict[str, int]:
         facts = [*self.facts, *self.negatives, *(one for facts in self.predictions.values() for one in facts)]
-        return {**arities_of(self.atoms()), **self.program.declared, **{one[0]: len(one) - 1 for one in facts}}
-
-    def atoms(self) -> list[oracle.Atom]:
-        if isinstance(self.program, FormulaProgram):
-            conditions = [one for rule in self.program.rules for one in (rule.head, rule.body) if one is not None]
-            return [atom for condition in conditions for atom in atoms_in(condition)]
-        heads = [rule.head for rule in self.program.rules if rule.head is not None]
-        return [*heads, *(atom for rule in self.program.rules for atom in oracle.positive(rule.body))]
+        conditions = [one for rule in self.program.rules for one in (rule.head, rule.body) if one is not None]
+        mentioned = {atom.predicate: len(atom.terms) for condition in conditions for atom in atoms_in(condition)}
+        return {**mentioned, **self.program.declared, **{one[0]: len(one) - 1 for one in facts}}
 
 
-def adjusted(rule: oracle.Rule, run: Run) -> oracle.Rule:
+def adjusted(rule: Rule, run: Run) -> Rule:
     return replace(rule, kind=run.kinds.get(rule.name, rule.kind), weight=run.weights.get(rule.name, rule.weight))
 
 
-def all_cases() -> list[Case]:
-    return [read_case(path) for path in sorted(FOLDER.glob("*/*.case"))]
+@cache
+def all_cases() -> tuple[Case, ...]:
+    """Read once for all test modules of a process."""
+    return tuple(read_case(path) for path in sorted(FOLDER.glob("*/*.case")))
 
 
 def read_case(path: Path) -> Case:
@@ -126,8 +126,6 @@ def read_case(path: Path) -> Case:
             raise CaseError(f"{path}:{line}: {error}") from error
     if not case.program.rules or not case.runs:
         raise CaseError(f"{path}: a case has rules and at least one `expect`")
-    if isinstance(case.program, Program) and (case.tables or case.functions):
-        raise CaseError(f"{path}: rules over tables and functions stand under `formulas`")
     check_words(case)
     return case
 
@@ -158,9 +156,6 @@ def read_section(case: Case, header: list[str], line: int, lines: list[str]) -> 
         case ["rules"]:
             case.rule_text = text
             case.program = read_program(text)
-        case ["formulas"]:
-            case.rule_text = text
-            case.program = read_formulas(text)
         case ["table", name, *words]:
             case.tables.append(read_table(name, words, lines))
         case ["functions", *names] if set(names) <= FUNCTIONS.keys():
@@ -169,7 +164,7 @@ def read_section(case: Case, header: list[str], line: int, lines: list[str]) -> 
             case.predictions["model"] = read_facts(text)
         case ["predictions", model]:
             case.predictions[model] = read_facts(text)
-        case ["expect", convention, *options] if convention in (oracle.DEFINITION, oracle.APPENDIX):
+        case ["expect", convention, *options] if convention in (DEFINITION, APPENDIX):
             run = read_options(Run(line, convention), options)
             run.expectations += [e for i, t in enumerate(lines, start=line + 1) if (e := read_expectation(i, t)) is not None]
             case.runs.append(run)
@@ -178,9 +173,9 @@ def read_section(case: Case, header: list[str], line: int, lines: list[str]) -> 
 
 
 def read_facts(text: str) -> list[Fact]:
-    reader, facts = FormulaReader(tokenise(text)), []
-    while reader.position < len(reader.tokens):
-        facts.append(oracle.ground(reader.atom(), {}))
+    reader, facts = Reader(tokenise(text)), []
+    while not reader.ended:
+        facts.append(ground(reader.atom(), {}))
     return facts
 
 

@@ -4,15 +4,17 @@ RULESCORE_HYPOTHESIS=thorough."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-from own_database import Database, own_database
-from postgres_server import Server, running_server
+from servers.database import Database, own_database
+from servers.postgres import Server
+from targets import TARGETS, parameters
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -28,6 +30,8 @@ settings.register_profile("quick", common, max_examples=10, phases=without_shrin
 settings.register_profile("thorough", common, max_examples=2000)
 settings.load_profile(os.environ.get("RULESCORE_HYPOTHESIS", "quick"))
 
+
+pytest_plugins = ["reading_fixtures"]
 
 _homes = count()
 
@@ -56,10 +60,36 @@ def torch_surroundings(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 
 @pytest.fixture(scope="session")
-def postgres() -> Iterator[Server]:
-    """A PostgreSQL server of this process; where there is none to start, the test fails."""
-    with running_server() as server:
-        yield server
+def started() -> Iterator[Callable[[str], Any]]:
+    """What each engine of targets.py needs, started when a test of this process first asks for it, and stopped in the end. If it
+    cannot be started, the test fails."""
+    running: dict[str, Any] = {}
+    with ExitStack() as stack:
+
+        def start(name: str) -> Any:
+            if name not in running:
+                running[name] = stack.enter_context(TARGETS[name].start())
+            return running[name]
+
+        yield start
+
+
+@pytest.fixture(scope="session")
+def engine_of(started: Callable[[str], Any]) -> Callable[[str], Any]:
+    """What `engine=` takes, by the name of the engine."""
+    return lambda name: TARGETS[name].engine(started(name))
+
+
+@pytest.fixture(scope="session", params=parameters(lambda target: target.alone))
+def engine(request: pytest.FixtureRequest, engine_of: Callable[[str], Any]) -> Any:
+    """The address of each engine on which a setting can be evaluated by itself."""
+    return engine_of(request.param)
+
+
+@pytest.fixture(scope="session")
+def postgres(started: Callable[[str], Any]) -> Server:
+    found: Server = started("postgres")
+    return found
 
 
 @pytest.fixture
@@ -70,19 +100,5 @@ def database(postgres: Server) -> Iterator[Database]:
 
 
 @pytest.fixture(scope="session")
-def spark() -> Iterator[SparkSession]:
-    """A Spark session of this process; where there is no Java to start it, the test fails."""
-    from spark_session import running_session, tasks_left
-
-    with running_session() as session:
-        yield session
-        assert tasks_left(session) == [], "a test has left a task that runs on"
-
-
-@pytest.fixture(scope="session", params=["duckdb", pytest.param("postgres", marks=pytest.mark.server)])
-def engine(request: pytest.FixtureRequest) -> str:
-    """The address of each engine. On PostgreSQL everything runs under a role that may make temporary tables and nothing else."""
-    if request.param == "duckdb":
-        return "duckdb"
-    server: Server = request.getfixturevalue("postgres")
-    return server.url()
+def spark(started: Callable[[str], Any]) -> SparkSession:
+    return started("spark")

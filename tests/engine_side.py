@@ -11,18 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-import formulas
-import oracle
-import oracle_findings
-from formula_tree import FormulaSetting, Table
-from formula_values import is_integer
-from formula_writing import write_expression
-from oracle import Constant, Counts, Double, Fact, Setting
-from rule_text import write_atom, write_value
+from oracle import scores
+from oracle.counts import Counts, total
+from oracle.facts import Constant, Double, Fact, Facts
+from oracle.findings import Findings, findings, unrefutable
+from oracle.tree import DEFINITION, Setting, Table
+from oracle.values import is_integer
+from oracle.writing import write_expression, write_fact, write_value
 
 if TYPE_CHECKING:
-    from rulescore.data.violation import Explained
     from rulescore.evaluate import Session
+    from rulescore.scoring.violation import Explained
 
 ZERO = Counts(0, 0, 0)
 
@@ -35,7 +34,7 @@ def python_value(one: Constant) -> Any:
     return int(one.value) if whole else float(one.value)
 
 
-def tables(facts: Sequence[Fact] | oracle.Facts) -> dict[str, list[tuple[Any, ...]]]:
+def tables(facts: Sequence[Fact] | Facts) -> dict[str, list[tuple[Any, ...]]]:
     """Facts as the package takes them: predicate -> argument tuples."""
     found: dict[str, list[tuple[Any, ...]]] = {}
     for predicate, *arguments in sorted(facts, key=str):
@@ -86,7 +85,7 @@ class Outcome:
     aggregates: dict[tuple[str, str], Number | None] = field(default_factory=dict)
     predictions: dict[str, tuple[int, int, int]] = field(default_factory=dict)
     unrefutable: dict[str, bool] = field(default_factory=dict)
-    findings: dict[str, oracle_findings.Findings] = field(default_factory=dict)
+    findings: dict[str, Findings] = field(default_factory=dict)
 
 
 AGGREGATES = ("hard_score", "soft_score", "hard_mean", "soft_mean")
@@ -97,39 +96,34 @@ def rows_of(setting: Setting, rows: Rows | None) -> Rows:
     return rows if rows is not None else {model: tuple(facts) for model, facts in setting.predictions.items()}
 
 
-def meaning(setting: Setting) -> Any:
-    """The oracle of a setting: one for plain rules and both conventions, one for every rule by the definition."""
-    return formulas if isinstance(setting, FormulaSetting) else oracle
-
-
 def expected(setting: Setting, rows: Rows | None = None) -> Outcome:
     """What the oracle says. Facts that are shown alike (`1` and `"1"`) are added up."""
     outcome = Outcome()
-    oracle_of_setting = meaning(setting)
+    counts = scores.counts_of(setting)
     for rule in setting.rules:
-        outcome.dataset[rule.name] = oracle_of_setting.dataset_counts(setting, rule)
-        outcome.kinds[rule.name] = oracle_of_setting.kind_of(rule, outcome.dataset[rule.name])
-        outcome.unrefutable[rule.name] = oracle_findings.unrefutable(setting, rule)
+        outcome.dataset[rule.name] = counts.dataset[rule.name]
+        outcome.kinds[rule.name] = scores.kind_of(rule, counts.dataset[rule.name])
+        outcome.unrefutable[rule.name] = unrefutable(setting, rule)
     for model, facts in setting.predictions.items():
-        score = oracle_of_setting.model_score(setting, model)
+        score = scores.model_score(setting, model, counts)
         for rule in setting.rules:
             found = score.rules[rule.name]
             outcome.totals[model, rule.name] = found.counts
             outcome.scores[model, rule.name] = rounded(found.score)
             outcome.shares[model, rule.name] = rounded(found.share)
             for one in facts:
-                add(outcome, (model, rule.name, shown_fact(one)), oracle_of_setting.contribution(setting, rule, one))
+                add(outcome, (model, rule.name, shown_fact(one)), counts.contributions[rule.name, one])
         for which in AGGREGATES:
             outcome.aggregates[model, which] = rounded(getattr(score, which))
         duplicates = len(rows_of(setting, rows)[model]) - len(facts)
         outcome.predictions[model] = (len(facts), duplicates, len(facts & setting.observed))
-        outcome.findings[model] = oracle_findings.findings(setting, model)
+        outcome.findings[model] = findings(setting, model, counts)
     return outcome
 
 
 def add(outcome: Outcome, key: tuple[str, str, tuple[str, ...]], counts: Counts) -> None:
     if counts != ZERO:
-        outcome.contributions[key] = oracle.total([outcome.contributions.get(key, ZERO), counts])
+        outcome.contributions[key] = total([outcome.contributions.get(key, ZERO), counts])
 
 
 def options(setting: Setting, engine: str = "duckdb") -> dict[str, Any]:
@@ -143,7 +137,8 @@ def options(setting: Setting, engine: str = "duckdb") -> dict[str, Any]:
         "weights": {rule.name: float(rule.weight) for rule in setting.rules},
         "kinds": {rule.name: rule.kind for rule in setting.rules if rule.kind is not None},
         "allow_unrefutable": True,
-        **(formula_options(setting) if isinstance(setting, FormulaSetting) else {}),
+        "tables": {table.name: keyed_table(table) for table in setting.tables},
+        "functions": dict(setting.functions),
     }
 
 
@@ -160,10 +155,6 @@ ARROW_TYPES = {
 }
 
 
-def formula_options(setting: FormulaSetting) -> dict[str, Any]:
-    return {"tables": {table.name: keyed_table(table) for table in setting.tables}, "functions": dict(setting.functions)}
-
-
 def keyed_table(table: Table) -> Any:
     import rulescore
 
@@ -178,15 +169,15 @@ def keyed_table(table: Table) -> Any:
     )
 
 
-def predictions_of(setting: Setting, facts: Sequence[Fact] | oracle.Facts) -> Any:
+def predictions_of(setting: Setting, facts: Sequence[Fact] | Facts) -> Any:
     """One model's predictions: facts, or ids and values for the target of a table."""
-    for table in setting.tables if isinstance(setting, FormulaSetting) else ():
+    for table in setting.tables:
         if table.target is not None and facts and all(one[0] == table.predicate(table.target) for one in facts):
             return {table.name: prediction_rows(table, facts)}
     return tables(facts)
 
 
-def prediction_rows(table: Table, facts: Sequence[Fact] | oracle.Facts) -> list[pa.Table]:
+def prediction_rows(table: Table, facts: Sequence[Fact] | Facts) -> list[pa.Table]:
     """Those of a target of integers are integers, and floats apart from them."""
     rows = [list(map(python_value, one[1:])) for one in sorted(facts, key=str)]
     types = [ARROW_TYPES[dict(table.columns)[name]] for name in (*table.key, str(table.target))]
@@ -202,10 +193,10 @@ def _columns(names: Sequence[str], types: Sequence[pa.DataType], rows: Sequence[
 
 def observed_of(setting: Setting) -> Any:
     """None where a setting has tables alone: then its models predict the table's target."""
-    return tables(setting.observed) or (None if isinstance(setting, FormulaSetting) and only_tables(setting) else {})
+    return tables(setting.observed) or (None if only_tables(setting) else {})
 
 
-def only_tables(setting: FormulaSetting) -> bool:
+def only_tables(setting: Setting) -> bool:
     targets = {table.predicate(table.target) for table in setting.tables if table.target is not None}
     return bool(setting.tables) and all(one[0] in targets for facts in setting.predictions.values() for one in facts)
 
@@ -219,7 +210,7 @@ def run(setting: Setting, text: str, rows: Rows | None = None, *, engine: str = 
 def evaluation(observed: Any, predictions: Any, text: str, *, horn: bool, **options: Any) -> Any:
     """What the package finds; without `horn`, if it counts rules of Horn form as it counts all others."""
     import rulescore
-    from rulescore.data.api import make_setting
+    from rulescore.arguments.python import make_setting
     from rulescore.evaluate import Session
 
     if horn:
@@ -230,13 +221,13 @@ def evaluation(observed: Any, predictions: Any, text: str, *, horn: bool, **opti
 
 def counts_as_formulas(setting: Setting) -> bool:
     """Whether Horn rules can be counted as formulas, too: by the definition."""
-    return setting.convention == oracle.DEFINITION
+    return setting.convention == DEFINITION
 
 
 def declarations(setting: Setting, text: str, prefix: str = "") -> str:
     """Declarations of predicates that are predicted and that nothing else mentions: predictions of such alone are refused."""
     known = {one[0] for one in (*setting.observed, *setting.negatives)}
-    tables_of_setting = {table.name for table in setting.tables} if isinstance(setting, FormulaSetting) else set()
+    tables_of_setting = {table.name for table in setting.tables}
     found = {one[0]: len(one) - 1 for facts in setting.predictions.values() for one in facts}
     words = set(re.findall(r"[\w.]+", text))
     lacking = [one for one in sorted(found) if one not in known | words and one.split(".")[0] not in tables_of_setting]
@@ -259,7 +250,7 @@ def outcome_of(evaluation: Any) -> Outcome:
             outcome.aggregates[model_result.name, which] = rounded(getattr(model_result, which).value)
         read = model_result.predictions
         outcome.predictions[model_result.name] = (read.distinct, read.duplicates, read.already_observed)
-        outcome.findings[model_result.name] = oracle_findings.Findings(
+        outcome.findings[model_result.name] = Findings(
             model_result.violating,
             model_result.violating_any,
             model_result.unconcerned,
@@ -295,8 +286,8 @@ def expected_violations(setting: Setting) -> dict[tuple[str, Fact], tuple[int, V
     """For each rule and prediction, how many refuted groundings count and which they are, by the oracle."""
     return {
         (rule.name, one): (
-            meaning(setting).contribution(setting, rule, one).refuted,
-            shown_violations(meaning(setting).violations(setting, rule, one)),
+            scores.contribution(setting, rule, one).refuted,
+            shown_violations(scores.violations(setting, rule, one)),
         )
         for rule in setting.rules
         for facts in setting.predictions.values()
@@ -308,7 +299,7 @@ def violations(
     setting: Setting, text: str, *, engine: str = "duckdb", horn: bool = True
 ) -> dict[tuple[str, Fact], tuple[int, Violations]]:
     """The same as the package lists them."""
-    from rulescore.data.api import make_setting
+    from rulescore.arguments.python import make_setting
     from rulescore.evaluate import Session
     from rulescore.language.parser import parse_atom
 
@@ -317,7 +308,7 @@ def violations(
     with Session(make_setting(observed_of(setting), predictions, text, **options(setting, engine)), horn=horn) as session:
         for model, facts in setting.predictions.items():
             for one in facts:
-                atom = parse_atom(write_atom(oracle.Atom(one[0], one[1:])))
+                atom = parse_atom(write_fact(one))
                 for rule in setting.rules:
                     listed = session.violations(rule=rule.name, model=model, prediction=atom, limit=10_000)
                     rows = {(shown_binding(row.binding), frozenset(row.roles)) for row in listed.rows}
@@ -327,7 +318,7 @@ def violations(
 
 def session(setting: Setting, text: str) -> Session:
     """The setting, loaded."""
-    from rulescore.data.api import make_setting
+    from rulescore.arguments.python import make_setting
     from rulescore.evaluate import Session
 
     predictions = {model: predictions_of(setting, facts) for model, facts in setting.predictions.items()}
@@ -340,10 +331,10 @@ def explained(setting: Setting, text: str) -> Iterator[Explained]:
 
     with session(setting, text) as opened:
         for fact in {one for facts in setting.predictions.values() for one in facts}:
-            yield opened.explained(parse_atom(write_atom(oracle.Atom(fact[0], fact[1:]))))
+            yield opened.explained(parse_atom(write_fact(fact)))
 
 
 def shown_binding(binding: Mapping[str, Any]) -> frozenset[str]:
-    from rulescore.data.constants import key_of, text_of
+    from rulescore.values.keys import key_of, text_of
 
     return frozenset(f"{name}={text_of(key_of(value))}" for name, value in binding.items() if name[:1].isupper())

@@ -2,7 +2,8 @@
 
     python tests/fuzz.py rules --inputs 100000 --seed 7
 
-prints every input that ends otherwise, or takes long, and goes on; `data` and `projects` are the other kinds.
+prints every input that ends otherwise, or takes long, and goes on; `data` and `projects` are the other kinds. `texts`
+are rule texts that are read, checked, planned and printed without a database, by the hundred in a second.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ import argparse
 import gzip
 import random
 import re
+import signal
 import sys
 import tempfile
 import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
 
@@ -25,11 +28,35 @@ from pyarrow import parquet
 
 import rulescore
 from case_files import all_cases
+from rule_grammar import Writer
 from rulescore.cli.init import FILES
+from rulescore.errors import Source
+from rulescore.language.formats.base import TableName
 from rulescore.language.formats.table import FORMATS
+from rulescore.language.names import rule_names
+from rulescore.language.parser import parse
+from rulescore.language.printer import print_program
+from rulescore.language.reading import read_rules
+from rulescore.logic import checks
+from rulescore.logic.horn import horn_program
+from rulescore.logic.horn_refutation import refutations
+from rulescore.logic.judgement import formula
+from rulescore.logic.names import Names
+from rulescore.logic.normal import normal_rule
+from rulescore.logic.planner import plan
+from rulescore.logic.refutation import declared_in
+from rulescore.logic.schema import Relation, RelationColumn, Schema
+from rulescore.logic.tautologies import tautologies
+from rulescore.logic.usage import used_arities
+from rulescore.logic.vocabulary import Predicate, Vocabulary
+from rulescore.opening import raise_errors
+from rulescore.values.types import ValueType
 
-LONG = 20.0
-"""Seconds after which an input of this size has taken too long; an engine has ten for a statement, which may join fifty atoms."""
+Input = tuple[bytes, Callable[[], object]]
+"""What is shown if it fails, and what is done with it."""
+
+LONG = {"texts": 5.0, "rules": 20.0, "data": 20.0, "projects": 20.0}
+"""Seconds of the processor after which an input has taken too long; an engine has ten for a statement, which joins fifty atoms."""
 
 FACTS = {
     "p": [("a", "b"), ("b", "c"), ("c", "a")],
@@ -98,18 +125,68 @@ def _mutated(chance: random.Random, text: str, pieces: tuple[str, ...]) -> str:
     return text[:20_000]
 
 
-def rules(chance: random.Random, folder: Path) -> Callable[[], object]:
-    """A rule text: pieces in a row, or a good text damaged."""
-    if chance.random() < 0.3:
-        text = " ".join(chance.choices(PIECES, k=chance.randint(1, 40))) + chance.choice((".", "", "\n"))
-    else:
-        text = _mutated(chance, chance.choice(_rule_texts()), PIECES)
-    (folder / "input").write_text(text, encoding="utf-8", errors="replace")
+def _rule_text(chance: random.Random) -> str:
+    """A rule text: pieces in a row, what the grammar makes, whole or damaged, or a good text damaged."""
+    kind = chance.random()
+    if kind < 0.15:
+        return " ".join(chance.choices(PIECES, k=chance.randint(1, 40))) + chance.choice((".", "", "\n"))
+    if kind < 0.4:
+        text = Writer(chance).text()
+        return text if kind < 0.3 else _mutated(chance, text, PIECES)
+    return _mutated(chance, chance.choice(_rule_texts()), PIECES)
+
+
+FACT = [RelationColumn("a0", ValueType.STRING), RelationColumn("a1", None), RelationColumn("a2", ValueType.FLOAT)]
+SALE = {"id": ValueType.INTEGER, "price": ValueType.FLOAT, "type": ValueType.STRING, "sold": ValueType.DATE}
+VOCABULARY = Vocabulary({name: Predicate(name, 2, observed=1) for name in ("p", "q", "r", "a b")})
+SCHEMA = Schema(
+    {name: Relation(name, {"a0": FACT[0], "a1": FACT[i % 3]}, f"facts_{i}") for i, name in enumerate(VOCABULARY.predicates)}
+    | {
+        "sale": Relation(
+            "sale", {name: RelationColumn(name, kind) for name, kind in SALE.items()}, "t", key=("id",), attributes=tuple(SALE)
+        )
+    }
+)
+
+
+def understood(text: str) -> None:
+    """Everything that is done with rules before a database is asked. Whatever is read is read again as it was printed."""
+    try:
+        program = read_rules([Source("input", text)], [TableName("sale", ("id",))]).program
+    except rulescore.InputError as error:
+        if any(one.place is None for one in error.problems):
+            raise AssertionError("a problem has no place") from error
+        raise
+    again = parse(Source("printed", print_program(program)))
+    assert repr(again) == repr(program), f"printed, and read as another one:\n{print_program(program)}"
+    names, known = rule_names(program), Names({"sale": ("id",)}, frozenset({"even"}), VOCABULARY)
+    used_arities(program)
+    _, fast = horn_program(program, known.is_predicate)
+    problems = checks.structure(program, names, known)
+    problems += tautologies(zip(names, program.rules, strict=True))
+    declared = declared_in(program, VOCABULARY, [("p", "q")], known.functions)
+    for number, rule in enumerate(program.rules):
+        if number not in fast:
+            formula(rule, SCHEMA, declared, problems)
+    raise_errors(problems)
+    plan(
+        ((number, normal_rule(program.rules[number])) for number in sorted(fast)),
+        refutations(declared, VOCABULARY, known.is_predicate),
+    )
+
+
+def texts(chance: random.Random, folder: Path) -> Input:
+    text = _rule_text(chance)
+    return text.encode("utf-8", errors="replace"), lambda: understood(text)
+
+
+def rules(chance: random.Random, folder: Path) -> Input:
+    text = _rule_text(chance)
     options = {"allow_unrefutable": True, "convention": chance.choice(("definition", "appendix")), "timeout": 10}
-    return lambda: rulescore.score(FACTS, MODELS, rulescore.RuleText(text), **options)
+    return text.encode("utf-8", errors="replace"), lambda: rulescore.score(FACTS, MODELS, rulescore.RuleText(text), **options)
 
 
-def data(chance: random.Random, folder: Path) -> Callable[[], object]:
+def data(chance: random.Random, folder: Path) -> Input:
     """A file of facts, predictions, rules or truths, damaged."""
     path = folder / f"input.{chance.choice(ENDINGS)}"
     if path.suffix == ".parquet":
@@ -124,13 +201,13 @@ def data(chance: random.Random, folder: Path) -> Callable[[], object]:
     path.write_bytes(content)
     match chance.randrange(4):
         case 0:
-            return lambda: rulescore.score(path, MODELS, RULES)
+            return content, lambda: rulescore.score(path, MODELS, RULES)
         case 1:
-            return lambda: rulescore.score(FACTS, {"model": path}, RULES)
+            return content, lambda: rulescore.score(FACTS, {"model": path}, RULES)
         case 2:
-            return lambda: rulescore.score(FACTS, MODELS, RULES, negatives=path)
+            return content, lambda: rulescore.score(FACTS, MODELS, RULES, negatives=path)
         case _:
-            return lambda: rulescore.score(FACTS, MODELS, path, allow_unrefutable=True)
+            return content, lambda: rulescore.score(FACTS, MODELS, path, allow_unrefutable=True)
 
 
 def _parquet(chance: random.Random) -> bytes:
@@ -149,7 +226,7 @@ def _damaged(chance: random.Random, content: bytes) -> bytes:
     return bytes(found[: chance.randint(0, len(found))] if chance.random() < 0.2 else found)
 
 
-def projects(chance: random.Random, folder: Path) -> Callable[[], object]:
+def projects(chance: random.Random, folder: Path) -> Input:
     """A project file, damaged, beside its files."""
     for name, content in FILES.items():
         (folder / name).write_text(content)
@@ -176,28 +253,43 @@ def projects(chance: random.Random, folder: Path) -> Callable[[], object]:
         with rulescore.open(path) as session:
             return session.score()
 
-    return run
+    return text.encode("utf-8", errors="replace"), run
 
 
-KINDS = {"rules": rules, "data": data, "projects": projects}
+KINDS = {"texts": texts, "rules": rules, "data": data, "projects": projects}
+
+
+@contextmanager
+def _stopped_after(seconds: float) -> Iterator[None]:
+    """Ends what takes for ever, with a traceback of where it was."""
+
+    def stop(number: int, frame: object) -> None:
+        raise TimeoutError(f"stopped after {seconds:g} seconds")
+
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def failures(kind: str, number: int, start: int) -> Iterator[str]:
     """What ended otherwise than it should, each with the input."""
     for one in range(start, start + number):
         chance = random.Random(f"{kind} {one}")
-        with tempfile.TemporaryDirectory(prefix="rulescore-fuzz-") as temporary, warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            run = KINDS[kind](chance, Path(temporary))
+        with tempfile.TemporaryDirectory(prefix="rulescore-fuzz-") if kind != "texts" else nullcontext("") as temporary:
+            content, run = KINDS[kind](chance, Path(temporary))
             began = time.process_time()
             try:
-                run()
+                with _stopped_after(4 * LONG[kind]):
+                    run()
             except rulescore.RulescoreError as error:
                 str(error)
             except Exception:
-                (inputs,) = (path.read_bytes() for path in Path(temporary).iterdir() if path.name.startswith("input"))
-                yield f"{kind} {one}\n{inputs[:2000]!r}\n{traceback.format_exc()}"
-            if (took := time.process_time() - began) > LONG:
+                yield f"{kind} {one}\n{content[:2000]!r}\n{traceback.format_exc()}"
+            if (took := time.process_time() - began) > LONG[kind]:
                 yield f"{kind} {one}: {took:.1f} s"
 
 
@@ -207,6 +299,7 @@ def main() -> None:
     parser.add_argument("--inputs", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
+    warnings.simplefilter("ignore")
     found = 0
     for failure in failures(given.kind, given.inputs, given.seed):
         found += 1

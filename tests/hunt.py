@@ -19,12 +19,13 @@ from typing import Any
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 import engine_side
-import formula_strategies
-import proximity_strategies
-import strategies
-from formula_writing import write_expression
-from postgres_server import running_server
+from generate import formulas as formula_strategies
+from generate import plain as strategies
+from generate import proximity as proximity_strategies
+from generate.drawing import Generated
+from oracle.writing import write_expression
 from rulescore.errors import RulescoreWarning
+from targets import TARGETS
 from together import Member, expected, is_refusal_to_compute, run_together
 
 BATCH = 50
@@ -33,11 +34,13 @@ KINDS: dict[str, Any] = {
     "proximity": proximity_strategies.settings,
     "plain": strategies.settings,
     "appendix": lambda: strategies.settings(appendix=True),
+    "chains": strategies.chains,
+    "appendix_chains": lambda: strategies.chains(appendix=True),
     "as_formulas": strategies.settings,
 }
 
 
-def difference(generated: Any, engine: Any, *, horn: bool) -> str | None:
+def difference(generated: Generated, engine: Any, *, horn: bool) -> str | None:
     """What differs between engine and oracle, in words; None if nothing does."""
     member = Member("", generated.setting, generated.text, generated.arities)
     alone = isinstance(engine, str)
@@ -48,7 +51,7 @@ def difference(generated: Any, engine: Any, *, horn: bool) -> str | None:
         else:
             found = run_together([member], engine, horn=horn)[""]
     except Exception as error:
-        if getattr(generated, "may_leave_64_bits", False) and is_refusal_to_compute(error):
+        if generated.may_leave_64_bits and is_refusal_to_compute(error):
             return None
         return f"{type(error).__name__}: {error}"
     if found == answers:
@@ -61,7 +64,7 @@ def difference(generated: Any, engine: Any, *, horn: bool) -> str | None:
     return "\n".join(lines)
 
 
-def shown(generated: Any) -> str:
+def shown(generated: Generated) -> str:
     setting = generated.setting
     lines = [
         generated.text,
@@ -69,7 +72,7 @@ def shown(generated: Any) -> str:
         f"negatives {engine_side.tables(setting.negatives)}",
     ]
     lines += [f"{model} {sorted(map(engine_side.shown_fact, facts))}" for model, facts in setting.predictions.items()]
-    for table in getattr(setting, "tables", ()):
+    for table in setting.tables:
         lines.append(f"table {table.name} key {table.key} {table.columns}")
         lines += [f"  derived {name} = {write_expression(value)}" for name, value in table.derived]
         lines += [f"  {row}" for row in table.rows]
@@ -91,7 +94,7 @@ def hunt_batch(found: Counter[str], kind: str, number: int, start: int, *, shrin
     @seed(start)
     @settings(max_examples=number, deadline=None, database=None, phases=phases, suppress_health_check=list(HealthCheck))
     @given(KINDS[kind]())
-    def compare(generated: Any) -> None:
+    def compare(generated: Generated) -> None:
         found["settings"] += 1
         what = difference(generated, engine, horn=kind != "as_formulas")
         if what is None:
@@ -106,17 +109,12 @@ def hunt_batch(found: Counter[str], kind: str, number: int, start: int, *, shrin
 
 @contextmanager
 def _running(engine: str) -> Iterator[Any]:
-    match engine:
-        case "postgres":
-            with running_server() as server:
-                yield server.url()
-        case "spark":
-            from spark_session import running_session
-
-            with running_session() as session:
-                yield session
-        case _:
-            yield engine
+    """An engine of targets.py by its name, started for the hunt; any other is an address."""
+    if engine not in TARGETS:
+        yield engine
+        return
+    with TARGETS[engine].start() as started:
+        yield TARGETS[engine].engine(started)
 
 
 def main() -> int:
@@ -126,7 +124,9 @@ def main() -> int:
     parser.add_argument("--settings", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--shrink", action="store_true")
-    parser.add_argument("--engine", default="duckdb", metavar="URL", help="an address, or `postgres` or `spark` for one of its own")
+    parser.add_argument(
+        "--engine", default="duckdb", metavar="ENGINE", help=f"an address, or one of {', '.join(TARGETS)}, which is started"
+    )
     chosen = parser.parse_args()
     with _running(chosen.engine) as engine:
         found = hunt(chosen.kind, chosen.settings, chosen.seed, shrink=chosen.shrink, engine=engine)

@@ -426,8 +426,8 @@ def test_facts_for_validation_are_left_out_if_they_are_known(files: Path) -> Non
 
 
 def test_spark_frames_and_tables_of_databases_are_no_truth(files: Path) -> None:
-    from rulescore.data.request import FactFile, Request
-    from rulescore.data.setting import FactTable
+    from rulescore.setting.model import FactTable
+    from rulescore.setting.request import FactFile, Request
 
     with pytest.raises(InputError, match="E555"):
         scored(truth=FactTable("kg.test", Request("kg.test", FactFile("kg.test"))))

@@ -8,20 +8,14 @@ from pathlib import Path
 import pytest
 
 import engine_side
-import oracle_findings
 from case_files import FOLDER, Case, CaseError, Expectation, Run, all_cases, counts, number, read_case
-from formula_tree import FormulaSetting
-from oracle import Setting, ratio
+from oracle import appendix, scores
+from oracle.findings import findings, unrefutable
+from oracle.tree import Setting
 
 CASES = all_cases()
 RUNS = [(case, run) for case in CASES for run in case.runs]
 LISTED = [(case, run) for case, run in RUNS if any(e.keyword == "violation" for e in run.expectations)]
-# Plain rules, which can be counted as formulas, too.
-PLAIN = [
-    (case, run)
-    for case, run in RUNS
-    if not isinstance(case.setting(run), FormulaSetting) and engine_side.counts_as_formulas(case.setting(run))
-]
 
 
 def name_of(value: object) -> str:
@@ -37,35 +31,34 @@ def by_oracle(setting: Setting, case: Case, expectation: Expectation) -> object:
     """What the oracle says where the case states an expectation."""
     rules = {rule.name: rule for rule in setting.rules}
     subject = expectation.subject
-    oracle = engine_side.meaning(setting)
     match expectation.keyword:
         case "dataset":
-            return oracle.dataset_counts(setting, rules[subject[0]])
+            return scores.dataset_counts(setting, rules[subject[0]])
         case "given":
             assert expectation.fact is not None
-            return oracle.contribution(setting, rules[subject[0]], expectation.fact)
+            return scores.contribution(setting, rules[subject[0]], expectation.fact)
         case "total":
-            return oracle.model_score(setting, subject[0]).rules[subject[1]].counts
+            return scores.model_score(setting, subject[0]).rules[subject[1]].counts
         case "kind":
-            return oracle.kind_of(rules[subject[0]], oracle.dataset_counts(setting, rules[subject[0]]))
+            return scores.kind_of(rules[subject[0]], scores.dataset_counts(setting, rules[subject[0]]))
         case "rate":
-            dataset = oracle.dataset_counts(setting, rules[subject[0]])
-            return ratio(dataset.refuted, dataset.evaluable)
+            dataset = scores.dataset_counts(setting, rules[subject[0]])
+            return scores.ratio(dataset.refuted, dataset.evaluable)
         case "score" | "share" as which:
-            return getattr(oracle.model_score(setting, subject[0]).rules[subject[1]], which)
+            return getattr(scores.model_score(setting, subject[0]).rules[subject[1]], which)
         case "hard_score" | "soft_score" | "hard_mean" | "soft_mean" as which:
-            return getattr(oracle.model_score(setting, subject[0]), which)
+            return getattr(scores.model_score(setting, subject[0]), which)
         case "duplicates":
             return len(case.predictions[subject[0]]) - len(setting.predictions[subject[0]])
         case "already_observed":
             return len(setting.predictions[subject[0]] & setting.observed)
         case "violating" | "violating_any" | "evaluable" | "unconcerned" | "unmeasured" as which:
-            return getattr(oracle_findings.findings(setting, subject[0]), which)
+            return getattr(findings(setting, subject[0]), which)
         case "unrefutable":
-            return oracle_findings.unrefutable(setting, rules[subject[0]])
+            return unrefutable(setting, rules[subject[0]])
         case "violation":
             assert expectation.fact is not None
-            return engine_side.shown_violations(oracle.violations(setting, rules[subject[0]], expectation.fact))
+            return engine_side.shown_violations(scores.violations(setting, rules[subject[0]], expectation.fact))
         case _:
             raise AssertionError(expectation.keyword)
 
@@ -92,7 +85,7 @@ def stated(expectation: Expectation) -> object:
 def test_oracle_gives_the_expected_numbers(case: Case, run: Run) -> None:
     setting = case.setting(run)
     if (names := refused(run)) is not None:
-        assert set(engine_side.meaning(setting).appendix_refuses(setting)) == names
+        assert set(appendix.refuses(setting)) == names
         return
     for expectation in run.expectations:
         found, expected = by_oracle(setting, case, expectation), stated(expectation)
@@ -115,14 +108,7 @@ def test_duckdb_gives_the_oracle_s_numbers(case: Case, run: Run) -> None:
     assert outcome == engine_side.expected(setting, rows=case.predictions)
 
 
-@pytest.mark.parametrize(("case", "run"), PLAIN, ids=name_of)
-def test_horn_rules_counted_as_formulas_have_the_same_numbers(case: Case, run: Run) -> None:
-    setting = case.setting(run)
-    outcome = engine_side.run(setting, case.rule_text, rows=case.predictions, horn=False)
-    assert outcome == engine_side.expected(setting, rows=case.predictions)
-
-
-@pytest.mark.parametrize(("case", "run"), [one for one in PLAIN if one in LISTED], ids=name_of)
+@pytest.mark.parametrize(("case", "run"), [one for one in LISTED if one[0].is_plain(one[1])], ids=name_of)
 def test_violations_of_horn_rules_as_formulas_are_the_same(case: Case, run: Run) -> None:
     setting = case.setting(run)
     assert engine_side.violations(setting, case.rule_text, horn=False) == engine_side.expected_violations(setting)
@@ -150,7 +136,7 @@ def test_there_are_at_least_sixty_cases() -> None:
         ("rules\n  one: p(X) <- q(X).\nexpect definition sometimes=true\n", ":3:"),
         ("rules\n  one: p(X) <- q(X).\nexpect otherwise\n", ":3:"),
         ("rules\n  one: p(X) <- q(X).\nexpect definition\n  given q(a) one 0 0 0\n", ":4:"),
-        ("formulas\n  one: p(X) <- q(X), r(X) or s(X).\nexpect definition\n", ":2:"),
+        ("rules\n  one: p(X) <- q(X), r(X) or s(X).\nexpect definition\n", ":2:"),
         ("table t\n  id integer\n", ":1:"),
         ("table t key id\n", ":1:"),
         ("table t key id\n  number integer\n", ":1:"),
@@ -159,7 +145,6 @@ def test_there_are_at_least_sixty_cases() -> None:
         ("table t key id\n  id integer\n  1.5\n", ":1:"),
         ("table t key id\n  id integer\n  1, 2\n", ":1:"),
         ("functions unheard_of\n", ":1:"),
-        ("table t key id\n  id integer\n  1\nrules\n  one: p(X) <- q(X).\nexpect definition\n", "formulas"),
     ],
 )
 def test_a_case_that_is_not_understood_is_rejected_with_its_line(tmp_path: Path, text: str, place: str) -> None:

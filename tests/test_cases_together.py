@@ -1,19 +1,19 @@
-"""Every case file on PostgreSQL, and every sixth case on Spark: the contributions of every prediction, cases evaluated together as
-far as they can be."""
+"""Case files on the engines that get many at once: the contributions of every prediction, cases evaluated together as far as they
+can be. DuckDB evaluates each case alone, in test_cases.py; here it counts plain rules as it counts all others."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import pytest
 from hypothesis import settings
-from pyspark.sql import SparkSession
 
-from case_files import all_cases
-from postgres_server import Server
+from case_files import Case, all_cases
+from targets import TARGETS, Target
 from together import Member, batches, case_members, require_the_oracle_s_numbers
-
-ON_POSTGRES = batches(case_members(once=False), size=16)
 
 
 def some_of_every_folder(members: list[Member], every: int) -> list[Member]:
@@ -28,32 +28,50 @@ def some_of_every_folder(members: list[Member], every: int) -> list[Member]:
     return found
 
 
-# Every statement takes a tenth of a second there, however few rows it reads: unless all are asked for, every sixth case.
-EVERY = 1 if settings.get_current_profile_name() == "thorough" else 6
-ON_SPARK = batches(some_of_every_folder(case_members(once=True), EVERY), size=20)
+def batches_of(target: Target) -> list[list[Member]]:
+    """Every case in all its runs; on an engine that gets some of them, each in the runs of one convention."""
+    if target.every == 1:
+        return batches(case_members(), target.batch)
+    thorough = settings.get_current_profile_name() == "thorough"
+    return batches(some_of_every_folder(case_members(once=True), 1 if thorough else target.every), target.batch)
 
 
-def name_of(batch: list[Member]) -> str:
-    return batch[0].place + (f" and {len(batch) - 1} more" if len(batch) > 1 else "")
+BATCHES = {name: batches_of(target) for name, target in TARGETS.items() if target.batch > 1}
 
 
-@pytest.mark.parametrize("batch", ON_POSTGRES, ids=name_of)
-def test_postgres_gives_the_oracle_s_numbers(batch: list[Member], postgres: Server) -> None:
-    require_the_oracle_s_numbers(batch, postgres.url())
+PLAIN = batches(case_members(which=Case.is_plain), size=16)
 
 
-@pytest.mark.xdist_group("spark")
-@pytest.mark.parametrize("batch", ON_SPARK, ids=name_of)
-def test_spark_gives_the_oracle_s_numbers(batch: list[Member], spark: SparkSession) -> None:
-    require_the_oracle_s_numbers(batch, spark)
+def name_of(name: str, batch: list[Member]) -> str:
+    return f"{name} {batch[0].place}" + (f" and {len(batch) - 1} more" if len(batch) > 1 else "")
 
 
-def test_every_case_file_is_in_a_batch() -> None:
-    assert named(ON_POSTGRES) == {case.name for case in all_cases()}
+@pytest.mark.parametrize(
+    ("name", "batch"),
+    [
+        pytest.param(name, batch, marks=TARGETS[name].marks, id=name_of(name, batch))
+        for name, found in BATCHES.items()
+        for batch in found
+    ],
+)
+def test_engine_gives_the_oracle_s_numbers(name: str, batch: list[Member], engine_of: Callable[[str], Any]) -> None:
+    require_the_oracle_s_numbers(batch, engine_of(name))
 
 
-def test_spark_gets_cases_of_every_folder() -> None:
-    assert {name.split("/")[0] for name in named(ON_SPARK)} == {case.name.split("/")[0] for case in all_cases()}
+@pytest.mark.slow
+@pytest.mark.parametrize("batch", PLAIN, ids=partial(name_of, "duckdb"))
+def test_plain_rules_counted_as_formulas_have_the_same_numbers(batch: list[Member]) -> None:
+    require_the_oracle_s_numbers(batch, "duckdb", horn=False)
+
+
+@pytest.mark.parametrize("name", [name for name in BATCHES if TARGETS[name].every == 1])
+def test_every_case_file_is_in_a_batch(name: str) -> None:
+    assert named(BATCHES[name]) == {case.name for case in all_cases()}
+
+
+@pytest.mark.parametrize("name", BATCHES)
+def test_an_engine_that_gets_some_cases_gets_some_of_every_folder(name: str) -> None:
+    assert {name.split("/")[0] for name in named(BATCHES[name])} == {case.name.split("/")[0] for case in all_cases()}
 
 
 def named(every: list[list[Member]]) -> set[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from failing_tasks import TASKS
-from rulescore.data.project import load_project
+from rulescore.arguments.project import load_project
 from rulescore.errors import (
     Diagnostic,
     EngineError,
@@ -207,3 +207,16 @@ def test_a_missing_extra_has_a_code_and_a_cure() -> None:
         "E938",
         ("`pip install 'rulescore[pandas]'`; in a checkout of rulescore, `pip install '.[pandas]'`",),
     )
+
+
+def test_very_long_names_are_shown_by_their_beginning():
+    name = "p" * 200_000
+    problem = Diagnostic("E205", f"there is no `{name}`", notes=(f"`{name}` and `q`",), helps=(f"did you mean `{name}`?",))
+    shown = f"`{'p' * 1_000} …`"
+    assert (problem.message, problem.notes, problem.helps) == (
+        f"there is no {shown}",
+        (f"{shown} and `q`",),
+        (f"did you mean {shown}?",),
+    )
+    kept = f"`{'p' * 1_000}`, `q`{' and so on' * 200}"
+    assert Diagnostic("E205", kept).message == kept

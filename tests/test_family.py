@@ -10,7 +10,7 @@ import pyarrow.csv
 import pytest
 
 import rulescore
-from rulescore.data.rule_sources import rule_sources
+from rulescore.arguments.rule_sources import rule_sources
 from rulescore.errors import Source
 from rulescore.language.printer import print_statement
 from rulescore.language.reading import read_rules

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from functools import cache
 from random import Random
 from typing import Any
 
@@ -12,16 +13,17 @@ from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
 import engine_side
-import formula_strategies
-import proximity_strategies
-from formula_strategies import GeneratedFormulas
-from formula_tree import And, FormulaRule, Not, Or, Table
-from together import batches, gathered, require_the_oracle_s_numbers
+from generate import formulas as formula_strategies
+from generate import proximity as proximity_strategies
+from generate.drawing import Generated
+from oracle.counts import total
+from oracle.tree import And, Not, Or, Rule, Table
+from together import Member, batches, gathered, require_the_oracle_s_numbers
 
 pytestmark = pytest.mark.slow
 
 
-def run(generated: GeneratedFormulas) -> engine_side.Outcome:
+def run(generated: Generated) -> engine_side.Outcome:
     note(generated.text)
     return engine_side.run(generated.setting, generated.text)
 
@@ -32,15 +34,21 @@ STRATEGIES = {
 }
 
 
+@cache
+def members_of(what: str) -> list[Member]:
+    """Generated once for all engines."""
+    return gathered(STRATEGIES[what], 4 * settings().max_examples)
+
+
+@pytest.mark.xdist_group("generated formulas")
 @pytest.mark.parametrize("what", STRATEGIES)
 def test_engine_equals_oracle(engine: str, what: str) -> None:
-    members = gathered(STRATEGIES[what], 4 * settings().max_examples)
-    for batch in batches(members, size=8):
+    for batch in batches(members_of(what), size=8):
         require_the_oracle_s_numbers(batch, engine)
 
 
 @given(formula_strategies.settings(most_rules=2, models=1))
-def test_listed_violations_are_the_counted_ones(engine: str, generated: GeneratedFormulas) -> None:
+def test_listed_violations_are_the_counted_ones(engine: str, generated: Generated) -> None:
     note(generated.text)
     assert engine_side.violations(generated.setting, generated.text, engine=engine) == engine_side.expected_violations(
         generated.setting
@@ -48,7 +56,7 @@ def test_listed_violations_are_the_counted_ones(engine: str, generated: Generate
 
 
 @given(formula_strategies.settings(most_rules=2, models=1))
-def test_listed_confirmations_are_the_confirmed_counts_of_rules_that_are_met(generated: GeneratedFormulas) -> None:
+def test_listed_confirmations_are_the_confirmed_counts_of_rules_that_are_met(generated: Generated) -> None:
     note(generated.text)
     for found in engine_side.explained(generated.setting, generated.text):
         met = {rule: confirmed for rule, (confirmed, refuted, _) in found.counts.items() if confirmed and not refuted}
@@ -60,7 +68,7 @@ def test_listed_confirmations_are_the_confirmed_counts_of_rules_that_are_met(gen
 
 
 @given(formula_strategies.settings(), st.randoms(use_true_random=False))
-def test_the_order_of_the_parts_of_a_condition_changes_nothing(generated: GeneratedFormulas, random: Random) -> None:
+def test_the_order_of_the_parts_of_a_condition_changes_nothing(generated: Generated, random: Random) -> None:
     rules = tuple(replace(rule, body=shuffled(rule.body, random)) for rule in generated.setting.rules)
     changed = replace(generated, setting=replace(generated.setting, rules=rules))
     assert run(changed) == engine_side.expected(generated.setting)
@@ -77,17 +85,17 @@ def shuffled(condition: Any, random: Random) -> Any:
 
 
 @given(formula_strategies.settings())
-def test_two_negations_of_a_head_change_nothing(generated: GeneratedFormulas) -> None:
-    def twice(rule: FormulaRule) -> FormulaRule:
+def test_two_negations_of_a_head_change_nothing(generated: Generated) -> None:
+    def twice(rule: Rule) -> Rule:
         return rule if rule.head is None else replace(rule, head=Not(Not(rule.head)))
 
-    rules = tuple(map(twice, generated.setting.rules))  # type: ignore[arg-type]
+    rules = tuple(map(twice, generated.setting.rules))
     changed = replace(generated, setting=replace(generated.setting, rules=rules))
     assert run(changed) == engine_side.expected(generated.setting)
 
 
 @given(formula_strategies.settings(), st.randoms(use_true_random=False))
-def test_hidden_values_are_never_read(generated: GeneratedFormulas, random: Random) -> None:
+def test_hidden_values_are_never_read(generated: Generated, random: Random) -> None:
     tables = tuple(with_other_hidden_values(table, random) for table in generated.setting.tables)
     changed = replace(generated, setting=replace(generated.setting, tables=tables))
     assert run(changed) == engine_side.expected(generated.setting)
@@ -106,10 +114,10 @@ def with_other_hidden_values(table: Table, random: Random) -> Table:
 
 
 @given(formula_strategies.settings())
-def test_contributions_sum_to_the_totals_and_stay_in_their_range(generated: GeneratedFormulas) -> None:
+def test_contributions_sum_to_the_totals_and_stay_in_their_range(generated: Generated) -> None:
     outcome = run(generated)
-    for (model, rule), total in outcome.totals.items():
+    for (model, rule), counts_of_all in outcome.totals.items():
         parts = [counts for (m, r, _), counts in outcome.contributions.items() if (m, r) == (model, rule)]
-        assert engine_side.oracle.total(parts) == total
+        assert total(parts) == counts_of_all
     for c, v, e in [*outcome.dataset.values(), *outcome.contributions.values(), *outcome.totals.values()]:
         assert 0 <= max(c, v) <= e <= c + v

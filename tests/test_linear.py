@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from rulescore.data.api import make_setting
-from rulescore.data.setting import SqlRule
+from rulescore.arguments.python import make_setting
 from rulescore.errors import InputError, Severity
 from rulescore.evaluate import Session
 from rulescore.reporting.format import Format
 from rulescore.reporting.render import render
+from rulescore.setting.model import SqlRule
 
 pytestmark = pytest.mark.slow
 
@@ -111,6 +111,16 @@ def weights(number: int) -> Rules:
     return lines(rules, options={"weights": {f"rule_{i}": 2.5 for i in range(number)}})
 
 
+def a_functional_predicate_of_many_arguments(number: int) -> Rules:
+    names = [f"X{i}" for i in range(10 * number)]
+    return lines(["old_boss(X, Y) <- old_friend(X, Y).", f"functional wide({', '.join(names)}) on X0 -> {', '.join(names[1:])}."])
+
+
+def a_large_set(number: int) -> Rules:
+    values = ", ".join(f"e{i}" for i in range(10 * number))
+    return Rules(f"old_boss(X, Y) <- old_friend(X, Y), X in {{{values}}}.")
+
+
 def unknown_predicates(number: int) -> Rules:
     return lines([f"{name}(X, Y) <- old_boss(X, Y)." for name in words(number)])
 
@@ -196,6 +206,8 @@ def grown(work: Callable[[Rules], None], make: Callable[[int], Rules]) -> dict[F
         formulas,
         rules_in_sql,
         weights,
+        a_functional_predicate_of_many_arguments,
+        a_large_set,
         unknown_predicates,
         repeated_rules,
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from random import Random
 
@@ -11,10 +12,28 @@ from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
 import engine_side
-import oracle
-import strategies
-from oracle import Atom, Auxiliary, Compare, Constant, Fact, Literal, Not, Rule, Setting, Term, Variable, Wildcard
-from strategies import Generated
+from generate import plain as strategies
+from generate.drawing import Generated
+from oracle.counts import total
+from oracle.facts import Constant, Fact, Facts, fact
+from oracle.scores import contribution
+from oracle.tree import (
+    BODY,
+    HEAD,
+    REFUTER,
+    And,
+    Atom,
+    Comparison,
+    Condition,
+    Not,
+    Refutation,
+    Rule,
+    Setting,
+    Term,
+    Variable,
+    Wildcard,
+)
+from oracle.walks import conjuncts
 from together import Member, batches, gathered, require_the_oracle_s_numbers
 
 pytestmark = pytest.mark.slow
@@ -23,14 +42,14 @@ pytestmark = pytest.mark.slow
 AT_ONCE = 8
 OPTIONS = [
     (None, None),
-    (None, (oracle.BODY,)),
+    (None, (BODY,)),
     (True, None),
-    (None, (oracle.HEAD,)),
+    (None, (HEAD,)),
     (False, None),
-    (None, (oracle.REFUTER,)),
-    (True, (oracle.BODY, oracle.REFUTER)),
-    (None, (oracle.HEAD, oracle.REFUTER)),
-    (False, (oracle.BODY, oracle.HEAD)),
+    (None, (REFUTER,)),
+    (True, (BODY, REFUTER)),
+    (None, (HEAD, REFUTER)),
+    (False, (BODY, HEAD)),
     (None, None),
 ]
 
@@ -42,19 +61,26 @@ def run(generated: Generated) -> engine_side.Outcome:
 
 # Every engine and the oracle. These two get most of the time: every bug of an engine is a difference here.
 MANY = 8 * settings().max_examples
+TOGETHER = pytest.mark.xdist_group("generated plain rules")
 
 
+@TOGETHER
 @pytest.mark.parametrize("appendix", [False, True], ids=["definition", "appendix"])
 def test_engine_equals_oracle(engine: str, appendix: bool) -> None:
-    members = alike(gathered(strategies.settings(appendix=appendix), MANY))
-    for batch in batches(members, size=AT_ONCE):
+    for batch in batches(members_of(appendix), size=AT_ONCE):
         require_the_oracle_s_numbers(batch, engine)
 
 
+@TOGETHER
 def test_horn_rules_counted_as_formulas_have_the_same_numbers() -> None:
-    members = [one for one in alike(gathered(strategies.settings(), MANY)) if engine_side.counts_as_formulas(one.setting)]
-    for batch in batches(members, size=AT_ONCE):
+    for batch in batches(members_of(appendix=False), size=AT_ONCE):
         require_the_oracle_s_numbers(batch, "duckdb", horn=False)
+
+
+@cache
+def members_of(appendix: bool) -> list[Member]:
+    """Generated once for all engines, which takes longer than evaluating them."""
+    return alike(gathered(strategies.settings(appendix=appendix), MANY))
 
 
 def alike(members: list[Member]) -> list[Member]:
@@ -112,24 +138,28 @@ def in_terms(atom: Atom, names: dict[str, str], constants: dict[Constant, Consta
     return Atom(atom.predicate, tuple(map(changed, atom.terms)))
 
 
-def in_literal(literal: Literal, names: dict[str, str], constants: dict[Constant, Constant]) -> Literal:
-    match literal:
+def in_condition(condition: Condition, names: dict[str, str], constants: dict[Constant, Constant]) -> Condition:
+    match condition:
         case Atom():
-            return in_terms(literal, names, constants)
-        case Not(atom):
-            return Not(in_terms(atom, names, constants))
-        case Compare(left, right, equal):
+            return in_terms(condition, names, constants)
+        case Not(inner):
+            return Not(in_condition(inner, names, constants))
+        case Comparison(operator, left, right):
             left, right = in_terms(Atom("", (left, right)), names, constants).terms
-            return Compare(left, right, equal)
+            return Comparison(operator, left, right)
+        case And(parts):
+            return And(tuple(in_condition(part, names, constants) for part in parts))
+        case _:
+            raise TypeError(f"{condition} in a plain rule")
 
 
 def in_rule(rule: Rule, names: dict[str, str], constants: dict[Constant, Constant]) -> Rule:
-    head = None if rule.head is None else in_terms(rule.head, names, constants)
-    return replace(rule, head=head, body=tuple(in_literal(literal, names, constants) for literal in rule.body))
+    head = None if rule.head is None else in_condition(rule.head, names, constants)
+    return replace(rule, head=head, body=in_condition(rule.body, names, constants))
 
 
-def in_auxiliary(one: Auxiliary, constants: dict[Constant, Constant]) -> Auxiliary:
-    return Auxiliary(in_terms(one.head, {}, constants), tuple(in_literal(literal, {}, constants) for literal in one.body))
+def in_refutation(one: Refutation, constants: dict[Constant, Constant]) -> Refutation:
+    return Refutation(in_terms(one.head, {}, constants), in_condition(one.body, {}, constants))
 
 
 NAMES = ("X", "Y", "Z", "W", "V", "Other", "_under", "_1")
@@ -144,7 +174,9 @@ def test_names_of_variables_change_nothing(generated: Generated, names: list[str
 
 @given(strategies.settings() | strategies.settings(appendix=True), st.randoms(use_true_random=False))
 def test_the_order_of_body_atoms_and_rules_changes_nothing(generated: Generated, random: Random) -> None:
-    rules = [replace(rule, body=tuple(random.sample(rule.body, len(rule.body)))) for rule in generated.setting.rules]
+    bodies = [conjuncts(rule.body) for rule in generated.setting.rules]
+    shuffled = [And(tuple(random.sample(parts, len(parts)))) for parts in bodies]
+    rules = [replace(rule, body=body) for rule, body in zip(generated.setting.rules, shuffled, strict=True)]
     random.shuffle(rules)
     changed = replace(generated, setting=replace(generated.setting, rules=tuple(rules)))
     assert run(changed) == engine_side.expected(generated.setting)
@@ -168,15 +200,14 @@ def test_permuting_constants_changes_only_their_names(generated: Generated, rand
 
 
 def renaming(setting: Setting, random: Random) -> dict[Constant, Constant]:
-    facts = setting.observed.union(setting.negatives, *setting.predictions.values())
     found: dict[str, list[Constant]] = {}
-    for one in sorted({c for fact in facts for c in fact[1:]}, key=str):
+    for one in sorted({c for stated in setting.every_fact for c in stated[1:]}, key=str):
         found.setdefault(one.type, []).append(one)
     return {one: other for same in found.values() for one, other in zip(same, random.sample(same, len(same)), strict=True)}
 
 
 def with_constants(setting: Setting, constants: dict[Constant, Constant]) -> Setting:
-    def moved(facts: oracle.Facts) -> oracle.Facts:
+    def moved(facts: Facts) -> Facts:
         return frozenset((one[0], *(constants[c] for c in one[1:])) for one in facts)
 
     return replace(
@@ -185,7 +216,7 @@ def with_constants(setting: Setting, constants: dict[Constant, Constant]) -> Set
         negatives=moved(setting.negatives),
         predictions={model: moved(facts) for model, facts in setting.predictions.items()},
         rules=tuple(in_rule(rule, {}, constants) for rule in setting.rules),
-        auxiliary=tuple(in_auxiliary(one, constants) for one in setting.auxiliary),
+        auxiliary=tuple(in_refutation(one, constants) for one in setting.auxiliary),
     )
 
 
@@ -195,9 +226,9 @@ def with_constants(setting: Setting, constants: dict[Constant, Constant]) -> Set
 @given(strategies.settings() | strategies.settings(appendix=True))
 def test_contributions_sum_to_the_totals(generated: Generated) -> None:
     outcome = run(generated)
-    for (model, rule), total in outcome.totals.items():
+    for (model, rule), counts_of_all in outcome.totals.items():
         parts = [counts for (m, r, _), counts in outcome.contributions.items() if (m, r) == (model, rule)]
-        assert oracle.total(parts) == total
+        assert total(parts) == counts_of_all
 
 
 @given(strategies.settings() | strategies.settings(appendix=True))
@@ -224,7 +255,7 @@ def test_a_further_prediction_moves_scores_in_their_direction(generated: Generat
         outcome = run(replace(generated, setting=replace(setting, predictions=models)))
         for rule, kind in outcome.kinds.items():
             fewer, more = outcome.scores["fewer", rule], outcome.scores["all", rule]
-            added = oracle.contribution(setting, next(r for r in setting.rules if r.name == rule), left_out)
+            added = contribution(setting, next(r for r in setting.rules if r.name == rule), left_out)
             if kind == "hard":
                 assert fewer is not None
                 assert more == fewer + added.refuted
@@ -261,8 +292,8 @@ def test_permuting_test_labels_changes_no_score(tmp_path: Path) -> None:
 
 
 def test_a_fact_that_several_models_predict_is_counted_for_each() -> None:
-    prediction: Fact = oracle.fact("q", "b", "c")
-    rule = Rule("one", None, (Atom("q", (Variable("X"), Variable("Y"))),))
+    prediction = fact("q", "b", "c")
+    rule = Rule("one", None, Atom("q", (Variable("X"), Variable("Y"))))
     models = {f"model{i}": frozenset({prediction}) for i in range(3)}
-    generated = Generated(Setting(frozenset({oracle.fact("p", "a")}), (rule,), models), {"p": 1, "q": 2})
+    generated = Generated(Setting(frozenset({fact("p", "a")}), (rule,), models), {"p": 1, "q": 2})
     assert [total.refuted for total in engine_side.run(generated.setting, generated.text).totals.values()] == [1, 1, 1]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import rulescore
-from rulescore.engines import explaining
+from rulescore.counting import explain as explaining
 from rulescore.scoring.results import Counts
 
 FACTS = {"sister": [("alice", "daniel"), ("eve", "adam")], "wife": [("mary", "john")]}

@@ -13,18 +13,16 @@ from hypothesis import assume, given, note
 from sqlglot import exp, parse_one
 
 import engine_side
-import formula_strategies
-import oracle
-import strategies
-from formula_strategies import GeneratedFormulas
-from rule_text import write_atom
-from rulescore.data.api import make_setting
-from rulescore.data.violation import CountedBy
-from rulescore.engines import counting
+from generate import formulas as formula_strategies
+from generate import plain as strategies
+from generate.drawing import Generated
+from oracle.writing import write_fact
+from rulescore.arguments.python import make_setting
+from rulescore.counting import horn
 from rulescore.errors import InputError
 from rulescore.evaluate import Session
 from rulescore.language.parser import parse_atom
-from strategies import Generated
+from rulescore.scoring.violation import CountedBy
 
 pytestmark = pytest.mark.slow
 
@@ -199,7 +197,7 @@ def test_listed_confirmations_are_the_confirmed_counts_of_rules_that_are_met(hor
     assume(horn or engine_side.counts_as_formulas(generated.setting))
     with opened(generated, horn=horn) as session:
         for fact in {one for facts in generated.setting.predictions.values() for one in facts}:
-            found = session.explained(parse_atom(write_atom(oracle.Atom(fact[0], fact[1:]))))
+            found = session.explained(parse_atom(write_fact(fact)))
             met = {rule: confirmed for rule, (confirmed, refuted, _) in found.counts.items() if confirmed and not refuted}
             assert Tally(row.rule for row in found.confirmations.rows) == met
             assert all(row.confirmed and not row.refuters for row in found.confirmations.rows)
@@ -290,7 +288,7 @@ def test_w322_extracted_pairs_are_told_by_an_audit_and_not_by_a_score():
         assert warning.message.startswith("2 pairs")
         assert [one.code for one in session.audit().warnings] == ["W322"]
         assert session.evaluate().warnings == ()
-        assert session.ways.groups == (("p", "r"), ("t", "u"))
+        assert session.refutations.groups == (("p", "r"), ("t", "u"))
 
 
 def test_w322_shows_five_pairs_and_the_number_of_the_others():
@@ -390,15 +388,15 @@ def test_triangles_and_plain_joins_agree_on_many_graphs(convention: str, distinc
     with Session(make_setting(observed, {"model": predicted}, rules, **options)) as session:
         counter = session.counter
         (group,) = counter.plan.groups
-        assert counting._is_wedge(group)
-        data = [counting.dataset_statement(counter, 0, one_rule=plain) for plain in (False, True)]
+        assert horn._is_wedge(group)
+        data = [horn.dataset_statement(counter, 0, one_rule=plain) for plain in (False, True)]
         assert None not in data
         by_triangles, by_joins = (counted(session, [one], "rule") for one in data if one is not None)
         assert by_triangles == by_joins != {}
-        generic = counting._appendix_statements if convention == "appendix" else counting._definition_statements
+        generic = horn._appendix_statements if convention == "appendix" else horn._definition_statements
         one, other = (
             counted(session, (statement for _, statement in statements(counter, 0)), "rule", "prediction")
-            for statements in (counting.prediction_statements, generic)
+            for statements in (horn.prediction_statements, generic)
         )
         assert one == other != {}
 
@@ -437,7 +435,7 @@ def test_violations_of_horn_rules_as_formulas_are_counted_as_they_are_listed(gen
 
 
 @given(formula_strategies.settings(most_rules=3))
-def test_violations_of_formulas_are_counted_as_they_are_listed(generated: GeneratedFormulas):
+def test_violations_of_formulas_are_counted_as_they_are_listed(generated: Generated):
     note(generated.text)
     with engine_side.session(generated.setting, generated.text) as session:
         require_the_counts_of_rows(session)

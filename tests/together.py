@@ -4,7 +4,7 @@ numbers of each are what they would be alone."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,8 +14,9 @@ from hypothesis.strategies import SearchStrategy
 import engine_side
 from case_files import Case, Run, all_cases
 from engine_side import Outcome, Rows
-from formula_tree import FormulaSetting
-from oracle import Fact, Setting
+from generate.drawing import Generated
+from oracle.facts import Fact
+from oracle.tree import Setting
 from rulescore.errors import EngineError, Source
 from rulescore.language.tokens import DECLARATION_WORDS, Token, statements
 from rulescore.logic.types import TESTS
@@ -35,18 +36,16 @@ class Member:
 
     @property
     def tables(self) -> set[str]:
-        return {table.name for table in self.setting.tables} if isinstance(self.setting, FormulaSetting) else set()
+        return {table.name for table in self.setting.tables}
 
     @property
     def functions(self) -> set[str]:
-        return set(self.setting.functions) if isinstance(self.setting, FormulaSetting) else set()
+        return set(self.setting.functions)
 
     @property
     def with_facts(self) -> set[str]:
         """The predicates that some fact has."""
-        setting = self.setting
-        facts = [*setting.observed, *setting.negatives, *(one for found in setting.predictions.values() for one in found)]
-        return {one[0] for one in facts}
+        return {one[0] for one in self.setting.every_fact}
 
     @property
     def names(self) -> set[str]:
@@ -75,12 +74,12 @@ class Member:
         return setting.convention, setting.distinct_variables, setting.roles, setting.closed_all
 
 
-def case_members(*, once: bool) -> list[Member]:
+def case_members(*, once: bool = False, which: Callable[[Case, Run], bool] = lambda case, run: True) -> list[Member]:
     """Every case in all its runs or, with `once`, in the first of one convention: of the first that it has or, in every other case,
     of the last."""
     found = []
     for number, case in enumerate(all_cases()):
-        runs = [run for run in case.runs if not any(one.keyword == "refuses" for one in run.expectations)]
+        runs = [run for run in case.runs if not any(one.keyword == "refuses" for one in run.expectations) and which(case, run)]
         if once:
             convention = runs[0 if number % 2 else -1].convention
             runs = [next(run for run in runs if run.convention == convention)]
@@ -92,15 +91,14 @@ def member_of(case: Case, run: Run, prefix: str) -> Member:
     return Member(prefix, case.setting(run), case.rule_text, case.arities(), case.predictions, f"{case.name} line {run.line}")
 
 
-def gathered(strategy: SearchStrategy[Any], number: int) -> list[Member]:
+def gathered(strategy: SearchStrategy[Generated], number: int) -> list[Member]:
     """As many generated settings as asked for."""
     found: list[Member] = []
 
     @settings(max_examples=number)
     @given(strategy)
-    def gather(one: Any) -> None:
-        may_leave = getattr(one, "may_leave_64_bits", False)
-        found.append(Member(f"s{len(found)}_", one.setting, one.text, one.arities, may_leave_64_bits=may_leave))
+    def gather(one: Generated) -> None:
+        found.append(Member(f"s{len(found)}_", one.setting, one.text, one.arities, may_leave_64_bits=one.may_leave_64_bits))
 
     gather()
     return found
@@ -168,9 +166,8 @@ def run_together(batch: Sequence[Member], engine: Any, *, horn: bool = True) -> 
         own = engine_side.options(setting)
         options["weights"] |= _prefixed(own["weights"], prefix)
         options["kinds"] |= _prefixed(own["kinds"], prefix)
-        if isinstance(setting, FormulaSetting):
-            options["tables"] |= _prefixed(own["tables"], prefix)
-            options["functions"] |= own["functions"]
+        options["tables"] |= _prefixed(own["tables"], prefix)
+        options["functions"] |= own["functions"]
     common = engine_side.options(batch[0].setting, engine)
     options |= {name: common[name] for name in ("engine", "convention", "distinct_variables", "roles", "allow_unrefutable")}
     text = "\n".join(f"{one.declarations}{renamed_text(one)}" for one in batch)

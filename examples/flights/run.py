@@ -18,8 +18,8 @@ from departures import HIDDEN_MONTH, installed_flights, make_flights, sample
 from estimates import Minutes, labels, regression, timetable
 from rulescore.accuracy.measure import measure_accuracy
 from rulescore.accuracy.metrics import REGRESSION
+from rulescore.arguments.project import load_project
 from rulescore.cli.output import show, show_warnings
-from rulescore.data.project import load_project
 from rulescore.evaluate import Session
 from rulescore.reporting.accuracy import accuracy_listing, rule_scores_listing
 from rulescore.reporting.format import Format

@@ -17,8 +17,8 @@ from market import SIZES
 from regressors import Prices, group_median, neighbours, ridge, truth
 from rulescore.accuracy.measure import measure_accuracy
 from rulescore.accuracy.metrics import REGRESSION
+from rulescore.arguments.project import load_project
 from rulescore.cli.output import show, show_warnings
-from rulescore.data.project import load_project
 from rulescore.evaluate import Session
 from rulescore.reporting.accuracy import accuracy_listing, rule_scores_listing
 from rulescore.reporting.format import Format

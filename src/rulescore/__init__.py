@@ -7,15 +7,15 @@ from rulescore.version import __version__
 if _typing.TYPE_CHECKING:
     from rulescore.api import audit, score, violations
     from rulescore.api import open_session as open
-    from rulescore.data.request import FactFile
-    from rulescore.data.rule_sources import RuleFile, RuleText
-    from rulescore.data.setting import Function, SqlRule
-    from rulescore.data.tables import Table
-    from rulescore.data.triples import Triples
-    from rulescore.data.truth import Truth
+    from rulescore.arguments.rule_sources import RuleFile, RuleText
+    from rulescore.arguments.tables import Table
+    from rulescore.arguments.truth import Truth
     from rulescore.errors import EngineError, InputError, RulescoreError, RulescoreWarning
+    from rulescore.readers.triples import Triples
     from rulescore.reporting.comparison import Comparison
     from rulescore.result import OpenSession, Result, load_result
+    from rulescore.setting.model import Function, SqlRule
+    from rulescore.setting.request import FactFile
 
 __all__ = [
     "Comparison",
@@ -44,19 +44,19 @@ __all__ = [
 _HOMES = {
     "Comparison": "rulescore.reporting.comparison",
     "EngineError": "rulescore.errors",
-    "FactFile": "rulescore.data.request",
-    "Function": "rulescore.data.setting",
+    "FactFile": "rulescore.setting.request",
+    "Function": "rulescore.setting.model",
     "InputError": "rulescore.errors",
     "OpenSession": "rulescore.result",
     "Result": "rulescore.result",
-    "RuleFile": "rulescore.data.rule_sources",
-    "RuleText": "rulescore.data.rule_sources",
+    "RuleFile": "rulescore.arguments.rule_sources",
+    "RuleText": "rulescore.arguments.rule_sources",
     "RulescoreError": "rulescore.errors",
     "RulescoreWarning": "rulescore.errors",
-    "SqlRule": "rulescore.data.setting",
-    "Table": "rulescore.data.tables",
-    "Triples": "rulescore.data.triples",
-    "Truth": "rulescore.data.truth",
+    "SqlRule": "rulescore.setting.model",
+    "Table": "rulescore.arguments.tables",
+    "Triples": "rulescore.readers.triples",
+    "Truth": "rulescore.arguments.truth",
     "audit": "rulescore.api",
     "load_result": "rulescore.result",
     "open": "rulescore.api",

@@ -2,48 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Unpack
 
-from rulescore.data.api import make_setting
-from rulescore.data.project import load_project
-from rulescore.data.rule_sources import RulesLike
-from rulescore.data.setting import Function, SqlRule
-from rulescore.data.sources import FactsLike
-from rulescore.data.tables import Table
+from rulescore.arguments.call_options import AuditOptions, ScoreOptions, takes
+from rulescore.arguments.project import load_project
+from rulescore.arguments.python import make_setting
+from rulescore.arguments.rule_sources import RulesLike
 from rulescore.errors import Diagnostic, InputError
+from rulescore.readers.sources import FactsLike
 from rulescore.reporting.violations import ViolationTable
 from rulescore.result import OpenSession, Result
 
-CODES = {"E542": "a project file is opened with further arguments"}
 
-
+@takes(ScoreOptions)
 def score(
     observed: FactsLike | None,
     predictions: Mapping[str, FactsLike] | FactsLike | None,
     rules: RulesLike,
     *,
-    negatives: FactsLike | None = None,
-    tables: Mapping[str, Table] | None = None,
-    functions: Mapping[str, Callable[..., object] | Function] | None = None,
-    sql_rules: Iterable[SqlRule] = (),
-    convention: str = "definition",
-    distinct_variables: bool | None = None,
-    roles: str | Iterable[str] | None = None,
-    weights: Mapping[str, float] | None = None,
-    kinds: Mapping[str, str] | None = None,
-    top_k: int | str | None = None,
-    engine: object = "duckdb",
-    memory_limit: str | None = None,
-    threads: int | None = None,
-    spill_folder: str | Path | None = None,
-    timeout: float | None = None,
-    delimiter: str | None = None,
-    header: bool | None = None,
     contributions: bool | str | Path | None = None,
-    allow_unrefutable: bool = False,
-    truth: object = None,
+    **options: Unpack[ScoreOptions],
 ) -> Result:
     """Score models' predictions against rules.
 
@@ -66,83 +46,24 @@ def score(
     written to, as Parquet.
     `allow_unrefutable`: score although nothing declared could refute any rule, else an error.
     `truth`: held-out facts or a table's true values, for accuracy beside the scores; a `Truth` has options."""
-    setting = make_setting(
-        observed,
-        predictions,
-        rules,
-        negatives=negatives,
-        tables=tables,
-        functions=functions,
-        sql_rules=sql_rules,
-        convention=convention,
-        distinct_variables=distinct_variables,
-        roles=roles,
-        weights=weights,
-        kinds=kinds,
-        top_k=top_k,
-        engine=engine,
-        memory_limit=memory_limit,
-        threads=threads,
-        spill_folder=spill_folder,
-        timeout=timeout,
-        delimiter=delimiter,
-        header=header,
-        allow_unrefutable=allow_unrefutable,
-        truth=truth,
-    )
+    setting = make_setting(observed, predictions, rules, **options)
     with OpenSession(setting) as session:
         return session.score(contributions=contributions)
 
 
+@takes(AuditOptions)
 def audit(
     observed: FactsLike | None,
     rules: RulesLike,
-    *,
-    negatives: FactsLike | None = None,
-    tables: Mapping[str, Table] | None = None,
-    functions: Mapping[str, Callable[..., object] | Function] | None = None,
-    sql_rules: Iterable[SqlRule] = (),
-    convention: str = "definition",
-    distinct_variables: bool | None = None,
-    roles: str | Iterable[str] | None = None,
-    weights: Mapping[str, float] | None = None,
-    kinds: Mapping[str, str] | None = None,
-    top_k: int | str | None = None,
-    engine: object = "duckdb",
-    memory_limit: str | None = None,
-    threads: int | None = None,
-    spill_folder: str | Path | None = None,
-    timeout: float | None = None,
-    delimiter: str | None = None,
-    header: bool | None = None,
+    **options: Unpack[AuditOptions],
 ) -> Result:
     """Rates of rules in the data alone; the options of `score`."""
-    setting = make_setting(
-        observed,
-        None,
-        rules,
-        negatives=negatives,
-        tables=tables,
-        functions=functions,
-        sql_rules=sql_rules,
-        convention=convention,
-        distinct_variables=distinct_variables,
-        roles=roles,
-        weights=weights,
-        kinds=kinds,
-        top_k=top_k,
-        engine=engine,
-        memory_limit=memory_limit,
-        threads=threads,
-        spill_folder=spill_folder,
-        timeout=timeout,
-        delimiter=delimiter,
-        header=header,
-    )
+    setting = make_setting(observed, None, rules, **options)
     with OpenSession(setting) as session:
         return session.audit()
 
 
+@takes(ScoreOptions)
 def violations(
     observed: FactsLike | None,
     predictions: Mapping[str, FactsLike] | FactsLike | None = None,
@@ -157,7 +78,7 @@ def violations(
     sample: int | None = None,
     seed: int = 0,
     trusted: bool = False,
-    **options: Any,
+    **options: Unpack[ScoreOptions],
 ) -> ViolationTable:
     """The rows behind the counts, without scoring first: of a project file, or of the arguments of `score`. The others are those of
     `Result.violations`."""
@@ -167,13 +88,14 @@ def violations(
         )
 
 
+@takes(ScoreOptions)
 def open_session(
     observed: FactsLike | None,
     predictions: Mapping[str, FactsLike] | FactsLike | None = None,
     rules: RulesLike = (),
     *,
     trusted: bool = False,
-    **options: Any,
+    **options: Unpack[ScoreOptions],
 ) -> OpenSession:
     """A session that stays open: a project file's, or one of the arguments of `score`.
 

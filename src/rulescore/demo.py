@@ -13,13 +13,13 @@ from itertools import permutations
 from pathlib import Path
 from random import Random
 
-from rulescore.data.api import make_setting
-from rulescore.data.project import load_project
-from rulescore.data.setting import Setting
+from rulescore.arguments.project import load_project
+from rulescore.arguments.python import make_setting
 from rulescore.errors import Diagnostic, InputError
 from rulescore.evaluate import Session
 from rulescore.reporting.files import write_files, write_outputs
 from rulescore.scoring.evaluation import Evaluation
+from rulescore.setting.model import Setting
 
 MOTIVATING_FACTS = (("alice", "mother", "bob"), ("christopher", "father", "bob"), ("alice", "sister", "daniel"))
 MOTIVATING_RULE = "false <- sister(X, Y), wife(X, Y)."
@@ -131,7 +131,7 @@ class Kinship:
 
 
 @dataclass(frozen=True, slots=True)
-class Accuracy:
+class RightShare:
     right: int
     queries: int
 
@@ -147,7 +147,7 @@ class Demo:
     motivating: Evaluation
     graph: Kinship
     kinship: Evaluation
-    accuracies: dict[str, Accuracy]
+    accuracies: dict[str, RightShare]
     project: Path
     written: tuple[Path, ...]
 
@@ -178,9 +178,9 @@ def score_motivating_example() -> Evaluation:
     return _evaluate(make_setting(list(MOTIVATING_FACTS), predictions, MOTIVATING_RULE))
 
 
-def accuracy(held_out: Sequence[Triple], answers: Sequence[Triple]) -> Accuracy:
+def accuracy(held_out: Sequence[Triple], answers: Sequence[Triple]) -> RightShare:
     right = sum(answer == truth for answer, truth in zip(answers, held_out, strict=True))
-    return Accuracy(right, len(held_out))
+    return RightShare(right, len(held_out))
 
 
 def write_inputs(folder: Path, kinship: Kinship, answers: dict[str, list[Triple]]) -> tuple[Path, ...]:

@@ -1,260 +1,352 @@
-"""A setting that is loaded and checked: its rules, its data, and the plan by which they are counted."""
+"""Opens a setting: its rules read, its data loaded, both checked, and the plan by which they are counted.
+
+`open_session` has the steps in their order. Each is a function from the results of earlier steps to its own. We collect problems,
+and raise them together before the first step that cannot run with them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from types import TracebackType
-from typing import Self
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from rulescore.data.inputs import Inputs
-from rulescore.data.setting import Convention, Role, Setting
-from rulescore.data.sources import refuse_shared_pipes
-from rulescore.engines import counting, evidence
-from rulescore.engines.adopting import adopted
-from rulescore.engines.base import KeepingEngine
+from rulescore.counting.build import Resolution, attributes_in_use
+from rulescore.counting.evidence import Evidence
+from rulescore.counting.formulas import Formulas
+from rulescore.counting.sql_rules import SqlRules, refuse_clashes, refuse_other_statements
+from rulescore.deadline import planning_within
+from rulescore.engines.base import Engine
 from rulescore.engines.connect import connect
-from rulescore.engines.data_problems import data_problems, literal_types, shown_pairs
-from rulescore.engines.in_place import expanded
-from rulescore.engines.loading import load
-from rulescore.engines.offers import counted_arguments
-from rulescore.engines.refusals import refuse_unable
-from rulescore.engines.resolution import Resolution, attributes_in_use
-from rulescore.engines.sql_rules import SqlRules, refuse_clashes, refuse_other_statements
-from rulescore.engines.tables import load_tables, predicted_tables
-from rulescore.errors import Diagnostic, InputError, Severity, are_errors, suggestion
+from rulescore.engines.log import purpose
+from rulescore.errors import Diagnostic, InputError, Severity, are_errors, meant
 from rulescore.language.formats.base import TableName
 from rulescore.language.names import rule_names
 from rulescore.language.reading import read_rules
 from rulescore.language.syntax import ExtractIncompatible, Program, Rule
+from rulescore.loading.facts import Loaded, load
+from rulescore.loading.native import read_natively
+from rulescore.loading.offers import counted_arguments
+from rulescore.loading.published_tables import expanded
+from rulescore.loading.support import refuse_unable
+from rulescore.loading.suspicions import data_problems, literal_types, shown_pairs
+from rulescore.loading.tables.loaded import LoadedTable, load_tables, predicted_tables
 from rulescore.logic import checks, conventions
-from rulescore.logic.families import Names, names_of
+from rulescore.logic.described import described_rules
 from rulescore.logic.horn import horn_program
+from rulescore.logic.horn_refutation import Refutations, opposed_both_ways, refutations
 from rulescore.logic.incompatible import self_refuting
+from rulescore.logic.names import Names, names_of
 from rulescore.logic.normal import normal_rule
 from rulescore.logic.offers import offers
-from rulescore.logic.plan import Judge, Plan
+from rulescore.logic.plan import Plan
 from rulescore.logic.planner import plan
-from rulescore.logic.refutable import (
-    Concerned,
-    concerned,
-    head_predicates,
-    refuters,
-    unrefutable_rules,
-)
-from rulescore.logic.refutation import opposed_both_ways, orders_in_use, refutations
+from rulescore.logic.refutable import Concerned, Refuters, concerned, head_predicates, unrefutable_rules
+from rulescore.logic.refutation import Declared, declared_in, orders_in_use
 from rulescore.logic.tautologies import tautologies
 from rulescore.logic.usage import constant_keys, mentioned_by
-from rulescore.scoring.described import described_rules
+from rulescore.readers.inputs import Inputs
+from rulescore.readers.sources import refuse_shared_pipes
 from rulescore.scoring.results import RuleInfo
-
-CODES = {"W206": "the rule files hold no rule"}
+from rulescore.setting.model import Convention, Role, Setting
+from rulescore.sql.published import PredicateTable
 
 _MOST_SUGGESTIONS = 10
 
+Pair = tuple[str, str]
+"""Two predicates that share no tuple of the data."""
 
-class Opened:
-    """A setting that is loaded and checked. Use as a context manager: it holds a database connection. Without `sorted_plans` pairs
-    within a distance are joined like those of any other rule; without `horn` rules of Horn form are counted one by one, as all
-    others are. Both give the same counts, slowly: a second opinion. `grid`: counts with other tolerances will be asked for, so that
-    an engine that cannot give them says so before anything is read."""
 
-    def __init__(self, setting: Setting, *, sorted_plans: bool = True, horn: bool = True, grid: bool = False) -> None:
-        self._inputs = Inputs(setting)
-        self.setting = self._inputs.setting
-        self._sorted_plans = sorted_plans
-        self._fast_family = horn
-        self._grid = grid
-        reading = read_rules(setting.rules, [TableName(table.name, table.key) for table in setting.tables])
-        self.program, self._told, self._foreign = reading.program, reading.told, reading.foreign
-        self.rules = described_rules(self.program, setting.scoring, setting.sql_rules)
-        self._engine = connect(setting.engine)
-        try:
-            self._open(rule_names(self.program))
-        except BaseException:
-            self._engine.close()
-            raise
+@dataclass(frozen=True, slots=True)
+class RulesRead:
+    """The rules, before we know the data. `names`: of the rules of the program. `infos`: the rules of the program, then those in
+    SQL. `warnings` come from reading. `foreign`: whether some rules are another tool's."""
 
-    def _open(self, names: Sequence[str]) -> None:
-        refuse_shared_pipes(self.setting)
-        refuse_clashes(self.setting.sql_rules, names)
-        refuse_other_statements(self.setting.sql_rules, self._engine.dialect)
-        refuse_unable(self._engine, self.setting, self.program, grid=self._grid)
-        found = expanded(self._engine, adopted(self._engine, self.setting))
-        self.setting, self._published = found.setting, found.tables
-        known = self._load(names)
-        self._horn, self._fast = self._families(known)
-        problems = checks.structure(self.program, names, self._horn)
-        types = literal_types(self._engine, self._loaded, self._horn)
-        problems += checks.meaning(
-            self.program,
-            self._loaded.vocabulary,
-            types,
-            self._horn,
-            lambda name: not known.is_predicate(name),
-            known.functions,
-            self._left_out(),
-        )
-        problems += [] if self.rules or not self.setting.rules else [_no_rules()]
-        problems += data_problems(self._engine, self.setting, self._loaded, self._tables)
-        self._numbered = False
-        extracted = [] if are_errors(problems) else self._extracted()
-        resolution = Resolution(self._engine, self.setting, self.program, self._horn, self._fast, self._loaded, self._tables)
-        # Sorting is done here, and an engine that keeps rows keeps its values.
-        sorting = self._sorted_plans and not isinstance(self._engine, KeepingEngine)
-        self._formulas = resolution.formulas(extracted, self._titles, problems, sorting=sorting)
-        self._sql_rules = SqlRules(self._engine, self.setting.sql_rules, len(self.program.rules))
-        problems += self._sql_rules.prepare(self._formulas.schema, self._loaded.vocabulary.predicates)
-        raise_errors(problems)
-        self.ways = refutations(self._horn, self._loaded.vocabulary, extracted)
-        # Who writes `extract incompatible` knows of the pairs: only what judges the rules themselves tells them.
-        self.told_pairs = tuple(shown_pairs(extracted))
-        problems += self._option_problems()
-        problems += self_refuting(self._horn, [names[i] for i in sorted(self._fast)], self.ways)
-        named = list(zip(names, self.program.rules, strict=True))
-        problems += tautologies(named)
-        problems += conventions.unsuitable(self.setting.scoring, named, self.ways, self._fast)
-        raise_errors(problems)
-        self.rules = self._marked(known, extracted)
-        self._concerned = self._concern(extracted)
-        exempt = self._exempt
-        self._offered = self._offers(exempt) if self._foreign and len(exempt) == len(self.rules) else ()
-        problems += [unrefutable_rules(exempt, len(self.rules), self._offered)] if exempt else []
-        self.warnings = (*self._told, *problems)
-        self.plan: Plan = plan(((i, normal_rule(self.program.rules[i])) for i in sorted(self._fast)), self.ways)
-        self._prepared: counting.Counter | None = None
-        self._counted = self._warned = False
-
-    def _left_out(self) -> list[str]:
-        """How many predictions `top_k` has not kept: what they are about is not known."""
-        counts = {model: one for model, one in self._loaded.predictions.items() if one.kept < one.rows}
-        return [
-            f"`top_k` keeps {of.kept:,} of {of.rows:,} predictions of `{model}`, and no other is read"
-            for model, of in counts.items()
-        ]
-
-    def _families(self, known: Names) -> tuple[Program, frozenset[int]]:
-        """The statements of the fast family, and the numbers of its rules."""
-        return horn_program(self.program if self._fast_family else Program(()), known.is_predicate)
-
-    def _marked(self, known: Names, extracted: Sequence[tuple[str, str]]) -> tuple[RuleInfo, ...]:
-        """The rules, with those marked that nothing declared could refute. Rules in SQL decide themselves."""
-        negative = [one.name for one in self._loaded.vocabulary.predicates.values() if one.negative]
-        keys = {name: table.key for name, table in self._tables.items()}
-        found = refuters(self.program.declarations, extracted, negative, known.is_test, keys)
-        exempt = [not found.could_refute(rule.head) for rule in self.program.rules] + [False] * len(self.setting.sql_rules)
-        return tuple(replace(rule, unrefutable=True) if one else rule for rule, one in zip(self.rules, exempt, strict=True))
-
-    def _concern(self, extracted: Sequence[tuple[str, str]]) -> Concerned:
-        tables = self._tables.values()
-        in_sql = self._sql_rules.relations_predicted()
-        rules = self.program.rules
-        return concerned(
-            rules,
-            [rule.unrefutable for rule in self.rules[: len(rules)]],
-            self.program.declarations,
-            extracted,
-            targets={f"{table.name}.{one}": table.predicate for table in tables for one in table.from_target},
-            in_sql=in_sql | {table.predicate for table in tables if table.name in in_sql},
-            refuting=Role.REFUTER in conventions.roles(self.setting.scoring),
-        )
-
-    def _load(self, names: Sequence[str]) -> Names:
-        """Load the data. Problems of the rules that need no data are told together with those of loading."""
-        known = names_of(self.setting)
-        try:
-            used = attributes_in_use(self.program, self.setting.sql_rules, known.tables)
-            tables = load_tables(self._engine, self.setting, used)
-            self._loaded = load(
-                self._engine,
-                self.setting,
-                orders_in_use(self.program),
-                constant_keys(self.program),
-                known.predicates(self.program),
-                tables,
-                mentioned_by(self.program, self.setting.sql_rules),
-            )
-            self._tables = predicted_tables(self._engine, tables, self._loaded.literal)
-        except InputError as error:
-            guess, _ = self._families(known)
-            raise InputError([*checks.structure(self.program, names, guess), *error.problems]) from error
-        return replace(known, vocabulary=self._loaded.vocabulary)
+    program: Program
+    names: tuple[str, ...]
+    infos: tuple[RuleInfo, ...]
+    warnings: tuple[Diagnostic, ...]
+    foreign: bool
 
     @property
-    def _titles(self) -> list[str]:
-        return [f"rule `{rule.name}` ({rule.place})" for rule in self.rules]
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.close()
-
-    def close(self) -> None:
-        self._engine.close()
+    def titles(self) -> list[str]:
+        """The rules as messages call them."""
+        return [f"rule `{rule.name}` ({rule.place})" for rule in self.infos]
 
     @property
-    def counter(self) -> counting.Counter:
-        """The plan with its parameters loaded; made when first asked for."""
-        if self._prepared is None:
-            if any(group.judge is Judge.EVIDENCE for group in self.plan.groups):
-                self._number_evidence()
-            options = self.setting.scoring
-            self._prepared = counting.prepare(
-                self._engine,
-                self._loaded,
-                self.plan,
-                self.ways,
-                appendix=options.convention is Convention.APPENDIX,
-                distinct_variables=conventions.distinct_variables(options),
-                roles=conventions.roles(options),
-                titles=self._titles,
-            )
-        return self._prepared
-
-    def _number_evidence(self) -> None:
-        """Number the sets of literals that hold of tuples, when first needed."""
-        if not self._numbered:
-            # Extracted pairs are not known before evidence is numbered; any of them may oppose a head that a reversed pair opposes.
-            declared = refutations(self._horn, self._loaded.vocabulary)
-            marked = opposed_both_ways(declared) or (self._extracts and bool(declared.oppositions))
-            appendix = self.setting.scoring.convention is Convention.APPENDIX
-            evidence.number_evidence(self._engine, self._loaded, marked=appendix and marked)
-            self._numbered = True
-
-    def _offers(self, exempt: Sequence[tuple[str, Rule]]) -> tuple[str, ...]:
-        """What could be declared so that rules of another tool, which come without declarations, can be refuted."""
-        self._number_evidence()
-        pairs = evidence.never_together(self._engine, self._loaded)
-        known = self._loaded.vocabulary.predicates
-        observed = {name for name in known if known[name].observed}
-        return offers(head_predicates(exempt), pairs, counted_arguments(self._engine, self._loaded), observed)
+    def named(self) -> list[tuple[str, Rule]]:
+        return list(zip(self.names, self.program.rules, strict=True))
 
     @property
-    def _exempt(self) -> list[tuple[str, Rule]]:
-        """The rules that nothing declared could refute, with their names."""
-        rules = zip(self.rules, self.program.rules, strict=False)
-        return [(info.name, rule) for info, rule in rules if info.unrefutable]
-
-    @property
-    def _extracts(self) -> bool:
+    def extracts(self) -> bool:
+        """Whether the rules say `extract incompatible`: take incompatible pairs from the data."""
         return any(isinstance(statement, ExtractIncompatible) for statement in self.program.statements)
 
-    def _extracted(self) -> list[tuple[str, str]]:
-        if not self._extracts:
-            return []
-        self._number_evidence()
-        return evidence.never_together(self._engine, self._loaded)
 
-    def _option_problems(self) -> Iterator[Diagnostic]:
-        names = {rule.name for rule in self.rules}
-        options = self.setting.scoring
-        for what, given in (("weight", options.weights), ("kind", options.kinds)):
-            for number, name in enumerate(name for name in given if name not in names):
-                # A search among all names takes long; who is wrong so often has taken another file.
-                close = suggestion(name, names) if number < _MOST_SUGGESTIONS else None
-                helps = (f"did you mean `{close}`?",) if close else ()
-                yield Diagnostic("E209", f"a {what} is given for `{name}`, but no rule has that name", helps=helps)
+@dataclass(frozen=True, slots=True)
+class DataLoaded:
+    """The data on the engine. `setting`: the sources that the engine reads itself are tables of the engine in it. `published`: the
+    tables of predicates if all facts are from one published schema. `known`: what names mean. `horn`: the statements of Horn form;
+    `horn_rules`: the numbers of the rules among them."""
+
+    setting: Setting
+    published: Mapping[str, PredicateTable] | None
+    loaded: Loaded
+    tables: Mapping[str, LoadedTable]
+    known: Names
+    horn: Program
+    horn_rules: frozenset[int]
+
+    @property
+    def keys(self) -> dict[str, tuple[str, ...]]:
+        """The key columns of tables."""
+        return {name: table.key for name, table in self.tables.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A setting that is loaded and checked. It holds an engine, which the caller must close. `declared`: what refutes heads;
+    `refutations`: the same for Horn rules. `told_pairs`: warnings that list the incompatible pairs extracted from the data.
+    `concerned`: the predicates that rules measure. `offered`: declarations that would help if no rule can be refuted."""
+
+    engine: Engine
+    inputs: Inputs
+    setting: Setting
+    program: Program
+    rules: tuple[RuleInfo, ...]
+    data: DataLoaded
+    evidence: Evidence
+    declared: Declared
+    formulas: Formulas
+    sql_rules: SqlRules
+    refutations: Refutations
+    concerned: Concerned
+    plan: Plan
+    offered: tuple[str, ...]
+    warnings: tuple[Diagnostic, ...]
+    told_pairs: tuple[Diagnostic, ...]
+
+    @property
+    def exempt(self) -> list[tuple[str, Rule]]:
+        return exempt_rules(self.rules, self.program)
+
+
+def open_session(setting: Setting, *, sorted_plans: bool = True, horn: bool = True, grid: bool = False) -> Opened:
+    """Read, load and check a setting. Without `sorted_plans` we join pairs within a distance like the pairs of any other rule;
+    without `horn` we count rules of Horn form one by one, like all others. Both give the same counts, slowly: a second opinion.
+    `grid`: the caller will ask for counts with other tolerances; if the engine cannot give them, we raise before we read data."""
+    inputs = Inputs(setting)
+    with planning_within(setting.engine.timeout):
+        rules = read(setting)
+    engine = connect(setting.engine)
+    try:
+        refuse(engine, inputs.setting, rules, grid=grid)
+        data = load_data(engine, inputs.setting, rules, horn=horn)
+        with planning_within(setting.engine.timeout):
+            problems = check(engine, rules, data)
+            evidence = evidence_of(engine, rules, data)
+            extracted = [] if are_errors(problems) else extract(rules, evidence)
+            declared = declared_in(rules.program, data.loaded.vocabulary, extracted, data.known.functions)
+            formulas, problems = resolve(engine, rules, data, declared, problems, sorted_plans=sorted_plans)
+            sql_rules, problems = resolve_sql(engine, rules, data, formulas, problems)
+            raise_errors(problems)
+            found = refutations(declared, data.loaded.vocabulary, data.known.is_predicate)
+            problems = [*problems, *check_scoring(rules, data, declared)]
+            raise_errors(problems)
+            marked = mark_unrefutable(rules, data, declared)
+            exempt = exempt_rules(marked, rules.program)
+            offered = offer(engine, data, evidence, exempt) if rules.foreign and len(exempt) == len(marked) else ()
+            problems = [*problems, *([unrefutable_rules(exempt, len(marked), offered)] if exempt else [])]
+            return Opened(
+                engine,
+                inputs,
+                data.setting,
+                rules.program,
+                marked,
+                data,
+                evidence,
+                declared,
+                formulas,
+                sql_rules,
+                found,
+                measured(rules, data, sql_rules, marked, declared),
+                plan(((i, normal_rule(rules.program.rules[i])) for i in sorted(data.horn_rules)), found),
+                offered,
+                (*rules.warnings, *problems),
+                # A user who writes `extract incompatible` expects pairs: only `check` and `audit`, which judge rules, list them.
+                tuple(shown_pairs(extracted)),
+            )
+    except BaseException:
+        engine.close()
+        raise
+
+
+def read(setting: Setting) -> RulesRead:
+    """Read the rules, which needs no data."""
+    found = read_rules(setting.rules, [TableName(table.name, table.key) for table in setting.tables])
+    infos = described_rules(found.program, setting.scoring, setting.sql_rules)
+    return RulesRead(found.program, tuple(rule_names(found.program)), infos, tuple(found.told), found.foreign)
+
+
+def refuse(engine: Engine, setting: Setting, rules: RulesRead, *, grid: bool) -> None:
+    """Raise problems that no data could mend, before we read any."""
+    refuse_shared_pipes(setting)
+    refuse_clashes(setting.sql_rules, rules.names)
+    refuse_other_statements(setting.sql_rules, engine.dialect)
+    refuse_unable(engine, setting, rules.program, grid=grid)
+
+
+def load_data(engine: Engine, setting: Setting, rules: RulesRead, *, horn: bool) -> DataLoaded:
+    """Load the data that the rules mention. If loading fails, raise its problems with those of the rules that need no data."""
+    program = rules.program
+    with purpose("loading the data"):
+        found = expanded(engine, read_natively(engine, setting))
+        setting, known = found.setting, names_of(found.setting)
+        try:
+            used = attributes_in_use(program, setting.sql_rules, known.tables)
+            tables = load_tables(engine, setting, used)
+            loaded = load(
+                engine,
+                setting,
+                orders_in_use(program),
+                constant_keys(program),
+                known.predicates(program),
+                tables,
+                mentioned_by(program, setting.sql_rules),
+            )
+            tables = predicted_tables(engine, tables, loaded.literal)
+        except InputError as error:
+            raise InputError([*checks.structure(program, rules.names, known), *error.problems]) from error
+    known = replace(known, vocabulary=loaded.vocabulary)
+    return DataLoaded(setting, found.tables, loaded, tables, known, *_families(program, known, horn=horn))
+
+
+def _families(program: Program, known: Names, *, horn: bool) -> tuple[Program, frozenset[int]]:
+    """The statements of Horn form, and the numbers of the rules among them. Both are empty without `horn`."""
+    return horn_program(program if horn else Program(()), known.is_predicate)
+
+
+def check(engine: Engine, rules: RulesRead, data: DataLoaded) -> list[Diagnostic]:
+    """What is wrong or suspicious about rules and data."""
+    loaded, known = data.loaded, data.known
+    problems = checks.structure(rules.program, rules.names, known)
+    with purpose("checking rules and data"):
+        problems += checks.meaning(
+            rules.program,
+            loaded.vocabulary,
+            literal_types(engine, loaded, data.horn),
+            data.horn,
+            lambda name: not known.is_predicate(name),
+            known.functions,
+            _left_out(loaded),
+        )
+        problems += [] if rules.infos or not data.setting.rules else [_no_rules()]
+        problems += data_problems(engine, data.setting, loaded, data.tables)
+    return problems
+
+
+def _left_out(loaded: Loaded) -> list[str]:
+    """Notes on how many predictions `top_k` dropped: we do not know their predicates."""
+    counts = {model: one for model, one in loaded.predictions.items() if one.kept < one.rows}
+    return [
+        f"`top_k` keeps {of.kept:,} of {of.rows:,} predictions of `{model}`, and no other is read" for model, of in counts.items()
+    ]
+
+
+def evidence_of(engine: Engine, rules: RulesRead, data: DataLoaded) -> Evidence:
+    """The evidence in the data. We number it when it is first needed."""
+
+    def marked() -> bool:
+        if data.setting.scoring.convention is not Convention.APPENDIX:
+            return False
+        # We extract pairs only after numbering the evidence; any of them may oppose a head that a reversed pair opposes.
+        declared = refutations(declared_in(rules.program, data.loaded.vocabulary), data.loaded.vocabulary)
+        return opposed_both_ways(declared) or (rules.extracts and bool(declared.oppositions))
+
+    return Evidence(engine, data.loaded, marked)
+
+
+def extract(rules: RulesRead, evidence: Evidence) -> list[Pair]:
+    """The incompatible pairs of `extract incompatible`."""
+    return evidence.never_together() if rules.extracts else []
+
+
+def resolve(
+    engine: Engine,
+    rules: RulesRead,
+    data: DataLoaded,
+    declared: Declared,
+    problems: Sequence[Diagnostic],
+    *,
+    sorted_plans: bool,
+) -> tuple[Formulas, list[Diagnostic]]:
+    """Resolve the rules that are not of Horn form. Also returns the problems: those given, then those found here."""
+    found = list(problems)
+    resolution = Resolution(engine, data.setting, rules.program, data.horn, data.horn_rules, data.loaded, data.tables)
+    # We sort in this process, so the engine must be able to send us the values of rows.
+    sorting = sorted_plans and engine.capabilities.fetches_rows
+    with purpose("resolving the rules"):
+        return resolution.formulas(declared, rules.titles, found, sorting=sorting), found
+
+
+def resolve_sql(
+    engine: Engine, rules: RulesRead, data: DataLoaded, formulas: Formulas, problems: Sequence[Diagnostic]
+) -> tuple[SqlRules, list[Diagnostic]]:
+    """Prepare the rules in SQL. Also returns the problems: those given, then those found here."""
+    made = SqlRules(engine, data.setting.sql_rules, len(rules.program.rules))
+    with purpose("preparing the rules in SQL"):
+        return made, [*problems, *made.prepare(formulas.schema, data.loaded.vocabulary.predicates)]
+
+
+def check_scoring(rules: RulesRead, data: DataLoaded, declared: Declared) -> Iterator[Diagnostic]:
+    """What is wrong or suspicious about refutations, conventions, weights and kinds."""
+    yield from _option_problems(rules, data.setting)
+    yield from self_refuting(rules.named, declared)
+    yield from tautologies(rules.named)
+    yield from conventions.unsuitable(data.setting.scoring, rules.named, declared, data.horn_rules)
+
+
+def _option_problems(rules: RulesRead, setting: Setting) -> Iterator[Diagnostic]:
+    names = {rule.name for rule in rules.infos}
+    for what, given in (("weight", setting.scoring.weights), ("kind", setting.scoring.kinds)):
+        for number, name in enumerate(name for name in given if name not in names):
+            # A search among all names takes long, and a user with so many wrong names probably gave the wrong file.
+            helps = meant(name, names) if number < _MOST_SUGGESTIONS else ()
+            yield Diagnostic("E209", f"a {what} is given for `{name}`, but no rule has that name", helps=helps)
+
+
+def mark_unrefutable(rules: RulesRead, data: DataLoaded, declared: Declared) -> tuple[RuleInfo, ...]:
+    """The rules, each marked if no declaration could refute it. A rule in SQL decides itself what refutes it."""
+    found = Refuters(declared, data.known.is_test, data.keys)
+    exempt = [not found.could_refute(rule.head) for rule in rules.program.rules] + [False] * len(data.setting.sql_rules)
+    return tuple(replace(rule, unrefutable=True) if one else rule for rule, one in zip(rules.infos, exempt, strict=True))
+
+
+def exempt_rules(rules: Sequence[RuleInfo], program: Program) -> list[tuple[str, Rule]]:
+    """The rules that no declaration could refute, with their names."""
+    return [(info.name, rule) for info, rule in zip(rules, program.rules, strict=False) if info.unrefutable]
+
+
+def measured(rules: RulesRead, data: DataLoaded, sql_rules: SqlRules, marked: Sequence[RuleInfo], declared: Declared) -> Concerned:
+    """The predicates whose predictions rules measure."""
+    tables = data.tables.values()
+    in_sql = sql_rules.relations_predicted()
+    program = rules.program
+    return concerned(
+        program.rules,
+        [rule.unrefutable for rule in marked[: len(program.rules)]],
+        declared,
+        keys=data.keys,
+        targets={f"{table.name}.{one}": table.predicate for table in tables for one in table.from_target},
+        in_sql=in_sql | {table.predicate for table in tables if table.name in in_sql},
+        refuting=Role.REFUTER in conventions.roles(data.setting.scoring),
+    )
+
+
+def offer(engine: Engine, data: DataLoaded, evidence: Evidence, exempt: Sequence[tuple[str, Rule]]) -> tuple[str, ...]:
+    """Declarations that could refute the rules of another tool, which come without declarations."""
+    pairs = evidence.never_together()
+    known = data.loaded.vocabulary.predicates
+    observed = {name for name in known if known[name].observed}
+    return offers(head_predicates(exempt), pairs, counted_arguments(engine, data.loaded), observed)
 
 
 def _no_rules() -> Diagnostic:

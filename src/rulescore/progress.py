@@ -1,4 +1,4 @@
-"""Signs of life: long work says what it is about to do, and whoever listens may show it.
+"""Signs of life: before each long step we tell a listener, if there is one, what we are about to do.
 
 with rulescore.progress.listening(lambda told: print(told.what, told.done, told.of)):
     rulescore.score(...)
@@ -16,7 +16,7 @@ from rulescore.errors import Diagnostic
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What is being done: `reading facts.csv`, `counting …`. Of `of` steps `done` are behind; 0 of 0 if nobody knows."""
+    """What we are about to do: `reading facts.csv`, `counting …`. `done` of `of` steps are finished; 0 of 0 if we do not know."""
 
     what: str
     done: int = 0
@@ -35,7 +35,7 @@ def tell(what: str, done: int = 0, of: int = 0) -> None:
 
 @contextmanager
 def listening(listener: Listener) -> Iterator[None]:
-    """Whatever this thread does meanwhile is told to the listener."""
+    """Context manager: the listener hears of every step of this thread inside it."""
     token = _listener.set(listener)
     try:
         yield
@@ -48,7 +48,7 @@ _alarm: ContextVar[Alarm | None] = ContextVar("alarm", default=None)
 
 
 def warn_now(problem: Diagnostic) -> None:
-    """Says before the work what should not wait until it is done."""
+    """Warn before the work of what the user should know before it is done."""
     alarm = _alarm.get()
     if alarm is not None:
         alarm(problem)
@@ -56,7 +56,7 @@ def warn_now(problem: Diagnostic) -> None:
 
 @contextmanager
 def warning(alarm: Alarm) -> Iterator[None]:
-    """Whatever this thread is warned of meanwhile is told at once."""
+    """Context manager: the alarm gets every `warn_now` of this thread inside it, at once."""
     token = _alarm.set(alarm)
     try:
         yield

@@ -16,44 +16,35 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from rulescore.characters import visible
-from rulescore.data.setting import Setting
-from rulescore.data.violation import CountedBy, PredictedKey
 from rulescore.errors import Diagnostic, InputError, RulescoreWarning
 from rulescore.evaluate import Session
 from rulescore.language.parser import parse_atom
-from rulescore.language.syntax import Atom, Constant, Value
+from rulescore.language.syntax import Atom, Constant
 from rulescore.progress import warning
 from rulescore.reporting.cells import counted, shown
 from rulescore.reporting.comparison import Comparison
 from rulescore.reporting.explanation import Explanation, explanation
 from rulescore.reporting.first_violations import first_violations
-from rulescore.reporting.format import Format, Shown
+from rulescore.reporting.format import Appearance, Format, Shown
 from rulescore.reporting.listing import CellKind
 from rulescore.reporting.notebook import shown_in_notebook
 from rulescore.reporting.render import render, short_html, shown_table
 from rulescore.reporting.saved import load, save
 from rulescore.reporting.tables import measure_cell
-from rulescore.reporting.terminal import Appearance
 from rulescore.reporting.violations import ViolationTable, count_table, violation_table
 from rulescore.scoring.comparison import compare
 from rulescore.scoring.curve import CurveOver, curve_over, curve_points, curve_table
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.results import ModelResult
 from rulescore.scoring.score import UNMEASURED
+from rulescore.scoring.violation import CountedBy, PredictedKey
+from rulescore.setting.model import Setting
+from rulescore.values.types import Value
 
 if TYPE_CHECKING:
     # Altair is optional, and loading it takes long.
     from rulescore.reporting.plots.figures import Plots
 
-CODES = {
-    "E269": "violations are to be counted by something that they are not counted by",
-    "E512": "what is given as a result, or as the path of one, is neither",
-    "E709": "violations are asked for with a limit or a sample of less than 1",
-    "E540": "a result is asked for what only its data can tell, and it does not know them",
-    "E541": "a session is used after it was closed",
-    "E544": "a session is used by another thread than the one that opened it",
-    "E545": "contributions cannot be written where they are asked for",
-}
 
 _MOST_MODELS = 3
 
@@ -148,7 +139,9 @@ class Result(_Asked, Evaluation):
         if chosen is not Shown.VIOLATIONS:
             return render(self, form, table=chosen, **options)
         with self.session() as session:
-            return first_violations(session, form, **{name: value for name, value in options.items() if name != "detail"})
+            return first_violations(
+                session, session.models, form, **{name: value for name, value in options.items() if name != "detail"}
+            )
 
     def save(self, path: str | Path) -> tuple[Path, ...]:
         """Writes the result to a JSON file, and its contributions as Parquet beside it; `rulescore.load_result` reads both. Files
@@ -256,8 +249,8 @@ class OpenSession(_Asked):
             if path is not None:
                 try:
                     self.session.write_contributions(path)
-                except OSError as error:
-                    raise InputError(_unwritable(path, (error.strerror or str(error)).lower())) from error
+                except (OSError, ValueError) as error:
+                    raise InputError(_unwritable(path, (getattr(error, "strerror", None) or str(error)).lower())) from error
         return self._result(evaluation)
 
     def audit(self) -> Result:

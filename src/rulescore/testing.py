@@ -7,22 +7,17 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
-from rulescore.data.gates import GateSeverity
-from rulescore.data.project import project_gates
-from rulescore.data.project_file import read_project
+from rulescore.arguments.project import project_gates
+from rulescore.arguments.project_file import read_project
 from rulescore.errors import Diagnostic, InputError, RulescoreWarning
 from rulescore.reporting.gates import saved_results, told, verdicts
 from rulescore.reporting.summary import render_summary
 from rulescore.result import Result, kind_of
 from rulescore.scoring.gate_outcomes import judge
 from rulescore.scoring.gates import Gate, gate_problems, parse_gate, read_gates
+from rulescore.setting.gates import GateSeverity
 
 __all__ = ["assert_complies"]
-
-CODES: dict[str, str] = {
-    "E523": "a result is to comply, and no gate says with what",
-    "E543": "an argument of an assertion is not what it has to be",
-}
 
 
 def assert_complies(

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import torch
-from pykeen import evaluation
-from sklearn import metrics
 
 from rulescore.accuracy.rankings import Ranking, rank_of
 from rulescore.accuracy.ranks import Ranks, rank_measures
 from rulescore.accuracy.values import value_accuracy
-from rulescore.data.setting import Ties, ValueTask
+from rulescore.setting.model import Ties, ValueTask
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("torch")]
 
 # Sums of the same doubles in another order differ in the last digits.
 LAST_DIGIT = 1e-12
@@ -30,6 +27,9 @@ def agrees(ours: float | None, theirs: float, digits: float = LAST_DIGIT) -> Non
 @pytest.mark.parametrize("ties", Ties)
 def test_ranks_are_those_of_pykeen(ties: Ties) -> None:
     """Scores of 60 entities with many ties, filtered as its evaluator filters: what is known is no candidate."""
+    import torch
+    from pykeen import evaluation
+
     generator = np.random.default_rng(4)
     queries, entities = 200, 60
     scores = generator.integers(0, 12, (2, queries, entities)).astype(np.float32)
@@ -67,6 +67,8 @@ def test_ranks_are_those_of_pykeen(ties: Ties) -> None:
 
 
 def test_numbers_are_those_of_scikit_learn() -> None:
+    from sklearn import metrics
+
     generator = np.random.default_rng(5)
     labels = generator.lognormal(12, 0.7, 500)
     given = labels * generator.normal(1, 0.2, 500)
@@ -78,6 +80,8 @@ def test_numbers_are_those_of_scikit_learn() -> None:
 
 def test_classes_are_those_of_scikit_learn() -> None:
     """One class is only predicted, one is only a label."""
+    from sklearn import metrics
+
     generator = np.random.default_rng(6)
     labels = [str(one) for one in generator.choice(["a", "b", "c", "rare"], 400, p=[0.6, 0.3, 0.08, 0.02])]
     given = [label if right else "wrong" for label, right in zip(labels, generator.random(400) < 0.7, strict=True)]

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from rulescore.accuracy.rankings import Ranking, rank_of
 from rulescore.accuracy.ranks import Ranks, rank_measures
-from rulescore.data.setting import Ties
 from rulescore.scoring.accuracy import AccuracyMeasure
+from rulescore.setting.model import Ties
 
 
 def ranks(*found: float, tails: list[bool] | None = None) -> Ranks:

@@ -9,8 +9,8 @@ import jsonschema
 import pytest
 
 import rulescore
-from rulescore.accuracy.answers import Answers
-from rulescore.accuracy.links import Query
+from rulescore.accuracy.answers import ModelAnswers
+from rulescore.accuracy.links import RankedQuery
 from rulescore.accuracy.types import TypedQuery, declared_sides, observed_sides, type_accuracy, typed_queries
 from rulescore.errors import InputError
 from rulescore.reporting.json import schema
@@ -19,10 +19,10 @@ from rulescore.reporting.json import schema
 TYPES = {"person": {"ann", "bob"}, "city": {"rome", "oslo"}, "country": {"italy"}}
 DECLARED = {("lives_in", False): {"person"}, ("lives_in", True): {"city"}, ("capital_of", True): {"country"}}
 QUERIES = [
-    TypedQuery(Query(True, "lives_in", "ann"), ["rome", "italy", "oslo", "bob"]),
-    TypedQuery(Query(True, "capital_of", "rome"), ["oslo", "italy", "rome", "ann"]),
-    TypedQuery(Query(False, "lives_in", "rome"), ["bob", "ann", "unknown", "oslo"]),
-    TypedQuery(Query(False, "capital_of", "italy"), ["bob", "ann", "rome", "oslo"]),
+    TypedQuery(RankedQuery(True, "lives_in", "ann"), ["rome", "italy", "oslo", "bob"]),
+    TypedQuery(RankedQuery(True, "capital_of", "rome"), ["oslo", "italy", "rome", "ann"]),
+    TypedQuery(RankedQuery(False, "lives_in", "rome"), ["bob", "ann", "unknown", "oslo"]),
+    TypedQuery(RankedQuery(False, "capital_of", "italy"), ["bob", "ann", "rome", "oslo"]),
 ]
 
 
@@ -64,7 +64,7 @@ def test_a_class_without_members_is_told() -> None:
 
 
 def test_known_facts_are_left_out_but_for_the_truth_of_the_query() -> None:
-    answers = Answers(
+    answers = ModelAnswers(
         [("lives_in", "ann", "rome"), ("lives_in", "ann", "oslo"), ("lives_in", "ann", "italy")],
         tails=[True] * 3,
         test_rows=[0] * 3,

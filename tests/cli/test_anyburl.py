@@ -10,7 +10,10 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the stand-in for java is a script")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform == "win32", reason="the stand-in for java is a script"),
+]
 
 JAVA = f"""#!{sys.executable}
 import sys

@@ -112,4 +112,4 @@ def test_what_lists_no_audit_takes_none_of_its_options(mined: Run, other: tuple[
 def test_a_range_that_is_none_is_told(mined: Run) -> None:
     result = mined("--rate", "small")
     assert result.exit_code == 2
-    assert "`small` is no range of rates" in result.stderr
+    assert "`small` is not a range of rates" in result.stderr

@@ -8,10 +8,8 @@ import pytest
 
 from rulescore.cli.options import SettingChoice
 from rulescore.cli.setting import load, load_facts, the_models
-from rulescore.data.options import OutputFormat
-from rulescore.data.setting import Convention, Role
 from rulescore.errors import InputError
-from rulescore.reporting.format import FileFormat
+from rulescore.setting.model import Convention, Role
 
 PLAIN = {"facts": ("train.tsv",), "rules": (Path("family.rules"),)}
 
@@ -102,7 +100,3 @@ def test_all_models_are_meant_unless_one_is_named() -> None:
     assert the_models("two", ["one", "two"]) == ["two"]
     with pytest.raises(InputError, match="did you mean `compgcn`"):
         the_models("compgnc", ["compgcn"])
-
-
-def test_a_project_can_ask_for_every_format_that_can_be_written() -> None:
-    assert {*OutputFormat} == {*FileFormat}

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import jsonschema
+import pytest
 from click.testing import Result
 from pyarrow import parquet
 
@@ -152,6 +153,7 @@ def test_a_rule_that_was_changed_shows_both_texts(run: Run, family: Path) -> Non
     assert "violations of predictions: none has changed" in result.stdout
 
 
+@pytest.mark.slow
 def test_a_process_prints_the_same_twice(run: Run, family: Path) -> None:
     saved(run, "out")
     program = "from rulescore.cli.main import main; main()"

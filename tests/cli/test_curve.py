@@ -54,7 +54,7 @@ def test_a_curve_over_thresholds(run, ranking) -> None:
 def test_a_curve_over_ranks_needs_ranks(run, family: Path) -> None:
     found = run("score", "family.toml", "--curve")
     assert found.exit_code == 2
-    assert "error[E330]: a curve over ranks is asked for" in found.stderr
+    assert "error[E330]: a curve over ranks needs ranks or queries" in found.stderr
     assert "--curve score" in found.stderr
 
 

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
+pytestmark = pytest.mark.slow
+
 Run = Callable[..., Result]
 
 

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from rulescore.arguments.project_file import read_project
 from rulescore.cli.init import FILES
-from rulescore.data.project_file import read_project
+
+pytestmark = pytest.mark.slow
 
 COMMAND = [str(Path(sys.executable).parent / "rulescore")]
 

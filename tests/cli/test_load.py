@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import Run
-from own_database import Database
+from servers.database import Database
 
 
 def test_a_project_is_loaded_and_scored_in_place(run: Run, database: Database, family: Path) -> None:

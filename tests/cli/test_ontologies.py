@@ -227,6 +227,7 @@ def test_a_missing_ontology_is_an_error(run):
     assert "missing.ttl" in result.stderr
 
 
+@pytest.mark.slow
 def test_a_process_of_its_own_scores_with_an_ontology(family):
     for name, text in (("o.ttl", ":A owl:disjointWith :B ."), ("f.ttl", ":a a :A ."), ("m.ttl", ":a a :B .")):
         (family / name).write_text(PREFIXES + text, encoding="utf-8")
@@ -236,6 +237,7 @@ def test_a_process_of_its_own_scores_with_an_ontology(family):
     assert "1 of 1 (100.0%)" in done.stdout
 
 
+@pytest.mark.slow
 def test_an_ontology_is_said_aloud_and_converted(tmp_path):
     (tmp_path / "kin.ttl").write_text(PREFIXES + ":mother a owl:FunctionalProperty ; rdfs:comment 'one each' .")
     command = [sys.executable, "-m", "rulescore", "rules", "convert", "kin.ttl", "--to", "rulescore"]

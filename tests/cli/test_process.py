@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import importlib.util
 import os
 import shlex
 import signal
@@ -37,6 +38,55 @@ def test_help_loads_neither_engine_nor_tables() -> None:
     result = subprocess.run(command("--help", start=check), capture_output=True, text=True, check=True, env=ENVIRONMENT)
     assert "violations" in result.stdout
     assert {"duckdb", "pyarrow", "sqlglot", "rich", "pydantic", "numpy"}.isdisjoint(result.stderr.split())
+
+
+WITH_WHAT_IS_LOADED = """
+import os, sys
+leave = os._exit
+os._exit = lambda code: (print(*sys.modules, file=sys.stderr), sys.stderr.flush(), leave(code))
+from rulescore.__main__ import main
+main()
+"""
+
+
+def loaded_by(*arguments: str) -> set[str]:
+    result = subprocess.run(
+        command(*arguments, start=WITH_WHAT_IS_LOADED), capture_output=True, text=True, check=False, env=ENVIRONMENT
+    )
+    assert result.returncode == 0, result.stderr
+    return set(result.stderr.splitlines()[-1].split())
+
+
+def test_a_score_of_text_files_loads_only_what_it_needs(family: Path) -> None:
+    """pandas is installed here, and Arrow imports it as soon as it can."""
+    assert importlib.util.find_spec("pandas") is not None
+    given = ("--facts", "train.tsv", "--rules", "family.rules", "--predictions", "good.tsv")
+    loaded = loaded_by("score", *given, "--format", "json", "--quiet")
+    assert {"duckdb", "pyarrow", "sqlglot", "rulescore.evaluate"} <= loaded
+    ours = ("data.options", "accuracy.reading", "reporting.terminal", "reporting.files", "reporting.saved", "scoring.gates")
+    others = {"pandas", "numpy.ma", "pyarrow.parquet", "pydantic", "rich", "tomllib", *(f"rulescore.{one}" for one in ours)}
+    assert loaded & others == set()
+
+
+def test_a_function_of_the_user_gets_pandas_as_always(tmp_path: Path) -> None:
+    """Arrow knows a missing time of pandas only if it has found pandas before its first value."""
+    (tmp_path / "checks.py").write_text(
+        "import pandas, pyarrow\ndef known(x):\n    return pyarrow.array([pandas.NaT], from_pandas=True).null_count == 1\n"
+    )
+    (tmp_path / "facts.tsv").write_text("a\tp\tb\n")
+    (tmp_path / "rulescore.toml").write_text(
+        'facts = "facts.tsv"\nfunctions.known = "checks:known"\nrules.text = "one: false <- p(X, Y), known(X)."\n'
+    )
+    result = subprocess.run(
+        command("audit", "--trust", "--format", "json", "--quiet", start="from rulescore.__main__ import main; main()"),
+        capture_output=True,
+        text=True,
+        check=False,
+        env=ENVIRONMENT,
+        cwd=tmp_path,
+    )
+    assert result.returncode == 0, result.stderr
+    assert '"refuted": 1' in result.stdout
 
 
 def test_a_mistake_is_told_without_a_traceback(family: Path) -> None:
@@ -230,6 +280,56 @@ def test_a_request_to_terminate_leaves_nothing(number: int, code: int, told: str
     assert not Path("out").exists()
 
 
+def test_a_rule_of_a_hundred_atoms_ends_at_the_timeout(family: Path) -> None:
+    """The database hears nothing while it plans a join of a hundred tables."""
+    body = ", ".join(f"sister(X{i}, X{i + 1})" for i in range(100))
+    Path("long.rules").write_text(f"aunt(X0, X100) <- {body}. closed aunt.", encoding="utf-8")
+    result = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "rulescore",
+            "audit",
+            "--facts",
+            "train.tsv",
+            "--rules",
+            "long.rules",
+            "--timeout",
+            "0.02",
+            "--quiet",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=ENVIRONMENT,
+        timeout=300,
+    )
+    assert (result.returncode, result.stdout) == (3, "")
+    assert "was stopped after 0.02 seconds, the `timeout` of the engine" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+IMPORT_WITHOUT_ROOM = """
+import sys
+class Finder:
+    @staticmethod
+    def find_spec(name, path, target=None):
+        if name == "click":
+            raise {error}
+sys.meta_path.insert(0, Finder)
+from rulescore.__main__ import main
+main()
+"""
+
+
+@pytest.mark.parametrize("error", ["MemoryError", "ImportError('failed to map segment')"])
+def test_too_little_memory_for_imports_is_one_line_and_three(error: str) -> None:
+    start = IMPORT_WITHOUT_ROOM.format(error=error)
+    result = subprocess.run(command(start=start), capture_output=True, text=True, check=False, env=ENVIRONMENT)
+    assert (result.returncode, result.stderr.count("\n")) == (3, 1)
+    assert result.stderr.startswith("error: the program cannot be loaded")
+
+
 INTERRUPTED_IMPORT = """
 import os, signal, sys
 class Finder:
@@ -270,6 +370,32 @@ def test_a_signal_while_the_engine_is_set_up(family: Path) -> None:
         command("check", "family.toml", start=SIGNAL_WHILE_CONFIGURED), capture_output=True, text=True, check=False, env=ENVIRONMENT
     )
     assert (result.returncode, result.stderr.strip()) == (143, "terminated")
+
+
+NO_MEMORY = """
+import sys
+def gone(*given, **more):
+    raise MemoryError
+sys.argv[0] = "rulescore"
+from rulescore.cli import main
+main.program.commands["check"].callback = gone
+main.main()
+"""
+
+
+def test_too_little_memory_is_one_line(family: Path) -> None:
+    result = subprocess.run(
+        command("check", "family.toml", start=NO_MEMORY), capture_output=True, text=True, check=False, env=ENVIRONMENT
+    )
+    assert (result.returncode, result.stderr.strip()) == (3, "error: this process ran out of memory")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
+@pytest.mark.parametrize(("file", "code"), [("missing.tsv", 2), ("train.tsv", 0)])
+def test_a_closed_standard_error_changes_no_exit_code(family: Path, file: str, code: int) -> None:
+    words = command("check", "--facts", file, "--rules", "family.rules")
+    result = subprocess.run(["sh", "-c", '"$@" 2>&-', "sh", *words], capture_output=True, check=False, env=ENVIRONMENT)
+    assert result.returncode == code
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")

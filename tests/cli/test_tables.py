@@ -166,7 +166,7 @@ def test_denial_constraints_are_counted_with_other_tolerances_of_their_kind(run:
 def test_a_malformed_tolerance_is_named(run: Run, value: str) -> None:
     result = run("audit", "sales.toml", f"--tolerances={value}")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "is no tolerance: write numbers or percentages with commas between them" in result.stderr
+    assert "is not a tolerance: write numbers or percentages with commas between them" in result.stderr
 
 
 @pytest.mark.usefixtures("sales")

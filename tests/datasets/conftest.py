@@ -12,7 +12,7 @@ from zipfile import ZipFile
 import pytest
 
 from rulescore.datasets.catalogue import DATA_SETS, DataSet, Download, File
-from web_server import Site, running_site
+from servers.web import Site, running_site
 
 TRAIN = b"alice\tsister\tdaniel\n" * 20_000
 TEST = b"alice\taunt\temma\n"

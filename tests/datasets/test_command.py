@@ -16,8 +16,8 @@ from click.testing import CliRunner, Result
 import rulescore
 from rulescore.cli.main import program
 from rulescore.datasets.catalogue import DATA_SETS, DataSet
+from servers.web import Site
 from terminal import on_a_terminal
-from web_server import Site
 
 # The program, with the data set `family` as one file of a server that the test has started.
 PROGRAM = """

@@ -13,11 +13,10 @@ from unittest.mock import ANY
 
 import pytest
 
-from rulescore import InputError, datasets
-from rulescore.data import locks
+from rulescore import InputError, datasets, locks
 from rulescore.datasets import download as downloading
 from rulescore.datasets.catalogue import DATA_SETS, DataSet, File
-from web_server import Site
+from servers.web import Site
 
 Sent = tuple[str, int, int]
 

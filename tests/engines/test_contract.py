@@ -7,35 +7,28 @@ import math
 import random
 import struct
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pyarrow as pa
 import pytest
 from sqlglot import exp
 
-from rulescore.data.constants import key_of
-from rulescore.data.setting import EngineOptions, ValueType
 from rulescore.engines.base import Engine
 from rulescore.engines.connect import connect
 from rulescore.errors import EngineError
 from rulescore.sql.build import Select, column, count_rows, create, drop, name, named, select, table
 from rulescore.sql.keys import key
+from rulescore.values.keys import key_of
+from rulescore.values.types import ValueType
+from targets import options_of, parameters
 
-SPARK = pytest.param("spark", marks=[pytest.mark.server, pytest.mark.xdist_group("spark")])
-POSTGRES = pytest.param("postgres", marks=pytest.mark.server)
 ROWS = name("rows")
 
 
-@pytest.fixture(params=["duckdb", POSTGRES, SPARK])
-def session(request: pytest.FixtureRequest) -> Iterator[Engine]:
-    match request.param:
-        case "duckdb":
-            options = EngineOptions()
-        case "postgres":
-            options = EngineOptions(url=request.getfixturevalue("postgres").url())
-        case _:
-            options = EngineOptions(session=request.getfixturevalue("spark"))
-    opened = connect(options)
+@pytest.fixture(params=parameters())
+def session(request: pytest.FixtureRequest, engine_of: Callable[[str], Any]) -> Iterator[Engine]:
+    opened = connect(options_of(engine_of(request.param)))
     yield opened
     opened.close()
 

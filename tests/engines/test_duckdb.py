@@ -15,11 +15,11 @@ import pyarrow as pa
 import pytest
 from sqlglot import exp, parse_one
 
-from rulescore.data.setting import EngineOptions
 from rulescore.engines.base import Engine
 from rulescore.engines.connect import connect
 from rulescore.engines.duckdb import DuckDBEngine
 from rulescore.errors import EngineError, InputError
+from rulescore.setting.model import EngineOptions
 
 
 @pytest.fixture

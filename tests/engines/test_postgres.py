@@ -11,20 +11,21 @@ import pytest
 from sqlglot import exp
 
 import rulescore
-from postgres_server import READER, Server
-from postgres_session import (
+from rulescore.engines.base import Engine
+from rulescore.engines.connect import connect
+from rulescore.errors import EngineError, InputError
+from rulescore.language.parser import parse_atom
+from rulescore.setting.model import EngineOptions
+from rulescore.sql.build import create, named, select
+from rulescore.sql.expressions import call, constant, doubles, try_cast
+from rulescore.values.types import ValueType
+from servers.postgres import READER, Server
+from servers.postgres_activity import (
     TABLE,
     opened_engine,  # noqa: F401  # a fixture
     sessions,
     statement,
 )
-from rulescore.data.setting import EngineOptions, ValueType
-from rulescore.engines.base import Engine
-from rulescore.engines.connect import connect
-from rulescore.errors import EngineError, InputError
-from rulescore.language.parser import parse_atom
-from rulescore.sql.build import create, named, select
-from rulescore.sql.expressions import call, constant, doubles, try_cast
 
 
 def value(engine: Engine, text: str) -> object:
@@ -170,7 +171,7 @@ functional p(X, Y) on X -> Y.
 
 def everything(url: str) -> list[object]:
     """Facts, a table, formulas, aggregates, pairs within a distance, registered predicates, a statement of SQL, listings."""
-    from rulescore.data.api import make_setting
+    from rulescore.arguments.python import make_setting
     from rulescore.evaluate import Session
 
     rows = pa.table({"id": [1, 2, 3], "price": [1.0, 5.0, 20.0], "test": [False, False, True]})
@@ -210,7 +211,7 @@ def test_nothing_is_left_after_an_error(postgres: Server):
 
 def test_locks_do_not_grow_with_what_is_listed(postgres: Server):
     """A server has room for some thousand of them, for all of its sessions together."""
-    from rulescore.data.api import make_setting
+    from rulescore.arguments.python import make_setting
     from rulescore.evaluate import Session
 
     names = [f"p{i}" for i in range(6)]

@@ -17,14 +17,14 @@ from click.testing import CliRunner
 from sqlglot import parse_one
 
 import rulescore
-from postgres_server import READER, Server
-from postgres_session import opened_engine  # noqa: F401  # a fixture
 from rulescore.cli.main import program
-from rulescore.data.setting import EngineOptions
 from rulescore.engines.base import Engine
 from rulescore.engines.connect import connect
-from rulescore.engines.postgres import PostgresEngine
+from rulescore.engines.postgres.engine import PostgresEngine
 from rulescore.errors import Diagnostic, InputError, MissingExtraError, Place, masked
+from rulescore.setting.model import EngineOptions
+from servers.postgres import READER, Server
+from servers.postgres_activity import opened_engine  # noqa: F401  # a fixture
 
 
 def value(engine: Engine, text: str) -> object:
@@ -237,6 +237,7 @@ def test_without_its_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch)
         connect(EngineOptions(url="postgresql://host/db"))
 
 
+@pytest.mark.slow
 def test_the_library_is_imported_only_when_a_server_is_asked_for():
     code = "import sys, rulescore; rulescore.audit({'q': [('a', 'b')]}, 'one: false <- q(X, Y).'); print('psycopg' in sys.modules)"
     environment = {**os.environ, "PYTHONPATH": str(Path(rulescore.__file__).parents[1])}

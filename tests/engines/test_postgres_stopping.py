@@ -13,20 +13,20 @@ import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 
-from postgres_relay import relayed
-from postgres_server import Server, running_server
-from postgres_session import (
+from rulescore.cli.main import program
+from rulescore.engines.base import Engine
+from rulescore.engines.connect import connect
+from rulescore.errors import EngineError, InputError
+from rulescore.setting.model import EngineOptions
+from servers.postgres import Server, running_server
+from servers.postgres_activity import (
     ENDLESS,
     TABLE,
     opened_engine,  # noqa: F401  # a fixture
     sessions,
     statement,
 )
-from rulescore.cli.main import program
-from rulescore.data.setting import EngineOptions
-from rulescore.engines.base import Engine
-from rulescore.engines.connect import connect
-from rulescore.errors import EngineError, InputError
+from servers.relay import relayed
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def test_a_statement_is_stopped_at_its_timeout(postgres: Server, runs: str):
 
 
 def test_a_server_that_no_longer_answers_is_given_up(postgres: Server, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("rulescore.engines.postgres._GONE", 0.2)
+    monkeypatch.setattr("rulescore.engines.postgres.engine._GONE", 0.2)
     with relayed(postgres, b"SELECT 7", hang_up=False) as relay:
         engine = connect(EngineOptions(url=relay.address(postgres.url()), timeout=0.2))
         with pytest.raises(EngineError, match=r"no longer answers.*0\.2 seconds"):

@@ -11,15 +11,15 @@ import pyarrow as pa
 import pytest
 
 import rulescore
-from hostile_schema import Harm, plant
-from own_database import Database
-from rulescore.data.api import make_setting
-from rulescore.data.in_place import table_answers, table_facts
-from rulescore.data.setting import EngineOptions, PublishedFacts
+from rulescore.arguments.python import make_setting
+from rulescore.arguments.stored import table_answers, table_facts
 from rulescore.engines.connect import connect
-from rulescore.engines.published import write_published
 from rulescore.errors import EngineError, InputError
 from rulescore.evaluate import Session
+from rulescore.loading.published import write_published
+from rulescore.setting.model import EngineOptions, PublishedFacts
+from servers.database import Database
+from servers.hostile_schema import Harm, plant
 
 FACTS = {
     "sister": [("ann", "bob"), ("dora", "bob"), ("ann", "dora")],

@@ -14,14 +14,14 @@ import sqlglot
 from pyspark.sql import SparkSession
 
 import rulescore
-from rulescore.data.setting import EngineOptions
-from rulescore.engines import spark_session
 from rulescore.engines.connect import connect
-from rulescore.engines.spark import SparkEngine
-from rulescore.engines.spark_java import java_home
+from rulescore.engines.spark import session as spark_session
+from rulescore.engines.spark.engine import SparkEngine
+from rulescore.engines.spark.java import java_home
 from rulescore.errors import EngineError, InputError
+from rulescore.setting.model import EngineOptions
 from rulescore.sql.build import create, drop
-from spark_program import FACTS, RULES, audited, rows
+from servers.spark_program import ENVIRONMENT, FACTS, RULES, audited, rows
 
 pytestmark = [pytest.mark.server, pytest.mark.xdist_group("spark")]
 
@@ -43,7 +43,7 @@ def results(evaluation: rulescore.Result) -> list[dict[str, object]]:
 def test_facts_may_be_a_table_of_the_catalog(spark: SparkSession) -> None:
     spark.createDataFrame(rows(FACTS)).write.mode("overwrite").saveAsTable("facts_of_a_test")
     try:
-        from rulescore.data.in_place import table_facts
+        from rulescore.arguments.stored import table_facts
 
         audited_there = rulescore.audit([table_facts("default.facts_of_a_test")], RULES, engine=spark)
         assert audited_there.rules.to_pylist() == rulescore.audit(FACTS, RULES).rules.to_pylist()
@@ -66,7 +66,7 @@ def test_a_table_with_keys_may_be_a_frame(spark: SparkSession) -> None:
 
 
 def test_a_table_that_is_not_there_is_named(spark: SparkSession) -> None:
-    from rulescore.data.in_place import table_facts
+    from rulescore.arguments.stored import table_facts
 
     with pytest.raises(InputError, match=r"E936.*`nowhere\.facts`"):
         rulescore.audit([table_facts("nowhere.facts")], RULES, engine=spark)
@@ -79,7 +79,7 @@ def test_rows_are_numbered_over_several_tasks_without_gaps(engine: SparkEngine) 
     engine._session.conf.set("spark.sql.shuffle.partitions", "5")
     keys = [f"k{i:03}" for i in range(100)]
     engine.load("__rulescore__keys", pa.table({"key": keys[::-1]}))
-    from rulescore.sql.loading import CONSTANT, create_constants
+    from rulescore.sql.facts import CONSTANT, create_constants
 
     engine.run(create_constants([], "__rulescore__keys"))
     found = engine.query(sqlglot.parse_one(f"SELECT id, key, spark_partition_id() AS task FROM {CONSTANT}")).to_pylist()
@@ -104,6 +104,12 @@ def test_a_table_is_computed_once(engine: SparkEngine) -> None:
     engine.run(drop("__rulescore__once"))
     with pytest.raises(EngineError, match="TABLE_OR_VIEW_NOT_FOUND"):
         engine.query(read)
+
+
+def test_a_table_without_rows_is_read_without_starting_python(engine: SparkEngine) -> None:
+    engine.load("__rulescore__none", rows(FACTS).slice(0, 0))
+    plan = engine._session.table("__rulescore__none")._jdf.queryExecution().optimizedPlan()
+    assert plan.nodeName() == "LocalRelation"
 
 
 def test_a_statement_that_takes_too_long_is_stopped_and_the_session_goes_on(spark: SparkSession) -> None:
@@ -189,6 +195,28 @@ def test_a_server_that_is_not_there_is_an_error_that_names_the_address(monkeypat
 
 def test_a_session_of_our_own_is_an_engine_by_its_address(tmp_path: Path) -> None:
     assert audited(tmp_path, "spark://local[2]") == audited(tmp_path, "duckdb")
+
+
+# Run in a process of its own: prints settings of a session of ours before and after many rows.
+MANY_ROWS = """
+import pyarrow as pa
+from rulescore.engines.spark import engine as engines
+from rulescore.setting.model import EngineOptions
+
+engines._FEW_IN_ALL = 3
+engine = engines.SparkEngine(EngineOptions("spark://local[2]"))
+names = ("adaptive.enabled", "codegen.wholeStage", "codegen.factoryMode", "shuffle.partitions")
+for rows in ([1, 2, 3], [4]):
+    engine.append("some", pa.table({"number": rows}))
+    print(*(engine._session.conf.get("spark.sql." + name) for name in names))
+engine.close()
+"""
+
+
+def test_a_session_of_our_own_compiles_statements_and_adapts_joins_once_there_are_many_rows() -> None:
+    command = [sys.executable, "-c", MANY_ROWS]
+    done = subprocess.run(command, env={**os.environ, **ENVIRONMENT}, check=True, capture_output=True, text=True)
+    assert done.stdout.splitlines() == ["false false NO_CODEGEN 2", "true true FALLBACK 200"]
 
 
 # Java

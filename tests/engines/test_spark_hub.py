@@ -15,10 +15,10 @@ import pytest
 from pyarrow import parquet
 
 import rulescore
-import spark_hub
 
 pytestmark = [pytest.mark.server, pytest.mark.xdist_group("spark-servers")]
 
+TESTS = Path(__file__).parents[1]
 FACTS, NODES, FILES, HUB = 6400, 1000, 8, "hub"
 
 # Counted by joining both atoms of the body, not by triangles, in which no hub is joined with itself.
@@ -69,7 +69,9 @@ def largest_share(events: Path, began: float, ended: float) -> float:
 def test_no_task_finds_most_rows_of_a_join_unless_skew_is_left_alone(tmp_path: Path) -> None:
     write_graph(tmp_path / "facts")
     (tmp_path / "some.rules").write_text(RULES)
-    done = subprocess.run([sys.executable, spark_hub.__file__, tmp_path], check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "servers.spark_hub", tmp_path], cwd=TESTS, check=True, capture_output=True, text=True
+    )
     divided, whole = map(json.loads, done.stdout.splitlines())
 
     (expected,) = rulescore.audit(tmp_path / "facts", RULES).rules.to_pylist()

@@ -14,14 +14,15 @@ from pyarrow import parquet
 from pyspark.sql.connect.session import SparkSession as RemoteSession
 
 import rulescore
-from rulescore.data.constants import key_of
-from rulescore.data.setting import EngineOptions, ValueType
-from rulescore.engines.spark import SparkEngine
+from rulescore.engines.spark.engine import SparkEngine
 from rulescore.errors import EngineError
+from rulescore.setting.model import EngineOptions
 from rulescore.sql.build import column, named, select, table
 from rulescore.sql.keys import key
-from spark_program import FACTS, PREDICTIONS, audited, rows, sorted_rows
-from spark_servers import LOCAL, connect_server, standalone_master
+from rulescore.values.keys import key_of
+from rulescore.values.types import ValueType
+from servers.cluster import LOCAL, connect_server, standalone_master
+from servers.spark_program import FACTS, PREDICTIONS, audited, rows, sorted_rows
 
 pytestmark = [pytest.mark.server, pytest.mark.xdist_group("spark-servers")]
 

@@ -13,9 +13,9 @@ from pyarrow import parquet
 from pyspark.sql import SparkSession
 
 import rulescore
-from rulescore.engines.spark import SparkEngine
+from rulescore.engines.spark.engine import SparkEngine
 from rulescore.errors import InputError
-from spark_program import sorted_rows
+from servers.spark_program import sorted_rows
 
 pytestmark = [pytest.mark.server, pytest.mark.xdist_group("spark")]
 

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from rulescore.data.setting import EngineOptions
-from rulescore.engines import spark_session
-from rulescore.engines.spark import SparkEngine
-from spark_program import ENVIRONMENT
+from rulescore.engines.spark import session as spark_session
+from rulescore.engines.spark.engine import SparkEngine
+from rulescore.setting.model import EngineOptions
+from servers.spark_program import ENVIRONMENT
 
 pytestmark = [pytest.mark.server, pytest.mark.xdist_group("spark-servers")]
 

@@ -9,9 +9,9 @@ import pytest
 import sqlglot
 from pyspark.sql import SparkSession
 
-from rulescore.data.setting import EngineOptions
-from rulescore.engines.spark import SparkEngine, numbers_before
+from rulescore.engines.spark.engine import SparkEngine, numbers_before
 from rulescore.errors import InputError
+from rulescore.setting.model import EngineOptions
 from rulescore.sql.build import create, drop
 
 pytestmark = [pytest.mark.server, pytest.mark.xdist_group("spark")]

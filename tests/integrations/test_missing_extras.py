@@ -8,6 +8,7 @@ import sys
 import pytest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("library", "extra"), [("torch", "pykeen"), ("mlflow", "mlflow"), ("wandb", "wandb")])
 def test_a_missing_library_is_told_with_the_command(library: str, extra: str) -> None:
     program = f"import sys; sys.modules[{library!r}] = None; import rulescore.integrations.{extra}"

@@ -12,6 +12,7 @@ from rulescore.errors import InputError
 from rulescore.integrations.measures import logged_measures
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.xdist_group("trackers"),
     # Theirs, and those of what they use.
     pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::ResourceWarning"),

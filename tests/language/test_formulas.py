@@ -5,7 +5,7 @@ import datetime
 import pytest
 
 from rulescore.errors import Source
-from rulescore.language.formulas import print_condition, print_expression
+from rulescore.language.conditions_printer import print_condition, print_expression
 from rulescore.language.parser import parse, parse_rule
 from rulescore.language.printer import print_rule, print_statement
 from rulescore.language.syntax import (

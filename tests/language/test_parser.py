@@ -24,10 +24,10 @@ from rulescore.language.syntax import (
     Refute,
     Rule,
     Statement,
-    Value,
     Variable,
     Wildcard,
 )
+from rulescore.values.types import Value
 
 X, Y, Z = Variable("X"), Variable("Y"), Variable("Z")
 

@@ -3,13 +3,14 @@
 import datetime
 import string
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rulescore.errors import InputError, Source
-from rulescore.language.functions import FUNCTIONS
 from rulescore.language.parser import parse, parse_atom, parse_rule
 from rulescore.language.printer import print_atom, print_program, print_rule, print_statement, print_term
+from rulescore.language.signatures import FUNCTIONS
 from rulescore.language.syntax import (
     Aggregate,
     Aggregation,
@@ -92,9 +93,9 @@ def calls(arguments):
         st.builds(
             Call,
             st.just(name),
-            st.lists(arguments, min_size=least, max_size=least + 2 if most is None else most).map(tuple),
+            st.lists(arguments, min_size=one.least, max_size=one.most or one.least + 2).map(tuple),
         )
-        for name, (least, most) in FUNCTIONS.items()
+        for name, one in FUNCTIONS.items()
     )
 
 
@@ -253,6 +254,14 @@ def test_any_text_is_either_read_or_refused_with_places(pieces, between):
         program, problems = Program(()), error.problems
     assert all(problem.place is not None and problem.place.line is not None for problem in problems)
     assert parse(Source("printed", print_program(program))) == program
+
+
+@pytest.mark.parametrize("head", ["(X + 1) mod 7 < 3", "(not p(X) or q(X)) and r(X)", "(X) = 1"])
+@pytest.mark.parametrize("annotations", ["@hard", "@soft", "@weight(2.0) @hard", "@hard @weight(2.0)"])
+def test_a_head_in_parentheses_is_no_argument_of_an_annotation(head, annotations):
+    rule = parse_rule(f"{annotations} {head} <- p(X).")
+    assert rule.head == parse_rule(f"{head} <- p(X).").head
+    assert parse_rule(print_statement(rule)) == rule
 
 
 def test_the_canonical_text_is_the_one_people_write():

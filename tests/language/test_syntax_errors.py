@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 
 import rulescore.language.parser as parser
-import rulescore.language.reading as reading
-import rulescore.language.sources as sources
 from rulescore.errors import Diagnostic, InputError, Source
-from rulescore.language.parser import CODES, parse
+from rulescore.errors.codes import CODES
+from rulescore.language.parser import parse
 
 MISTAKES = [
     ("E101", "p(X) <- q(X) r(X).", "expected `,` or `.`, found `r`"),
@@ -73,20 +72,20 @@ MISTAKES = [
     ("E105", f"p(X) <- q({'1' * 5000}).", "the number is too large"),
     ("E105", f"predicate p/{'1' * 5000}.", "the number is too large"),
     ("E105", "p(X) <- q(X), X > 30days.", "`30days` is neither a number nor a date nor a name"),
-    ("E105", "p(X) <- q(X), X > 1.5 days.", "`1.5 days` is no duration"),
-    ("E105", "p(X) <- q(X), X > 3 months.", "`3 months` is no duration"),
-    ("E105", "p(X) <- q(X), X > 1.5 hours.", "`1.5 hours` is no duration"),
-    ("E105", "p(X) <- q(X, 2020-01-31T24:00:00).", "`2020-01-31T24:00:00` is no date-time: there is no such day or time"),
-    ("E105", "p(X) <- q(X, 2020-02-30T10:00).", "`2020-02-30T10:00` is no date-time: there is no such day or time"),
+    ("E105", "p(X) <- q(X), X > 1.5 days.", "`1.5 days` is not a duration"),
+    ("E105", "p(X) <- q(X), X > 3 months.", "`3 months` is not a duration"),
+    ("E105", "p(X) <- q(X), X > 1.5 hours.", "`1.5 hours` is not a duration"),
+    ("E105", "p(X) <- q(X, 2020-01-31T24:00:00).", "`2020-01-31T24:00:00` is not a date-time: there is no such day or time"),
+    ("E105", "p(X) <- q(X, 2020-02-30T10:00).", "`2020-02-30T10:00` is not a date-time: there is no such day or time"),
     (
         "E105",
         "p(2020-01-31T10:00:00.0000001) <- q(X).",
-        "`2020-01-31T10:00:00.0000001` is no date-time: it is finer than a microsecond",
+        "`2020-01-31T10:00:00.0000001` is not a date-time: it is finer than a microsecond",
     ),
     (
         "E105",
         "p(X) <- q(X, 0001-01-01T00:00+01:00).",
-        "`0001-01-01T00:00+01:00` is no date-time: its instant is in no year from 1 to 9999",
+        "`0001-01-01T00:00+01:00` is not a date-time: its instant is in no year from 1 to 9999",
     ),
     ("E105", "p(X) <- q(X, 2020-01-31T10).", "`2020-01-31T10` is neither a number nor a date nor a name"),
     ("E105", "p(X) <- q(X), X > 999999999 weeks.", "the duration is too long"),
@@ -176,16 +175,16 @@ MISTAKES = [
     ("E120", "p(X) <- sale(id: X, id: A).", "the argument `id` is given twice"),
     ("E120", "p(X) <- sale(id: X + 1).", "the value of the argument `id` is neither a variable nor a constant"),
     ("E120", "p(X) <- mean(X : q(X)) > 1.", "the value of the argument `X` is neither a variable nor a constant"),
-    ("E121", "p(X) <- q(X), X = _.", "`_` is no value to compare or to compute with"),
-    ("E121", "p(X) <- q(X), abs(_) > 1.", "`_` is no value to compare or to compute with"),
+    ("E121", "p(X) <- q(X), X = _.", "`_` has no value to compare or to compute with"),
+    ("E121", "p(X) <- q(X), abs(_) > 1.", "`_` has no value to compare or to compute with"),
     ("E121", "p(X) <- (q(X) or r(X)) = true.", "a condition stands where a value is needed"),
     ("E121", "p(X) <- sale(id: X) > 1.", "a condition stands where a value is needed"),
     ("E122", f"p(X) <- {'(' * 101}q(X){')' * 101}.", "the condition is nested more than 100 deep"),
     ("E122", f"p(X) <- {'not ' * 101}q(X).", "the condition is nested more than 100 deep"),
     ("E122", f"p(X) <- q(X), X = {'+'.join(['X'] * 102)}.", "the condition is nested more than 100 deep"),
     ("E122", f"p(X) <- q(X), X = {'abs(' * 60}{'X' + ' + X' * 60}{')' * 60}.", "the condition is nested more than 100 deep"),
-    ("E123", "p(X) <- $q(X).", "`$q` is a parameter, but this is no template"),
-    ("E123", "p(X) <- sale.$q(X).", "`sale.$q` is a parameter, but this is no template"),
+    ("E123", "p(X) <- $q(X).", "`$q` is a parameter, but this is not a template"),
+    ("E123", "p(X) <- sale.$q(X).", "`sale.$q` is a parameter, but this is not a template"),
     ("E123", "for $p in {a}: $p(X) <- $q(X).", "the template has no parameter `$q`"),
     ("E123", "for $p in {a}: $p(X) <- sale.$q(X).", "the template has no parameter `$q`"),
     ("E123", "for $p in {a}: q(X) <- r(X).", "the parameter `$p` is not used"),
@@ -219,13 +218,13 @@ def test_each_mistake_is_one_problem_with_its_code_and_message(code, text, messa
 
 
 def test_every_code_has_a_mistake_that_shows_it():
-    assert {code for code, _, _ in MISTAKES} == set(CODES)
+    assert {code for code, _, _ in MISTAKES} == {code for code in CODES if "E101" <= code <= "E149"}
 
 
 def test_every_code_in_the_source_is_in_the_table_of_codes():
     folder = Path(parser.__file__).parent
     used = {code for file in folder.glob("*.py") for code in re.findall(r'"(E\d{3})"', file.read_text(encoding="utf-8"))}
-    assert used == {*CODES, *sources.CODES, *(code for code in reading.CODES if code.startswith("E"))}
+    assert used == {"E151", "E157", *(code for code in CODES if "E101" <= code <= "E149")}
 
 
 @pytest.mark.parametrize(("code", "text", "message"), MISTAKES)

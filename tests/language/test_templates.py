@@ -131,7 +131,7 @@ def test_a_cell_that_reads_as_a_constant_is_one(tmp_path):
         (b"p,p\na,b\n", "`t.csv` has more than one column `p`"),
         (b"p,q\na,b\n\nc\n", "line 4 of `t.csv` has 1 columns and the header 2"),
         (b"p\n\xff\n", "`t.csv` is not UTF-8"),
-        (b'p\n"a\n', "`t.csv` is no CSV file: unexpected end of data"),
+        (b'p\n"a\n', "`t.csv` is not a CSV file: unexpected end of data"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_refused(content, message, tmp_path):

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rulescore.data.api import make_setting
+from rulescore.arguments.python import make_setting
 from rulescore.errors import Diagnostic, InputError, Source
 from rulescore.evaluate import Session
 from rulescore.language.parser import parse

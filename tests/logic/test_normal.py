@@ -62,21 +62,21 @@ def test_a_variable_that_equals_a_constant_becomes_the_constant():
 
 def test_an_equation_between_bound_variables_is_a_test_and_keeps_both():
     found = pattern("p(X, Y) <- q(X, Y), X = Y")
-    assert found.tests == (normal.Test(True, X, Y),)
+    assert found.tests == (normal.EqualityTest(True, X, Y),)
     assert found.variables == ("X", "Y")
 
 
 def test_a_variable_bound_by_an_atom_is_tested_against_its_constant():
-    assert pattern('p(X) <- q(X), X = "a"').tests == (normal.Test(True, X, Fixed("a")),)
+    assert pattern('p(X) <- q(X), X = "a"').tests == (normal.EqualityTest(True, X, Fixed("a")),)
 
 
 def test_a_second_constant_of_an_abbreviation_is_a_test_that_fails():
-    assert pattern('p(X) <- q(X), V = "a", V = "b"').tests == (normal.Test(True, Fixed("a"), Fixed("b")),)
+    assert pattern('p(X) <- q(X), V = "a", V = "b"').tests == (normal.EqualityTest(True, Fixed("a"), Fixed("b")),)
 
 
 def test_an_equation_with_itself_says_nothing():
     assert pattern("p(X) <- q(X), X = X").tests == ()
-    assert pattern("p(X) <- q(X), X != X").tests == (normal.Test(False, X, X),)
+    assert pattern("p(X) <- q(X), X != X").tests == (normal.EqualityTest(False, X, X),)
 
 
 def test_numbers_of_one_value_are_one_constant_and_a_string_is_another():
@@ -94,7 +94,7 @@ def test_the_variables_of_a_refuted_head_come_first(read):
 def test_constants_and_repeated_variables_of_a_refuted_head_become_tests(read):
     (statement,) = read('refute p(X, "a", X, _) <- q(X, Y).').statements
     refutation = normal_refutation(statement)
-    assert refutation.pattern.tests == (normal.Test(True, Bound(1), Fixed("a")), normal.Test(True, Bound(2), X))
+    assert refutation.pattern.tests == (normal.EqualityTest(True, Bound(1), Fixed("a")), normal.EqualityTest(True, Bound(2), X))
     assert refutation.pattern.atoms == (PatternAtom("q", (X, Bound(4))),)
     assert len(refutation.pattern.variables) == 5
 
@@ -102,5 +102,5 @@ def test_constants_and_repeated_variables_of_a_refuted_head_become_tests(read):
 def test_an_equation_with_a_variable_of_the_refuted_head_is_a_test(read):
     (statement,) = read('refute p(X, Y) <- X = "a", Z = Y, not q(Z).').statements
     pattern = normal_refutation(statement).pattern
-    assert pattern.tests == (normal.Test(True, X, Fixed("a")),)
+    assert pattern.tests == (normal.EqualityTest(True, X, Fixed("a")),)
     assert pattern.negated == (PatternAtom("q", (Y,)),)

@@ -6,13 +6,14 @@ from itertools import permutations
 
 import pytest
 
-from rulescore.data.vocabulary import Predicate, Vocabulary
 from rulescore.language.parser import parse_rule
 from rulescore.logic.estimates import RelationSize, estimated_groundings, shape_text
+from rulescore.logic.horn_refutation import Refutations, refutations
 from rulescore.logic.normal import NormalRule, normal_rule
 from rulescore.logic.plan import Group, Judge, LiteralName, Plan
 from rulescore.logic.planner import LARGEST_REORDERED_BODY, plan, shape_of, variable_numbers
-from rulescore.logic.refutation import Refutations, refutations
+from rulescore.logic.refutation import declared_in
+from rulescore.logic.vocabulary import Predicate, Vocabulary
 
 
 def rule(text: str) -> NormalRule:
@@ -104,7 +105,7 @@ def test_constants_are_parameters_of_body_and_head():
 
 def test_one_shape_is_split_by_how_its_heads_are_judged(read):
     known = Vocabulary({name: Predicate(name, 2, 1) for name in ("p", "q", "s")})
-    ways = refutations(read("closed p. incompatible s, q."), known)
+    ways = refutations(declared_in(read("closed p. incompatible s, q."), known), known)
     plain, general = planned("s(X, Y) <- q(X, Y)", "p(X, Y) <- q(X, Y)", "s(X, Y) <- p(X, Y)", ways=ways).groups
     assert (plain.judge, [head.rule for head in plain.heads]) == (Judge.EVIDENCE, [0, 2])
     assert (general.judge, [head.rule for head in general.heads]) == (Judge.CONDITIONS, [1])
@@ -123,13 +124,13 @@ def conditions_of(group: Group) -> list[list[str]]:
 def test_refutations_of_one_shape_are_rows_of_one_condition(read):
     known = Vocabulary({name: Predicate(name, 2, 1) for name in ("p", "q", "r", "s")})
     text = "closed p. closed r. functional p(X -> Y). refute r(X, Y) <- s(Y, X). refute p(X, Y) <- q(Y, X). closed s."
-    (group,) = planned("p(X, Y) <- q(X, Y)", "r(X, Y) <- q(X, Y)", ways=refutations(read(text), known)).groups
+    (group,) = planned("p(X, Y) <- q(X, Y)", "r(X, Y) <- q(X, Y)", ways=refutations(declared_in(read(text), known), known)).groups
     assert conditions_of(group) == [["p", "r"], ["p"], ["p", "r"]]
 
 
 def test_a_refutation_declared_twice_is_one_row(read):
     known = Vocabulary({name: Predicate(name, 2, 1) for name in ("p", "q")})
-    ways = refutations(read("closed p. closed p. closed *."), known)
+    ways = refutations(declared_in(read("closed p. closed p. closed *."), known), known)
     assert conditions_of(planned("p(X, Y) <- q(X, Y)", ways=ways).groups[0]) == [["p"]]
 
 

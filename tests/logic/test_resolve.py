@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from rulescore.data.relations import Relation, RelationColumn, Schema
-from rulescore.data.setting import ValueType
 from rulescore.errors import Diagnostic, Source
 from rulescore.language.parser import parse
 from rulescore.logic.formula import FormulaRule
-from rulescore.logic.judgement import Declared, formula
+from rulescore.logic.judgement import formula
+from rulescore.logic.refutation import Declared
+from rulescore.logic.schema import Relation, RelationColumn, Schema
+from rulescore.values.types import ValueType
 
 COLUMNS = {"a0": RelationColumn("a0", ValueType.INTEGER), "a1": RelationColumn("a1", ValueType.INTEGER)}
 SCHEMA = Schema({name: Relation(name, COLUMNS, name) for name in ("p", "q", "r", "s")})
@@ -18,7 +19,7 @@ SCHEMA = Schema({name: Relation(name, COLUMNS, name) for name in ("p", "q", "r",
 def resolved(text: str) -> FormulaRule:
     problems: list[Diagnostic] = []
     (rule,) = parse(Source("rules", text)).rules
-    found = formula(rule, SCHEMA, Declared((), (), frozenset()), problems)
+    found = formula(rule, SCHEMA, Declared(), problems)
     assert not problems
     return found
 

@@ -8,8 +8,8 @@ import pytest
 
 import rulescore
 from rulescore.errors import InputError
-from rulescore.readers.amie import looks_like, read
-from rulescore.readers.facts import Fault
+from rulescore.readers.tools.amie import looks_like, read
+from rulescore.readers.tools.facts import Fault
 
 
 def rows(text: str) -> list[tuple[str, str, str]]:

@@ -7,10 +7,10 @@ import gzip
 import pytest
 
 import rulescore
-from rulescore.data.sources import prediction_streams
 from rulescore.errors import InputError
-from rulescore.readers.anyburl import looks_like, read
-from rulescore.readers.facts import Fault
+from rulescore.readers.sources import prediction_streams
+from rulescore.readers.tools.anyburl import looks_like, read
+from rulescore.readers.tools.facts import Fault
 from shared_data import shared
 
 RANKING = """\

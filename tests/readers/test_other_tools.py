@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 import rulescore
-from rulescore.data.sources import observed_streams, prediction_streams
 from rulescore.errors import InputError
-from rulescore.readers import expressgnn, neural_lp, psl
-from rulescore.readers.facts import Facts, Fault
+from rulescore.readers.sources import observed_streams, prediction_streams
+from rulescore.readers.tools import expressgnn, neural_lp, psl
+from rulescore.readers.tools.facts import Facts, Fault
 
 
 def opened(streams):

@@ -18,11 +18,12 @@ from rulescore import Comparison
 from rulescore.errors import InputError
 from rulescore.reporting.comparison import write_comparison
 from rulescore.reporting.comparison_listings import comparison_listings
-from rulescore.reporting.format import ComparisonTable, FileFormat
+from rulescore.reporting.format import ComparisonTable
 from rulescore.reporting.json import comparison_schema
 from rulescore.scoring.comparison import compare
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.results import Counts, RuleInfo
+from rulescore.setting.outputs import OutputFormat
 
 
 def rows(rate: float, seed: int) -> Rows:
@@ -136,7 +137,7 @@ def test_a_table_that_there_is_not_is_told() -> None:
 def test_files_of_every_format(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "mine.txt").write_text("mine")
-    written = write_comparison(RUNS, tmp_path / "out", list(FileFormat))
+    written = write_comparison(RUNS, tmp_path / "out", list(OutputFormat))
     assert {path.name for path in written} == {path.name for path in (tmp_path / "out").iterdir()} - {"mine.txt"}
     jsonschema.validate(json.loads((tmp_path / "out" / "comparison.json").read_text()), comparison_schema())
     for table in ComparisonTable:

@@ -13,8 +13,8 @@ import pytest
 from rulescore.errors import InputError
 from rulescore.reporting.audit import audit_listing
 from rulescore.reporting.files import write_files, write_listing, write_outputs
-from rulescore.reporting.format import FileFormat
 from rulescore.scoring.evaluation import Evaluation
+from rulescore.setting.outputs import OutputFormat
 
 
 def names(folder: Path) -> set[str]:
@@ -32,7 +32,7 @@ def test_an_evaluation_becomes_files(evaluation: Evaluation, tmp_path: Path) -> 
 
 
 def test_every_format_can_be_asked_for(evaluation: Evaluation, tmp_path: Path) -> None:
-    write_outputs(evaluation, tmp_path, list(FileFormat))
+    write_outputs(evaluation, tmp_path, list(OutputFormat))
     assert {"evaluation.txt", "evaluation.md", "models.tex", "rules.tex", "evaluation.json"} < names(tmp_path)
 
 

@@ -19,8 +19,8 @@ from rulescore.reporting import folder as under_test
 from rulescore.reporting.audit import audit_listing
 from rulescore.reporting.files import write_listing, write_outputs
 from rulescore.reporting.folder import EVALUATION_FILES, OUR_FILES, new_folder, refuse_unswappable
-from rulescore.reporting.format import FileFormat
 from rulescore.scoring.evaluation import Evaluation
+from rulescore.setting.outputs import OutputFormat
 
 LONG_AGO = time.time() - 2 * 24 * 60 * 60
 
@@ -55,9 +55,9 @@ NEW = {"evaluation.json": "new", "models.csv": "new", "rules.csv": "new", "notes
 def test_everything_that_is_written_has_a_name_that_is_known_as_ours(
     evaluation: Evaluation, audit: Evaluation, tmp_path: Path
 ) -> None:
-    write_outputs(evaluation, tmp_path / "results", list(FileFormat))
+    write_outputs(evaluation, tmp_path / "results", list(OutputFormat))
     assert {path.name for path in (tmp_path / "results").iterdir()} <= EVALUATION_FILES
-    write_listing(audit_listing(audit.rule_results), tmp_path / "audited", list(FileFormat))
+    write_listing(audit_listing(audit.rule_results), tmp_path / "audited", list(OutputFormat))
     assert {path.name for path in (tmp_path / "audited").iterdir()} <= OUR_FILES - EVALUATION_FILES
 
 
@@ -384,7 +384,7 @@ def test_a_lock_of_others_is_not_waited_for_without_end(results: Path, monkeypat
     """Any user may lock a folder that all can read, such as /tmp."""
     import fcntl
 
-    monkeypatch.setattr("rulescore.data.locks.PATIENCE", 0.1)
+    monkeypatch.setattr("rulescore.locks.PATIENCE", 0.1)
     handle = os.open(results.parent, os.O_RDONLY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)

@@ -17,13 +17,13 @@ from rulescore.characters import visible
 from rulescore.reporting import latex, markdown
 from rulescore.reporting.audit import audit_listing
 from rulescore.reporting.findings import check_listing, rules_listing
-from rulescore.reporting.format import FileFormat, Format
+from rulescore.reporting.format import Appearance, Format
 from rulescore.reporting.json import listing_schema, schema
 from rulescore.reporting.listing import CellKind, Column, Listing
 from rulescore.reporting.render import render
-from rulescore.reporting.terminal import Appearance
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.results import PredictionCounts
+from rulescore.setting.outputs import OutputFormat
 
 
 def test_json_follows_its_schema(evaluation: Evaluation, audit: Evaluation) -> None:
@@ -156,7 +156,7 @@ def test_the_dash_of_undefined_numbers_is_plain_latex(evaluation: Evaluation) ->
 
 
 def test_every_printed_format_can_be_written_too() -> None:
-    assert {*Format, "parquet"} == {*FileFormat}
+    assert {*Format, "parquet"} == {*OutputFormat}
 
 
 @pytest.mark.parametrize("form", [Format.TABLE, Format.MARKDOWN])

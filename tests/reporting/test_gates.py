@@ -8,13 +8,13 @@ from xml.etree import ElementTree
 import pytest
 from markdown_it import MarkdownIt
 
-from rulescore.data.gates import GateSeverity
 from rulescore.reporting.gates import Verdict, WorstRule, told, verdicts
 from rulescore.reporting.junit import render_junit
 from rulescore.reporting.summary import render_summary
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.gate_outcomes import judge
 from rulescore.scoring.gates import Gate, parse_gate
+from rulescore.setting.gates import GateSeverity
 
 
 def lines(evaluation: Evaluation, *gates: Gate) -> list[str]:

@@ -12,12 +12,13 @@ import jsonschema
 import pytest
 
 from rulescore.reporting.files import write_outputs
-from rulescore.reporting.format import FileFormat, Format
+from rulescore.reporting.format import Format
 from rulescore.reporting.json import schema
 from rulescore.reporting.render import render
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.results import Counts, DataSummary, PredictionCounts, PredictionFindings, RuleInfo
 from rulescore.scoring.score import score, unmeasured_models
+from rulescore.setting.outputs import OutputFormat
 
 PEOPLE = [Format.TABLE, Format.MARKDOWN, Format.LATEX]
 
@@ -102,7 +103,7 @@ def test_csv_has_the_same_columns(marked: Evaluation, tmp_path: Path) -> None:
     (row, *_) = csv.DictReader(io.StringIO(render(marked, Format.CSV)))
     assert (row["rule"], row["unrefutable"], row["score"]) == ("free", "True", "0.0")
     assert row["score_reason"].startswith("unrefutable: ")
-    write_outputs(marked, tmp_path, [FileFormat.CSV])
+    write_outputs(marked, tmp_path, [OutputFormat.CSV])
     models = list(csv.DictReader(io.StringIO((tmp_path / "models.csv").read_text(encoding="utf-8"))))
     assert [row["unmeasured"] for row in models] == ["False", "True", "True"]
     assert [row["violating"] for row in models] == ["2", "0", "0"]

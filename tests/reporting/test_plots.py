@@ -313,6 +313,7 @@ def test_a_scale_of_scores_has_few_ticks_and_room_for_the_greatest(greatest: flo
     assert greatest <= 5 or 3 < len(axis["axis"]["values"]) < 20
 
 
+@pytest.mark.slow
 def test_only_a_figure_needs_the_extra_and_the_command_is_told() -> None:
     audit = "result = rulescore.audit([('a', 'p', 'b')], 'p(X, Y) <- p(Y, X).')"
     program = f"import sys, rulescore; {audit}; print('altair' in sys.modules); sys.modules['altair'] = None; result.plot"

@@ -20,7 +20,7 @@ from rulescore.characters import is_hidden
 from rulescore.reporting.format import Format, Shown
 from rulescore.reporting.html import render_html
 from rulescore.reporting.latex import render_latex
-from rulescore.reporting.listing import CellKind, Column, Layout, Listing
+from rulescore.reporting.listing import CellKind, Column, Listing, ListingLayout
 from rulescore.reporting.markdown import code
 from rulescore.reporting.render import render
 from rulescore.reporting.short import short_listings
@@ -186,7 +186,7 @@ def wide_listings() -> list[Listing]:
     shares = [Column(one, one, CellKind.COUNT) for one in measures]
     model = ("compgcn", "2,225 of 7,335", "0.3033 (0.2934 to 0.3149)", "13.5 (11.4 to 16.4)", "0.483 (0.234 to 1.75)")
     models = Listing("models", "Models", (Column("model", "model"), *shares), (model,))
-    violations = Listing("violations", "Violations", tuple(Column(one, one) for one in texts), (row,), layout=Layout.BLOCKS)
+    violations = Listing("violations", "Violations", tuple(Column(one, one) for one in texts), (row,), layout=ListingLayout.BLOCKS)
     return [rules, violations, models]
 
 

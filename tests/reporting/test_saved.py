@@ -15,15 +15,15 @@ import pyarrow as pa
 import pytest
 
 import rulescore
-from rulescore.data.inputs import Inputs
-from rulescore.data.request import FactFile, Request
-from rulescore.data.setting import EngineOptions, FactTable, Setting
 from rulescore.errors import InputError
+from rulescore.readers.inputs import Inputs
 from rulescore.reporting.files import write_outputs
 from rulescore.reporting.json import schema
 from rulescore.reporting.saved import load, save
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.run import run_of
+from rulescore.setting.model import EngineOptions, FactTable, Setting
+from rulescore.setting.request import FactFile, Request
 
 KEPT = Path(__file__).parent / "kept" / "result.json"
 KEPT_ACCURACY = KEPT.with_name("accuracy.json")

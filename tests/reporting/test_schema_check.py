@@ -77,6 +77,7 @@ def test_a_key_that_is_missing_is_named() -> None:
     assert required > 100
 
 
+@pytest.mark.slow
 def test_a_key_that_is_mistyped_is_named_exactly_if_the_schema_says_so() -> None:
     validator = jsonschema.Draft202012Validator(schema())
     refused = 0
@@ -112,6 +113,7 @@ def code_of(path: Path) -> str | None:
     return None
 
 
+@pytest.mark.slow
 def test_whatever_is_wrong_in_a_file_is_told_by_a_code(kept: Path) -> None:
     """Each key in turn: missing, and of every wrong type. What is read in spite of it can be shown."""
     for place in places(DOCUMENT):

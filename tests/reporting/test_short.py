@@ -9,12 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rulescore.reporting.cells import share_of
-from rulescore.reporting.format import Format, Shown
+from rulescore.reporting.format import Appearance, Format, Shown
 from rulescore.reporting.html import render_html
 from rulescore.reporting.listing import CellKind, Column, Tone
 from rulescore.reporting.render import render
 from rulescore.reporting.short import Beside, models_listing, rules_listing, short_listings
-from rulescore.reporting.terminal import Appearance
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.ranking import most_telling, separation
 from rulescore.scoring.results import Counts, DataSummary, PredictionCounts, PredictionFindings, RuleInfo, RuleKind

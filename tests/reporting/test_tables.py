@@ -10,17 +10,16 @@ import jsonschema
 import pytest
 from rich.cells import cell_len
 
-from rulescore.evaluate import GridRow, Tolerance
 from rulescore.reporting.audit import audit_listing
 from rulescore.reporting.findings import check_listing, rules_listing, tolerances_listing
-from rulescore.reporting.format import Format
+from rulescore.reporting.format import Appearance, Format
 from rulescore.reporting.json import listing_schema, schema
 from rulescore.reporting.render import render
 from rulescore.reporting.short import models_listing
 from rulescore.reporting.tables import detailed_listings, shortly_titled
-from rulescore.reporting.terminal import Appearance
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.results import Counts, RuleInfo
+from rulescore.scoring.tolerances import GridRow, Tolerance
 
 GRID = [
     GridRow(RuleInfo("near", "text"), Tolerance(1500), Counts(1, 3, 4)),

@@ -17,7 +17,7 @@ from rulescore.reporting.files import write_files
 from rulescore.reporting.format import Format
 from rulescore.reporting.listing import Listing
 from rulescore.reproduction.comparison import Cause, Compared, Reproduction
-from rulescore.reproduction.experiments import EXPERIMENTS, Outcome, run
+from rulescore.reproduction.experiments import EXPERIMENTS, ExperimentOutcome, run
 from rulescore.reproduction.files import prediction_files
 from rulescore.reproduction.real_estate import FACTORS, KINDS
 from rulescore.reproduction.rendering import render
@@ -104,13 +104,13 @@ def test_expressgnn_knows_the_test_facts_it_trains_on_and_no_others(fb15k_237: R
 
 
 def test_formats_hold_the_same_cells(family: Reproduction) -> None:
-    rows = list(csv.DictReader(io.StringIO(render(Outcome((family,)), Format.CSV))))
-    (document,) = json.loads(render(Outcome((family,)), Format.JSON))["reproductions"]
+    rows = list(csv.DictReader(io.StringIO(render(ExperimentOutcome((family,)), Format.CSV))))
+    (document,) = json.loads(render(ExperimentOutcome((family,)), Format.JSON))["reproductions"]
     assert len(rows) == len(document["cells"]) == len(family.cells)
     assert [row["class"] for row in rows] == [one["class"] for one in document["cells"]]
     assert document["classes"]["same"] == family.causes[Cause.SAME]
-    assert "0.4667" in render(Outcome((family,)), Format.MARKDOWN)
-    assert r"\toprule" in render(Outcome((family,)), Format.LATEX)
+    assert "0.4667" in render(ExperimentOutcome((family,)), Format.MARKDOWN)
+    assert r"\toprule" in render(ExperimentOutcome((family,)), Format.LATEX)
 
 
 def test_tables_project_and_figures_are_written(real_estate: Reproduction, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ import pytest
 from rulescore.reporting.format import Format
 from rulescore.reproduction.checks import _unchanged, run_checks
 from rulescore.reproduction.comparison import Reproduction
-from rulescore.reproduction.experiments import Outcome
+from rulescore.reproduction.experiments import ExperimentOutcome
 from rulescore.reproduction.rendering import render
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("reproduction")]
@@ -27,7 +27,7 @@ def test_the_page_is_what_a_run_prints(family: Reproduction, fb15k_237: Reproduc
     found = {one.name: one for one in (family, fb15k_237, real_estate)}
     checks = tuple(run_checks(found))
     assert [check.name for check in checks if not check.holds] == []
-    shown = "\n" + render(Outcome(tuple(found.values()), checks), Format.MARKDOWN) + "\n"
+    shown = "\n" + render(ExperimentOutcome(tuple(found.values()), checks), Format.MARKDOWN) + "\n"
     text = PAGE.read_text(encoding="utf-8")
     if os.environ.get("RULESCORE_UPDATE_DOCS"):
         PAGE.write_text(GENERATED.sub(lambda _: shown, text), encoding="utf-8")

@@ -9,7 +9,7 @@ import pytest
 
 from made_results import Rows, made_result
 from rulescore.errors import InputError
-from rulescore.scoring.comparison import Compared, compare
+from rulescore.scoring.comparison import ComparedResults, compare
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.results import Counts, RuleInfo
 
@@ -72,7 +72,7 @@ def test_a_model_does_not_differ_from_itself() -> None:
 
 
 def test_what_is_drawn_together_is_less_certain() -> None:
-    def width(comparison: Compared) -> float:
+    def width(comparison: ComparedResults) -> float:
         row = found(comparison.models, model="a", measure="violating")
         return float(row["high"] - row["low"])
 

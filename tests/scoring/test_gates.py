@@ -11,19 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rulescore.data.gates import GateSeverity, GateText
 from rulescore.errors import Diagnostic, InputError, Source, Span, render
 from rulescore.scoring.evaluation import Evaluation
-from rulescore.scoring.gate_outcomes import Outcome, Reading, judge, worst_rules
+from rulescore.scoring.gate_outcomes import GateReading, Outcome, judge, worst_rules
 from rulescore.scoring.gates import (
-    Bound,
     Gate,
+    GateOperator,
     Limit,
     OfModel,
     OfRule,
-    Operator,
     Quantity,
     RuleQuantity,
+    Threshold,
     Worse,
     gate_problems,
     parse_gate,
@@ -32,10 +31,11 @@ from rulescore.scoring.gates import (
 )
 from rulescore.scoring.results import Counts, DataSummary, PredictionCounts, PredictionFindings, RuleInfo
 from rulescore.scoring.score import score
+from rulescore.setting.gates import GateSeverity, GateText
 
 
-def number(text: str, percent: bool = False) -> Bound:
-    return Bound(Fraction(text), percent)
+def number(text: str, percent: bool = False) -> Threshold:
+    return Threshold(Fraction(text), percent)
 
 
 SCORE = OfRule("aunts", RuleQuantity.SCORE)
@@ -44,22 +44,22 @@ SCORE = OfRule("aunts", RuleQuantity.SCORE)
 @pytest.mark.parametrize(
     ("text", "read"),
     [
-        ("hard > 0", Limit(OfModel(Quantity.HARD), Operator.ABOVE, number("0"))),
-        (" soft>=1.2 ", Limit(OfModel(Quantity.SOFT), Operator.AT_LEAST, number("1.2"))),
-        ("soft ≥ 1.2", Limit(OfModel(Quantity.SOFT), Operator.AT_LEAST, number("1.2"))),
-        ("violating > 1%", Limit(OfModel(Quantity.VIOLATING), Operator.ABOVE, number("1", True))),
-        ("violating_any > 1", Limit(OfModel(Quantity.VIOLATING_ANY), Operator.ABOVE, number("1"))),
-        ("evaluable < 1e2", Limit(OfModel(Quantity.EVALUABLE), Operator.BELOW, number("100"))),
-        ("hard_mean <= .5", Limit(OfModel(Quantity.HARD_MEAN), Operator.AT_MOST, number("0.5"))),
-        ("rule(aunts).score > 3", Limit(SCORE, Operator.ABOVE, number("3"))),
-        ("rule( aunts ) . score > 3", Limit(SCORE, Operator.ABOVE, number("3"))),
-        ("rule('aunts').score > 3", Limit(SCORE, Operator.ABOVE, number("3"))),
+        ("hard > 0", Limit(OfModel(Quantity.HARD), GateOperator.ABOVE, number("0"))),
+        (" soft>=1.2 ", Limit(OfModel(Quantity.SOFT), GateOperator.AT_LEAST, number("1.2"))),
+        ("soft ≥ 1.2", Limit(OfModel(Quantity.SOFT), GateOperator.AT_LEAST, number("1.2"))),
+        ("violating > 1%", Limit(OfModel(Quantity.VIOLATING), GateOperator.ABOVE, number("1", True))),
+        ("violating_any > 1", Limit(OfModel(Quantity.VIOLATING_ANY), GateOperator.ABOVE, number("1"))),
+        ("evaluable < 1e2", Limit(OfModel(Quantity.EVALUABLE), GateOperator.BELOW, number("100"))),
+        ("hard_mean <= .5", Limit(OfModel(Quantity.HARD_MEAN), GateOperator.AT_MOST, number("0.5"))),
+        ("rule(aunts).score > 3", Limit(SCORE, GateOperator.ABOVE, number("3"))),
+        ("rule( aunts ) . score > 3", Limit(SCORE, GateOperator.ABOVE, number("3"))),
+        ("rule('aunts').score > 3", Limit(SCORE, GateOperator.ABOVE, number("3"))),
         (
             "rule(family.rules:12).rate > 5 %",
-            Limit(OfRule("family.rules:12", RuleQuantity.RATE), Operator.ABOVE, number("5", True)),
+            Limit(OfRule("family.rules:12", RuleQuantity.RATE), GateOperator.ABOVE, number("5", True)),
         ),
-        ("rule(p(X) <- q(X)).share > 0.5", Limit(OfRule("p(X) <- q(X)", RuleQuantity.SHARE), Operator.ABOVE, number("0.5"))),
-        (r'rule("a\") b").refuted > 0', Limit(OfRule('a") b', RuleQuantity.REFUTED), Operator.ABOVE, number("0"))),
+        ("rule(p(X) <- q(X)).share > 0.5", Limit(OfRule("p(X) <- q(X)", RuleQuantity.SHARE), GateOperator.ABOVE, number("0.5"))),
+        (r'rule("a\") b").refuted > 0', Limit(OfRule('a") b', RuleQuantity.REFUTED), GateOperator.ABOVE, number("0"))),
         ("worse than baseline.json by 5%", Worse("baseline.json", number("5", True))),
         ("worse than baseline.json", Worse("baseline.json", number("0", True))),
         ("worse than saved by me/b.json by 5%", Worse("saved by me/b.json", number("5", True))),
@@ -85,7 +85,7 @@ def test_a_gate_is_read_as_it_is_meant(text: str, read: Limit | Worse) -> None:
         ("hard > -1", "E520", "expected a number, found `-1`", "-1"),
         ("hard > 0 and soft > 1", "E520", "expected the end of the gate, found `and`", "and"),
         ("evaluable < 1,000", "E520", "expected the end of the gate, found `,000`", ",000"),
-        ("hard > 1%", "E521", "`hard` is no share, so that it cannot be compared with a percentage", "1%"),
+        ("hard > 1%", "E521", "`hard` is not a share, so it cannot be compared with a percentage", "1%"),
         ("rule > 3", "E520", "expected the name of a rule in parentheses, found `>`", ">"),
         ("rule(aunts.score > 3", "E520", "a parenthesis is not closed", "("),
         ("rule().score > 3", "E520", "the name of the rule is missing", ")"),
@@ -353,7 +353,7 @@ def test_the_worst_rules_are_those_of_the_kind_that_was_looked_at() -> None:
     assert worst("worse than before.json") == ["aunts", "denial", "wives"]
     assert worst("rule(open).score > 0") == ["open"]
     assert worst("evaluable < 9") == []
-    assert worst_rules(MODEL, Outcome(parse_gate("hard > 0"), None, (Reading("hard", None, met=False),))) == ()
+    assert worst_rules(MODEL, Outcome(parse_gate("hard > 0"), None, (GateReading("hard", None, met=False),))) == ()
 
 
 def test_without_a_rule_above_the_datas_rate_the_worst_are_those_by_rate() -> None:

@@ -1,23 +1,25 @@
-"""One statement for each shape of plan and each form of a formula, as text: rule and SQL stand in one file.
+"""One statement for each shape of plan and each form of a formula, as text: rule and SQL stand in one file for each dialect.
 
-`RULESCORE_UPDATE_GOLDEN=1 pytest tests/sql` writes the statements anew; the difference is for people to read."""
+All dialects print the statements of a DuckDB session, so that no server takes part. `RULESCORE_UPDATE_GOLDEN=1 pytest tests/sql`
+writes them anew; the difference is for people to read. A new file in `golden/duckdb` begins with the comment alone."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 from sqlglot import exp, parse_one
 
 import rulescore
-from rulescore.data.api import make_setting
+from rulescore.arguments.python import make_setting
 from rulescore.evaluate import Session
-from rulescore.sql.build import PREFIX
+from rulescore.sql.build import PREFIX, Statement, tree
+from rulescore.sql.dialects import DUCKDB, POSTGRES, SPARK, Dialect, text
 
 FOLDER = Path(__file__).parent / "golden"
-GOLDEN = sorted(FOLDER.glob("*.sql"))
+GOLDEN = sorted((FOLDER / "duckdb").glob("*.sql"))
 UPDATE = os.environ.get("RULESCORE_UPDATE_GOLDEN") == "1"
 
 OBSERVED = {
@@ -27,6 +29,8 @@ OBSERVED = {
 }
 PREDICTED = {"p": [("a", "c")], "q": [("b", "a")], "s": [("a", "c")], "t": [("c",)], "sale": {"id": [3], "prediction": [5.0]}}
 SALES = {"id": [1, 2, 3], "zip": ["a", "a", "b"], "surface": [2, 0, 4], "price": [10.0, 20.0, 9.0], "split": ["", "", "test"]}
+
+DIALECTS = (DUCKDB, POSTGRES, SPARK)
 
 FUNCTIONS = {"near": lambda left, right: left < right}
 ALONE = "the rule alone"
@@ -67,11 +71,14 @@ def opened(golden: Golden) -> Session:
     return Session(make_setting(OBSERVED, models, golden.rules, tables={"sale": table}, threads=1))
 
 
-def statement(session: Session, shown: str) -> str:
+def statement(session: Session, shown: str, dialect: Dialect) -> str:
+    """What the session shows. It runs statements too, which are never pretty, as DuckDB wants them."""
+    engine = session.counter.engine
+    engine.text = lambda one, *, pretty=False: text(one, dialect if pretty else DUCKDB, pretty=pretty)
     if shown == ALONE:
         return session.statement(session.rules[0].name)
     (shape,) = session.explain()
-    titled = dict(text.removeprefix("-- ").split("\n", 1) for text in shape.statements)
+    titled = dict(one.removeprefix("-- ").split("\n", 1) for one in shape.statements)
     return titled[shown]
 
 
@@ -79,11 +86,28 @@ def statement(session: Session, shown: str) -> str:
 def test_the_statement_is_the_one_in_the_file(path: Path):
     golden = read(path)
     with opened(golden) as session:
-        sql = statement(session, golden.shown)
-    found = Golden(golden.convention, golden.shown, golden.rules, sql)
+        found = {one.name: replace(golden, sql=statement(session, golden.shown, one)).text for one in DIALECTS}
     if UPDATE:
-        path.write_text(found.text, encoding="utf-8")
-    assert found.text == path.read_text(encoding="utf-8")
+        for dialect, printed in found.items():
+            (FOLDER / dialect / path.name).write_text(printed, encoding="utf-8")
+    assert found == {dialect: (FOLDER / dialect / path.name).read_text(encoding="utf-8") for dialect in found}
+
+
+@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
+def test_printing_a_statement_changes_nothing(path: Path):
+    golden, shown = read(path), list[Statement]()
+    with opened(golden) as session:
+        plain = session.counter.engine.text
+        session.counter.engine.text = lambda one, *, pretty=False: shown.append(one) or plain(one, pretty=pretty)
+        session.explain()
+        session.statement(session.rules[0].name)
+    for one in map(tree, shown):
+        before = repr(one)
+        for dialect in DIALECTS:
+            for checks in (False, True):
+                first, again = (text(one, dialect, with_overflow_checks=checks) for _ in range(2))
+                assert first == again
+        assert repr(one) == before
 
 
 @pytest.mark.slow

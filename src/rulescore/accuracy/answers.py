@@ -10,13 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rulescore.accuracy.ranks import Numbers
-from rulescore.data.setting import FactBatch, FactStream
 from rulescore.errors import Diagnostic, InputError, Place
-
-CODES: dict[str, str] = {
-    "E550": "a rank of the truth, or the number of its row, is no number",
-    "E551": "a query's direction is neither head nor tail",
-}
+from rulescore.setting.model import FactBatch, FactStream
 
 Key = tuple[str, ...]
 """A predicate and the keys of its constants."""
@@ -31,9 +26,9 @@ _HEAD = frozenset({"head", "h", "subject", "s"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Answers:
+class ModelAnswers:
     """One entry a row. `places` are those in the ranking. `tails`: whether the row answers a query for a tail. `asked`: the true
-    answer to its query. What no column says is None."""
+    answer to its query. A field without a column is None."""
 
     facts: list[Key]
     scores: Numbers | None = None
@@ -58,8 +53,8 @@ def batch_keys(batch: FactBatch) -> Iterator[Key]:
     return ((batch.predicate, *row) for row in zip(*columns, strict=True))
 
 
-def read_answers(streams: Iterable[FactStream]) -> Answers:
-    """The answers of all streams. What only some of them say is not taken for said."""
+def read_answers(streams: Iterable[FactStream]) -> ModelAnswers:
+    """The answers of all streams. A field that only some streams have is None."""
     read = [_read(stream) for stream in streams]
     first, *others = read
     for one in others:
@@ -67,8 +62,8 @@ def read_answers(streams: Iterable[FactStream]) -> Answers:
     return first
 
 
-def _joined(left: Answers, right: Answers) -> Answers:
-    return Answers(
+def _joined(left: ModelAnswers, right: ModelAnswers) -> ModelAnswers:
+    return ModelAnswers(
         left.facts + right.facts,
         _both(left.scores, right.scores),
         _both(left.places, right.places),
@@ -84,7 +79,7 @@ def _both(left: Numbers | None, right: Numbers | None) -> Numbers | None:
     return None if left is None or right is None else np.concatenate([left, right])
 
 
-def _read(stream: FactStream) -> Answers:
+def _read(stream: FactStream) -> ModelAnswers:
     facts: list[Key] = []
     parts: dict[str, list[pa.Array]] = {"score": [], "rank": [], "query": []}
     for batch in stream.open():
@@ -93,7 +88,7 @@ def _read(stream: FactStream) -> Answers:
             found.append(batch.rows.column(name))
     further = pa.table({}) if stream.columns is None else stream.columns(COLUMNS)
     queries = [one for part in parts["query"] for one in part.to_pylist()]
-    return Answers(
+    return ModelAnswers(
         facts,
         _numbers(parts["score"]),
         _numbers(parts["rank"]),
@@ -133,7 +128,7 @@ def _truth_ranks(further: pa.Table, origin: str) -> Numbers | None:
         # Mean ranks of ties are not whole.
         ranks = column.cast(pa.float64()).fill_null(-1).to_numpy()
     except pa.ArrowInvalid as error:
-        raise InputError(Diagnostic("E550", "a rank of the truth is no number", Place(origin), notes=(str(error),))) from None
+        raise InputError(Diagnostic("E550", "a rank of the truth is not a number", Place(origin), notes=(str(error),))) from None
     return np.where(ranks >= 1, ranks, np.inf)
 
 

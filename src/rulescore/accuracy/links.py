@@ -11,16 +11,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rulescore.accuracy.answers import Answers, Key
+from rulescore.accuracy.answers import Key, ModelAnswers
 from rulescore.accuracy.rankings import NOT_FOUND, Ranking, rank_of
 from rulescore.accuracy.ranks import Numbers, Ranks, rank_measures
-from rulescore.data.setting import HeldOut, Ties
 from rulescore.scoring.accuracy import ALL, AccuracyMeasure, ModelAccuracy, Task
+from rulescore.setting.model import HeldOut, Ties
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """`answers` tells which of a model's answers are observed facts, or known besides. `words`: which facts these are."""
+    """`answers` gives those of a model's answers that are observed facts, or otherwise known. `words`: which facts these are."""
 
     answers: Callable[[], Collection[Key]]
     words: str
@@ -31,11 +31,11 @@ _DIRECTION_UNKNOWN = "nothing says which rows answer a query for a head and whic
 
 
 class UnmeasurableError(Exception):
-    """Why ranks cannot be told."""
+    """Ranks cannot be computed; the message says why."""
 
 
-def with_rows(answers: Answers, truth: Sequence[Key]) -> Answers:
-    """Answers with the rows of the truths that they are for, if their file tells the triples that were asked for."""
+def with_rows(answers: ModelAnswers, truth: Sequence[Key]) -> ModelAnswers:
+    """Answers with the rows of the truths that they are for, if their file names the triples that were asked for."""
     if answers.asked is None or answers.tails is None or not truth:
         return answers
     rows = first_rows(truth)
@@ -49,12 +49,13 @@ def with_rows(answers: Answers, truth: Sequence[Key]) -> Answers:
 
 
 def first_rows(truth: Sequence[Key]) -> dict[Key, int]:
-    """The first row of each fact: one that stands twice is asked for in one ranking."""
+    """The first row of each fact: a repeated fact has one ranking."""
     return {fact: row for row, fact in reversed(list(enumerate(truth)))}
 
 
-class Query(NamedTuple):
-    """A relation, what is given beside it, and whether the tail is asked for. `row`: the truth that it is for, if rows say so."""
+class RankedQuery(NamedTuple):
+    """A relation, the entity given beside it, and whether the query asks for the tail. `row`: the row of its truth, if the file has
+    rows."""
 
     tail: bool
     relation: str
@@ -65,8 +66,8 @@ class Query(NamedTuple):
         return f"{self.relation}({self.given}, ?)" if self.tail else f"{self.relation}(?, {self.given})"
 
 
-def link_accuracy(model: str, answers: Answers, truth: Sequence[Key], known: Known, options: HeldOut) -> ModelAccuracy:
-    """By the ranks that the file has; else by its rankings; else by its facts, if they are no rankings."""
+def link_accuracy(model: str, answers: ModelAnswers, truth: Sequence[Key], known: Known, options: HeldOut) -> ModelAccuracy:
+    """By the ranks in the file; else by its rankings; else, if it has none, by its facts."""
     if any(len(fact) != 3 for fact in truth) or any(len(fact) != 3 for fact in answers.facts):
         return replace(fact_accuracy(model, answers.facts, truth), reason="facts of other than two arguments have no ranks")
     try:
@@ -92,14 +93,14 @@ def _share(metric: str, part: int, whole: int) -> AccuracyMeasure:
     return AccuracyMeasure(metric, ALL, whole, value, value, value)
 
 
-def _by_ranks(model: str, answers: Answers, ranks: Numbers, truth: Sequence[Key], hits: Sequence[int]) -> ModelAccuracy:
-    """A query without a row has no answer, and counts as one whose truth was not found."""
+def _by_ranks(model: str, answers: ModelAnswers, ranks: Numbers, truth: Sequence[Key], hits: Sequence[int]) -> ModelAccuracy:
+    """A query without a row has no answer, and counts as if its truth was not found."""
     found = ranks_of_file(answers, ranks, truth)
     own, basis = "as in the predictions' file", "ranks of the predictions' file"
     return ModelAccuracy(model, Task.LINKS, None, len(found.least), len(ranks), basis, own, own, rank_measures(found, hits))
 
 
-def ranks_of_file(answers: Answers, ranks: Numbers, truth: Sequence[Key]) -> Ranks:
+def ranks_of_file(answers: ModelAnswers, ranks: Numbers, truth: Sequence[Key]) -> Ranks:
     if answers.tails is None:
         asked = len(truth) if len(ranks) <= len(truth) else 2 * len(truth)
         if len(ranks) > asked:
@@ -117,20 +118,20 @@ def _padded(ranks: Numbers, number: int) -> Numbers:
     return np.concatenate([ranks, np.full(number - len(ranks), np.inf)])
 
 
-def queries_of(answers: Answers, rows: Iterable[int | None] | None = None) -> Iterator[Query]:
+def queries_of(answers: ModelAnswers, rows: Iterable[int | None] | None = None) -> Iterator[RankedQuery]:
     """The query that each row answers, by its direction. `rows`: those of the truths that they are for."""
     tails = answers.tails if answers.tails is not None else _directions(answers)
     for (relation, head, tail), asks_tail, row in zip(answers.facts, tails, rows or repeat(None, len(tails)), strict=True):
-        yield Query(asks_tail, relation, head if asks_tail else tail, row)
+        yield RankedQuery(asks_tail, relation, head if asks_tail else tail, row)
 
 
-def _asked(truth: Sequence[Key], tail: bool) -> Iterator[Query]:
+def _asked(truth: Sequence[Key], tail: bool) -> Iterator[RankedQuery]:
     for relation, head, last in truth:
-        yield Query(tail, relation, head if tail else last)
+        yield RankedQuery(tail, relation, head if tail else last)
 
 
-def _refuse_other_truth(queries: Iterator[Query], truth: Sequence[Key]) -> None:
-    """Ranks of queries that the truths do not ask are of other truths."""
+def _refuse_other_truth(queries: Iterator[RankedQuery], truth: Sequence[Key]) -> None:
+    """Raise an error if the file ranks queries that the truth does not ask: its ranks are of another truth."""
     asked = Counter(query for tail in (True, False) for query in _asked(truth, tail))
     for query, rows in Counter(queries).items():
         if rows > asked[query]:
@@ -138,13 +139,13 @@ def _refuse_other_truth(queries: Iterator[Query], truth: Sequence[Key]) -> None:
             raise UnmeasurableError(f"the file ranks {rows:,} answers to {query}, and the truth has {times}")
 
 
-def _is_ranked(answers: Answers) -> bool:
-    """Whether rows are answers to queries that are told apart, in an order."""
+def _is_ranked(answers: ModelAnswers) -> bool:
+    """Whether rows are ordered answers to queries that we can distinguish."""
     ordered = answers.places is not None or answers.scores is not None
     return ordered and (answers.tails is not None or (answers.queries is not None and len(set(answers.queries)) > 1))
 
 
-def _by_rankings(model: str, answers: Answers, truth: Sequence[Key], known: Known, options: HeldOut) -> ModelAccuracy:
+def _by_rankings(model: str, answers: ModelAnswers, truth: Sequence[Key], known: Known, options: HeldOut) -> ModelAccuracy:
     ties = options.ties if options.ties is not None or answers.places is not None else Ties.REALISTIC
     rankings = rankings_of(answers, ties, truth)
     left_out = set(truth).union(known.answers()) if options.filtered else set[Key]()
@@ -175,10 +176,10 @@ def _by_rankings(model: str, answers: Answers, truth: Sequence[Key], known: Know
 
 
 def _rank(
-    fact: Key, query: Query, rankings: Sequence[Ranking], left_out: Collection[Key], ties: Ties | None
+    fact: Key, query: RankedQuery, rankings: Sequence[Ranking], left_out: Collection[Key], ties: Ties | None
 ) -> tuple[float, float]:
-    """If each truth of a query has a ranking, without the other truths, all of them are the same ranking but for these, which the
-    filter leaves out. So the one that has the truth tells its rank, and any of them that it is not found."""
+    """A query may have a ranking for each of its truths, without the other truths. These rankings differ only in the truths, which
+    the filter leaves out. So the ranking that has the truth gives its rank, and any ranking shows that it is not found."""
     truth = fact[2] if query.tail else fact[1]
     having = [one for one in rankings if truth in one.answers]
     ranks = {rank_of(truth, one, _known(query, one, left_out), ties) for one in having or rankings}
@@ -187,27 +188,27 @@ def _rank(
     return max(ranks, default=NOT_FOUND)
 
 
-def _known(query: Query, ranking: Ranking, left_out: Collection[Key]) -> list[int]:
+def _known(query: RankedQuery, ranking: Ranking, left_out: Collection[Key]) -> list[int]:
     return [number for number, answer in enumerate(ranking.answers) if answered_fact(query, answer) in left_out]
 
 
-def answered_fact(query: Query, answer: str) -> Key:
+def answered_fact(query: RankedQuery, answer: str) -> Key:
     return (query.relation, query.given, answer) if query.tail else (query.relation, answer, query.given)
 
 
-def rankings_of(answers: Answers, ties: Ties | None, truth: Sequence[Key]) -> Mapping[Query, list[Ranking]]:
+def rankings_of(answers: ModelAnswers, ties: Ties | None, truth: Sequence[Key]) -> Mapping[RankedQuery, list[Ranking]]:
     """The answers to each query: one ranking, or one for each of its truths. A ranking that is shorter than the longest one is
     whole; the longest may have been cut."""
     order = answers.scores if ties is not None else None
     if order is None:
         order = -answers.places if answers.places is not None else answers.scores
     assert order is not None
-    rows: dict[tuple[Query, str | None], list[int]] = {}
+    rows: dict[tuple[RankedQuery, str | None], list[int]] = {}
     names = answers.queries if answers.queries is not None and answers.test_rows is None else repeat(None, len(answers.facts))
     for number, told in enumerate(zip(queries_of(answers, answers.test_rows), names, strict=True)):
         rows.setdefault(told, []).append(number)
     longest = max(map(len, rows.values()))
-    found: dict[Query, list[Ranking]] = {}
+    found: dict[RankedQuery, list[Ranking]] = {}
     for (query, _), numbers in rows.items():
         if query.row is not None:
             _refuse_other_row(query, query.row, truth)
@@ -221,14 +222,14 @@ def rankings_of(answers: Answers, ties: Ties | None, truth: Sequence[Key]) -> Ma
     return found
 
 
-def _refuse_other_row(query: Query, row: int, truth: Sequence[Key]) -> None:
+def _refuse_other_row(query: RankedQuery, row: int, truth: Sequence[Key]) -> None:
     if not 0 <= row < len(truth):
         raise UnmeasurableError(f"a ranking is for row {row:,} of the truth, which has {len(truth):,} rows, counted from 0")
     if next(_asked(truth[row : row + 1], query.tail)) != query._replace(row=None):
         raise UnmeasurableError(f"the ranking for row {row:,} of the truth answers {query}, which that row does not ask")
 
 
-def _directions(answers: Answers) -> list[bool]:
+def _directions(answers: ModelAnswers) -> list[bool]:
     """By the first word of queries, as in `tail 12`; else by what differs among the answers to a query."""
     if answers.queries is None:
         raise UnmeasurableError(_DIRECTION_UNKNOWN)

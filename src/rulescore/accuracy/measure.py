@@ -24,7 +24,7 @@ class Accuracy:
 
 
 def measure_accuracy(metrics: Sequence[Metric[Label]], labels: Mapping[Key, Label], predictions: Mapping[Key, Label]) -> Accuracy:
-    """Each metric over the keys that have both a label and a prediction; a prediction without a label is not looked at."""
+    """Each metric over the keys that have both a label and a prediction; predictions without a label are ignored."""
     keys = [key for key in labels if key in predictions]
     known = [labels[key] for key in keys]
     given = [predictions[key] for key in keys]

@@ -26,8 +26,8 @@ class Direction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Metric(Generic[Label]):
-    """`measure` compares labels with predictions, one by one, in the same order. Its values lie between `least` and `greatest`,
-    where None is no bound."""
+    """`measure` compares labels with predictions, one by one, in the same order. Its values lie between `least` and `greatest`;
+    None is no bound."""
 
     name: str
     title: str
@@ -76,7 +76,7 @@ def _computed(value: Callable[[], float]) -> Measure:
 
 
 def accuracy(labels: Sequence[Hashable], predictions: Sequence[Hashable]) -> Measure:
-    """The share of predictions that are the label: 1 is 1.0, but no boolean is a number."""
+    """The share of predictions that equal the label: 1 equals 1.0, but a boolean equals no number."""
     if not labels:
         return Measure(None, _NO_PREDICTION)
     right = sum(_same(label, prediction) for label, prediction in zip(labels, predictions, strict=True))
@@ -114,7 +114,7 @@ class ClassFigures:
 
 
 def class_figures(labels: Sequence[Hashable], predictions: Sequence[Hashable]) -> list[ClassFigures]:
-    """Every class that is a label or a prediction, in the order in which they come, labels first. No boolean is a number."""
+    """Every class that is a label or a prediction, in the order in which they come, labels first. A boolean equals no number."""
     known = [(isinstance(one, bool), one) for one in labels]
     given = [(isinstance(one, bool), one) for one in predictions]
     counts = Counter(known), Counter(given), Counter(one for one, other in zip(known, given, strict=True) if one == other)

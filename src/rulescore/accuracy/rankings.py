@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rulescore.accuracy.ranks import Numbers
-from rulescore.data.setting import Ties
+from rulescore.setting.model import Ties
 
 NOT_FOUND = (np.inf, np.inf)
 

@@ -1,4 +1,4 @@
-"""From ranks to MRR, Hits@k and the mean rank. A rank may be known by bounds alone; then the figures are, too."""
+"""From ranks to MRR, Hits@k and the mean rank. If only bounds of a rank are known, the figures have bounds as well."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ Numbers = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ranks:
-    """The rank of the truth in the answer to every query, between `least` and `greatest`. Infinite is a query whose truth was not
-    found. `tails`: whether a query asks for a tail; None if nothing tells."""
+    """The rank of the truth in the answer to every query, between `least` and `greatest`; infinite if the truth was not found.
+    `tails`: whether a query asks for a tail; None if unknown."""
 
     least: Numbers
     greatest: Numbers

@@ -1,5 +1,4 @@
-"""From a setting to the accuracy of its models. Nothing of it passes through an engine: held-out facts and values are read here,
-for this alone."""
+"""From a setting to the accuracy of its models. No engine takes part: we read held-out facts and values here, for this alone."""
 
 from __future__ import annotations
 
@@ -12,11 +11,16 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rulescore.accuracy.answers import Answers, Key, batch_keys, fact_keys, read_answers
+from rulescore.accuracy.answers import Key, ModelAnswers, batch_keys, fact_keys, read_answers
 from rulescore.accuracy.links import Known, UnmeasurableError, link_accuracy, with_rows
 from rulescore.accuracy.types import Fitting, declared_sides, observed_sides, type_accuracy, typed_queries
 from rulescore.accuracy.values import value_accuracy
-from rulescore.data.setting import (
+from rulescore.arguments.tables import PREDICTION
+from rulescore.arguments.truth import DOMAIN, RANGE, RELATION, truth_column
+from rulescore.errors import Diagnostic, InputError, Place, suggestion
+from rulescore.readers.table_rows import fitted, value_type
+from rulescore.scoring.accuracy import ModelAccuracy, Task
+from rulescore.setting.model import (
     FactBatch,
     FactSource,
     FactStream,
@@ -29,19 +33,9 @@ from rulescore.data.setting import (
     Setting,
     TableTruth,
     ValueTask,
-    ValueType,
 )
-from rulescore.data.table_rows import fitted, value_type
-from rulescore.data.tables import PREDICTION
-from rulescore.data.truth import DOMAIN, RANGE, RELATION, truth_column
-from rulescore.engines.values import restored
-from rulescore.errors import Diagnostic, InputError, Place, suggestion
-from rulescore.scoring.accuracy import ModelAccuracy, Task
-
-CODES: dict[str, str] = {
-    "E552": "a file of true values has no column for the key of its table",
-    "E553": "two rows of true values have one key",
-}
+from rulescore.values.restored import restored
+from rulescore.values.types import ValueType
 
 _TYPE = frozenset(
     {
@@ -99,11 +93,11 @@ def _of_facts(
 
 
 def _of_types(
-    model: str, answers: Answers, fitting: Fitting, truth: Sequence[Key], known: Known, options: HeldOut
+    model: str, answers: ModelAnswers, fitting: Fitting, truth: Sequence[Key], known: Known, options: HeldOut
 ) -> ModelAccuracy:
     left_out = set(known.answers()) if options.filtered else set[Key]()
     if options.filtered and answers.test_rows is not None:
-        # Without the row of its own truth, a query would lose its right answer with those of others.
+        # If a query did not know the row of its own truth, it would lose its right answer with the other truths.
         left_out |= set(truth)
     try:
         queries = typed_queries(answers, left_out, truth)
@@ -115,7 +109,7 @@ def _of_types(
 def _readable(model: ModelPredictions) -> list[FactStream] | None:
     """The streams of a model, unless a database holds some of its predictions."""
     streams = [one for one in model.streams if isinstance(one, FactStream)]
-    stored = len(streams) < len(model.streams) or any(one.adoptable and one.adoptable.frame is not None for one in streams)
+    stored = len(streams) < len(model.streams) or any(one.native and one.native.frame is not None for one in streams)
     return None if stored else streams
 
 
@@ -147,9 +141,9 @@ def _declared(domains: RowStream) -> dict[tuple[str, bool], set[str]]:
     return found
 
 
-def _known(answers: Answers, sources: Sequence[FactSource], *, further: bool) -> Known:
-    """Which answers are known, found out when asked for and batch by batch: there may be far more known facts than answers."""
-    streams = [one for one in sources if isinstance(one, FactStream) and not (one.adoptable and one.adoptable.frame is not None)]
+def _known(answers: ModelAnswers, sources: Sequence[FactSource], *, further: bool) -> Known:
+    """The answers that are known, found on request and batch by batch: there may be far more known facts than answers."""
+    streams = [one for one in sources if isinstance(one, FactStream) and not (one.native and one.native.frame is not None)]
 
     @cache
     def among() -> Collection[Key]:
@@ -189,7 +183,7 @@ def _of_table(model: ModelPredictions, table: KeyedTable, labels: Values, option
         numbers, wrong = _numbers(given)
         known, wrong_label = _numbers(labels)
         if (text := wrong or wrong_label) is not None:
-            return ModelAccuracy(model.model, name, table.name, len(labels), reason=f"`{text}` is no number")
+            return ModelAccuracy(model.model, name, table.name, len(labels), reason=f"`{text}` is not a number")
         return value_accuracy(model.model, table.name, task, known, numbers)
     return value_accuracy(model.model, table.name, task, _classes(labels), _classes(given))
 
@@ -200,7 +194,7 @@ def _task(labels: Values) -> ValueTask:
 
 
 def _numbers(values: Values) -> tuple[dict[tuple[str, ...], float], str | None]:
-    """Values as numbers, and the first that is none."""
+    """Values as numbers, and the first value that is not a number."""
     found = {}
     for key, value in values.items():
         try:
@@ -253,7 +247,7 @@ def _listed_keys(table: KeyedTable) -> set[tuple[str | None, ...]] | None:
 
 
 def _rows(table: KeyedTable, rows: RowStream, column: str) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Keys and values; what has no value is left out. Keys are compared as text, but as that of the types that the table has."""
+    """Keys and values; rows without a value are left out. Keys are compared as text, after conversion to the types of the table."""
     types = _key_types(table)
     kind = value_type(rows.schema().field(column).type)
     for batch in rows.open([*table.key, column]):

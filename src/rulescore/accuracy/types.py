@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from rulescore.accuracy.answers import Answers, Key
-from rulescore.accuracy.links import Query, answered_fact, queries_of
+from rulescore.accuracy.answers import Key, ModelAnswers
+from rulescore.accuracy.links import RankedQuery, answered_fact, queries_of
 from rulescore.scoring.accuracy import BOTH, HEADS, TAILS, AccuracyMeasure, ModelAccuracy, Task
 
 Side = tuple[str, bool]
@@ -17,12 +17,13 @@ Side = tuple[str, bool]
 
 @dataclass(frozen=True, slots=True)
 class Fitting:
-    """The entities that may stand on each side of a relation. A side that is not here may have any, and is not looked at."""
+    """The entities that may stand on each side of a relation. A side that is not here may have any entity, and we do not measure
+    it."""
 
     entities: Mapping[Side, Collection[str]]
     basis: str
     empty: tuple[str, ...] = field(default=())
-    """Classes that are declared and that nothing is known to belong to."""
+    """Declared classes without known members."""
 
 
 def observed_sides(facts: Iterable[Key]) -> Fitting:
@@ -36,7 +37,7 @@ def observed_sides(facts: Iterable[Key]) -> Fitting:
 
 
 def declared_sides(declared: Mapping[Side, Collection[str]], members: Mapping[str, Collection[str]]) -> Fitting:
-    """Members of a class fit, of any of several. A side is left out if nothing is known to be of its classes."""
+    """Members of any class of a side fit. A side is left out if its classes have no known members."""
     found = {side: frozenset().union(*(members.get(one, ()) for one in classes)) for side, classes in declared.items()}
     empty = dict.fromkeys(one for classes in declared.values() for one in classes if not members.get(one))
     basis = "entities of the declared domain or range fit, and no others"
@@ -47,11 +48,11 @@ def declared_sides(declared: Mapping[Side, Collection[str]], members: Mapping[st
 class TypedQuery:
     """A query and its answers, the best first."""
 
-    query: Query
+    query: RankedQuery
     answers: Sequence[str]
 
 
-def typed_queries(answers: Answers, left_out: Collection[Key], truth: Sequence[Key]) -> list[TypedQuery]:
+def typed_queries(answers: ModelAnswers, left_out: Collection[Key], truth: Sequence[Key]) -> list[TypedQuery]:
     """The answers to every query, without those that are known facts, but with the truth that a query is for."""
     order = -answers.places if answers.places is not None else answers.scores
     rows: dict[object, list[int]] = {}
@@ -71,8 +72,8 @@ def typed_queries(answers: Answers, left_out: Collection[Key], truth: Sequence[K
     return found
 
 
-def _ranking(answers: Answers, number: int, query: Query) -> object:
-    """What tells the ranking of a row: of a file with ranks of truths, each row is one."""
+def _ranking(answers: ModelAnswers, number: int, query: RankedQuery) -> object:
+    """The key of a row's ranking; in a file with ranks of truths, each row is a ranking."""
     if answers.truth_ranks is not None:
         return number
     if answers.test_rows is not None:

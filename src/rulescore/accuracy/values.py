@@ -15,9 +15,9 @@ from rulescore.accuracy.metrics import (
     Metric,
     class_figures,
 )
-from rulescore.data.setting import ValueTask
 from rulescore.scoring.accuracy import ALL, CLASS, AccuracyMeasure, ModelAccuracy, Task
 from rulescore.scoring.results import Measure
+from rulescore.setting.model import ValueTask
 
 Id = TypeVar("Id", bound=Hashable)
 
@@ -30,7 +30,7 @@ _TASKS: dict[ValueTask, tuple[Task, Sequence[Metric[Any]]]] = {
 def value_accuracy(
     model: str, table: str | None, task: ValueTask, labels: Mapping[Id, Any], predictions: Mapping[Id, Any]
 ) -> ModelAccuracy:
-    """Over the labels that have a prediction; the others are counted."""
+    """Measured over the labels that have a prediction; the others are only counted."""
     name, metrics = _TASKS[task]
     found = measure_accuracy(metrics, labels, predictions)
     measures = [_measure(metric, ALL, found.predicted, one) for metric, one in found.measures.items()]

@@ -13,18 +13,11 @@ from pathlib import Path
 import click
 
 from rulescore.characters import visible
-from rulescore.cli.help import Command, Group
+from rulescore.cli.help import Command, OptionGroup
 from rulescore.cli.options import Decorator, Function, format_option, quiet_option
 from rulescore.cli.output import tell
 from rulescore.cli.score import score
 from rulescore.errors import Diagnostic, EngineError, InputError
-
-CODES: dict[str, str] = {
-    "E580": "nothing says where AnyBURL's jar is, or it is not there",
-    "E581": "there is no Java to run AnyBURL with",
-    "E582": "AnyBURL has no mined rules to apply",
-    "E583": "AnyBURL has written no file",
-}
 
 _PACKAGE = "de.unima.ki.anyburl"
 _LAST_LINES = 5
@@ -138,7 +131,7 @@ def _running(function: Function) -> Function:
 
 
 @click.group(
-    cls=Group,
+    cls=OptionGroup,
     examples=(
         "rulescore anyburl learn --facts train.txt --jar AnyBURL-23-1.jar",
         "rulescore anyburl apply --facts train.txt --test test.txt --rules family.rules",

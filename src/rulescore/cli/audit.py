@@ -42,7 +42,7 @@ _CHOOSING = ("flag", "no_flag", "min_evaluable", "rate", "sort", "reverse", "lim
 def _read_rate(context: click.Context, parameter: click.Parameter, value: str | None) -> RateRange | None:
     found = None if value is None else read_rate(value)
     if value is not None and found is None:
-        message = f'`{value}` is no range of rates: write 0..0.1, ..10%, "<=0.05" or ">0"'
+        message = f'`{value}` is not a range of rates: write 0..0.1, ..10%, "<=0.05" or ">0"'
         raise click.BadParameter(message, context, parameter)
     return found
 
@@ -160,8 +160,8 @@ def _keep(program: Program, results: Sequence[RuleResult], wanted: AuditFilter, 
 
 
 def _over_grid(session: Session, tolerances: Sequence[WrittenTolerance]) -> tuple[Listing, Sequence[Diagnostic]]:
-    from rulescore.evaluate import Tolerance
     from rulescore.reporting.findings import tolerances_listing
+    from rulescore.scoring.tolerances import Tolerance
 
     rows = session.tolerance_grid([Tolerance(one.value, one.relative) for one in tolerances])
     problems = list(problems_of(tolerances, rows))

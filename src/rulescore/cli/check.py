@@ -52,7 +52,7 @@ def check(choice: SettingChoice, files: tuple[Path, ...], rules_only: bool, form
 def _check_rule_files(files: tuple[Path, ...], written_in: str | None, form: str, *, quiet: bool) -> None:
     if not files:
         raise click.UsageError("`--rules-only` checks the rule files that are named, and there are none")
-    from rulescore.data.rule_sources import RuleFile, rule_sources
+    from rulescore.arguments.rule_sources import RuleFile, rule_sources
     from rulescore.logic.rule_files import check_rule_files
     from rulescore.reporting.findings import rule_files_listing
 

@@ -12,25 +12,22 @@ from rulescore.cli.help import Command
 from rulescore.cli.options import SettingChoice, format_option, is_for_spreadsheets, quiet_option
 from rulescore.cli.output import appearance, put, show_warnings, show_written
 from rulescore.errors import Diagnostic, InputError
-from rulescore.reporting.format import ComparisonTable, FileFormat, Format
+from rulescore.reporting.format import ComparisonTable, Format
+from rulescore.setting.outputs import OutputFormat
 
 if TYPE_CHECKING:
     # Loading these takes longer than `--help` may.
-    from rulescore.scoring.comparison import Compared
+    from rulescore.scoring.comparison import ComparedResults
     from rulescore.scoring.evaluation import Evaluation
 
-CODES = {
-    "E510": "nothing is given that could be compared",
-    "E511": "a comparison cannot be written to a file of that name",
-}
 
 _FORMATS = {
-    ".json": FileFormat.JSON,
-    ".csv": FileFormat.CSV,
-    ".parquet": FileFormat.PARQUET,
-    ".md": FileFormat.MARKDOWN,
-    ".tex": FileFormat.LATEX,
-    ".txt": FileFormat.TABLE,
+    ".json": OutputFormat.JSON,
+    ".csv": OutputFormat.CSV,
+    ".parquet": OutputFormat.PARQUET,
+    ".md": OutputFormat.MARKDOWN,
+    ".tex": OutputFormat.LATEX,
+    ".txt": OutputFormat.TABLE,
 }
 
 _PATH = click.Path(path_type=Path)
@@ -121,7 +118,7 @@ def _refuse(output: Path, *, force: bool) -> None:
         require_absent(output)
 
 
-def _write(found: Compared, output: Path, table: ComparisonTable | None, spreadsheet: bool) -> Sequence[Path]:
+def _write(found: ComparedResults, output: Path, table: ComparisonTable | None, spreadsheet: bool) -> Sequence[Path]:
     from rulescore.reporting.comparison import comparison_file, write_comparison
     from rulescore.reporting.files import write_files
 
@@ -149,7 +146,7 @@ def _nothing_to_compare(names: Sequence[str]) -> Diagnostic:
         shown = ", ".join(f"`{name}`" for name in names)
         message = f"there is no saved result {shown}"
     else:
-        message = "nothing is given that could be compared"
+        message = "there is nothing to compare"
     helps = (
         "give two saved results: `rulescore compare before/ after/`; `rulescore score --output before` writes one",
         "or models of one: `rulescore compare careful careless --result before/`",

@@ -44,8 +44,8 @@ def convert(
 
     Nothing is written if a rule does not fit that format: each is named, with the reason.
     """
+    from rulescore.arguments.rule_sources import RuleFile, rule_sources
     from rulescore.characters import visible
-    from rulescore.data.rule_sources import RuleFile, rule_sources
     from rulescore.language.formats.base import FormatName, TableName
     from rulescore.language.formats.writing import converted
     from rulescore.language.reading import read_rules

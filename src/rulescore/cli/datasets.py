@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rulescore.cli.help import Command, Group
+from rulescore.cli.help import Command, OptionGroup
 from rulescore.cli.options import format_option, quiet_option
 from rulescore.cli.output import show, tell
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rulescore.reporting.listing import Listing
 
 
-@click.group(cls=Group, examples=("rulescore datasets list", "rulescore datasets fetch family"))
+@click.group(cls=OptionGroup, examples=("rulescore datasets list", "rulescore datasets fetch family"))
 def datasets() -> None:
     """List, fetch and find public data sets."""
 

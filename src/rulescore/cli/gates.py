@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,11 +12,11 @@ from rulescore.cli.output import tell
 
 if TYPE_CHECKING:
     # Loading these takes longer than `--help` may.
-    from rulescore.data.gates import GateText
     from rulescore.evaluate import Session
     from rulescore.scoring.evaluation import Evaluation
     from rulescore.scoring.gate_outcomes import Outcome
     from rulescore.scoring.gates import Gate
+    from rulescore.setting.gates import GateText
 
 fail_if_option = click.option(
     "--fail-if",
@@ -31,9 +31,11 @@ summary_option = click.option("--summary", type=_FILE, metavar="FILE", help="Wri
 
 def given_gates(project: Sequence[GateText], options: Sequence[str] = ()) -> tuple[Gate, ...]:
     """The gates of the project file, and further ones: an option takes none of them away."""
-    from rulescore.data.gates import GateText
+    if not project and not options:
+        return ()
     from rulescore.errors import Source, Span
     from rulescore.scoring.gates import read_gates
+    from rulescore.setting.gates import GateText
 
     further = (GateText(text, Span(Source("--fail-if", text), 0, len(text))) for text in options)
     return read_gates([*project, *further])
@@ -41,11 +43,30 @@ def given_gates(project: Sequence[GateText], options: Sequence[str] = ()) -> tup
 
 def refuse_unknown(gates: Sequence[Gate], session: Session) -> None:
     """Before anything is counted."""
+    if not gates:
+        return
     from rulescore.errors import InputError
     from rulescore.scoring.gates import gate_problems
 
     if problems := gate_problems(gates, [rule.name for rule in session.rules], list(session.predictions)):
         raise InputError(problems)
+
+
+def read_baselines(gates: Sequence[Gate]) -> dict[str, Evaluation]:
+    """The saved results that gates compare with, before anything is counted."""
+    if not gates:
+        return {}
+    from rulescore.reporting.gates import saved_results
+
+    return saved_results(gates)
+
+
+def judged(gates: Sequence[Gate], evaluation: Evaluation, baselines: Mapping[str, Evaluation]) -> tuple[Outcome, ...]:
+    if not gates:
+        return ()
+    from rulescore.scoring.gate_outcomes import judge
+
+    return judge(gates, evaluation, baselines)
 
 
 def write_reports(
@@ -67,6 +88,8 @@ def write_reports(
 
 def show_gates(outcomes: Sequence[Outcome], *, quiet: bool) -> None:
     """One line for each gate and model. Quietly, only what fails."""
+    if not outcomes:
+        return
     from rulescore.reporting.gates import told
 
     for outcome in outcomes:

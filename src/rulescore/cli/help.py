@@ -11,7 +11,7 @@ _GROUPS = {
     "predictions_format top_k rules rules_format "
     "min_confidence min_support max_length head weigh_by",
     "Counting": "convention distinct_variables roles allow_unrefutable tolerances",
-    "Engine": "engine memory_limit jar folder memory threads more spill_folder timeout schema",
+    "Engine": "engine memory_limit jar folder memory threads more spill_folder timeout log_sql schema",
 }
 _OTHERS = "Output"
 
@@ -38,7 +38,7 @@ class Command(click.Command):
         _write_examples(self.examples, formatter)
 
 
-class Group(click.Group):
+class OptionGroup(click.Group):
     """Commands of one purpose, with examples."""
 
     def __init__(self, *given: Any, examples: tuple[str, ...], **options: Any) -> None:

@@ -22,7 +22,7 @@ from rulescore.cli.output import show, show_warnings
 
 if TYPE_CHECKING:
     # Loading these takes longer than `--help` may.
-    from rulescore.engines.published import Written
+    from rulescore.loading.published import WrittenSchema
     from rulescore.reporting.listing import Listing
 
 
@@ -44,7 +44,7 @@ def load(choice: SettingChoice, schema: str, replace: bool, quiet: bool) -> None
     """
     from rulescore.cli.setting import load_data
     from rulescore.engines.connect import connect
-    from rulescore.engines.published import write_published
+    from rulescore.loading.published import write_published
 
     setting = load_data(choice)
     engine = connect(setting.engine)
@@ -56,7 +56,7 @@ def load(choice: SettingChoice, schema: str, replace: bool, quiet: bool) -> None
     show(_listing(written), "table")
 
 
-def _listing(written: Written) -> Listing:
+def _listing(written: WrittenSchema) -> Listing:
     from rulescore.reporting.listing import CellKind, Column, Listing
 
     columns = (

@@ -6,9 +6,11 @@ failed, 129 the terminal was closed, 130 interrupted, 143 terminated.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import IO, Any
 
 import click
@@ -62,7 +64,7 @@ class Closing(Failure):
     exit_code = 129
 
 
-class Program(click.Group):
+class CommandLine(click.Group):
     def make_context(self, *given: Any, **more: Any) -> click.Context:
         with _without_passwords():
             return super().make_context(*given, **more)
@@ -83,6 +85,8 @@ class Program(click.Group):
             raise Closing("the terminal was closed") from error
         except KeyboardInterrupt as error:
             raise Interruption("interrupted") from error
+        except MemoryError as error:
+            raise EngineFailure("error: this process ran out of memory") from error
 
 
 def _warn(ctx: click.Context, problem: Diagnostic) -> None:
@@ -107,7 +111,7 @@ Examples:
 """
 
 
-@click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]}, epilog=_EXAMPLES)
+@click.group(cls=CommandLine, context_settings={"help_option_names": ["-h", "--help"]}, epilog=_EXAMPLES)
 @click.version_option(package_name="rulescore")
 def program() -> None:
     """Measure how far a model's predictions respect logical rules: the Rule Violation Score.
@@ -141,6 +145,8 @@ def main() -> None:
     if sys.stdout is None:
         click.echo("error: standard output is closed", err=True)
         sys.exit(2)
+    if sys.stderr is None:
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  # until the process ends
     stop_on_signals()
     prepare_stdout()
     try:

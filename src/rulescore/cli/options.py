@@ -5,6 +5,7 @@ Loads nothing but click: choices are spelt out here, and a test compares them wi
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import wraps
@@ -178,6 +179,18 @@ TRUTH: tuple[Decorator, ...] = (
         help="Domains and ranges of relations, or those that are observed: Sem@k beside the scores.",
     ),
 )
+
+
+def _log_statements(context: click.Context, parameter: click.Parameter, chosen: bool) -> None:
+    if chosen or os.environ.get("RULESCORE_LOG"):
+        still()  # a line that moves would break those of the log
+    if chosen:
+        from rulescore.engines.log import log_no_more, log_to_stderr
+
+        log_to_stderr()
+        context.call_on_close(log_no_more)
+
+
 ENGINE: tuple[Decorator, ...] = (
     click.option("--engine", metavar="URL", help="The database that counts. [default: duckdb]"),
     click.option(
@@ -186,7 +199,17 @@ ENGINE: tuple[Decorator, ...] = (
     click.option("--threads", type=click.IntRange(1, 1_024), help="How many threads the engine may use."),
     click.option("--spill-folder", type=_PATH, help="Where the engine puts what does not fit into memory."),
     click.option(
-        "--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="The most that one statement may take."
+        "--timeout",
+        type=click.FloatRange(min=0, min_open=True),
+        metavar="SECONDS",
+        help="The most that one statement, or planning, may take.",
+    ),
+    click.option(
+        "--log-sql",
+        is_flag=True,
+        expose_value=False,
+        callback=_log_statements,
+        help="Write every statement to stderr, with its time and rows.",
     ),
 )
 ALL = PROJECT + FACTS + NEGATIVES + PREDICTIONS + RULES + SCORING + ENGINE

@@ -22,9 +22,8 @@ from rulescore.reporting.cells import counted
 if TYPE_CHECKING:
     # Loading these takes longer than `--help` may.
     from rulescore.evaluate import Session, ShapeExplanation
-    from rulescore.reporting.format import Format
+    from rulescore.reporting.format import Appearance, Format
     from rulescore.reporting.listing import Listing
-    from rulescore.reporting.terminal import Appearance
     from rulescore.scoring.evaluation import Evaluation
     from rulescore.scoring.gate_outcomes import Outcome
 
@@ -57,13 +56,14 @@ def show_violations(session: Session, form: Format) -> None:
     from rulescore.reporting.first_violations import first_violations
 
     look = appearance()
-    text = first_violations(session, form, appearance=look, spreadsheet=is_for_spreadsheets(click.get_current_context(silent=True)))
+    exact = is_for_spreadsheets(click.get_current_context(silent=True))
+    text = first_violations(session, session.models, form, appearance=look, spreadsheet=exact)
     put(text, form, look)
 
 
 def appearance() -> Appearance:
     """How wide stdout is, and whether it takes colours."""
-    from rulescore.reporting.terminal import Appearance
+    from rulescore.reporting.format import Appearance
 
     return Appearance(width=shutil.get_terminal_size().columns, colour=has_colour(sys.stdout))
 

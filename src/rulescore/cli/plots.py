@@ -10,7 +10,7 @@ import click
 from rulescore.cli.output import show_written, tell
 
 if TYPE_CHECKING:
-    from rulescore.reporting.plots.figures import Written
+    from rulescore.reporting.plots.figures import WrittenFigures
     from rulescore.scoring.curve import CurveOver
     from rulescore.scoring.evaluation import Evaluation
 
@@ -44,7 +44,7 @@ def draw_curve(evaluation: Evaluation, folder: Path, over: CurveOver, *, quiet: 
     _tell(written, written.left_out, quiet=quiet)
 
 
-def _tell(written: Written, left_out: dict[str, str], *, quiet: bool) -> None:
+def _tell(written: WrittenFigures, left_out: dict[str, str], *, quiet: bool) -> None:
     show_written(written.paths, quiet=quiet)
     if left_out and not quiet:
         tell(f"not drawn: {', '.join(f'{name} ({reason})' for name, reason in left_out.items())}")

@@ -34,7 +34,10 @@ class _Line:
             self._progress = _started()
         what = visible(told.what)
         what = what if len(what) <= _LONGEST else f"{what[:_LONGEST]} …"
-        self._progress.update(self._progress.task_ids[0], description=what, completed=told.done, total=told.of or None)
+        what += f", {told.done + 1:,} of {told.of:,}" if told.of else ""
+        self._progress.update(
+            self._progress.task_ids[0], description=what, completed=told.done, total=told.of or None, refresh=True
+        )
 
     def above(self, text: str) -> None:
         if self._progress is None:

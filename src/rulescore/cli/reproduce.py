@@ -15,7 +15,7 @@ from rulescore.reporting.format import Format
 if TYPE_CHECKING:
     # Loading these takes longer than `--help` may.
     from rulescore.reproduction.comparison import Reproduction
-    from rulescore.reproduction.experiments import Outcome
+    from rulescore.reproduction.experiments import ExperimentOutcome
 
 EXPERIMENTS = ("family", "fb15k-237", "real-estate", "checks", "all")
 
@@ -64,7 +64,7 @@ def reproduce(experiment: str, form: str, output: Path | None, plots: Path | Non
         raise SystemExit(1)
 
 
-def _write(found: Outcome, folder: Path, *, quiet: bool) -> None:
+def _write(found: ExperimentOutcome, folder: Path, *, quiet: bool) -> None:
     """The tables; and the project of each experiment, in a folder of its own if there are several."""
     from rulescore.reporting.files import write_files
     from rulescore.reproduction.rendering import render
@@ -76,7 +76,7 @@ def _write(found: Outcome, folder: Path, *, quiet: bool) -> None:
         show_written(write_files(_own(found, one, folder), one.project), quiet=quiet)
 
 
-def _draw(found: Outcome, folder: Path, *, quiet: bool) -> None:
+def _draw(found: ExperimentOutcome, folder: Path, *, quiet: bool) -> None:
     from rulescore.reporting.files import write_files
     from rulescore.reproduction.figures import drawings
 
@@ -84,5 +84,5 @@ def _draw(found: Outcome, folder: Path, *, quiet: bool) -> None:
         show_written(write_files(_own(found, one, folder), drawings(one.figures)), quiet=quiet)
 
 
-def _own(found: Outcome, one: Reproduction, folder: Path) -> Path:
+def _own(found: ExperimentOutcome, one: Reproduction, folder: Path) -> Path:
     return folder if len(found.reproductions) == 1 else folder / one.name

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from rulescore.data.setting import ScoringOptions, SqlRule
 from rulescore.language.syntax import Atom, Program, RowAtom, Rule, Test
 from rulescore.language.trees import Node, nodes_in
-from rulescore.scoring.described import described_rules
+from rulescore.logic.described import described_rules
 from rulescore.scoring.results import RuleInfo
+from rulescore.setting.model import ScoringOptions, SqlRule
 from rulescore.sql.sql_rules import relations_named
 
 

@@ -11,7 +11,9 @@ from rulescore.cli.gates import (
     end_by,
     fail_if_option,
     given_gates,
+    judged,
     junit_option,
+    read_baselines,
     refuse_unknown,
     show_gates,
     summary_option,
@@ -78,13 +80,10 @@ def score(
     quiet: bool,
 ) -> None:
     """Score models against rules."""
+    from rulescore.arguments.deeds import Deed
     from rulescore.cli.setting import COUNTING, DRAWING, load, require_predictions
-    from rulescore.data.trust import Deed
     from rulescore.evaluate import Session
-    from rulescore.reporting.files import write_outputs
     from rulescore.reporting.format import Format
-    from rulescore.reporting.gates import saved_results
-    from rulescore.scoring.gate_outcomes import judge
 
     if explain:
         refuse_output_choices(explain)
@@ -100,7 +99,7 @@ def score(
     gates = given_gates(chosen.gates, fail_if)
     if junit is not None and not gates:
         raise click.UsageError("`--junit` writes the outcomes of gates, and there are none: give `--fail-if`")
-    baselines = saved_results(gates)
+    baselines = read_baselines(gates)
     folder, drawn = output or chosen.output_folder, plots or chosen.plots_folder
     if not explain:
         refuse_folders(folder, drawn)
@@ -109,8 +108,9 @@ def score(
             show_explanations(session.explain(), statements=explain == EXPLAIN)
             return
         refuse_unknown(gates, session)
-        evaluation = session.evaluate()
-        outcomes = judge(gates, evaluation, baselines)
+        # Nothing but the folder holds them.
+        evaluation = session.evaluate(contributions=None if folder is not None else False)
+        outcomes = judged(gates, evaluation, baselines)
         if table == Shown.VIOLATIONS:
             show_violations(session, Format(form))
         else:
@@ -118,6 +118,8 @@ def score(
         tell_warnings = show_warnings if detail else show_folded
         tell_warnings(evaluation.warnings, quiet=quiet)
         if folder is not None:
+            from rulescore.reporting.files import write_outputs
+
             show_written(write_outputs(evaluation, folder, chosen.formats, session.write_contributions), quiet=quiet)
         if drawn is not None:
             draw(evaluation, drawn, quiet=quiet)
@@ -128,11 +130,11 @@ def score(
 
 def _show_curve(choice: SettingChoice, over: str, form: str, plots: Path | None, *, quiet: bool) -> None:
     from rulescore.cli.setting import COUNTING, load, require_predictions
-    from rulescore.data.setting import EVERY_ANSWER
     from rulescore.evaluate import Session
     from rulescore.reporting.curve import curve_listing
     from rulescore.reporting.format import Format
     from rulescore.scoring.curve import CurveOver, curve_points
+    from rulescore.setting.model import EVERY_ANSWER
 
     setting = load(choice, COUNTING).setting
     require_predictions(setting)

@@ -7,13 +7,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
+from rulescore.arguments.deeds import Deed
+from rulescore.arguments.python import make_setting
+from rulescore.arguments.tables import table_predictions, the_target_table
+from rulescore.arguments.truth import Truth, held_out
 from rulescore.cli.options import SettingChoice
-from rulescore.data.api import make_setting
-from rulescore.data.files import refuse_pipes_twice
-from rulescore.data.gates import GateText
-from rulescore.data.project import load_project
-from rulescore.data.request import FactFile, FileFormat
-from rulescore.data.setting import (
+from rulescore.errors import Diagnostic, InputError, Source, meant
+from rulescore.language.formats.base import FormatName
+from rulescore.language.sources import RuleChoice, RuleSource, WeighBy
+from rulescore.readers.files import refuse_pipes_twice
+from rulescore.readers.sources import files_by_model, named_path, named_source
+from rulescore.reporting.format import DEFAULT_FILE_FORMATS
+from rulescore.setting.gates import GateText
+from rulescore.setting.model import (
     Convention,
     EngineOptions,
     HeldOut,
@@ -23,23 +29,7 @@ from rulescore.data.setting import (
     ScoringOptions,
     Setting,
 )
-from rulescore.data.sources import files_by_model, named_path, named_source
-from rulescore.data.tables import table_predictions, the_target_table
-from rulescore.data.trust import Deed
-from rulescore.data.truth import Truth, held_out
-from rulescore.errors import Diagnostic, InputError, Source, suggestion
-from rulescore.language.formats.base import FormatName
-from rulescore.language.sources import RuleChoice, RuleSource, WeighBy
-from rulescore.reporting.format import DEFAULT_FILE_FORMATS
-
-CODES: dict[str, str] = {
-    "E701": "nothing says where the observed facts are",
-    "E702": "no rules are given",
-    "E703": "no predictions are given",
-    "E704": "no rule has that name",
-    "E705": "no model has that name",
-    "E706": "the project file is given twice",
-}
+from rulescore.setting.request import FactFile, FileFormat
 
 _Value = TypeVar("_Value")
 
@@ -109,7 +99,7 @@ def require_predictions(setting: Setting) -> None:
 
 def require_rule(name: str, known: Sequence[str]) -> None:
     if name not in known:
-        helps = _meant(name, known) or ("`rulescore rules` lists them",)
+        helps = meant(name, known) or ("`rulescore rules` lists them",)
         raise InputError(Diagnostic("E704", f"no rule is named `{name}`", helps=helps))
 
 
@@ -119,7 +109,7 @@ def the_models(name: str | None, known: Sequence[str]) -> list[str] | None:
         return list(dict.fromkeys(known)) or None
     if name not in known:
         notes = (f"the models: {', '.join(f'`{model}`' for model in known) or 'there are none'}",)
-        raise InputError(Diagnostic("E705", f"no model is named `{name}`", notes=notes, helps=_meant(name, known)))
+        raise InputError(Diagnostic("E705", f"no model is named `{name}`", notes=notes, helps=meant(name, known)))
     return [name]
 
 
@@ -132,6 +122,8 @@ def _load(choice: SettingChoice, does: frozenset[Deed]) -> Chosen:
         path = PROJECT_FILE
     if path is None:
         return Chosen(_replaced(Setting((), ()), choice))
+    from rulescore.arguments.project import load_project
+
     project = load_project(path, trusted=choice.trust, does=does.difference(_replaced_deeds(choice)))
     formats = project.formats or DEFAULT_FILE_FORMATS
     return Chosen(_replaced(project.setting, choice), project.output_folder, project.plots_folder, formats, project.gates)
@@ -302,8 +294,3 @@ def _facts_problems(setting: Setting) -> list[Diagnostic]:
 
 def _rules_problems(setting: Setting) -> list[Diagnostic]:
     return [] if setting.rules or setting.sql_rules else [Diagnostic("E702", "no rules are given", helps=("give `--rules FILE`",))]
-
-
-def _meant(name: str, known: Sequence[str]) -> tuple[str, ...]:
-    close = suggestion(name, known)
-    return () if close is None else (f"did you mean `{close}`?",)

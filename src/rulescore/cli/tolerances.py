@@ -14,12 +14,8 @@ from rulescore.errors import Diagnostic, Severity
 
 if TYPE_CHECKING:
     # Loading this takes longer than `--help` may.
-    from rulescore.evaluate import GridRow
+    from rulescore.scoring.tolerances import GridRow
 
-CODES: dict[str, str] = {
-    "E707": "tolerances are given, but no rule limits a distance that they could limit",
-    "W701": "a tolerance is given for which there is no rule",
-}
 
 _TOLERANCE = re.compile(r"(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)\s*(?P<percent>%?)")
 
@@ -45,7 +41,7 @@ def _tolerance(text: str, context: click.Context, parameter: click.Parameter) ->
     found = _TOLERANCE.fullmatch(text)
     number = None if found is None else _number(found["number"])
     if found is None or number is None:
-        message = f"`{text}` is no tolerance: write numbers or percentages with commas between them, as in 100,500,5%"
+        message = f"`{text}` is not a tolerance: write numbers or percentages with commas between them, as in 100,500,5%"
         raise click.BadParameter(message, context, parameter)
     return WrittenTolerance(text, number, bool(found["percent"]))
 

@@ -11,7 +11,7 @@ from rulescore.cli.help import Command
 
 if TYPE_CHECKING:
     # Loading this takes longer than `--help` may.
-    from rulescore.data.project_file import ProjectFile
+    from rulescore.arguments.project_file import ProjectFile
 
 
 @click.command(
@@ -27,7 +27,7 @@ def trust(project: Path, yes: bool, forgets: bool, lists: bool) -> None:
 
     Shows what the file asks for, and asks you.
     """
-    from rulescore.data.project_file import read_project
+    from rulescore.arguments.project_file import read_project
 
     if forgets and lists:
         raise click.UsageError("`--forget` cannot be combined with `--list`")
@@ -40,7 +40,7 @@ def trust(project: Path, yes: bool, forgets: bool, lists: bool) -> None:
 
 
 def _trust(file: ProjectFile, *, yes: bool) -> None:
-    from rulescore.data.trust import digest, remember, shown_path, wishes
+    from rulescore.arguments.trust import digest, remember, shown_path, wishes
 
     # Of what is shown, not of what it has become when the answer comes.
     seen, found = digest(file), wishes(file)
@@ -61,14 +61,14 @@ def _trust(file: ProjectFile, *, yes: bool) -> None:
 
 
 def _forget(project: Path) -> None:
-    from rulescore.data.trust import forget, shown_path
+    from rulescore.arguments.trust import forget, shown_path
 
     name = shown_path(project)
     click.echo(f"{name} is no longer trusted" if forget(project) else f"{name} was not trusted", err=True)
 
 
 def _list() -> None:
-    from rulescore.data.trust import is_remembered, remembered, shown_path
+    from rulescore.arguments.trust import is_remembered, remembered, shown_path
 
     for path, known in remembered().items():
         click.echo(shown_path(Path(path)) + ("" if is_remembered(Path(path), known) else " (changed or gone: not trusted)"))

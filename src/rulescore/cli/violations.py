@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 _BY = ("rule", "predicate", "refuter", "entity", "prediction")
 _ENDINGS = (".csv", ".json", ".parquet")
-CODES = {"E708": "violations cannot be written to a file of that name"}
 
 
 @click.command(

@@ -23,8 +23,8 @@ def names() -> tuple[str, ...]:
 
 
 def path(name: str) -> Path:
-    """The folder of a data set on this machine. If RULESCORE_DATA is set it is looked for there first, and its files may be
-    compressed: `file` finds them either way. Downloads nothing."""
+    """The folder of a data set on this machine. If RULESCORE_DATA is set we look there first, and its files may be compressed:
+    `file` finds them either way. Downloads nothing."""
     wanted = data_set(name)
     place = find(wanted)
     if place is None:
@@ -33,8 +33,8 @@ def path(name: str) -> Path:
 
 
 def fetch(name: str, progress: Listener | None = None) -> Path:
-    """The folder of a data set, which is downloaded from its makers into the cache unless it is on this machine and whole.
-    `progress` is called for each piece with the name of a file, the bytes of it that are here, and those it has."""
+    """The folder of a data set, downloaded from its makers into the cache unless it is complete on this machine. `progress` is
+    called for each piece with the name of a file, the bytes of it that are here, and those it has."""
     return fetched(data_set(name), progress).folder
 
 

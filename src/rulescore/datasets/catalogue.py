@@ -23,7 +23,7 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """A file at an address. `members`: if it is a ZIP archive, what is taken out of it, by the names in there."""
+    """A file at an address. `members`: if it is a ZIP archive, the files to extract, by their names in the archive."""
 
     url: str
     file: File
@@ -37,7 +37,7 @@ class Download:
 @dataclass(frozen=True, slots=True)
 class DataSet:
     """`page`: where people read about it. `licence`: of the data if it is stated, else of the repository that offers them.
-    `downloads` are empty if nobody offers the files. `package`: the folder of an installed PyKEEN that has them, too."""
+    `downloads` are empty if nobody offers the files. `package`: the folder of an installed PyKEEN that also has them."""
 
     name: str
     title: str

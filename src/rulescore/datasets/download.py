@@ -1,6 +1,6 @@
-"""One file from an address: what has arrived is kept and gone on from, and nothing becomes the file unless its digest is right.
+"""Downloads one file: we keep what has arrived and go on from there, and it becomes the file only if its digest is right.
 
-While it arrives it is called `NAME.part`, with the server's own mark of it, the ETag, beside it.
+While it arrives it is called `NAME.part`; beside it is the server's ETag, which identifies the version of the file.
 """
 
 from __future__ import annotations
@@ -22,17 +22,8 @@ from rulescore.datasets.catalogue import File
 from rulescore.errors import Diagnostic, InputError
 from rulescore.version import __version__
 
-CODES = {
-    "E755": "what a server sent is not the file it should be",
-    "E756": "a server cannot be reached",
-    "E757": "a server does not give the file",
-    "E758": "a download broke off",
-    "E759": "a server sends elsewhere, and not to an address with https",
-    "E760": "a data set cannot be written",
-}
-
 Listener = Callable[[str, int, int], None]
-"""Told of each piece that arrives: the name of the file, how many bytes of it are here, and how many it has."""
+"""Called for each piece that arrives: the name of the file, how many bytes of it are here, and how many it has."""
 
 _PIECE = 1 << 16
 _SECONDS = 30.0
@@ -42,7 +33,7 @@ _CHANGED = "what came was removed; fetch it again, and if that does not help, so
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ArrivedPart:
     """What has arrived of a file."""
 
     path: Path
@@ -57,7 +48,7 @@ class Part:
         self.mark.unlink(missing_ok=True)
 
     def headers(self) -> dict[str, str]:
-        """What asks for the rest alone. If the server has another file by now, it is to send all of that."""
+        """Headers that request only the rest. If the server's file has changed meanwhile, the server must send all of it."""
         if not self.size:
             return {}
         mark = self.mark.read_text(encoding="utf-8") if self.mark.exists() else ""
@@ -65,7 +56,7 @@ class Part:
 
 
 def download(url: str, file: File, target: Path, told: Listener | None = None, *, timeout: float = _SECONDS) -> None:
-    part = Part(target.with_name(f"{target.name}.part"), target.with_name(f"{target.name}.part.etag"))
+    part = ArrivedPart(target.with_name(f"{target.name}.part"), target.with_name(f"{target.name}.part.etag"))
     with writing(target):
         if part.size > file.size:
             part.remove()
@@ -84,7 +75,7 @@ def digest(path: Path) -> str:
 
 @contextmanager
 def writing(target: Path) -> Iterator[None]:
-    """Whatever the file system refuses is told with the path."""
+    """Context manager: reports an error of the file system with the path."""
     try:
         yield
     except OSError as error:
@@ -93,7 +84,7 @@ def writing(target: Path) -> Iterator[None]:
         raise InputError(Diagnostic("E760", f"`{target}` cannot be written: {what}", helps=helps)) from error
 
 
-def _receive(url: str, file: File, part: Part, told: Listener | None, timeout: float) -> None:
+def _receive(url: str, file: File, part: ArrivedPart, told: Listener | None, timeout: float) -> None:
     with _answer(url, part, timeout) as answer:
         size = _start(answer, part, url)
         if answer.length is not None and size + answer.length != file.size:
@@ -122,8 +113,8 @@ def _write(content: IO[bytes], piece: bytes) -> None:
         rest = rest[content.write(rest) :]
 
 
-def _answer(url: str, part: Part, timeout: float) -> HTTPResponse:
-    """The server's answer, once it has one to give."""
+def _answer(url: str, part: ArrivedPart, timeout: float) -> HTTPResponse:
+    """The server's answer. If our part is longer than the server's file, we remove it and ask again."""
     headers = {"User-Agent": f"rulescore/{__version__}", "Accept-Encoding": "identity", **part.headers()}
     try:
         answer: HTTPResponse = build_opener(_SafeRedirects).open(Request(url, headers=headers), timeout=timeout)
@@ -141,8 +132,8 @@ def _answer(url: str, part: Part, timeout: float) -> HTTPResponse:
     return answer
 
 
-def _start(answer: HTTPResponse, part: Part, url: str) -> int:
-    """Where the answer goes on: a server that does not know how sends everything."""
+def _start(answer: HTTPResponse, part: ArrivedPart, url: str) -> int:
+    """The offset at which the answer begins: 0 if the server cannot resume and sends everything."""
     if answer.status != 206:
         return 0
     sent = answer.headers.get("Content-Range", "")
@@ -153,7 +144,7 @@ def _start(answer: HTTPResponse, part: Part, url: str) -> int:
 
 
 def _strong_mark(answer: HTTPResponse) -> str:
-    """An ETag that says that a file is the same byte by byte; only such a one may be asked for in If-Range."""
+    """The ETag if it guarantees that a file is the same byte by byte: If-Range allows no other."""
     mark: str = answer.headers.get("ETag", "")
     return mark if mark.startswith('"') else ""
 
@@ -171,7 +162,7 @@ def _wrong_size(url: str, file: File, size: str) -> Diagnostic:
     return Diagnostic("E755", f"what {url} sends is not `{file.name}`", notes=notes, helps=(_CHANGED,))
 
 
-def _refuse_others(url: str, file: File, part: Part) -> None:
+def _refuse_others(url: str, file: File, part: ArrivedPart) -> None:
     found = digest(part.path)
     if found != file.sha256:
         part.remove()
@@ -180,7 +171,7 @@ def _refuse_others(url: str, file: File, part: Part) -> None:
 
 
 class _SafeRedirects(HTTPRedirectHandler):
-    """Follows to addresses with https; from a server on this machine that has none, to another one on it as well."""
+    """Follows redirects to addresses with https, and from one http server on this machine to another."""
 
     def redirect_request(self, req: Request, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Request | None:
         if not (urlsplit(newurl).scheme == "https" or (_is_local(req.full_url) and _is_local(newurl))):

@@ -1,24 +1,19 @@
-"""Data sets into the cache."""
+"""Downloads data sets into the cache."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from zipfile import ZipFile
 
-from rulescore.data.locks import alone_in
 from rulescore.datasets.catalogue import DataSet, Download, File
 from rulescore.datasets.download import Listener, digest, download, writing
-from rulescore.datasets.places import Origin, Place, cached, find, how_to_get, not_here, own_folder
+from rulescore.datasets.places import DataSetPlace, Origin, cached, find, how_to_get, not_here, own_folder
 from rulescore.errors import Diagnostic, InputError
-
-CODES = {
-    "E753": "a data set cannot be fetched",
-    "E762": "another process is fetching the data set",
-}
+from rulescore.locks import alone_in
 
 
-def fetched(wanted: DataSet, told: Listener | None = None) -> Place:
-    """The place of a data set. What is not on this machine, or damaged in the cache, is downloaded."""
+def fetched(wanted: DataSet, told: Listener | None = None) -> DataSetPlace:
+    """The place of a data set. We download it if it is not on this machine, or damaged in the cache."""
     place = find(wanted)
     if place is not None and (place.origin is not Origin.CACHE or own_folder() is not None):
         return place
@@ -35,7 +30,7 @@ def fetched(wanted: DataSet, told: Listener | None = None) -> Place:
         for one in wanted.downloads:
             if not all(_is_whole(folder / file.name, file) for file in one.files):
                 _fetch(one, folder, told)
-    return Place(Origin.CACHE, folder)
+    return DataSetPlace(Origin.CACHE, folder)
 
 
 def _is_whole(path: Path, file: File) -> bool:

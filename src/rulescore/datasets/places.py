@@ -10,14 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from rulescore.datasets.catalogue import DATA_SETS, DataSet
-from rulescore.errors import Diagnostic, InputError, suggestion
-
-CODES = {
-    "E751": "there is no data set of that name, or it has no file of that name",
-    "E752": "a data set is not on this machine",
-    "E754": "RULESCORE_DATA names no folder, or there is no folder for the cache",
-    "E761": "there are no predictions beside the data sets",
-}
+from rulescore.errors import Diagnostic, InputError, meant
 
 VARIABLE = "RULESCORE_DATA"
 """The environment variable that names a folder with data sets. If it is set nothing is downloaded."""
@@ -30,33 +23,32 @@ class Origin(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class DataSetPlace:
     origin: Origin
     folder: Path
 
 
 def data_set(name: str) -> DataSet:
     if name not in DATA_SETS:
-        meant = suggestion(name, DATA_SETS)
-        helps = () if meant is None else (f"did you mean `{meant}`?",)
+        helps = meant(name, DATA_SETS)
         notes = (f"there are {', '.join(f'`{known}`' for known in DATA_SETS)}",)
         raise InputError(Diagnostic("E751", f"there is no data set `{name}`", notes=notes, helps=helps))
     return DATA_SETS[name]
 
 
-def find(wanted: DataSet) -> Place | None:
+def find(wanted: DataSet) -> DataSetPlace | None:
     """The first place that has all files of a data set, plain or, in the user's own folder, compressed."""
     own = own_folder()
     if own is not None and not _missing(own / wanted.name, wanted):
-        return Place(Origin.FOLDER, own / wanted.name)
+        return DataSetPlace(Origin.FOLDER, own / wanted.name)
     for origin, folder in ((Origin.CACHE, cached(wanted)), (Origin.PACKAGE, _packaged(wanted))):
         if folder is not None and all(_has_size(folder / file.name, file.size) for file in wanted.files):
-            return Place(origin, folder)
+            return DataSetPlace(origin, folder)
     return None
 
 
 def not_here(wanted: DataSet) -> Diagnostic:
-    """What to say of a data set that is nowhere."""
+    """The problem for a data set that is nowhere."""
     own, notes = own_folder(), [f"it would be cached in `{cached(wanted)}`"] if wanted.downloads else []
     if own is not None:
         missing = _missing(own / wanted.name, wanted)

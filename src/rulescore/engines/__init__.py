@@ -1,1 +1,1 @@
-"""Databases that load facts and run statements."""
+"""Databases that run statements: one adapter for each."""

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
 
-from rulescore.data.keys import holds_floats
-from rulescore.data.layout import column_problem, is_published, model_column, resolve
-from rulescore.data.setting import FactTable, Only
 from rulescore.errors import Diagnostic, InputError, Place
-from rulescore.sql.in_place import StoredFacts, StoredType
+from rulescore.readers.constant_columns import holds_floats
+from rulescore.readers.layout import column_problem, is_published, model_column, resolve
+from rulescore.setting.model import ColumnIn, FactTable
+from rulescore.sql.stored import StoredFacts, StoredType
 
 Path = tuple[str, ...]
+
+_MOST_LISTED = 20
 
 _NAMES = frozenset({StoredType.TEXT, StoredType.INTEGER})
 _NUMBERS = frozenset({StoredType.INTEGER, StoredType.FLOAT, StoredType.DECIMAL})
@@ -29,7 +32,7 @@ class StoredColumn:
 
     @property
     def arrow(self) -> pa.DataType:
-        """The type by which tables with keys know it; a type that has no values stays one."""
+        """The Arrow type by which tables with keys know the column; binary, which has no values for us, if we cannot read it."""
         match self.type:
             case StoredType.TEXT:
                 return pa.string()
@@ -56,7 +59,7 @@ class Catalogue(ABC):
 
     @abstractmethod
     def find(self, table: str) -> Path:
-        """The parts of a table's name, as statements give them. InputError where there is no such table."""
+        """The parts of a table's name, as statements give them. InputError if there is no such table."""
 
     @abstractmethod
     def columns(self, path: Path) -> dict[str, StoredColumn]:
@@ -66,7 +69,7 @@ class Catalogue(ABC):
         return pa.schema([(name, one.arrow) for name, one in self.columns(path).items()])
 
     def stored(self, facts: FactTable) -> StoredFacts:
-        """The parts that columns of a table of facts play. What cannot be read as facts is raised."""
+        """The roles of the columns of a fact table. InputError if a column cannot be read in its role."""
         path = facts.path or self.find(facts.table)
         columns = self.columns(path)
         if facts.request.stored and is_published(list(columns)) and not facts.request.file.columns:
@@ -76,7 +79,7 @@ class Catalogue(ABC):
         of_model = None if facts.model is None else model_column(list(columns))
         names = [name for name in columns if name != of_model]
         layout = resolve(names, len(names), facts.request)
-        only = facts.only if of_model is None else (*facts.only, Only(of_model, (str(facts.model),)))
+        only = facts.only if of_model is None else (*facts.only, ColumnIn(of_model, (str(facts.model),)))
         if of_model is not None:
             refuse_unreadable(of_model, columns[of_model], facts.table, facts.origin)
         problems = [
@@ -109,7 +112,7 @@ class Catalogue(ABC):
 
 
 def refuse_unreadable(name: str, column: StoredColumn, table: str, origin: str) -> None:
-    """For a column that tells rows apart, such as `model`: whatever holds constants will do."""
+    """Raises InputError if the type of a column that tells rows apart, such as `model`, holds no constants."""
     if column.type is None:
         note = "text, numbers, booleans, dates, timestamps and uuids can tell rows apart"
         raise InputError(_of_no_type(table, name, column, note, origin))
@@ -119,3 +122,39 @@ def _of_no_type(table: str, name: str, stored: StoredColumn, note: str, origin: 
     message = f"column `{name}` of `{table}` is of type {stored.named}"
     helps = ("convert it in a view",)
     return Diagnostic("E321", message, Place(origin), notes=(note,), helps=helps)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRelation:
+    """A table or view of a schema: whether the role may read it, and what its comment says."""
+
+    schema: str
+    name: str
+    readable: bool
+    comment: str
+
+    @property
+    def full(self) -> str:
+        return f"{self.schema}.{self.name}"
+
+
+class SchemaCatalogue(Catalogue):
+    """A catalogue that lists its schemas and their tables, as the published layout needs it."""
+
+    @property
+    @abstractmethod
+    def relations(self) -> list[StoredRelation]:
+        """Every table and view."""
+
+    @abstractmethod
+    def schemas(self) -> list[str]:
+        """The names of the schemas."""
+
+    @abstractmethod
+    def tables_of(self, schema: str) -> dict[str, dict[str, StoredColumn]]:
+        """The columns of every readable table of a schema."""
+
+
+def listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_LISTED:,} more" if len(names) > _MOST_LISTED else ""
+    return (", ".join(f"`{one}`" for one in names[:_MOST_LISTED]) or "none") + more

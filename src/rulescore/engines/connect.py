@@ -1,23 +1,21 @@
-"""From an engine's address to an engine; its library is imported only then."""
+"""Opens the engine at an address. We import an engine's library only when we open that engine."""
 
 from __future__ import annotations
 
 from importlib.util import find_spec
 
-from rulescore.data.setting import EngineOptions
 from rulescore.engines.base import Engine
+from rulescore.engines.log import follow_environment
 from rulescore.errors import Diagnostic, InputError, MissingExtraError, masked_address
-
-CODES = {
-    "E901": "an engine refuses one of its options",
-    "E902": "an engine that is not known",
-}
+from rulescore.hidden_pandas import show_pandas
+from rulescore.setting.model import EngineOptions
 
 _POSTGRES = ("postgresql://", "postgres://")
 _SPARK = ("spark://", "sc://")
 
 
 def connect(options: EngineOptions) -> Engine:
+    follow_environment()
     if options.session is None and options.url == "duckdb":
         from rulescore.engines.duckdb import DuckDBEngine
 
@@ -25,13 +23,14 @@ def connect(options: EngineOptions) -> Engine:
     if options.url.startswith(_POSTGRES):
         if find_spec("psycopg") is None:
             raise MissingExtraError("PostgreSQL", "postgres")
-        from rulescore.engines.postgres import PostgresEngine
+        from rulescore.engines.postgres.engine import PostgresEngine
 
         return PostgresEngine(options)
     if options.session is not None or options.url.startswith(_SPARK):
         if find_spec("pyspark") is None:
             raise MissingExtraError("Spark", "spark")
-        from rulescore.engines.spark import SparkEngine
+        show_pandas()
+        from rulescore.engines.spark.engine import SparkEngine
 
         return SparkEngine(options)
     helps = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -10,26 +10,32 @@ import duckdb
 import pyarrow as pa
 from sqlglot import exp
 
-from rulescore.data.setting import EngineOptions
+from rulescore.engines.base import Capabilities, Engine
 from rulescore.engines.spill_folder import SpillFolder
 from rulescore.engines.worker import Worker
 from rulescore.errors import Diagnostic, EngineError, InputError
-from rulescore.language.moments import FIRST, LAST
-from rulescore.sql.build import text
+from rulescore.setting.model import EngineOptions
+from rulescore.sql.build import Statement
+from rulescore.sql.dialects import DUCKDB, text
 from rulescore.sql.keys import DOUBLE_TEXT
 from rulescore.sql.moments import MICROSECONDS, NANOSECONDS
+from rulescore.values.moments import FIRST, LAST
 
 _Result = TypeVar("_Result")
 
 # The name under which a statement sees the Arrow rows it was given.
 _ARROW = "__rulescore__arrow"
 
+# How many seconds we wait for the database to stop. It does not react while it plans a statement, which may take for ever if a
+# rule has fifty atoms.
+_PATIENCE = 5.0
+
 _OUT_OF_MEMORY = (
     "the engine ran out of memory; raise its memory limit, give it fewer threads, or a spill folder with more room "
     "(`memory_limit`, `threads` and `spill_folder` of the engine)"
 )
 
-# Doubles are written as Python writes them already, but for whole ones.
+# DuckDB writes doubles as Python does, except whole ones.
 _DOUBLE_TEXT = f"""
 CREATE TEMPORARY MACRO {DOUBLE_TEXT}(x) AS CASE
     WHEN x = FLOOR(x) AND ABS(x) < 9223372036854775808 THEN CAST(CAST(x AS BIGINT) AS VARCHAR)
@@ -45,8 +51,8 @@ CREATE TEMPORARY MACRO {NANOSECONDS}(x) AS CASE WHEN ISFINITE(x) AND EPOCH_NS(x)
 """
 
 
-# Said when all files are attached, before anything is read: whatever a view or a user's statement says, it reads no other file,
-# writes none, loads nothing and changes no setting. `disabled_optimizers` is ours, for the order of joins.
+# Run when all files are attached, before anything is read. From then on no view and no user's statement can read another file,
+# write one, load an extension or change a setting. Only we change `disabled_optimizers`, for the order of joins.
 _SEAL = """
 SET allow_community_extensions = false;
 SET enable_external_access = false;
@@ -55,22 +61,21 @@ SET lock_configuration = true;
 """
 
 
-class DuckDBEngine:
-    """An in-memory database. Queries run in a thread of their own, so that Ctrl-C can interrupt them at once. Database files are
-    attached before anything else is done: the first other statement closes it to everything outside."""
+class DuckDBEngine(Engine):
+    """An in-memory database. Queries run in a thread of their own, so that Ctrl-C can interrupt them at once. The caller attaches
+    database files first: any other statement seals the database against everything outside."""
 
-    dialect = "duckdb"
-    statements_at_once = 1
-    longest_name: int | None = None
+    dialect = DUCKDB.name
+    capabilities = Capabilities()
 
     def __init__(self, options: EngineOptions) -> None:
         self._own_folder = SpillFolder() if options.spill_folder is None else None
         self._connection = duckdb.connect(":memory:")
-        self._worker = Worker(self.cancel)
+        self._worker = Worker(self.cancel, patience=_PATIENCE)
         self._timeout = options.timeout
         self._sealed = False
         try:
-            # In the worker's thread, as every statement: in this one a signal would become an error of the database.
+            # In the worker's thread, like every statement: in the main thread a signal would become an error of the database.
             self._worker.do(lambda: self._configure(options))
         except (InputError, KeyboardInterrupt):
             self.close()
@@ -86,7 +91,7 @@ class DuckDBEngine:
             "preserve_insertion_order": False,
             "temp_directory": folder,
         }
-        # It would be drawn on stdout, amid the results. In a notebook that cannot draw one it is off and refuses to be told so.
+        # DuckDB would draw it on stdout, amid the results. In a notebook that cannot draw one it is off, and setting it fails.
         if self._connection.execute("SELECT current_setting('enable_progress_bar')").fetchone() != (False,):
             settings["enable_progress_bar"] = False
         settings["memory_limit"] = options.memory_limit or self._half_of_memory()
@@ -103,15 +108,15 @@ class DuckDBEngine:
         self._connection.execute(_MICROSECONDS)
 
     def _half_of_memory(self) -> str:
-        """The database would take four fifths of what the machine, or its container, has; others work there too."""
+        """Half of the memory of the machine or container. DuckDB's default is four fifths, but other programs need memory too."""
         (told,) = self._connection.execute("SELECT current_setting('memory_limit')").fetchone() or ("",)
         number, unit = told.split()
         return f"{float(number) * 0.5 / 0.8:.1f} {unit}"
 
-    def load(self, name: str, rows: pa.Table) -> None:
+    def _load(self, name: str, rows: pa.Table) -> None:
         self._take(rows, exp.Create(this=_table(name), kind="TABLE", properties=_temporary(), expression=_all(_ARROW)))
 
-    def append(self, name: str, rows: pa.Table) -> None:
+    def _append(self, name: str, rows: pa.Table) -> None:
         self._take(rows, exp.Insert(this=_table(name), expression=_all(_ARROW)))
 
     def attach(self, database: Path, name: str) -> None:
@@ -119,11 +124,8 @@ class DuckDBEngine:
         sql = self.text(exp.Attach(this=source, expressions=[exp.AttachOption(this=exp.var("READ_ONLY"))]))
         self._guarded(lambda: self._connection.execute(sql).fetchall())
 
-    def adopt(self, rows: Sequence[Path] | object) -> None:
-        """Files and frames are handed over."""
-
     def catalogue(self) -> None:
-        """There are no tables but ours."""
+        """None: the database has no tables but ours."""
 
     def _take(self, rows: pa.Table, statement: exp.Expr) -> None:
         """Run a statement that reads Arrow rows."""
@@ -138,11 +140,13 @@ class DuckDBEngine:
 
         self._interruptible(work)
 
-    def run(self, statement: exp.Expr, *, as_written: bool = False) -> None:
+    def _run(self, statement: Statement, as_written: bool) -> int | None:
         sql = self.text(statement)
-        self._execute(lambda: self._connection.execute(sql).fetchall(), as_written)
+        # A statement that makes rows returns their number, any other returns nothing.
+        made = self._execute(lambda: self._connection.execute(sql).fetchall(), as_written)
+        return made[0][0] if made else None
 
-    def query(self, statement: exp.Expr, *, as_written: bool = False) -> pa.Table:
+    def _query(self, statement: Statement, as_written: bool) -> pa.Table:
         sql = self.text(statement)
         return self._execute(lambda: self._connection.sql(sql).to_arrow_table(), as_written)
 
@@ -159,8 +163,8 @@ class DuckDBEngine:
 
         return self._interruptible(keeping_order)
 
-    def text(self, statement: exp.Expr, *, pretty: bool = False) -> str:
-        return text(statement, self.dialect, pretty=pretty)
+    def text(self, statement: Statement, *, pretty: bool = False) -> str:
+        return text(statement, DUCKDB, pretty=pretty)
 
     def explain(self, sql: str) -> str:
         return "\n".join(plan for _, plan in self._interruptible(lambda: self._connection.execute(f"EXPLAIN {sql}").fetchall()))
@@ -170,7 +174,8 @@ class DuckDBEngine:
 
     def close(self) -> None:
         self._worker.close()
-        self._connection.close()
+        if not self._worker.deaf:
+            self._connection.close()
         if self._own_folder is not None:
             self._own_folder.close()
 
@@ -193,7 +198,9 @@ class DuckDBEngine:
 
 
 def _refuse_homeless(folder: Path) -> None:
-    """A spill folder is made by the database when something spills, but not the folders around it."""
+    """Raises InputError if DuckDB could not make the spill folder: it does so when data spill, but makes no parent folders."""
+    if "\0" in str(folder):
+        raise InputError(Diagnostic("E901", f"the spill folder `{folder}` cannot be made", notes=("its path has a null byte",)))
     if not folder.is_dir() and (folder.exists() or not folder.parent.is_dir()):
         reason = "it is not a folder" if folder.exists() else f"there is no folder `{folder.parent}` to make it in"
         raise InputError(Diagnostic("E901", f"the spill folder `{folder}` cannot be made", notes=(reason,)))
@@ -208,7 +215,7 @@ def _table(name: str) -> exp.Table:
 
 
 def _all(name: str) -> exp.Select:
-    return exp.select("*").from_(_table(name))
+    return exp.select(exp.Star()).from_(_table(name))
 
 
 def _temporary() -> exp.Properties:

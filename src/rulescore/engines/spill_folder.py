@@ -1,4 +1,4 @@
-"""A temporary folder for what does not fit into memory. One that a killed run has left is removed by a later run."""
+"""A temporary folder for data that do not fit into memory. A later run removes the folder that a killed run has left."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if sys.platform != "win32":
 _PREFIX = "rulescore-spill-"
 _NAME = re.compile(rf"{_PREFIX}[a-z0-9_]{{8}}")  # the letters are those of mkdtemp
 _MARK = "made-by-rulescore"
-"""A file in every such folder: a folder of the user's own may have such a name."""
+"""A file that marks a folder as ours: a folder of the user's may have such a name."""
 _LEFT_AFTER = 24 * 60 * 60
 
 
 class SpillFolder:
-    """A folder of this run alone, locked as long as the run lives: that is how others tell that it is in use."""
+    """The folder of this run alone. It is locked as long as the run lives, so that other runs see that it is in use."""
 
     def __init__(self) -> None:
         remove_abandoned()

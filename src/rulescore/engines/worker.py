@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import time
+import weakref
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, wait
+from queue import SimpleQueue
+from threading import Thread
 from typing import TypeVar
 
 from rulescore.errors import EngineError
@@ -16,28 +19,52 @@ _POLL = 0.1
 
 
 class Worker:
-    """One thread that does one thing at a time. `stop` makes the database give up what it is doing."""
+    """One thread that does one piece of work at a time. `stop` makes the database give up its statement. If the database ignores
+    that for `patience` seconds, the worker is `deaf` from then on: nobody waits for it, and the process may end while it works."""
 
-    def __init__(self, stop: Callable[[], None]) -> None:
+    def __init__(self, stop: Callable[[], None], *, patience: float | None = None) -> None:
+        self.deaf = False
         self._stop = stop
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="rulescore-engine")
+        self._patience = patience
+        self._waiting: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._thread = Thread(target=_do_all, args=(self._waiting,), name="rulescore-engine", daemon=True)
+        # The thread refers to the queue alone, not to the worker, so that it ends with a worker that nobody closed.
+        weakref.finalize(self, self._waiting.put, None)
+        try:
+            self._thread.start()
+        except RuntimeError as error:
+            raise EngineError("the system has no room for a thread; give this process more memory, or more threads") from error
 
     def do(self, work: Callable[[], _Result], *, seconds: float | None = None) -> _Result:
-        """The result of the work, or its exception. Ctrl-C stops it, and so does the end of the seconds it is given."""
-        future = self._thread.submit(work)
+        """The result of the work, or its exception. Ctrl-C stops the work, and so does a timeout after `seconds`."""
+        if self.deaf:
+            raise EngineError(_DEAF)
+        future: Future[_Result] = Future()
+        self._waiting.put(lambda: _fulfil(future, work))
         try:
             return _wait(future, seconds)
         except (KeyboardInterrupt, _TooLongError) as error:
-            # A statement that is still being planned does not hear the first call.
-            while not future.done():
-                self._stop()
-                wait([future], timeout=_POLL)
+            self._give_up(future)
             if isinstance(error, _TooLongError):
-                raise EngineError(took_too_long(error.seconds)) from error
+                raise EngineError(took_too_long(error.seconds) + (f"\n{_DEAF}" if self.deaf else "")) from error
             raise
 
+    def _give_up(self, future: Future[_Result]) -> None:
+        """Calls `stop` again and again: a database that is still planning the statement ignores the first call, maybe all."""
+        started = time.monotonic()
+        while not future.done() and not self.deaf:
+            self._stop()
+            wait([future], timeout=_POLL)
+            waited = time.monotonic() - started
+            self.deaf = self._patience is not None and waited > self._patience and not future.done()
+
     def close(self) -> None:
-        self._thread.shutdown(wait=True)
+        self._waiting.put(None)
+        if not self.deaf:
+            self._thread.join()
+
+
+_DEAF = "the engine does not hear that it shall stop: it works on until this process ends"
 
 
 def took_too_long(seconds: float) -> str:
@@ -48,6 +75,20 @@ class _TooLongError(Exception):
     def __init__(self, seconds: float) -> None:
         super().__init__(seconds)
         self.seconds = seconds
+
+
+def _do_all(waiting: SimpleQueue[Callable[[], None] | None]) -> None:
+    while (work := waiting.get()) is not None:
+        work()
+        # Otherwise we would keep the work, and with it its result, until the next piece of work comes.
+        del work
+
+
+def _fulfil(future: Future[_Result], work: Callable[[], _Result]) -> None:
+    try:
+        future.set_result(work())
+    except BaseException as error:
+        future.set_exception(error)
 
 
 def _wait(future: Future[_Result], seconds: float | None) -> _Result:

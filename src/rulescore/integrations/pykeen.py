@@ -14,10 +14,10 @@ import numpy as np
 import pyarrow as pa
 
 from rulescore.api import score as score_predictions
-from rulescore.data.rule_sources import RulesLike
-from rulescore.data.sources import FactsLike
-from rulescore.errors import Diagnostic, InputError, MissingExtraError, suggestion
+from rulescore.arguments.rule_sources import RulesLike
+from rulescore.errors import Diagnostic, InputError, MissingExtraError, meant
 from rulescore.integrations.measures import MEASURES, model_measures, the_model
+from rulescore.readers.sources import FactsLike
 from rulescore.result import Result
 
 try:
@@ -32,14 +32,6 @@ try:
 except ImportError as error:
     raise MissingExtraError("`rulescore.integrations.pykeen`", "pykeen") from error
 
-CODES: dict[str, str] = {
-    "E570": "something is given as a trained model of PyKEEN that is none",
-    "E571": "the data set of a trained model is not known",
-    "E572": "a data set is not the one that a model was trained on, or does not have the triples that are asked for",
-    "E573": "a model scores triples with what is no number",
-    "E574": "the triples of a data set have no labels",
-    "E575": "the evaluation is restricted to some entities, or is not filtered",
-}
 
 __all__ = ["RuleViolationCallback", "RuleViolationEvaluator", "predictions", "score"]
 
@@ -61,7 +53,7 @@ def predictions(trained: Any, dataset: Any = None, *, of: str = "testing", k: in
     model, found = _model_and_dataset(trained, dataset)
     queries = _split(found, of)
     labels = _labels(found.training)
-    collector = _Collector(k)
+    collector = _TripleCollector(k)
     others = [one.mapped_triples for split in _SPLITS if (one := getattr(found, split)) is not None and one is not queries]
     collector.evaluate(
         model, queries.mapped_triples, batch_size=batch_size, additional_filter_triples=others or None, use_tqdm=False
@@ -190,7 +182,7 @@ class RuleViolationCallback(TrainingCallback):
         self.result_tracker.log_metrics(defined, step=epoch, prefix=self.of)
 
 
-class _Collector(Evaluator):
+class _TripleCollector(Evaluator):
     """An evaluator that keeps the best answers and measures nothing."""
 
     def __init__(self, k: int) -> None:
@@ -304,8 +296,7 @@ def _pipeline_dataset(trained: PipelineResult) -> Dataset:
 
 def _split(dataset: Dataset, of: str) -> Any:
     if of not in _SPLITS:
-        close = suggestion(of, _SPLITS)
-        helps = () if close is None else (f"did you mean `{close}`?",)
+        helps = meant(of, _SPLITS)
         notes = (f"they are {', '.join(f'`{one}`' for one in _SPLITS)}",)
         raise InputError(Diagnostic("E572", f"a data set has no triples called `{of}`", notes=notes, helps=helps))
     found = getattr(dataset, of)

@@ -8,15 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rulescore.api import score
-from rulescore.data.rule_sources import RulesLike
-from rulescore.data.tables import Table
-from rulescore.errors import Diagnostic, InputError, suggestion
+from rulescore.arguments.rule_sources import RulesLike
+from rulescore.arguments.tables import Table
+from rulescore.errors import Diagnostic, InputError, meant
 from rulescore.integrations.measures import MEASURES, model_measures, the_model
-
-CODES: dict[str, str] = {
-    "E576": "a scorer is asked for a measure that there is not",
-    "E577": "the rows that an estimator predicts have no keys",
-}
 
 _ROW = "row"
 """What rules call the key of rows that are named by an index."""
@@ -66,8 +61,7 @@ def rule_violation_scorer(
     it by the column `key` or, without one, by the pandas index, which rules call `row`. `measure`: `rvs_hard`, `rvs_soft` or
     `violating_predictions`. `options`: those of `rulescore.score`."""
     if measure not in MEASURES:
-        close = suggestion(measure, MEASURES)
-        helps = () if close is None else (f"did you mean `{close}`?",)
+        helps = meant(measure, MEASURES)
         notes = (f"the measures are {', '.join(f'`{one}`' for one in MEASURES)}",)
         raise InputError(Diagnostic("E576", f"there is no measure `{measure}`", notes=notes, helps=helps))
     return RuleViolationScorer(rules, data, target, table, key, measure, options)

@@ -12,17 +12,12 @@ from typing import Any
 import pyarrow as pa
 
 from rulescore.api import score
-from rulescore.data.rule_sources import RulesLike
-from rulescore.data.sources import FactsLike
-from rulescore.data.tables import PREDICTION, Table
+from rulescore.arguments.rule_sources import RulesLike
+from rulescore.arguments.tables import PREDICTION, Table
 from rulescore.errors import Diagnostic, InputError
 from rulescore.integrations.measures import model_measures, the_model
+from rulescore.readers.sources import FactsLike
 from rulescore.result import Result
-
-CODES: dict[str, str] = {
-    "E578": "an accumulator is asked for a score before it was given a prediction",
-    "E579": "what an accumulator is given does not fit together",
-}
 
 __all__ = ["TableRuleViolation", "TripleRuleViolation"]
 

@@ -15,7 +15,6 @@ try:
 except ImportError as error:
     raise MissingExtraError("`rulescore.integrations.wandb`", "wandb") from error
 
-CODES: dict[str, str] = {"E584": "there is no run of W&B to log a result to"}
 
 __all__ = ["log_result"]
 

@@ -1,4 +1,4 @@
-"""What is said of spellings that other languages have and this one does not."""
+"""Advice for spellings that other languages have and ours does not."""
 
 from __future__ import annotations
 

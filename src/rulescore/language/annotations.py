@@ -1,4 +1,4 @@
-"""What stands before a rule: `@hard @weight(2) @description("…") @tags(a, b) @confidence(0.8) @support(924)`."""
+"""Annotations before a rule: `@hard @weight(2) @description("…") @tags(a, b) @confidence(0.8) @support(924)`."""
 
 from __future__ import annotations
 
@@ -37,14 +37,17 @@ NO_ANNOTATIONS = Annotations()
 
 
 def read_annotations(cursor: Cursor) -> Annotations:
-    """All annotations before a statement. Their problems are reported and the statement is read all the same."""
+    """All annotations before a statement. Reports their problems, so that the statement can be read all the same."""
     start = cursor.token.start
     annotations = NO_ANNOTATIONS
     seen: set[str] = set()
     while cursor.token.kind == "@":
         at = cursor.advance()
-        name = cursor.expect("word", "the name of an annotation").text
-        terms = _read_arguments(cursor)
+        word = cursor.expect("word", "the name of an annotation")
+        name = word.text
+        # `@hard (X + 1) mod 7 < 3 <- …`: what follows a blank is the head.
+        is_head = name in {"hard", "soft"} and cursor.token.start > word.end
+        terms = None if is_head else _read_arguments(cursor)
         span = cursor.span_from(at.start)
         if _is_usable(cursor, name, seen, span):
             annotations = _annotate(cursor, annotations, name, terms, span)
@@ -109,7 +112,7 @@ def _is_weight(value: int | float) -> bool:
 
 
 def _names(terms: tuple[Term, ...]) -> tuple[str, ...] | None:
-    """The terms as names, where all of them are; a word in upper case is as good a name here as any."""
+    """The terms as names; None unless all of them are. A word in upper case is a name here."""
     names = []
     for term in terms:
         match term:

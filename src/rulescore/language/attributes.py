@@ -10,9 +10,9 @@ from typing import TypeVar
 
 from rulescore.errors import Diagnostic, InputError, Source, Span
 from rulescore.language.bodies import read_body
+from rulescore.language.builtins import TESTS
 from rulescore.language.conditions import read_expression
 from rulescore.language.cursor import Cursor, StatementError
-from rulescore.language.functions import TESTS
 from rulescore.language.literals import EscapeError, unquote
 from rulescore.language.syntax import Aggregate, And, Atom, Expression, Let, RowAtom, Test, Variable
 from rulescore.language.tokens import Token, statements
@@ -54,7 +54,7 @@ def _parse(source: Source, read: Callable[[Cursor], _Read]) -> _Read:
 
 
 def _with_attributes(tokens: list[Token]) -> list[Token]:
-    """The tokens with names told from operators (`mod`), units (`30 days`), functions, and the constants of a set."""
+    """The tokens with attributes marked as such; operators (`mod`), units (`30 days`), functions and constants of a set are not."""
     changed: list[Token] = []
     in_set = False
     for token, following in zip(tokens, [*tokens[1:], tokens[-1]], strict=True):
@@ -66,7 +66,7 @@ def _with_attributes(tokens: list[Token]) -> list[Token]:
 
 
 def _name(token: Token) -> str | None:
-    """The attribute a token names; None where it names none, or none that can be read."""
+    """The attribute that a token names; None if it names none, or has a wrong escape."""
     if token.kind == "word":
         return token.text
     if token.kind == "quoted" and token.text.startswith("`"):
@@ -78,7 +78,7 @@ def _name(token: Token) -> str | None:
 
 
 def _check(cursor: Cursor, tree: Expression | And) -> None:
-    """Raises where the tree speaks of more than the row at hand."""
+    """Raises if the tree speaks of more than the attributes of one row."""
     for node in nodes_in(tree):
         match node:
             case Atom() | RowAtom() | Aggregate() | Let():

@@ -1,23 +1,23 @@
-"""Whole bodies, and atoms that stand alone: what statements are made of."""
+"""The parts of statements: whole bodies, and atoms that stand alone."""
 
 from __future__ import annotations
 
 from itertools import islice
 
+from rulescore.language.builtins import without_arguments
 from rulescore.language.conditions import JOINTS, PREDICATE_KINDS, read_application, read_conjunction
 from rulescore.language.cursor import Cursor
-from rulescore.language.functions import without_arguments
 from rulescore.language.syntax import And, Atom, RowAtom
 from rulescore.language.terms import read_predicate
 from rulescore.language.trees import atoms_in, conditions_in
 
 MOST_ATOMS = 100
 MOST_CONDITIONS = 10_000
-"""How many a body may have. No rule that a person or a miner writes comes near; engines join more of them for hours."""
+"""The most that a body may have. Rules of people and of miners have far fewer; engines would join more of them for hours."""
 
 
 def read_body(cursor: Cursor) -> And:
-    """One condition or more. Claims nothing about what follows, except that a further arrow means a forgotten full stop."""
+    """One condition or more. Does not check what follows, except for a further arrow: it means a forgotten full stop."""
     if cursor.token.kind in {".", "end"}:
         raise cursor.failure(
             "E107",

@@ -1,16 +1,14 @@
 """Atoms, expressions and conditions: each function reads one of them and leaves the cursor behind it.
 
-Conditions and expressions look alike until an operator or its absence tells them apart: `(f(X))` may be either. So they are read
-as one, loosest joint first (`or`, `and`, `not`, comparisons, sums, products), and each place says which of the two it takes.
+Conditions and expressions look alike until an operator or its absence tells them apart: `(f(X))` may be either. So we read
+both alike, loosest joint first (`or`, `and`, `not`, comparisons, sums, products), and the caller says which of the two it takes.
 """
 
 from __future__ import annotations
 
 from rulescore.errors import Span
-from rulescore.language.cursor import NAME_KINDS, Cursor
-from rulescore.language.functions import (
+from rulescore.language.builtins import (
     AGGREGATES,
-    FUNCTIONS,
     TOLERANCES,
     Node,
     condition_of,
@@ -19,7 +17,9 @@ from rulescore.language.functions import (
     without_arguments,
     without_colon,
 )
+from rulescore.language.cursor import NAME_KINDS, Cursor
 from rulescore.language.rows import at_argument_name, mixed_arguments, read_row
+from rulescore.language.signatures import FUNCTIONS
 from rulescore.language.syntax import (
     Aggregate,
     Aggregation,
@@ -65,7 +65,7 @@ def read_conjunction(cursor: Cursor) -> And:
 
 
 def read_formula(cursor: Cursor) -> Node:
-    """Conditions joined by `,`, `and` and `or`; or one that is joined to nothing, which may be a value as well."""
+    """Conditions joined by `,`, `and` and `or`; or a single one, which may also be a value."""
     start = cursor.token.start
     begin = 0
     node = _read_part(cursor)
@@ -98,7 +98,7 @@ def _joined(parts: list[Condition]) -> Condition:
 
 
 def _check_joint(cursor: Cursor, joints: set[str]) -> None:
-    """Raises where a joint does not go with the others of its list."""
+    """Raises if a joint does not go with the others of its list."""
     joint = cursor.token
     if joint.kind == "," and cursor.in_head:
         raise cursor.failure(
@@ -168,7 +168,7 @@ def _read_definition(cursor: Cursor) -> Let:
 
 
 def _read_comparison(cursor: Cursor, left: Node, start: int) -> Node:
-    """What follows a value: an operator and another value, a set, or nothing."""
+    """The rest of a comparison behind its first value: an operator and another value, a set, or nothing."""
     kind = cursor.token.kind
     operator = _COMPARISONS.get(kind)
     if operator is not None:
@@ -191,7 +191,7 @@ def _read_comparison(cursor: Cursor, left: Node, start: int) -> Node:
 
 
 def _check_arrow(cursor: Cursor, left: Node) -> None:
-    """Raises where what looks like a comparison in a head is meant as an arrow: `p(X) <= q(X).`"""
+    """Raises if the sign of a comparison in a head is meant as an arrow: `p(X) <= q(X).`"""
     is_condition = isinstance(left, Comparison) or (isinstance(left, Atom) and left.predicate not in FUNCTIONS)
     if cursor.in_head and is_condition and not cursor.has_arrow():
         raise cursor.unexpected("`<-`", help="the arrow between head and body is `<-`, with the head on its left")
@@ -213,7 +213,7 @@ def read_expression(cursor: Cursor) -> Expression:
 
 
 def _read_operation(cursor: Cursor, power: int, expected: str) -> Node:
-    """Operands joined by operators that bind more tightly than `power`; or one operand, which may be a condition as well."""
+    """Operands joined by operators that bind more tightly than `power`; or one operand, which may also be a condition."""
     start = cursor.token.start
     return _continue_operation(cursor, _read_operand(cursor, expected), start, power)
 
@@ -275,7 +275,7 @@ def _read_negative(cursor: Cursor) -> Negative:
 
 
 def read_application(cursor: Cursor) -> Atom | RowAtom | Test | Aggregate:
-    """A name and what stands in parentheses behind it. The cursor stands at the name, and a parenthesis follows."""
+    """A name with its arguments in parentheses. The cursor stands at the name, and a parenthesis follows."""
     token, tokens = cursor.token, cursor.tokens
     index = cursor.index + 2
     name = token.text if token.kind == "word" and token.text != "_" else read_predicate(cursor, "an atom")
@@ -311,7 +311,7 @@ def read_application(cursor: Cursor) -> Atom | RowAtom | Test | Aggregate:
 
 
 def _read_arguments(cursor: Cursor, name: str, before: list[Term]) -> tuple[list[Node | Wildcard], int]:
-    """The arguments of which `before` are read already, and the height of the highest one."""
+    """All arguments, with those of `before`, which we have read already; and the height of the highest one read here."""
     arguments: list[Node | Wildcard] = [*before]
     highest = 0
     while True:

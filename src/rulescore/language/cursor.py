@@ -1,8 +1,8 @@
-"""A place among the tokens of one statement, and what is said when the token there does not fit."""
+"""A place among the tokens of one statement, and the problems of a token that does not fit there."""
 
 from __future__ import annotations
 
-from rulescore.errors import Diagnostic, Source, Span, suggestion
+from rulescore.errors import Diagnostic, Source, Span, did_you_mean
 from rulescore.language.advice import FOREIGN, SYMBOLS, WORDS
 from rulescore.language.tokens import DECLARATION_WORDS, RESERVED, Token
 
@@ -25,7 +25,7 @@ class StatementError(Exception):
 
 
 class Cursor:
-    """The last of the tokens is never passed: it is a full stop or cannot be part of a statement."""
+    """Never passes the last token, which is a full stop or cannot be part of a statement."""
 
     __slots__ = (
         "begin",
@@ -48,12 +48,12 @@ class Cursor:
         self.problems = problems
         self.index = 0
         self.token = tokens[0]
-        # Where the last part of the list of conditions that was read last begins.
+        # The first token of the last condition in the list that we read last.
         self.begin = 0
         # In a head a comma joins nothing.
         self.in_head = False
         self.parameters: tuple[str, ...] = ()
-        # Looked for when first asked for: only a statement that is not written as it should be is asked.
+        # The last `<-` among the tokens, which `has_arrow` looks for once.
         self.last_arrow: int | None = None
         # How many brackets are open; how high the tree of the expression read last is, and the highest one so far.
         self.depth = self.height = self.peak = 0
@@ -63,7 +63,7 @@ class Cursor:
         self.token = self.tokens[index]
 
     def move(self, index: int) -> None:
-        """To the beginning of a statement."""
+        """Moves to the beginning of a statement."""
         self.jump(index)
         self.in_head = False
         self.parameters = ()
@@ -95,7 +95,7 @@ class Cursor:
         return Span(self.source, token.start, token.end)
 
     def enter(self) -> None:
-        """Something opens here that `leave` closes."""
+        """Opens a level of nesting, which `leave` closes."""
         self.depth += 1
         if self.depth > DEEPEST:
             raise self._too_deep()
@@ -104,7 +104,7 @@ class Cursor:
         self.depth -= 1
 
     def grow(self, height: int) -> None:
-        """The expression read last is a tree of this height."""
+        """Records the height of the expression read last, as a tree."""
         self.height = height
         self.peak = max(self.peak, height)
         if height > DEEPEST:
@@ -125,7 +125,7 @@ class Cursor:
         return StatementError(_diagnostic(code, message, span, label, note, help), resume)
 
     def finish(self, expected: str) -> None:
-        """Claims that the statement is complete: a full stop is next."""
+        """Raises unless the statement is complete: a full stop is next."""
         if self.token.kind == ".":
             return
         if self.token.kind == "end" or self.at_statement():
@@ -153,7 +153,7 @@ class Cursor:
         return self.index < self.last_arrow
 
     def missing_full_stop(self, index: int) -> StatementError:
-        """The statement should have ended before the token at `index`, which is where reading resumes."""
+        """The problem that the statement should have ended before the token at `index`. Reading resumes there."""
         token, last = self.tokens[index], self.tokens[index - 1]
         start = last.start if last.kind == "," else last.end
         ending = token.kind == "end"
@@ -167,8 +167,8 @@ class Cursor:
         )
 
     def unexpected(self, expected: str, *, operand: bool = False, help: str = "") -> StatementError:
-        """Says what was expected and what was found; `operand` where a name or a term could stand. A `help` that is given goes
-        before what the token would suggest."""
+        """The problem that a token is not what we expected. `operand`: a name or a term could stand here. `help` replaces the
+        advice for the token."""
         token = self.token
         mistake = self._mistake(token)
         if mistake is not None:
@@ -234,10 +234,10 @@ class Cursor:
 
     def _unknown_parameter(self, token: Token) -> StatementError:
         if not self.parameters:
-            message, advice = f"`{token.text}` is a parameter, but this is no template", "a template begins `for $p in {a, b}:`"
+            message, advice = f"`{token.text}` is a parameter, but this is not a template", "a template begins `for $p in {a, b}:`"
         else:
-            meant = suggestion(token.text, self.parameters)
-            message, advice = f"the template has no parameter `{token.text}`", f"did you mean `{meant}`?" if meant else ""
+            message = f"the template has no parameter `{token.text}`"
+            advice = did_you_mean(token.text, self.parameters) or ""
         note = f"its parameters are {', '.join(f'`{name}`' for name in self.parameters)}" if self.parameters else ""
         return self.failure("E123", message, self.token_span(token), note=note, help=advice)
 

@@ -1,4 +1,4 @@
-"""Statements that are no rules. Each function reads what follows its keyword, up to the full stop."""
+"""Declarations: all statements but rules. Each function reads what follows its keyword, up to the full stop."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _read_functional(cursor: Cursor, start: int) -> tuple[Declaration, ...]:
 
 
 def _read_terms(cursor: Cursor) -> tuple[Term, ...]:
-    """Terms up to what cannot be one; there may be none, which is reported where the whole is in view."""
+    """The terms up to the end of their list. If there are none, the caller reports it."""
     if cursor.token.kind in {"->", ")", "."}:
         return ()
     terms = [read_term(cursor)]
@@ -121,17 +121,20 @@ def _check_dependency(
     """Raises unless keys and values are different variables of the atom, at least one of each."""
     if not keys or not values:
         raise _not_functional(cursor, f"`functional` has no {'value' if keys else 'key'}", span)
+    arguments = set(terms)
     for term in (*keys, *values):
         if not isinstance(term, Variable):
             raise _not_functional(cursor, "keys and values of `functional` are variables", term.span or span)
-        if term not in terms:
+        if term not in arguments:
             raise _not_functional(cursor, f"`{term.name}` is not an argument of the predicate", term.span or span)
     for among in (terms, (*keys, *values)):
-        for position, term in enumerate(among):
-            if isinstance(term, Variable) and term in among[:position]:
+        seen: set[Term] = set()
+        for term in among:
+            if isinstance(term, Variable) and term in seen:
                 raise _not_functional(cursor, f"the variable `{term.name}` is repeated", term.span or span)
             if not isinstance(term, Variable | Wildcard):
                 raise _not_functional(cursor, "the arguments of `functional` are variables", term.span or span)
+            seen.add(term)
 
 
 def _not_functional(cursor: Cursor, message: str, span: Span) -> StatementError:
@@ -145,7 +148,8 @@ def _not_functional(cursor: Cursor, message: str, span: Span) -> StatementError:
 
 
 def _positions(names: list[str | None], terms: tuple[Term, ...]) -> tuple[int, ...]:
-    return tuple(names.index(term.name) for term in terms if isinstance(term, Variable))
+    numbers = {name: number for number, name in enumerate(names)}
+    return tuple(numbers[term.name] for term in terms if isinstance(term, Variable))
 
 
 def _read_closed(cursor: Cursor, start: int) -> tuple[Declaration, ...]:

@@ -1,4 +1,4 @@
-"""What takes the place of a template's parameter: the tokens of one constant or name."""
+"""Fillings, which replace a template's parameters: the tokens of one constant or name."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from rulescore.errors import Source
 from rulescore.language.cursor import Cursor, StatementError
 from rulescore.language.literals import quote, write_value
-from rulescore.language.syntax import Value
 from rulescore.language.terms import read_constant
 from rulescore.language.tokens import Token, is_dotted, statements
+from rulescore.values.types import Value
 
 _CONSTANTS = frozenset({"number", "+", "-", "date", "moment", "true", "false", "quoted"})
 
@@ -55,7 +55,7 @@ def filling_of(value: Value) -> Filling:
 
 
 def filling_of_cell(cell: str) -> Filling:
-    """What the cell of a table says: a constant where it reads as one, a string or name otherwise."""
+    """The filling in a cell of a table: a constant if it reads as one, a string or name otherwise."""
     tokens, *others = statements(Source("cell", cell))
     last = tokens.pop()
     if others or last.kind != "end" or not tokens or tokens[0].kind not in _CONSTANTS:

@@ -1,13 +1,13 @@
-"""How values and names are written, in both directions."""
+"""Values and names as text, in both directions."""
 
 from __future__ import annotations
 
 import datetime
 import re
 
-from rulescore.language.moments import write_duration, write_moment
-from rulescore.language.syntax import Value
 from rulescore.language.tokens import is_dotted, is_variable_word, is_word
+from rulescore.values.moments import write_duration, write_moment
+from rulescore.values.types import Value
 
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _ESCAPED = {'"': '"', "`": "`", "\\": "\\", "n": "\n", "t": "\t", "r": "\r"}
@@ -15,7 +15,7 @@ _WRITTEN = {"\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
 class EscapeError(ValueError):
-    """A backslash followed by what is no escape; `start` and `end` are offsets into the quoted text."""
+    """A backslash that does not begin an escape; `start` and `end` are offsets into the quoted text."""
 
     def __init__(self, start: int, end: int) -> None:
         super().__init__(start, end)
@@ -31,7 +31,7 @@ def unquote(quoted: str) -> str:
 
 def _unescape(match: re.Match[str]) -> str:
     code, letter = match.groups()
-    # Half of a surrogate pair is no character: it could be neither stored nor printed.
+    # Half of a surrogate pair is not a character: we could neither store nor print it.
     if code and not 0xD800 <= int(code, 16) < 0xE000:
         return chr(int(code, 16))
     if letter in _ESCAPED:
@@ -40,7 +40,7 @@ def _unescape(match: re.Match[str]) -> str:
 
 
 def quote(text: str, mark: str) -> str:
-    """The text in quotes; what a reader could not see or would misread is escaped."""
+    """The text in quotes, with escapes for characters that a reader could not see or would misread."""
     if text.isprintable() and mark not in text and "\\" not in text:
         return mark + text + mark
     return mark + "".join(_write_character(character, mark) for character in text) + mark
@@ -67,7 +67,7 @@ def write_predicate(name: str) -> str:
 
 
 def write_value(value: Value) -> str:
-    """A constant as it stands among terms: a string is quoted unless it is a word that no one takes for a variable."""
+    """A constant as it stands among terms: a string is quoted unless it is a word that is not written like a variable."""
     match value:
         case str():
             return value if is_word(value) and not is_variable_word(value) else quote(value, '"')

@@ -1,4 +1,4 @@
-"""What rules are called."""
+"""The names of rules."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rulescore.errors import Source
 from rulescore.language.syntax import Program
 
 TEXT_NAME = "<rules>"
-"""What a source is called that was given as text."""
+"""The name of a source that the user gave as text."""
 
 
 def rule_names(program: Program) -> list[str]:
@@ -37,8 +37,8 @@ def _numbered(start: str, last: int) -> Iterator[tuple[int, str]]:
 
 
 def _labels(sources: Iterable[Source]) -> dict[Source, str]:
-    """What stands before the line: the name of the file, with as many folders as set it apart from others of that name. Several
-    texts, or a file that is read twice, are numbered."""
+    """What stands before the line number: the name of the file, with as many folders as set it apart from others of that name.
+    Several texts, or a file that we read twice, get numbers."""
     distinct = tuple(dict.fromkeys(sources))
     paths = list(dict.fromkeys(source.name for source in distinct))
     short = {path: _shortest(path, paths) for path in paths}

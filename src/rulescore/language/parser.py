@@ -1,58 +1,29 @@
-"""Rule files to syntax trees. All problems of all files are raised together."""
+"""Rule files to syntax trees. One InputError has all problems of all files."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
+from rulescore.deadline import look_at_the_clock
 from rulescore.errors import Diagnostic, InputError, Source, Span, suggestion
 from rulescore.language.advice import WORDS
 from rulescore.language.annotations import NO_ANNOTATIONS, Annotations, read_annotations
 from rulescore.language.bodies import read_atom, read_body
+from rulescore.language.builtins import condition_of
 from rulescore.language.conditions import read_formula
 from rulescore.language.cursor import Cursor, StatementError
 from rulescore.language.declarations import read_declaration
-from rulescore.language.functions import condition_of
 from rulescore.language.syntax import Atom, Falsity, Head, Let, Program, Rule, Statement
 from rulescore.language.templates import Template, filled, in_expansion, read_template
 from rulescore.language.terms import read_name
 from rulescore.language.tokens import DECLARATION_WORDS, Token, statements
 
-CODES: dict[str, str] = {
-    "E101": "something else was expected here",
-    "E102": "a character that the rule language does not use",
-    "E103": "a quotation is not closed on its line",
-    "E104": "a backslash in quotes is followed by what is no escape",
-    "E105": "a number, a date or a date-time is not written as one, or is none",
-    "E106": "a full stop is missing",
-    "E107": "a rule has no body",
-    "E108": "a predicate has no arguments",
-    "E109": "something cannot stand in a head",
-    "E110": "something is not part of the rule language",
-    "E111": "a name has to be quoted",
-    "E112": "an annotation is unknown",
-    "E113": "the arguments of an annotation do not fit",
-    "E114": "an annotation stands before a declaration",
-    "E115": "an annotation is repeated, or contradicts another",
-    "E116": "`incompatible` is given what cannot be incompatible",
-    "E117": "`functional` does not say which arguments determine which",
-    "E118": "`,` and `or` stand side by side without parentheses",
-    "E119": "a function or an aggregate is unknown, or is given what it does not take",
-    "E120": "arguments with names are mixed with others, repeated or computed",
-    "E121": "something that has no value stands where a value is needed",
-    "E122": "a condition is nested too deeply",
-    "E123": "a template or its parameters are not written as they should be",
-    "E124": "the table of a template's values cannot be used",
-    "E125": "the table of a template's values is no regular file within the folder of the rule file",
-    "E126": "rules given as text name a table of values, and no folder is given for it",
-    "E127": "a body has too many atoms or conditions",
-}
-
 _Read = TypeVar("_Read")
-# Behind these `false` is a constant, not a head.
+# Before these, `false` is a constant, not a head.
 _AFTER_CONSTANTS = frozenset({"=", "!=", "<", "<=", ">", ">=", "==", "+", "-", "*", "/", "in", "not", "("})
 _TURNED_ARROWS = frozenset({"->", "=>"})
-# Behind these a word is no part of a head.
+# Before these, a word is not part of a head.
 _AFTER_KEYWORDS = frozenset({"word", "quoted", "dotted", "variable", "."})
 
 
@@ -67,6 +38,7 @@ def parse_all(sources: Iterable[Source]) -> Program:
     read: list[Statement] = []
     for source in sources:
         for tokens in statements(source):
+            look_at_the_clock()
             if tokens[0].kind != "end":
                 _read_statements(Cursor(source, tokens, problems), read)
     if problems:
@@ -104,7 +76,7 @@ def _parse_alone(source: Source, read: Callable[[Cursor], _Read]) -> _Read:
 
 
 def _read_statements(cursor: Cursor, read: list[Statement]) -> None:
-    """One statement, or several where full stops are missing between them."""
+    """One statement, or several if full stops are missing between them."""
     resume: int | None = 0
     while resume is not None:
         cursor.move(resume)
@@ -134,10 +106,11 @@ def _read_plain_statement(cursor: Cursor, annotations: Annotations) -> tuple[Sta
 
 
 def _read_expansions(cursor: Cursor, template: Template, annotations: Annotations) -> tuple[Statement, ...]:
-    """The statements of a template, one for each row. The first expansion with problems is the last one read: others would
-    mostly repeat them."""
+    """The statements of a template, one for each row. Stops at the first expansion with problems: others would mostly
+    repeat them."""
     read: list[Statement] = []
     for row in template.rows:
+        look_at_the_clock()
         tokens, origins = filled(template, row)
         inner = Cursor(cursor.source, tokens, [])
         inner.parameters = template.parameters
@@ -186,7 +159,7 @@ def _read_rule_name(cursor: Cursor) -> str | None:
     if cursor.following.kind != ":":
         return None
     if cursor.token.kind == "number":
-        raise cursor.unexpected("the name of a rule", help=f'a name that is no word is quoted: `"{cursor.token.text}"`')
+        raise cursor.unexpected("the name of a rule", help=f'a name that is not a word is quoted: `"{cursor.token.text}"`')
     name = read_name(cursor, "the name of a rule")
     cursor.advance()
     return name
@@ -214,7 +187,7 @@ def _read_head(cursor: Cursor) -> Head:
 
 
 def _refuse_turned_arrow(cursor: Cursor) -> None:
-    """Raises where the body stands first, as in `a, b -> c.`, with the rule as it should be."""
+    """Raises if the body stands first, as in `a, b -> c.`; the help shows the rule as it should be."""
     if cursor.has_arrow():
         return
     arrows = [number for number in range(cursor.index, len(cursor.tokens)) if cursor.tokens[number].kind in _TURNED_ARROWS]
@@ -233,7 +206,7 @@ def _refuse_turned_arrow(cursor: Cursor) -> None:
 
 
 def _check_keyword(cursor: Cursor) -> None:
-    """Raises where a word that no head can begin with is a misspelt declaration, or begins a rule in another language."""
+    """Raises if a word that no head can begin with is a misspelt declaration, or begins a rule in another language."""
     word = cursor.token.text
     meant = suggestion(word, DECLARATION_WORDS)
     advice = WORDS.get(word.lower(), "")

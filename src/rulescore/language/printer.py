@@ -1,8 +1,8 @@
-"""Syntax trees to text. What is printed can be read again: `parse(print_statement(s))` gives `s`."""
+"""Syntax trees to text. The parser can read the text again: `parse(print_statement(s))` gives `s`."""
 
 from __future__ import annotations
 
-from rulescore.language.formulas import print_atom, print_body, print_condition, print_term
+from rulescore.language.conditions_printer import print_atom, print_body, print_condition, print_term
 from rulescore.language.literals import quote, write_name, write_predicate, write_value
 from rulescore.language.syntax import (
     Closed,
@@ -63,7 +63,7 @@ def _print_head(head: Head) -> str:
 
 
 def _print_annotations(rule: Rule) -> str:
-    """The annotations on a line of their own; nothing where there are none."""
+    """The annotations on a line of their own; empty if there are none."""
     annotations = []
     if rule.kind is not None:
         annotations.append(f"@{rule.kind}")
@@ -81,7 +81,7 @@ def _print_annotations(rule: Rule) -> str:
 
 
 def _print_dependency(functional: Functional) -> str:
-    """The short form where the keys are the leading arguments and the values all others."""
+    """In the short form if the keys are the leading arguments and the values all others."""
     names = [f"X{position + 1}" for position in range(functional.arity)] if functional.arity > 3 else list("XYZ")
     keys = ", ".join(names[position] for position in functional.keys)
     values = ", ".join(names[position] for position in functional.values)

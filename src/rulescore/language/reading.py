@@ -1,4 +1,4 @@
-"""Rule files of any format to one program. What was recognised, and what was set aside, is told."""
+"""Rule files of any format to one program. Notes tell what we recognised and what we set aside."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from rulescore.errors import Diagnostic, InputError, Severity, Source, Span
-from rulescore.language.formats.base import EMPTY_BODY, Format, Found, TableName
+from rulescore.language.formats.base import EMPTY_BODY, Found, RuleFormat, TableName
 from rulescore.language.formats.strangers import data_file
 from rulescore.language.formats.table import FORMATS, recognise
 from rulescore.language.parser import parse
@@ -16,14 +16,8 @@ from rulescore.language.sources import EVERY_RULE, RuleSource
 from rulescore.language.syntax import Program, Statement
 from rulescore.language.tokens import DECLARATION_WORDS
 
-CODES = {
-    "E151": "a rule file is neither in the rule language nor in a format that is known",
-    "W151": "rules of another tool were read, or some rules of a file alone",
-    "W152": "rules without a body are set aside",
-}
-
 NOTES = frozenset({"W151"})
-"""Codes of what is no problem."""
+"""Codes of notes, which are not problems."""
 
 _OWN_SIGNS = re.compile(rf"<-(?!-)|:-|←|->|=>|@|^\s*(?:{'|'.join(sorted(DECLARATION_WORDS))}|for)\b", re.MULTILINE)
 
@@ -38,8 +32,8 @@ class Reading:
 
 
 def read_rules(sources: Iterable[Source], tables: Sequence[TableName] = ()) -> Reading:
-    """The statements of several files, in order. Raises InputError with every problem in any of them. `tables`: what denial
-    constraints over tables may speak of."""
+    """The statements of several files, in order. Raises InputError with every problem in any of them. `tables`: those that
+    denial constraints may be about."""
     read: list[Statement] = []
     told: list[Diagnostic] = []
     problems: list[Diagnostic] = []
@@ -66,8 +60,8 @@ def read_rules(sources: Iterable[Source], tables: Sequence[TableName] = ()) -> R
     return Reading(Program(tuple(read)), tuple(told), foreign)
 
 
-def format_of(source: Source) -> Format | None:
-    """The format that is named, or recognised; None for our own language."""
+def format_of(source: Source) -> RuleFormat | None:
+    """The format that the user names, or that we recognise; None for our own language."""
     named = source.format if isinstance(source, RuleSource) else None
     if named is not None:
         return FORMATS.get(named)
@@ -83,7 +77,7 @@ def format_of(source: Source) -> Format | None:
 
 
 def _refuse_unknown(source: Source) -> None:
-    """Raises if a text has nothing of a rule of ours, and more than a comment."""
+    """Raises InputError unless a text, which has no sign of our rules, consists of comments."""
     for line in re.finditer(r"^[^\S\n]*[^\s#].*$", source.text, re.MULTILINE):
         raise InputError(
             Diagnostic(
@@ -102,7 +96,7 @@ def _program(found: Found) -> Program:
     return Program(tuple(found.rules))
 
 
-def _told(source: Source, form: Format | None, found: Found | None, rules: int, kept: int) -> Iterator[Diagnostic]:
+def _told(source: Source, form: RuleFormat | None, found: Found | None, rules: int, kept: int) -> Iterator[Diagnostic]:
     name = PurePath(source.name).name
     chosen = [] if kept == rules else [f"{kept:,} of them chosen"]
     if isinstance(source, RuleSource) and source.choice.weigh_by is not None:

@@ -1,4 +1,4 @@
-"""Rule files with what a user says about them: their format, and which of their rules are wanted."""
+"""Rule files with what a user says about them: their format, and which of their rules to take."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ from rulescore.language.formats.base import WEIGHT_TAG, FormatName
 from rulescore.language.syntax import Atom, Program, RowAtom, Rule
 from rulescore.language.trees import atoms_in
 
-CODES = {"E157": "a rule cannot be weighed by what its tool says of it"}
-
 
 class WeighBy(StrEnum):
-    """What a tool says of a rule that may be its weight in scores."""
+    """The figure that a tool states of a rule and that becomes its weight in scores."""
 
     CONFIDENCE = "confidence"
     WEIGHT = "weight"
@@ -22,9 +20,9 @@ class WeighBy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RuleChoice:
-    """Which rules of a file are wanted: all conditions have to hold. Rules that state no confidence, or no support, are not
-    judged by it. `max_length`: atoms in the body. `heads`: predicates of which one stands in the head. `weigh_by`: what becomes the
-    weight of a rule; one that does not state it keeps its own."""
+    """Which rules of a file the user wants: those that meet all conditions. A rule that states no confidence, or no support, meets
+    the condition on it. `max_length`: atoms in the body. `heads`: predicates of which one stands in the head. `weigh_by`: the
+    figure that becomes the weight of a rule; a rule without it keeps its own."""
 
     min_confidence: float | None = None
     min_support: int | None = None
@@ -41,7 +39,7 @@ class RuleChoice:
         )
 
     def chosen(self, program: Program) -> Program:
-        """The declarations, and the rules that are wanted, with their weights."""
+        """The declarations, and the rules that the user wants, with their weights."""
         found = (one for one in program.statements if not isinstance(one, Rule) or self.wants(one))
         return Program(tuple(self._weighed(one) if isinstance(one, Rule) else one for one in found))
 
@@ -65,7 +63,7 @@ EVERY_RULE = RuleChoice()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RuleSource(Source):
-    """`format`: the one the user names; None if the text has to tell."""
+    """`format`: the one the user names; None if we recognise it by the text."""
 
     format: FormatName | None = field(default=None, kw_only=True)
     choice: RuleChoice = field(default=EVERY_RULE, kw_only=True)

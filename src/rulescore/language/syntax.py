@@ -1,19 +1,16 @@
-"""What a rule file says, as data. Nothing here computes; spans take no part in equality.
+"""The syntax tree of a rule file. Nothing here computes; spans take no part in equality.
 
 Three layers: terms stand in atoms, expressions are computed from terms, conditions are true, false or unknown.
 """
 
 from __future__ import annotations
 
-import datetime
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
 from rulescore.errors import Span
-
-Value = str | int | float | bool | datetime.date | datetime.timedelta
-"""A duration (`30 days`) is a value of expressions only: no fact holds one."""
+from rulescore.values.types import Value
 
 
 class Kind(StrEnum):
@@ -62,8 +59,8 @@ class Wildcard:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A typed value. Python takes `True`, `1` and `1.0` for equal; where it matters, compare the keys of `data.constants`: by them
-    `1` and `1.0` are one constant and `true` is another."""
+    """A typed value. Python takes `True`, `1` and `1.0` for equal; if it matters, compare the keys of `values.keys`: by them `1`
+    and `1.0` are one constant and `true` is another."""
 
     value: Value
     span: Span | None = field(default=None, compare=False, repr=False)
@@ -210,7 +207,7 @@ Head = Atom | RowAtom | Test | Comparison | Membership | Not | And | Or | Falsit
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """`confidence` and `support` are what the program that found the rule says of it."""
+    """`confidence` and `support`: figures of the program that found the rule."""
 
     head: Head
     body: And
@@ -291,7 +288,7 @@ Statement = Rule | Declaration
 
 @dataclass(frozen=True)
 class Program:
-    """The statements of one or several rule files, in order. Its parts are asked for in loops, so they are picked out once."""
+    """The statements of one or several rule files, in order. Callers ask for its parts in loops, so we pick them out once."""
 
     statements: tuple[Statement, ...]
 

@@ -1,7 +1,7 @@
 """Values of templates from CSV files: `for $p, $q in "pairs.csv": …`. The header names the parameters.
 
-Rules may come from people who are not to read the files of whoever runs them. So a table lies within the folder of the rule file,
-and no message tells what stands in it.
+The author of a rule may have no right to read the files of the user who runs it. So a table lies within the folder of the rule
+file, and no message tells what stands in it.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
-from rulescore.errors import Span, suggestion
+from rulescore.errors import Span, meant_file
 from rulescore.language.cursor import Cursor, StatementError
 from rulescore.language.fillings import Filling, filling_of_cell
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A value for each parameter. `line` says where they stand if that is a file."""
+    """A value for each parameter. `line`: where they stand, if in a file."""
 
     values: tuple[Filling, ...]
     line: str | None = None
@@ -41,7 +41,7 @@ def read_table(cursor: Cursor, name: str, span: Span, parameters: tuple[str, ...
 
 
 def _read_lines(cursor: Cursor, name: str, span: Span) -> list[tuple[int, list[str]]]:
-    """The rows with their line numbers; empty lines are left out."""
+    """The rows with their line numbers, without empty lines."""
     try:
         path = _path(cursor, name, span)
         with path.open(encoding="utf-8-sig", newline="") as file:
@@ -50,7 +50,7 @@ def _read_lines(cursor: Cursor, name: str, span: Span) -> list[tuple[int, list[s
     except UnicodeDecodeError:
         raise _unusable(cursor, f"`{name}` is not UTF-8", span) from None
     except csv.Error as error:
-        raise _unusable(cursor, f"`{name}` is no CSV file: {error}", span) from None
+        raise _unusable(cursor, f"`{name}` is not a CSV file: {error}", span) from None
     # A name with the character NUL is a ValueError, and links that lead to each other are a RuntimeError of older Pythons.
     except (OSError, ValueError, RuntimeError) as error:
         reason = (getattr(error, "strerror", None) or str(error)).lower()
@@ -58,7 +58,7 @@ def _read_lines(cursor: Cursor, name: str, span: Span) -> list[tuple[int, list[s
 
 
 def _path(cursor: Cursor, name: str, span: Span) -> Path:
-    """Where a table is. Whether there is anything outside of the folder is not told either."""
+    """The path of a table. No message tells whether a file exists outside of the folder either."""
     if cursor.source.folder is None:
         help = "write the rules into a file beside it; in Python, `rulescore.RuleText(text, folder=…)` names a folder"
         raise cursor.failure("E126", "rules given as text read no files", span, help=help)
@@ -70,14 +70,12 @@ def _path(cursor: Cursor, name: str, span: Span) -> Path:
     if not path.exists():
         raise _unusable(cursor, f"there is no file `{name}`", span, help=_meant(path, name))
     if not stat.S_ISREG(path.stat().st_mode):
-        raise cursor.failure("E125", f"`{name}` is no regular file", span, help="save its rows as a CSV file")
+        raise cursor.failure("E125", f"`{name}` is not a regular file", span, help="save its rows as a CSV file")
     return path
 
 
 def _meant(path: Path, name: str) -> str:
-    siblings = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
-    close = suggestion(path.name, siblings)
-    return f"did you mean `{Path(name).with_name(close)}`?" if close else "a path is relative to the rule file"
+    return next(iter(meant_file(path, Path(name))), "a path is relative to the rule file")
 
 
 def _columns(cursor: Cursor, name: str, span: Span, header: list[str], parameters: tuple[str, ...]) -> list[int]:

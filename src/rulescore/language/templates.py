@@ -1,7 +1,7 @@
 """Templates: one statement with parameters, and the values that fill them in.
 
-`for $type, $limit in {("house", 500), ("flat", 800)}: statement.` The tokens of a value take the place of the parameter in the
-text as well, so that problems and spans point into the template.
+`for $type, $limit in {("house", 500), ("flat", 800)}: statement.` The tokens of a value have the parameter's
+position in the text, so that problems and spans point into the template.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _FORM = 'write `for $p, $q in {(a, b), (c, d)}: …`, or `for $p, $q in "pairs.c
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """`tokens` are those of the statement; the first of them is number `begin` among those of the whole template. `name` is what
-    the rule is called, with its parameters; None where it has no name."""
+    """`tokens`: those of the statement; the first has the number `begin` in the whole template. `name`: the name of the rule, with
+    its parameters; None if it has no name."""
 
     parameters: tuple[str, ...]
     rows: list[Row]
@@ -33,7 +33,7 @@ class Template:
 
 
 def read_template(cursor: Cursor) -> Template:
-    """What stands before the statement, which it leaves the cursor at."""
+    """Reads all that stands before the statement, and leaves the cursor there."""
     start = cursor.advance().start
     parameters = cursor.parameters = _read_parameters(cursor)
     cursor.expect("in", "`,` or `in`")
@@ -101,8 +101,8 @@ def _name(cursor: Cursor) -> str | None:
 
 
 def _check_use(cursor: Cursor, template: Template, span: Span) -> None:
-    """Raises where a parameter is given and not used: every value of it would give the same rule. A parameter that is used and
-    not given comes to light in the first expansion."""
+    """Raises if the statement does not use a parameter: every value of it would give the same rule. The first expansion reports a
+    parameter that the statement uses and the template does not have."""
     used = set(PARAMETER.findall(template.name or ""))
     for token in template.tokens:
         if token.kind in {"parameter", "dotted"}:
@@ -147,6 +147,6 @@ def _fill_text(text: str, values: Mapping[str, Filling]) -> str:
 
 
 def in_expansion(problem: Diagnostic, template: Template, row: Row) -> Diagnostic:
-    """A problem of one expansion, with the values that it has, or the line of the table that has them."""
+    """A problem of one expansion, with a note of its values, or of their line in a table."""
     values = ", ".join(f"`{name}` = `{value.text}`" for name, value in zip(template.parameters, row.values, strict=True))
     return replace(problem, notes=(*problem.notes, f"this is so with {row.line or values}"))

@@ -8,9 +8,9 @@ import math
 from rulescore.errors import Span
 from rulescore.language.cursor import NAME_KINDS, Cursor
 from rulescore.language.literals import EscapeError, unquote
-from rulescore.language.moments import DAY, UNITS, parse_moment
 from rulescore.language.syntax import Constant, Term, Variable, Wildcard
 from rulescore.language.tokens import Token, is_dotted, is_variable_word
+from rulescore.values.moments import DAY, UNITS, parse_moment
 
 PLAIN_KINDS = frozenset({"word", "quoted", "variable"})
 """Kinds of tokens that are a term by themselves."""
@@ -95,7 +95,7 @@ def read_number(cursor: Cursor) -> Constant:
 
 
 def _number(text: str) -> int | float:
-    """A number of which the interpreter says that it has too many digits is infinite."""
+    """A number; infinite if it has too many digits for the interpreter."""
     try:
         return float(text) if any(character in text for character in ".eE") else int(text)
     except ValueError:
@@ -108,7 +108,7 @@ def _read_duration(cursor: Cursor, start: int, number: int | float) -> Constant:
     duration = datetime.timedelta()
     if unit in _OTHER_UNITS or not isinstance(number, int):
         note = "a duration is a whole number of weeks, days, hours, minutes, seconds, milliseconds or microseconds: `30 days`"
-        cursor.report("E105", f"`{cursor.source.text[span.start : span.end]}` is no duration", span, note=note)
+        cursor.report("E105", f"`{cursor.source.text[span.start : span.end]}` is not a duration", span, note=note)
     else:
         try:
             duration = _duration(number * _UNITS[unit])
@@ -118,7 +118,7 @@ def _read_duration(cursor: Cursor, start: int, number: int | float) -> Constant:
 
 
 def _duration(count: int) -> datetime.timedelta:
-    """So many microseconds: engines have 64 bits for them, and for days as well."""
+    """A duration of `count` microseconds. Engines have 64 bits for microseconds, or for days."""
     if count % DAY and not -(2**63) <= count < 2**63:
         raise OverflowError
     return datetime.timedelta(days=count // DAY, microseconds=count % DAY)
@@ -144,7 +144,7 @@ def _moment(cursor: Cursor, token: Token) -> datetime.datetime:
     except ValueError as error:
         cursor.report(
             "E105",
-            f"`{token.text}` is no date-time: {error}",
+            f"`{token.text}` is not a date-time: {error}",
             cursor.token_span(token),
             note="a date-time is written `2020-01-31T12:30:00`, with a zone `2020-01-31T12:30:00+01:00` or `2020-01-31T11:30:00Z`",
             help=f'to use it as text, quote it: `"{token.text}"`',

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from itertools import chain
 from sys import intern
 from typing import NamedTuple
 
@@ -23,10 +24,10 @@ DECLARATION_WORDS = frozenset({"incompatible", "functional", "closed", "refute",
 
 
 class Token(NamedTuple):
-    """`kind` is the symbol or reserved word itself, one spelling for all (`:-` is `<-`), or the kind of what can vary: `word`,
+    """`kind` is the symbol or reserved word itself, one spelling for all (`:-` is `<-`), or a kind whose text varies: `word`,
     `dotted` (`sale.price`), `quoted`, `variable` (with a question mark), `parameter` (with a dollar sign), `number`, `date`,
-    `moment` (a date-time), `end`; or of a mistake: `unterminated`, `malformed`, `unknown`. A token that fills in a template's
-    parameter stands where the parameter does, so that `start` and `end` need not have the distance of the text."""
+    `moment` (a date-time), `end`; or the kind of a mistake: `unterminated`, `malformed`, `unknown`. A token that fills in a
+    template's parameter has the parameter's `start` and `end`, whatever the length of its text."""
 
     kind: str
     text: str
@@ -36,7 +37,8 @@ class Token(NamedTuple):
 
 def _combining_marks() -> str:
     """Vowel signs and accents, without which words of many scripts cannot be written; `\\w` leaves them out."""
-    return "".join(c for c in map(chr, range(0x300, 0xAC00)) if unicodedata.category(c) in {"Mn", "Mc"})
+    alphabets = chain(range(0x300, 0x3100), range(0xA000, 0xAC00))  # between them are ideographs, which have none
+    return "".join(c for c in map(chr, alphabets) if unicodedata.category(c) in {"Mn", "Mc"})
 
 
 _BLANK = r"[\s\ufeff]"  # a byte order mark counts as white space
@@ -46,7 +48,7 @@ _WORD = rf"{_LETTER}{_LETTERS}*+"
 _DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _DATE_LIKE = r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
 _TIME = r"[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?:Z|[+-][0-9]{2}:[0-9]{2})?"
-# The common ones first: the order of alternatives is what a large file's reading time hangs on.
+# The common symbols first: the order of alternatives decides how long a large file takes to read.
 _SYMBOL = r"[(),]|\.(?!\d)|<->|<=>|<[-=>]|:-|->|=[<=>]|>=|!=|&&|\|\||//|\*\*|[←→⇐⇒⊥∧∨¬≠≤≥:;\[\]{}@*/+\-=<>!&|^~%]"
 _SPELLINGS = {
     ":-": "<-",
@@ -68,7 +70,7 @@ _KINDS = {word: word for word in RESERVED} | _SPELLINGS
 _IDENTIFIER = re.compile(_WORD)
 PARAMETER = re.compile(rf"\${_WORD}")
 _DOTTED = re.compile(rf"{_WORD}\.{_WORD}")
-# The full stop of `a.b` is no end of a statement.
+# The full stop of `a.b` does not end a statement.
 _TOKEN = re.compile(
     rf"""{_BLANK}*(?:\#[^\n]*{_BLANK}*)*(?:
       (?P<symbol>{_SYMBOL})
@@ -119,5 +121,5 @@ def is_dotted(name: str) -> bool:
 
 
 def is_variable_word(word: str) -> bool:
-    """Whether a word is a variable where terms are expected."""
+    """Whether a word is a variable if it stands for a term."""
     return word[0].isupper() or (word[0] == "_" and len(word) > 1)

@@ -37,29 +37,34 @@ Node = Condition | Expression | Wildcard | Falsity
 _CONDITIONS = get_args(Condition)
 _EXPRESSIONS = get_args(Expression)
 _Node = TypeVar("_Node", bound=Node)
+_Parts = dict[type, Callable[[Any], tuple[Node, ...]]]
 
 
 def nodes_in(node: Node, *, negations: bool = True, aggregates: bool = True) -> Iterator[Node]:
     """The node itself and everything below it."""
+    return _below(node, _PARTS, negations, aggregates)
+
+
+def _below(node: Node, below: _Parts, negations: bool, aggregates: bool) -> Iterator[Node]:
     waiting = [node]
     while waiting:
         current = waiting.pop()
         yield current
         if (negations or not isinstance(current, Not)) and (aggregates or not isinstance(current, Aggregate)):
-            waiting += reversed(_PARTS[type(current)](current))
+            waiting += reversed(below[type(current)](current))
 
 
 def conditions_in(
     condition: Condition | Expression | Falsity, *, negations: bool = True, aggregates: bool = True
 ) -> Iterator[Condition]:
-    """The conditions, the given one first; with those of aggregates."""
-    for node in nodes_in(condition, negations=negations, aggregates=aggregates):
+    """The conditions, the given one first, and the conditions of aggregates."""
+    for node in _below(condition, _PARTS_BUT_SETS, negations, aggregates):
         if isinstance(node, _CONDITIONS):
             yield node
 
 
 def expressions_in(node: Node, *, negations: bool = True, aggregates: bool = True) -> Iterator[Expression]:
-    """What is compared, computed or tested, with the parts of it; not the terms of atoms, nor the constants of sets."""
+    """Expressions that are compared, computed or tested, with their parts; not the terms of atoms, nor the constants of sets."""
     waiting = [node]
     while waiting:
         current = waiting.pop()
@@ -74,7 +79,7 @@ def expressions_in(node: Node, *, negations: bool = True, aggregates: bool = Tru
 
 def variables_in(node: Node, *, negations: bool = True, aggregates: bool = True) -> Iterator[Variable]:
     """Every occurrence of a variable."""
-    for one in nodes_in(node, negations=negations, aggregates=aggregates):
+    for one in _below(node, _PARTS_BUT_SETS, negations, aggregates):
         if isinstance(one, Variable):
             yield one
 
@@ -88,16 +93,16 @@ def atoms_in(
         if isinstance(current, Atom | RowAtom):
             yield current
         elif (negations or not isinstance(current, Not)) and (aggregates or not isinstance(current, Aggregate)):
-            waiting += reversed(_PARTS[type(current)](current))
+            waiting += reversed(_PARTS_BUT_SETS[type(current)](current))
 
 
 def parts(node: Node) -> tuple[Node, ...]:
-    """What stands directly below a node, in the order written."""
+    """The nodes directly below a node, in the order written."""
     return _PARTS[type(node)](node)
 
 
 # By class, not by `match`: every check walks every rule, and of a hundred thousand rules the leaves alone are a million.
-_PARTS: dict[type, Callable[[Any], tuple[Node, ...]]] = {
+_PARTS: _Parts = {
     Atom: attrgetter("terms"),
     RowAtom: lambda node: tuple(term for _, term in node.arguments),
     **dict.fromkeys((Test, Call), attrgetter("arguments")),
@@ -110,11 +115,13 @@ _PARTS: dict[type, Callable[[Any], tuple[Node, ...]]] = {
     Aggregate: attrgetter("value", "condition"),
     **dict.fromkeys((Variable, Wildcard, Constant, Attribute, Falsity), lambda _: ()),
 }
+# A set may have a hundred thousand constants, and has neither conditions nor variables.
+_PARTS_BUT_SETS: _Parts = {**_PARTS, Membership: lambda node: (node.value,)}
 
 
 def replace_variables(node: _Node, replacements: Mapping[Variable, Expression]) -> _Node:
-    """The same tree with other values in place of variables. Where only a term or a variable can stand, in an atom or behind `let`,
-    a variable whose replacement is something else stays."""
+    """The same tree with other values in place of variables. In an atom or behind `let`, where only a term or a variable can stand,
+    a variable stays if its replacement is something else."""
     # A variable becomes an expression; every other node stays of its kind.
     return cast(_Node, _replaced(node, replacements))
 

@@ -1,1 +1,1 @@
-"""What has to be counted, decided without any SQL."""
+"""Decides what to count, without any SQL."""

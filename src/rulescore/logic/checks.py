@@ -1,6 +1,6 @@
-"""What is wrong with rules, and what is suspicious about them, once the data are known.
+"""Errors of rules, and warnings about suspicious ones.
 
-`structure` needs the rules alone; `meaning` needs the vocabulary too. Both return every problem they find.
+`structure` needs only the rules; `meaning` also needs the vocabulary of the data. Both return every problem they find.
 """
 
 from __future__ import annotations
@@ -8,16 +8,13 @@ from __future__ import annotations
 import datetime
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import cache
 
-from rulescore.data.constants import ConstantType, key_of, type_of
-from rulescore.data.vocabulary import Vocabulary
+from rulescore.deadline import look_at_the_clock
 from rulescore.errors import Diagnostic, Severity
-from rulescore.language.functions import TESTS, gives_value
-from rulescore.language.moments import MICROSECOND
-from rulescore.language.printer import print_term
+from rulescore.language.builtins import TESTS, gives_value
 from rulescore.language.syntax import (
     Aggregate,
-    And,
     Atom,
     Call,
     Closed,
@@ -27,7 +24,6 @@ from rulescore.language.syntax import (
     Functional,
     IncompatibleGroup,
     IncompatiblePair,
-    Not,
     Operation,
     PredicateDeclaration,
     Program,
@@ -40,108 +36,41 @@ from rulescore.language.syntax import (
     Wildcard,
 )
 from rulescore.language.trees import Node, nodes_in, parts, variables_in
-from rulescore.logic.normal import abbreviations, positive_variables
+from rulescore.logic.binder import safety
+from rulescore.logic.names import Names
+from rulescore.logic.problems import print_argument, wrong_type
+from rulescore.logic.schema import may_equal
 from rulescore.logic.slips import Spellings
+from rulescore.logic.types import type_of_value
 from rulescore.logic.usage import conditions_of, named_predicates, span_of, used_arities, used_atoms, uses
+from rulescore.logic.vocabulary import Vocabulary
+from rulescore.values.keys import key_of
+from rulescore.values.moments import MICROSECOND
+from rulescore.values.types import ValueType
 
-CODES = {
-    "E201": "a head variable is not bound by the body",
-    "E202": "a variable is bound by no positive atom and no equation (unsafe variable)",
-    "E203": "a predicate is used with two different numbers of arguments",
-    "E204": "two rules have one name",
-    "E205": "a predicate without facts closely resembles a known one",
-    "E206": "a constant has another type than the data at its position",
-    "E207": "an incompatibility of a predicate with itself",
-    "E208": "a wildcard in a head",
-    "E209": "a weight or kind is given for a rule that does not exist",
-    "E210": "a registered predicate has a name that is built in",
-    "W201": "two rules say the same",
-    "W202": "a declaration concerns no rule",
-    "W203": "a predicate has no facts in the data or any predictions",
-    "W204": "a rule's head is incompatible with one of its own body atoms",
-    "W205": "a rule of single letters in lower case, which are constants, has no variables",
-    "W207": "an aggregate has no variable of its own",
-    "W208": "a registered predicate is never asked: the data have a predicate of its name",
-}
-
-TypesAt = Mapping[tuple[str, int], frozenset[ConstantType]]
+TypesAt = Mapping[tuple[str, int], frozenset[ValueType]]
 
 
-def structure(program: Program, names: Iterable[str], horn: Program) -> list[Diagnostic]:
-    """Problems that need no data; variables are looked at in the statements of the fast family only."""
+def structure(program: Program, names: Iterable[str], known: Names) -> list[Diagnostic]:
+    """Problems that need no data."""
     problems: list[Diagnostic] = []
-    fast = {id(statement) for statement in horn.statements}
+    is_test = cache(known.is_surely_test)
     for statement in program.statements:
+        look_at_the_clock()
         match statement:
-            case Rule() if id(statement) in fast:
-                problems += _safety(statement)
-            case Refute() if id(statement) in fast:
-                problems += _refute_safety(statement)
+            case Rule() | Refute():
+                problems += safety(statement, is_test, known.tables.get)
             case IncompatiblePair(left, right):
                 problems += _pair(statement, left, right)
             case IncompatibleGroup(predicates):
                 problems += _group(statement, predicates)
-            case Rule() | Refute() | Functional() | Closed() | ExtractIncompatible() | PredicateDeclaration():
+            case Functional() | Closed() | ExtractIncompatible() | PredicateDeclaration():
                 pass
     problems += _without_variables(program)
     problems += _idle_aggregates(program)
     problems += _duplicate_names(program, names)
     problems += _duplicate_rules(program, names)
     return problems
-
-
-def _unsafe(term: Variable, where: str) -> Diagnostic:
-    return Diagnostic(
-        "E202",
-        f"variable `{print_term(term)}` is unsafe: {where} binds nothing",
-        term.span.place() if term.span else None,
-        "not bound",
-        notes=("a variable is bound by a positive atom, or by `=` to a constant or a bound variable",),
-        helps=(f"add a body atom that mentions `{print_term(term)}`",),
-    )
-
-
-def _safety(rule: Rule) -> Iterator[Diagnostic]:
-    head, body = rule.head, rule.body
-    positive = positive_variables(body)
-    bound = positive | set(abbreviations(body, positive))
-    if isinstance(head, Atom):
-        for term in head.terms:
-            match term:
-                case Variable(name) if name not in bound:
-                    yield Diagnostic(
-                        "E201",
-                        f"head variable `{print_term(term)}` is not bound by the body",
-                        term.span.place() if term.span else None,
-                        "not bound",
-                        notes=("every head variable must occur in the body",),
-                        helps=(f"add a body atom that mentions `{print_term(term)}`, or use a constant",),
-                    )
-                case Wildcard():
-                    yield Diagnostic(
-                        "E208",
-                        "a head cannot have `_`",
-                        term.span.place() if term.span else None,
-                        "stands for nothing the body binds",
-                        helps=("name the variable and bind it in the body",),
-                    )
-                case Variable() | Constant():
-                    pass
-    yield from _unsafe_in_body(body, bound)
-
-
-def _unsafe_in_body(body: And, bound: set[str]) -> Iterator[Diagnostic]:
-    for condition in body.conditions:
-        if not isinstance(condition, Atom):
-            where = "`not`" if isinstance(condition, Not) else "a comparison"
-            for variable in variables_in(condition):
-                if variable.name not in bound:
-                    yield _unsafe(variable, where)
-
-
-def _refute_safety(statement: Refute) -> Iterator[Diagnostic]:
-    bound = positive_variables(statement.body) | {t.name for t in statement.head.terms if isinstance(t, Variable)}
-    yield from _unsafe_in_body(statement.body, bound | set(abbreviations(statement.body, bound)))
 
 
 def _pair(statement: IncompatiblePair, left: Atom, right: Atom) -> Iterator[Diagnostic]:
@@ -167,7 +96,7 @@ def _group(statement: IncompatibleGroup, predicates: tuple[str, ...]) -> Iterato
 
 
 def _without_variables(program: Program) -> Iterator[Diagnostic]:
-    """A rule whose arguments are all short words in lower case probably meant variables."""
+    """Warn of rules whose arguments are all strings of one letter: the user probably meant variables."""
     for rule in program.rules:
         terms = [term for atom in used_atoms(rule) for term in atom.terms]
         if terms and all(isinstance(term, Constant) and isinstance(term.value, str) and len(term.value) == 1 for term in terms):
@@ -181,8 +110,8 @@ def _without_variables(program: Program) -> Iterator[Diagnostic]:
 
 
 def _idle_aggregates(program: Program) -> Iterator[Diagnostic]:
-    """An aggregate whose variables all occur outside of it is taken over one grounding at most. A key that is not named is a
-    variable of its own, so rows are left alone."""
+    """Warn of aggregates whose variables all occur outside: they range over one grounding at most. Skipped for row atoms: an
+    unnamed key is itself an inner variable."""
     for rule in program.rules:
         outside = {one.name for condition in conditions_of(rule) for one in variables_in(condition, aggregates=False)}
         for aggregate in (node for condition in conditions_of(rule) for node in nodes_in(condition)):
@@ -221,7 +150,7 @@ _Key = tuple[object, ...]
 
 
 def meaning_key(rule: Rule) -> _Key:
-    """What a rule says, whatever its variables are called: equal for rules that say the same in the same order."""
+    """A key that is equal for rules that say the same in the same order, whatever the names of their variables."""
     numbers: dict[str, int] = {}
 
     def key(node: Node) -> _Key:
@@ -273,9 +202,9 @@ def meaning(
     functions: Collection[str] = (),
     left_out: Collection[str] = (),
 ) -> list[Diagnostic]:
-    """Problems that show only beside the data. `elsewhere` says of names that they are no predicates of facts: they are tests,
-    or attributes of tables. `functions`: the names of registered predicates. `left_out`: in words, how many predictions are not
-    kept, so that nothing is known of them."""
+    """Problems that only the data show. `elsewhere`: whether a name is a test or an attribute of a table, so that facts do not
+    have it as a predicate. `functions`: the names of registered predicates. `left_out`: notes on how many predictions we dropped
+    unread."""
     problems = list(_arity_clashes(program, vocabulary, elsewhere))
     declared = {s.predicate for s in program.statements if isinstance(s, PredicateDeclaration)}
     problems += _unknown_predicates(program, vocabulary, declared, elsewhere, {*TESTS, *functions}, tuple(left_out))
@@ -328,7 +257,7 @@ def two_arities(statement: Statement, arities: Mapping[str, int | None]) -> Diag
 
 
 def _function_names(program: Program, functions: Iterable[str], elsewhere: Callable[[str], bool]) -> Iterator[Diagnostic]:
-    """Names of registered predicates that mean something else already."""
+    """Problems of registered predicates whose names are taken."""
     named = {name for statement in program.statements for name in named_predicates(statement)}
     for name in functions:
         if name in TESTS or gives_value(name):
@@ -388,7 +317,7 @@ def _has_facts(vocabulary: Vocabulary, predicate: str) -> bool:
 
 
 def literal_positions(statement: Rule | Refute) -> Iterator[tuple[Atom, int, Constant]]:
-    """Constants of a statement with every position of an atom that they stand at, or that a variable compared with them does."""
+    """The constants of a statement, each with every position of an atom that holds it or a variable compared with it."""
     atoms = list(used_atoms(statement))
     for atom in atoms:
         for position, term in enumerate(atom.terms):
@@ -411,35 +340,16 @@ def _constant_types(program: Program, types: TypesAt) -> Iterator[Diagnostic]:
         if types and isinstance(statement, Rule | Refute):
             for atom, position, term in literal_positions(statement):
                 here = types.get((atom.predicate, position))
-                if here and type_of(key_of(term.value)) not in here and id(term) not in reported:
+                if here and id(term) not in reported and not may_equal(type_of_value(term.value), here):
                     reported.add(id(term))
-                    yield _wrong_type(atom, position, term, here)
-
-
-def _wrong_type(atom: Atom, position: int, term: Constant, here: frozenset[ConstantType]) -> Diagnostic:
-    own = type_of(key_of(term.value))
-    found = " or ".join(map(_article, sorted(here)))
-    helps: tuple[str, ...] = ()
-    if here == {ConstantType.STRING}:
-        helps = (f'write it as a string, "{print_term(term)}", or declare the column\'s type when the data are read',)
-    return Diagnostic(
-        "E206",
-        f"`{print_term(term)}` is {_article(own)}, but argument {position + 1} of `{atom.predicate}` is {found} in the data",
-        term.span.place() if term.span else None,
-        _article(own),
-        helps=helps,
-    )
-
-
-def _article(kind: ConstantType) -> str:
-    return f"an {kind}" if kind is ConstantType.INSTANT else f"a {kind}"
+                    yield wrong_type(term, print_argument(atom.predicate, position), here)
 
 
 def _unused(program: Program) -> Iterator[Diagnostic]:
     heads = {name for rule in program.rules for name in _head_predicates(rule)}
     anywhere = {atom.predicate for s in program.statements for atom in used_atoms(s)}
     for statement in program.declarations:
-        # What an ontology declares it declares for whatever rules there are.
+        # An ontology declares for all rules, whichever the user has.
         if statement.span is not None and statement.span.source.converted:
             continue
         concerned = heads
@@ -468,7 +378,7 @@ def _unused(program: Program) -> Iterator[Diagnostic]:
 
 
 def _head_predicates(rule: Rule) -> Iterator[str]:
-    """Predicates that the head of a rule names; a row's attributes are predicates too."""
+    """The predicates that the head of a rule names. A row's attributes are predicates: `table.attribute`."""
     for node in nodes_in(rule.head):
         match node:
             case Atom(predicate):

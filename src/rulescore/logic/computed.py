@@ -1,4 +1,4 @@
-"""The variables whose values a statement orders or computes with. Only these need one type; all others may stand for anything."""
+"""The variables whose values a statement orders or computes with. Only these need one type; others may have values of any."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from rulescore.language.syntax import (
     Variable,
 )
 from rulescore.language.trees import nodes_in, variables_in
-from rulescore.logic.formula_problems import DECIDABLE
+from rulescore.logic.problems import DECIDABLE
 from rulescore.logic.usage import conditions_of
 
 _COUNTS = {Aggregation.COUNT, Aggregation.COUNT_DISTINCT}
 
 
 def computed_variables(statement: Rule | Refute, others: Iterable[str] = ()) -> frozenset[str]:
-    """Their names. `others`: variables that are computed with elsewhere, by what refutes the head."""
+    """The names of these variables. `others`: variables of the head that its refutations compute with."""
     found = set(others)
     equal: list[set[str]] = []
     for condition in conditions_of(statement):
@@ -38,7 +38,7 @@ def computed_variables(statement: Rule | Refute, others: Iterable[str] = ()) -> 
                     found |= _names(node)
                 case Test(predicate, arguments) if predicate in DECIDABLE:
                     found |= _names(*arguments)
-                case Atom(predicate) if predicate in DECIDABLE:  # of terms alone, it is read as an atom
+                case Atom(predicate) if predicate in DECIDABLE:  # the parser reads a test of terms alone as an atom
                     found |= {variable.name for variable in variables_in(node)}
                 case Aggregate(function, value) if function not in _COUNTS:
                     found |= _names(value)
@@ -48,7 +48,7 @@ def computed_variables(statement: Rule | Refute, others: Iterable[str] = ()) -> 
                     equal.append({variable.name for variable in variables_in(node)})
                 case _:
                     pass
-    # What stands for the same value is computed with if one of them is.
+    # Equal variables have the same value: if a statement computes with one, it computes with all.
     for _ in equal:
         for several in equal:
             if several & found:
@@ -57,5 +57,5 @@ def computed_variables(statement: Rule | Refute, others: Iterable[str] = ()) -> 
 
 
 def _names(*expressions: Expression) -> set[str]:
-    """Variables outside of aggregates, which have values of their own."""
+    """The variables outside of aggregates. Those inside have values of their own."""
     return {variable.name for one in expressions for variable in variables_in(one, aggregates=False)}

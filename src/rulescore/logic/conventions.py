@@ -1,17 +1,14 @@
-"""What a convention asks of the rules it counts, and what it counts."""
+"""What a convention counts, and which rules it can count."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import cache
 
-from rulescore.data.setting import Convention, Role, ScoringOptions
 from rulescore.errors import Diagnostic
 from rulescore.language.syntax import Atom, Falsity, Rule
-from rulescore.logic.refutation import Refutations
-
-CODES = {
-    "E251": "rules or refutations that the appendix convention cannot count",
-}
+from rulescore.logic.refutation import Declared, Opponent
+from rulescore.setting.model import Convention, Role, ScoringOptions
 
 _ROLES = {
     Convention.DEFINITION: frozenset({Role.BODY, Role.HEAD}),
@@ -25,20 +22,27 @@ def roles(options: ScoringOptions) -> frozenset[Role]:
 
 
 def distinct_variables(options: ScoringOptions) -> bool:
-    """Whether any two variables have to have different constants."""
+    """Whether any two variables must have different constants."""
     if options.distinct_variables is not None:
         return options.distinct_variables
     return options.convention is Convention.APPENDIX
 
 
 def unsuitable(
-    options: ScoringOptions, rules: Sequence[tuple[str, Rule]], ways: Refutations, fast: Collection[int]
+    options: ScoringOptions, rules: Sequence[tuple[str, Rule]], declared: Declared, fast: Collection[int]
 ) -> Iterator[Diagnostic]:
-    """Problems that list every rule which the convention in use cannot count. `fast`: the rules of Horn form."""
+    """Errors that list every rule that the convention cannot count. `fast`: the numbers of the Horn rules."""
     if options.convention is Convention.APPENDIX:
-        negative = {one.head for one in ways.oppositions if one.negative}
+
+        @cache
+        def refuted_otherwise(predicate: str, arity: int) -> str | None:
+            found = [way for way in declared.ways(predicate, arity, grouped=False) if not isinstance(way, Opponent) or way.negative]
+            if any(not isinstance(way, Opponent) for way in found):
+                return f"`{predicate}` is refuted by more than incompatible predicates"
+            return f"`{predicate}` is refuted by negative facts" if found else None
+
         reasons = {
-            name: reason for i, (name, rule) in enumerate(rules) if (reason := _reason(rule, ways, negative, horn=i in fast))
+            name: reason for i, (name, rule) in enumerate(rules) if (reason := _reason(rule, refuted_otherwise, horn=i in fast))
         }
         helps = (
             "it needs a head of one atom, a body of positive atoms, and refutation by incompatible predicates only; "
@@ -54,13 +58,10 @@ def _listed(code: str, what: str, reasons: Mapping[str, str], helps: tuple[str, 
         yield Diagnostic(code, message, notes=notes, helps=helps)
 
 
-def _reason(rule: Rule, ways: Refutations, negative: Collection[str], *, horn: bool) -> str | None:
+def _reason(rule: Rule, refuted_otherwise: Callable[[str, int], str | None], *, horn: bool) -> str | None:
     if not isinstance(rule.head, Atom):
         return "its head is `false`" if isinstance(rule.head, Falsity) else "its head is not one atom"
-    if not horn or not all(isinstance(literal, Atom) for literal in rule.body.conditions):
-        return "its body has more than positive atoms"
-    if ways.general(rule.head.predicate):
-        return f"`{rule.head.predicate}` is refuted by more than incompatible predicates"
-    if rule.head.predicate in negative:
-        return f"`{rule.head.predicate}` is refuted by negative facts"
-    return None
+    more = "its body has more than positive atoms"
+    if not all(isinstance(literal, Atom) for literal in rule.body.conditions):
+        return more
+    return refuted_otherwise(rule.head.predicate, rule.head.arity) or (None if horn else more)

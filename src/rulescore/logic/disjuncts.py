@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from math import prod
 
@@ -27,27 +26,16 @@ from rulescore.language.trees import Node, nodes_in, parts, variables_in
 from rulescore.logic.formula import Disjunct
 
 FRESH = "_."
-"""How variables for `_` begin; none that a rule names has a dot."""
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One disjunct before resolution."""
-
-    atoms: tuple[Atom | RowAtom, ...]
-    tests: tuple[Condition, ...]
-    values: dict[str, Expression]
-    bound: set[str]
-    conditions: tuple[Condition, ...]
+"""The prefix of variables for `_`. A variable that a rule names has no dot."""
 
 
 def is_fresh(variable: str) -> bool:
-    """Whether a variable of a rule stands for `_` or for a key that is not named."""
+    """Whether a variable of a rule stands for `_` or for an unnamed key."""
     return variable.startswith(FRESH)
 
 
 def disjunctions(condition: Condition, spelt_out: Callable[[Or], bool]) -> list[list[Condition]]:
-    """The ways for the positive part of a condition to hold, each as a conjunction; an `or` that is not to be spelt out stays."""
+    """The ways for the positive part of a condition to hold, each as a conjunction. An `or` that is not `spelt_out` stays whole."""
     match condition:
         case And(conditions):
             ways = [disjunctions(one, spelt_out) for one in conditions]
@@ -59,7 +47,7 @@ def disjunctions(condition: Condition, spelt_out: Callable[[Or], bool]) -> list[
 
 
 def number_of_ways(condition: Condition, spelt_out: Callable[[Or], bool]) -> int:
-    """How many `disjunctions` would give."""
+    """How many ways `disjunctions` would return."""
     match condition:
         case And(conditions):
             return prod(number_of_ways(one, spelt_out) for one in conditions)
@@ -67,6 +55,17 @@ def number_of_ways(condition: Condition, spelt_out: Callable[[Or], bool]) -> int
             return sum(number_of_ways(one, spelt_out) for one in conditions)
         case _:
             return 1
+
+
+def most_atoms(condition: Condition, spelt_out: Callable[[Or], bool]) -> int:
+    """The number of atoms in the way that has the most."""
+    match condition:
+        case And(conditions):
+            return sum(most_atoms(one, spelt_out) for one in conditions)
+        case Or(conditions) if spelt_out(condition):
+            return max(most_atoms(one, spelt_out) for one in conditions)
+        case _:
+            return int(isinstance(condition, Atom | RowAtom))
 
 
 def conjuncts(condition: Condition) -> Iterator[Condition]:
@@ -78,7 +77,7 @@ def conjuncts(condition: Condition) -> Iterator[Condition]:
 
 
 def bound_variables(disjunct: Disjunct) -> Iterator[str]:
-    """Variables that a disjunct's atoms bind, in the order of their first use."""
+    """The variables that a disjunct's atoms bind, in the order of their first use."""
     seen: dict[str, None] = {}
     for atom in disjunct.atoms:
         for _, term in atom.arguments:
@@ -87,19 +86,15 @@ def bound_variables(disjunct: Disjunct) -> Iterator[str]:
     yield from seen
 
 
-def common_values(parts: Sequence[Part]) -> dict[str, Expression]:
-    """Variables that stand for one expression in every disjunct. What that is made of is a variable of the rule even if an equation
-    binds it in some of them, or stands for one expression itself."""
-    first, *others = parts
-    return {name: value for name, value in first.values.items() if all(other.values.get(name) == value for other in others)}
+def common_values(values: Sequence[Mapping[str, Expression]]) -> dict[str, Expression]:
+    """The variables that abbreviate the same expression in every disjunct. `values`: the abbreviations of each disjunct. A variable
+    of that expression is either one of the rule, even if an equation binds it in some disjuncts, or itself such a variable."""
+    first, *others = values
+    return {name: value for name, value in first.items() if all(other.get(name) == value for other in others)}
 
 
-def terms_of(atom: Atom | RowAtom) -> Iterator[Term]:
-    match atom:
-        case Atom(_, terms):
-            yield from terms
-        case RowAtom(_, arguments):
-            yield from (term for _, term in arguments)
+def terms_of(atom: Atom | RowAtom) -> tuple[Term, ...]:
+    return atom.terms if isinstance(atom, Atom) else tuple(term for _, term in atom.arguments)
 
 
 def names_in(node: Node) -> Iterator[str]:
@@ -109,7 +104,7 @@ def names_in(node: Node) -> Iterator[str]:
 
 
 def first_uses(node: Node, names: set[str]) -> Iterator[Variable]:
-    """Where variables occur first, in the order written."""
+    """The first occurrences of these variables, in the order written."""
     first: dict[str, Variable] = {}
     for one in variables_in(node):
         first.setdefault(one.name, one)
@@ -134,7 +129,7 @@ def why_unbound(body: And, name: str) -> str:
 
 
 def places(nodes: Sequence[Node]) -> Iterator[tuple[str, int | None, Span | None]]:
-    """Every occurrence of a variable with the aggregate it stands in (0: none); None for an aggregate within another."""
+    """Every occurrence of a variable with the aggregate that it is in (0: none), and, with None, every aggregate in another."""
     waiting: list[tuple[Node, int]] = [(node, 0) for node in reversed(nodes)]
     while waiting:
         node, home = waiting.pop()

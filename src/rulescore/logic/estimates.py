@@ -1,4 +1,4 @@
-"""How many groundings a body may have, guessed from the sizes of its relations before anything is run."""
+"""Estimates how many groundings a body has from the sizes of its relations, before any statement that counts runs."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class RelationSize:
 
 
 def estimated_groundings(group: Group, sizes: Mapping[LiteralName, RelationSize]) -> int:
-    """The sum over the group's rules, as if constants were spread evenly."""
+    """The estimate for all rules of a group together, as if constants were spread evenly."""
     estimates = [_body(group.shape, body, sizes) for body in group.bodies]
     return round(sum(estimates[head.body] for head in group.heads))
 
 
 def estimated_by_rule(group: Group, sizes: Mapping[LiteralName, RelationSize]) -> dict[int, int]:
-    """By the numbers of the group's rules."""
+    """The estimate for each rule of a group, by its number."""
     estimates = [round(_body(group.shape, body, sizes)) for body in group.bodies]
     return {head.rule: estimates[head.body] for head in group.heads}
 

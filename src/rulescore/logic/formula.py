@@ -1,7 +1,7 @@
-"""Rules of any form, ready to be compiled, as data.
+"""Rules of any form as data, ready to compile.
 
-Every atom is a `RowAtom` over a relation of the schema. A variable that abbreviates an expression is replaced by it, an
-aggregate by a variable that stands for its value: its `Measure`.
+Names are resolved: every atom reads a relation of the schema. An expression replaces the variable that abbreviates it; a variable
+replaces an aggregate and stands for its value, an `AggregateValue` in `measures`.
 """
 
 from __future__ import annotations
@@ -9,23 +9,38 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from rulescore.data.setting import ValueType
-from rulescore.language.syntax import Aggregate, Aggregation, Condition, Expression, RowAtom
+from rulescore.errors import Span
+from rulescore.language.syntax import Aggregate, Aggregation, Comparison, Expression, Membership, Test, Wildcard
+from rulescore.values.types import ValueType
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedAtom:
+    """A row of a relation has these values in these columns. An argument may be a whole expression, since an atom may have a
+    variable that abbreviates one; `_` is any value."""
+
+    relation: str
+    arguments: tuple[tuple[str, Expression | Wildcard], ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+Decided = ResolvedAtom | Comparison | Membership | Test
+"""The smallest conditions: each is true, false or unknown by itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Disjunct:
-    """One way for a body to hold: atoms that bind variables, tests on them, and variables that equations bind here and atoms
-    elsewhere."""
+    """One way for a body to hold: atoms that bind variables, tests on these, and `values`: variables that equations bind here,
+    but not alike in all disjuncts."""
 
-    atoms: tuple[RowAtom, ...]
-    tests: tuple[Condition, ...] = ()
+    atoms: tuple[ResolvedAtom, ...]
+    tests: tuple[Judgement, ...] = ()
     values: tuple[tuple[str, Expression], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
-    """The value of an aggregate over the groundings of its own variables. `written`: as it stands in the rule."""
+class AggregateValue:
+    """The value of an aggregate over the groundings of its own variables. `written`: the aggregate as in the rule."""
 
     function: Aggregation
     value: Expression
@@ -36,7 +51,7 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    condition: Condition
+    condition: Decided
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +60,7 @@ class All:
 
 
 @dataclass(frozen=True, slots=True)
-class Any:
+class AnyOf:
     parts: tuple[Judgement, ...]
 
 
@@ -56,31 +71,31 @@ class Opposite:
 
 @dataclass(frozen=True, slots=True)
 class Exists:
-    """Some values of the variables that are not bound outside make one of the disjuncts hold. `title`: what says so."""
+    """Some values of the variables that are not bound outside make one of the disjuncts hold. `title`: the declaration."""
 
     disjuncts: tuple[Disjunct, ...]
     title: str
 
 
-Judgement = Leaf | All | Any | Opposite | Exists
+Judgement = Leaf | All | AnyOf | Opposite | Exists
 
 TRUE = All(())
-FALSE = Any(())
+FALSE = AnyOf(())
 
 
 @dataclass(frozen=True, slots=True)
 class FormulaRule:
-    """`variables` are those of a grounding, in the order of their first use; `measures` by the names of the variables that stand
-    for them. Predictions take part through those of body and head, not through those of refutations. `doubles`: the relations and
-    columns whose integers the rule takes for doubles, because a variable stands for floats as well."""
+    """`variables`: those of a grounding, in the order of their first use. `measures`: the aggregates by the variables that stand
+    for them; predictions take part through those of body and head, not through those of refutations. `doubles`: the relations and
+    columns whose integers the rule reads as doubles, because a variable stands for integers there and for floats elsewhere."""
 
     variables: tuple[str, ...]
     types: Mapping[str, ValueType | None]
     disjuncts: tuple[Disjunct, ...]
-    head_atoms: tuple[RowAtom, ...]
+    head_atoms: tuple[ResolvedAtom, ...]
     confirmed: Judgement
     refuted: Judgement
-    measures: Mapping[str, Measure]
+    measures: Mapping[str, AggregateValue]
     body_measures: tuple[str, ...]
     head_measures: tuple[str, ...]
     doubles: tuple[tuple[str, str], ...] = ()

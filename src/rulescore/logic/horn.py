@@ -1,10 +1,10 @@
-"""Which rules the fast plans count: a head of one atom or `false`, a body of atoms, negated atoms and equations of terms."""
+"""Which rules are Horn rules, which the fast plans count: a head of one atom or `false`; a body of atoms, negated atoms and
+equations of terms."""
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable
 
 from rulescore.language.syntax import (
     And,
@@ -12,17 +12,16 @@ from rulescore.language.syntax import (
     Comparison,
     Condition,
     Constant,
+    Declaration,
     Falsity,
-    IncompatibleGroup,
-    IncompatiblePair,
     Not,
     Operator,
     Program,
     Refute,
     Rule,
-    Statement,
     Variable,
 )
+from rulescore.logic.refutation import refuted_by
 from rulescore.logic.usage import named_predicates
 
 IsPredicate = Callable[[str], bool]
@@ -44,7 +43,7 @@ def is_horn_atom(atom: Atom, is_predicate: IsPredicate) -> bool:
 
 
 def _has_duration(values: Iterable[object]) -> bool:
-    """No fact holds a duration, so the fast plans have no key for one; that it cannot stand there is told by the other family."""
+    """Whether a duration is among the constants. No fact holds one, so the fast plans have no key for it; formulas report it."""
     return any(isinstance(one, Constant) and isinstance(one.value, datetime.timedelta) for one in values)
 
 
@@ -52,48 +51,12 @@ def is_horn_body(body: And, is_predicate: IsPredicate) -> bool:
     return all(is_horn_literal(condition, is_predicate) for condition in body.conditions)
 
 
-def horn_program(program: Program, is_predicate: IsPredicate) -> tuple[Program, frozenset[int]]:
-    """The statements of the fast family, and the numbers of its rules. A head that something beyond patterns can refute makes
-    its rule one of the other family."""
-    general = {name for statement in program.statements for name in _refuted_otherwise(statement, is_predicate)}
-    kept = frozenset(i for i, rule in enumerate(program.rules) if is_horn_rule(rule, is_predicate, general))
-    rules = {id(rule) for i, rule in enumerate(program.rules) if i in kept}
-    statements = [found for one in program.statements if (found := _fast_part(one, rules, is_predicate)) is not None]
-    return Program(tuple(statements)), kept
-
-
-def _refuted_otherwise(statement: Statement, is_predicate: IsPredicate) -> Iterator[str]:
-    """The predicates whose facts a statement refutes by something beyond patterns of plain facts."""
-    match statement:
-        case Refute(Atom(predicate)) if not is_horn_refutation(statement, is_predicate):
-            yield predicate
-        case IncompatibleGroup() | IncompatiblePair():
-            named = list(named_predicates(statement))
-            if not all(map(is_predicate, named)):
-                yield from named
-        case _:
-            return
-
-
-def _fast_part(statement: Statement, rules: set[int], is_predicate: IsPredicate) -> Statement | None:
-    """What concerns rules of the fast family in a statement."""
-    match statement:
-        case Rule():
-            return statement if id(statement) in rules else None
-        case Refute():
-            return statement if is_horn_refutation(statement, is_predicate) else None
-        case IncompatibleGroup(predicates):
-            facts = tuple(filter(is_predicate, predicates))
-            return statement if facts == predicates else replace(statement, predicates=facts)
-        case _:
-            return statement if all(map(is_predicate, named_predicates(statement))) else None
-
-
 def is_horn_refutation(statement: Refute, is_predicate: IsPredicate) -> bool:
     return is_horn_atom(statement.head, is_predicate) and is_horn_body(statement.body, is_predicate)
 
 
-def is_horn_rule(rule: Rule, is_predicate: IsPredicate, general: set[str]) -> bool:
+def is_horn_rule(rule: Rule, is_predicate: IsPredicate, general: Collection[str | None]) -> bool:
+    """`general`: the predicates that some declaration not of Horn form can refute."""
     match rule.head:
         case Falsity():
             fits = True
@@ -102,3 +65,20 @@ def is_horn_rule(rule: Rule, is_predicate: IsPredicate, general: set[str]) -> bo
         case _:
             fits = False
     return fits and is_horn_body(rule.body, is_predicate)
+
+
+def horn_program(program: Program, is_predicate: IsPredicate) -> tuple[Program, frozenset[int]]:
+    """The statements of Horn form, and the numbers of the Horn rules. If a declaration that is not of Horn form can refute the head
+    of a rule, the rule is not a Horn rule."""
+    general = {name for one in program.declarations if not _is_horn(one, is_predicate) for name in refuted_by(one)}
+    fast = frozenset(i for i, rule in enumerate(program.rules) if is_horn_rule(rule, is_predicate, general))
+    rules = {id(program.rules[i]) for i in fast}
+    statements = [one for one in program.statements if (id(one) in rules if isinstance(one, Rule) else _is_horn(one, is_predicate))]
+    return Program(tuple(statements)), fast
+
+
+def _is_horn(declaration: Declaration, is_predicate: IsPredicate) -> bool:
+    """Whether the plans of Horn rules can look up a declaration: it is about plain facts and compares nothing but terms."""
+    if isinstance(declaration, Refute):
+        return is_horn_refutation(declaration, is_predicate)
+    return all(map(is_predicate, named_predicates(declaration)))

@@ -1,4 +1,4 @@
-"""Rules that contradict themselves."""
+"""Warnings about rules that contradict themselves."""
 
 from __future__ import annotations
 
@@ -6,22 +6,17 @@ from collections.abc import Iterator, Sequence
 
 from rulescore.errors import Diagnostic, Severity
 from rulescore.language.printer import print_atom
-from rulescore.language.syntax import Atom, Program
-from rulescore.logic.refutation import Order, Refutations, groups_by_predicate
+from rulescore.language.syntax import Atom, Rule
+from rulescore.logic.refutation import Declared
 
 
-def self_refuting(program: Program, names: Sequence[str], ways: Refutations) -> Iterator[Diagnostic]:
-    """A warning for each rule whose head is incompatible with one of its body atoms on the same arguments."""
-    groups = groups_by_predicate(ways)
-    orders: dict[tuple[str, str], set[Order]] = {}
-    for one in ways.oppositions:
-        if not one.negative:
-            orders.setdefault((one.head, one.opponent), set()).add(one.order)
-    for rule, name in zip(program.rules, names, strict=True):
+def self_refuting(rules: Sequence[tuple[str, Rule]], declared: Declared) -> Iterator[Diagnostic]:
+    """A warning for each rule, given with its name, whose head is incompatible with one of its body atoms on the same arguments."""
+    for name, rule in rules:
         if not isinstance(rule.head, Atom):
             continue
         for literal in rule.body.conditions:
-            if isinstance(literal, Atom) and _opposed(rule.head, literal, groups, orders):
+            if isinstance(literal, Atom) and _opposed(rule.head, literal, declared):
                 yield Diagnostic(
                     "W204",
                     f"rule `{name}` contradicts itself: its head is incompatible with `{print_atom(literal)}` in its body",
@@ -32,9 +27,8 @@ def self_refuting(program: Program, names: Sequence[str], ways: Refutations) -> 
                 break
 
 
-def _opposed(head: Atom, atom: Atom, groups: dict[str, set[int]], orders: dict[tuple[str, str], set[Order]]) -> bool:
-    straight = atom.predicate != head.predicate and atom.terms == head.terms
-    if straight and not groups.get(head.predicate, set()).isdisjoint(groups.get(atom.predicate, set())):
+def _opposed(head: Atom, atom: Atom, declared: Declared) -> bool:
+    if atom.terms == head.terms and declared.in_one_group(head.predicate, atom.predicate):
         return True
-    declared = orders.get((head.predicate, atom.predicate), set())
-    return any(tuple(head.terms[position] for position in order) == atom.terms for order in declared)
+    orders = declared.orders(head.predicate, atom.predicate)
+    return any(tuple(head.terms[position] for position in order) == atom.terms for order in orders)

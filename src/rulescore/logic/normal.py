@@ -1,15 +1,14 @@
-"""Rules in normal form: wildcards are variables, abbreviations are replaced, and every variable has a number.
+"""Horn rules in normal form: wildcards are variables, abbreviations are replaced, and every variable has a number.
 
-A `Pattern` is a conjunction over one fact set. Rules and refutations are both patterns with a head, so everything that counts
+A `Pattern` is a conjunction over one set of facts. Rules and refutations are both patterns with a head, so all code that counts
 groundings works on patterns alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from rulescore.data.constants import key_of
 from rulescore.language.syntax import (
     And,
     Atom,
@@ -25,6 +24,8 @@ from rulescore.language.syntax import (
     Variable,
     Wildcard,
 )
+from rulescore.logic.binding import bind
+from rulescore.values.keys import key_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ class PatternAtom:
 
 
 @dataclass(frozen=True, slots=True)
-class Test:
+class EqualityTest:
     """Two slots that must be equal, or must differ."""
 
     equal: bool
@@ -74,7 +75,7 @@ class Pattern:
 
     atoms: tuple[PatternAtom, ...]
     negated: tuple[PatternAtom, ...]
-    tests: tuple[Test, ...]
+    tests: tuple[EqualityTest, ...]
     variables: tuple[str, ...]
 
 
@@ -88,52 +89,17 @@ class NormalRule:
 
 @dataclass(frozen=True, slots=True)
 class Refutation:
-    """`predicate(0, …, arity-1)` is refuted where the pattern holds; its further variables are existential."""
+    """`predicate(0, …, arity-1)` is refuted if the pattern holds; its further variables are existential."""
 
     predicate: str
     arity: int
     pattern: Pattern
 
 
-def positive_variables(body: And) -> set[str]:
-    """Names bound by positive atoms."""
-    return {
-        term.name
-        for literal in body.conditions
-        if isinstance(literal, Atom)
-        for term in literal.terms
-        if isinstance(term, Variable)
-    }
-
-
-def abbreviations(body: And, bound: Iterable[str]) -> dict[str, Term]:
-    """Variables that only an equation binds, with the constant or bound variable they stand for."""
-    stands_for: dict[str, Term] = {}
-    known = set(bound)
-    equations = [c for c in body.conditions if isinstance(c, Comparison) and c.operator is Operator.EQUAL]
-    while True:
-        for equation in equations:
-            for side, other in ((equation.left, equation.right), (equation.right, equation.left)):
-                if not isinstance(side, Variable) or side.name in known or side.name in stands_for:
-                    continue
-                if isinstance(other, Constant):
-                    stands_for[side.name] = other
-                elif isinstance(other, Variable) and (other.name in known or other.name in stands_for):
-                    stands_for[side.name] = stands_for.get(other.name, other)
-                else:
-                    continue
-                break
-            else:
-                continue
-            break
-        else:
-            return stands_for
-
-
 class _Numbering:
-    """Gives numbers to variables in the order of their first use, and new ones to wildcards."""
+    """Numbers variables in the order of their first use, and each wildcard as a variable of its own."""
 
-    def __init__(self, names: Iterable[str], stands_for: dict[str, Term]) -> None:
+    def __init__(self, names: Iterable[str], stands_for: Mapping[str, Expression]) -> None:
         self.names: list[str] = list(names)
         self._stands_for = stands_for
         self._index = {name: i for i, name in enumerate(self.names)}
@@ -144,7 +110,7 @@ class _Numbering:
                 return Fixed(key_of(value))
             case Variable(name):
                 if name in self._stands_for:
-                    return self.slot(self._stands_for[name])
+                    return self.slot(_term(self._stands_for[name]))
                 return Bound(self._number(name))
             case Wildcard():
                 self.names.append("_")
@@ -163,11 +129,11 @@ class _Numbering:
         return PatternAtom(atom.predicate, tuple(Free() if isinstance(term, Wildcard) else self.slot(term) for term in atom.terms))
 
 
-def _pattern(body: And, numbering: _Numbering, extra: tuple[Test, ...] = ()) -> Pattern:
+def _pattern(body: And, numbering: _Numbering, extra: tuple[EqualityTest, ...] = ()) -> Pattern:
     atoms = tuple(numbering.atom(c) for c in body.conditions if isinstance(c, Atom))
     negated = tuple(numbering.negated(c.condition) for c in body.conditions if isinstance(c, Not) and isinstance(c.condition, Atom))
     tests = tuple(
-        Test(c.operator is Operator.EQUAL, numbering.slot(_term(c.left)), numbering.slot(_term(c.right)))
+        EqualityTest(c.operator is Operator.EQUAL, numbering.slot(_term(c.left)), numbering.slot(_term(c.right)))
         for c in body.conditions
         if isinstance(c, Comparison)
     )
@@ -176,14 +142,14 @@ def _pattern(body: And, numbering: _Numbering, extra: tuple[Test, ...] = ()) -> 
 
 
 def _term(expression: Expression) -> Term:
-    """Rules of this family compare nothing but terms."""
+    """The expression as a term: Horn rules compare nothing but terms."""
     assert isinstance(expression, Variable | Constant)
     return expression
 
 
 def normal_rule(rule: Rule) -> NormalRule:
     """The normal form of a rule that passed the checks."""
-    numbering = _Numbering((), abbreviations(rule.body, positive_variables(rule.body)))
+    numbering = _Numbering((), bind(rule.body.conditions).values)
     pattern = _pattern(rule.body, numbering)
     match rule.head:
         case Falsity():
@@ -197,20 +163,19 @@ def normal_rule(rule: Rule) -> NormalRule:
 def normal_refutation(statement: Refute) -> Refutation:
     """The normal form of `refute p(X, Y) <- body`: constants and repeated variables of the head become tests."""
     names: list[str] = []
-    extra: list[Test] = []
+    extra: list[EqualityTest] = []
     for position, term in enumerate(statement.head.terms):
         match term:
             case Variable(name) if name not in names:
                 names.append(name)
                 continue
             case Variable(name):
-                extra.append(Test(True, Bound(position), Bound(names.index(name))))
+                extra.append(EqualityTest(True, Bound(position), Bound(names.index(name))))
             case Constant(value):
-                extra.append(Test(True, Bound(position), Fixed(key_of(value))))
+                extra.append(EqualityTest(True, Bound(position), Fixed(key_of(value))))
             case Wildcard():
                 pass
-        # No variable can have this name: the position itself has no name of its own.
+        # A name that no variable can have: this position has no variable, or repeats one.
         names.append(f" {position}")
-    bound = positive_variables(statement.body) | set(names)
-    numbering = _Numbering(names, abbreviations(statement.body, bound))
+    numbering = _Numbering(names, bind(statement.body.conditions, names).values)
     return Refutation(statement.head.predicate, statement.head.arity, _pattern(statement.body, numbering, tuple(extra)))

@@ -1,4 +1,4 @@
-"""What could be declared so that rules can be refuted, by what the data look like. It is offered as text, and never applied."""
+"""Declarations that the data suggest, so that rules can be refuted. We offer them as text, and never apply them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ArgumentCounts:
 def offers(
     heads: Sequence[str], pairs: Collection[tuple[str, str]], counts: Mapping[str, ArgumentCounts], observed: Collection[str]
 ) -> tuple[str, ...]:
-    """Declarations that would refute heads, each with what speaks for it. `pairs`: predicates that share no tuple of the data."""
+    """Declarations that could refute heads, each with its support in the data. `pairs`: predicates that share no tuple of them."""
     concerned = sum(1 for pair in pairs if not set(heads).isdisjoint(pair))
     found = []
     if concerned:
@@ -37,7 +37,7 @@ def offers(
 
 
 def _functional(heads: Sequence[str], counts: Mapping[str, ArgumentCounts]) -> Iterator[tuple[str, int]]:
-    """Statements that the facts agree with, and the number of those facts; the most first. One fact says nothing."""
+    """`functional` statements that all facts agree with, and the number of these facts; the most first. One fact proves nothing."""
     known = sorted(((counts[head], head) for head in heads if head in counts), key=lambda one: (-one[0].facts, one[1]))
     for one, head in known:
         if one.facts > 1 and one.facts == one.first:
@@ -51,6 +51,6 @@ def _facts(functional: Sequence[tuple[str, int]]) -> str:
 
 
 def _first(statements: Sequence[str]) -> str:
-    # Not in backticks: predicates may have some of their own.
+    # Not in backticks: the name of a predicate may have backticks itself.
     more = f" … and {len(statements) - _MOST:,} more" if len(statements) > _MOST else ""
     return " ".join(statements[:_MOST]) + more

@@ -1,20 +1,21 @@
-"""The places that bind a variable, and the type that follows from what stands there."""
+"""The places that bind a variable, and the type that their columns give it."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from rulescore.data.relations import DURATIONS, NUMBERS, Relation, RelationColumn, Schema
-from rulescore.data.setting import ValueType
 from rulescore.errors import Span
-from rulescore.language.syntax import RowAtom, Variable
-from rulescore.logic.formula_problems import Report, print_column
+from rulescore.language.syntax import Variable
+from rulescore.logic.formula import ResolvedAtom
+from rulescore.logic.problems import Report, print_column
+from rulescore.logic.schema import Relation, RelationColumn, Schema
 from rulescore.logic.types import Mixture, with_article
+from rulescore.values.types import DURATIONS, NUMBERS, ValueType
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class BindingPlace:
     """An argument of an atom that binds a variable."""
 
     relation: Relation
@@ -34,34 +35,34 @@ class Place:
 
 
 class Places:
-    """The types of variables over all parts of an `or`, each of which binds all of them. `computed`: those whose values are ordered
-    or computed with, which need one type."""
+    """The types of variables over all parts of an `or`, each of which binds all of them. `computed`: the variables whose values the
+    statement orders or computes with; they need one type."""
 
     def __init__(self, schema: Schema, report: Report, computed: Collection[str]) -> None:
         self._schema, self._report, self._computed = schema, report, computed
-        self._found: dict[str, list[tuple[ValueType | None, tuple[Place, ...]]]] = {}
+        self._found: dict[str, list[tuple[ValueType | None, tuple[BindingPlace, ...]]]] = {}
 
-    def read(self, atoms: Iterable[RowAtom], bound: Collection[str]) -> None:
-        """The atoms of one part. A variable of several atoms stands for what they have in common."""
-        here: dict[str, list[Place]] = {}
+    def read(self, atoms: Iterable[ResolvedAtom], bound: Collection[str]) -> None:
+        """Read the atoms of one part. A variable of several atoms stands for the values that their columns have in common."""
+        here: dict[str, list[BindingPlace]] = {}
         for atom in atoms:
-            relation = self._schema.relations.get(atom.table)
+            relation = self._schema.relations.get(atom.relation)
             for name, term in atom.arguments if relation is not None else ():
                 if isinstance(term, Variable) and term.name not in bound and relation is not None:
-                    here.setdefault(term.name, []).append(Place(relation, name, term.span))
+                    here.setdefault(term.name, []).append(BindingPlace(relation, name, term.span))
         for variable, places in here.items():
             self._found.setdefault(variable, []).append((self._in_common(variable, places), tuple(places)))
 
     def compute(self, variable: str, kind: ValueType | None) -> None:
-        """A variable that an equation of one part binds."""
+        """Note a variable that an equation of one part binds, and its type."""
         self._found.setdefault(variable, []).append((kind, ()))
 
-    def _in_common(self, variable: str, places: Sequence[Place]) -> ValueType | None:
+    def _in_common(self, variable: str, places: Sequence[BindingPlace]) -> ValueType | None:
         kinds = {place.column.type for place in places} - {None}
         for place in places[1:]:
             if not any(place.column.may_hold(kind) for kind in _kinds(places[0].column)):
                 self._report.never_equal(variable, place.span, (*places[0].examples, *place.examples))
-        # What is mixed at one place has the type of the others here, or it is none of them.
+        # A value of a mixed column equals the others only if it has their type.
         typed = [place.column.type for place in places if place.column.type not in (None, ValueType.MIXED)]
         if not typed:
             return next(iter(kinds), None)
@@ -81,7 +82,7 @@ class Places:
 
     @property
     def mixtures(self) -> dict[str, Mixture]:
-        """Of the variables of mixed type, which values stand where."""
+        """For each variable of mixed type, which values stand where."""
         found = {}
         for variable in self._found:
             if self._type(variable) is ValueType.MIXED:
@@ -96,7 +97,7 @@ class Places:
 
     @property
     def doubles(self) -> list[tuple[str, str]]:
-        """Places of integers, by relation and column, that are floats to a variable."""
+        """The relations and columns of integers that a variable of type float reads."""
         return [
             (place.relation.name, place.name)
             for variable, parts in self._found.items()

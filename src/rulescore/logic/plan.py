@@ -1,4 +1,4 @@
-"""What has to be counted, as data: shapes, and the rules of each shape as rows of parameters.
+"""What to count, as data: shapes, and the rules of each shape as rows of parameters.
 
 A shape is what is left of a rule when its predicates, the direction of its binary atoms and its constants become parameters.
 Rules of one shape differ in their parameters only, so one statement counts them all.
@@ -101,7 +101,7 @@ class Head:
 
 
 class Judge(StrEnum):
-    """How heads get their answers."""
+    """How a plan finds out whether heads are confirmed or refuted."""
 
     DENIAL = "denial"
     EVIDENCE = "evidence"
@@ -121,7 +121,7 @@ class ConditionShape:
 
 @dataclass(frozen=True, slots=True)
 class ConditionRow:
-    """One refutation of a shape."""
+    """One refutation of a `ConditionShape`: its parameters."""
 
     predicate: str
     literals: tuple[LiteralName, ...]
@@ -130,7 +130,7 @@ class ConditionRow:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Rules that run as one statement."""
+    """Rules of one shape and one judge, which we count together."""
 
     shape: Shape
     judge: Judge

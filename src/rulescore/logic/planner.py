@@ -1,4 +1,4 @@
-"""Normal rules to groups of one shape."""
+"""Plans normal rules: groups them by shape."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import permutations
 
-from rulescore.logic.normal import Bound, Fixed, Free, NormalRule, PatternAtom, Refutation, Slot, Test
+from rulescore.deadline import look_at_the_clock
+from rulescore.logic.horn_refutation import Refutations
+from rulescore.logic.normal import Bound, EqualityTest, Fixed, Free, NormalRule, PatternAtom, Refutation, Slot
 from rulescore.logic.plan import (
     Body,
     ConditionRow,
@@ -23,9 +25,9 @@ from rulescore.logic.plan import (
     ShapeSlot,
     ShapeTest,
 )
-from rulescore.logic.refutation import Refutations, identity
+from rulescore.logic.refutation import identity
 
-# Bodies with more atoms keep the order they are written in: trying all orders would cost more than sharing a statement saves.
+# Bodies with more atoms keep their order as written: trying all orders would cost more than sharing a statement saves.
 LARGEST_REORDERED_BODY = 5
 
 # An atom's slots without names: the number of a variable, or None for a constant.
@@ -34,7 +36,7 @@ _Outline = tuple[int | None, ...]
 
 @dataclass(frozen=True, slots=True)
 class _Arrangement:
-    """How a rule is brought into its shape: the order of its atoms, which of them are reversed, and its variables' new numbers."""
+    """How a rule fits its shape: the order of its atoms, which of them are reversed, and its variables' new numbers."""
 
     atoms: tuple[int, ...]
     reversed: tuple[bool, ...]
@@ -99,7 +101,7 @@ class _Parameters:
     def atom(self, slots: Iterable[Slot]) -> ShapeAtom:
         return ShapeAtom(tuple(self.slot(slot) for slot in slots))
 
-    def test(self, test: Test) -> ShapeTest:
+    def test(self, test: EqualityTest) -> ShapeTest:
         return ShapeTest(test.equal, self.slot(test.left), self.slot(test.right))
 
 
@@ -125,7 +127,7 @@ def shape_of(rule: NormalRule) -> tuple[Shape, Body, tuple[str, ...]]:
 
 
 def variable_numbers(rule: NormalRule) -> tuple[int, ...]:
-    """The number in the rule's shape of each of its variables."""
+    """For each variable of a rule, its number in the rule's shape."""
     outlines = tuple(_outline(atom) for atom in rule.pattern.atoms)
     return _arrange(_outline(rule.head), outlines, len(rule.pattern.variables)).numbers
 
@@ -170,6 +172,7 @@ def plan(rules: Iterable[tuple[int, NormalRule]], ways: Refutations) -> Plan:
     """Groups of rules that one statement can count together."""
     builders: dict[tuple[Shape, Judge], _GroupBuilder] = {}
     for number, rule in rules:
+        look_at_the_clock()
         shape, body, constants = shape_of(rule)
         predicate = rule.head.predicate if rule.head else None
         judge = _judge(predicate, ways)

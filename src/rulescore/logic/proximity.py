@@ -1,6 +1,6 @@
 """Rules that compare a value of every two rows of a group: `abs(P - Q) < 500 <- sale(id: A, zip: Z, price: P), sale(id: B, …)`.
 
-Their pairs can be counted by sorting. The form is recognised, not asked for; any other rule joins.
+We can count their pairs by sorting. We recognise this form, the user need not declare it; for any other rule the engine joins.
 """
 
 from __future__ import annotations
@@ -10,27 +10,25 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from rulescore.data.relations import Relation, Schema
-from rulescore.data.setting import ValueType
-from rulescore.language.moments import DAY, MICROSECOND
 from rulescore.language.syntax import (
     Arithmetic,
     Call,
     Comparison,
-    Condition,
     Constant,
     Expression,
     Negative,
-    Not,
     Operation,
     Operator,
-    RowAtom,
-    Test,
     Variable,
 )
-from rulescore.language.trees import nodes_in, replace_variables, variables_in
-from rulescore.logic.formula import FALSE, TRUE, FormulaRule, Leaf, Opposite
-from rulescore.logic.types import TESTS, Typing
+from rulescore.language.trees import replace_variables
+from rulescore.logic.formula import FALSE, TRUE, FormulaRule, Judgement, Leaf, Opposite, ResolvedAtom
+from rulescore.logic.questions import is_registered
+from rulescore.logic.resolved_trees import judged_with_values, nodes_of, variables_of, with_values
+from rulescore.logic.schema import Relation, Schema
+from rulescore.logic.types import Typing
+from rulescore.values.moments import DAY, MICROSECOND
+from rulescore.values.types import ValueType
 
 _TURNED = {
     Operator.LESS: Operator.GREATER,
@@ -48,12 +46,12 @@ _OPPOSITE = {
 
 @dataclass(frozen=True, slots=True)
 class Proximity:
-    """Two rows of a relation with equal `groups` are compared by the distance of their values: `abs(value - value')` stands in
-    `operator` to `limit`. `row` reads one row, `tests` are asked of each; `distinct`: a row is not compared with itself.
-    `denial`: the comparison stands in the body of a denial constraint, so that every pair of which it is true is refuted."""
+    """The rule compares any two rows of a relation with equal `groups`: `abs(value - value') operator limit`. `row` reads one row,
+    of which `tests` must hold. `distinct`: the rule does not compare a row with itself. `denial`: the comparison is in the body of
+    a denial constraint, so every pair for which it is true is refuted."""
 
-    row: RowAtom
-    tests: tuple[Condition, ...]
+    row: ResolvedAtom
+    tests: tuple[Judgement, ...]
     groups: tuple[str, ...]
     value: Expression
     operator: Operator
@@ -71,7 +69,7 @@ class _Distance:
 
 
 def proximity(rule: FormulaRule, schema: Schema) -> Proximity | None:
-    """The rule in this form, if it has it."""
+    """The rule in this form; None if it has another."""
     if len(rule.disjuncts) != 1 or rule.measures or len(rule.disjuncts[0].atoms) != 2 or rule.disjuncts[0].values:
         return None
     denial = rule.confirmed == FALSE and rule.refuted == TRUE
@@ -81,8 +79,8 @@ def proximity(rule: FormulaRule, schema: Schema) -> Proximity | None:
         return None
     first, second = rule.disjuncts[0].atoms
     equal = _equal_variables(tests, first, second)
-    second = replace_variables(second, equal)
-    relation = schema.relations[first.table]
+    second = with_values(second, equal)
+    relation = schema.relations[first.relation]
     renaming = _renaming(first, second)
     if renaming is None or not relation.is_table:
         return None
@@ -91,7 +89,7 @@ def proximity(rule: FormulaRule, schema: Schema) -> Proximity | None:
         left, right = right, left
     if not _is_of(left, first) or replace_variables(left, renaming) != right:
         return None
-    own = _tests([replace_variables(test, equal) for test in tests], (first, second), renaming, relation)
+    own = _tests([judged_with_values(test, equal) for test in tests], (first, second), renaming, relation)
     if own is None:
         return None
     groups = tuple(dict.fromkeys(name for name in _variables(first) if Variable(name) not in renaming))
@@ -100,7 +98,7 @@ def proximity(rule: FormulaRule, schema: Schema) -> Proximity | None:
 
 
 def _in_own_unit(limit: int | float, kind: ValueType | None) -> int | float | None:
-    """A limit of durations, which is in microseconds, in days if these are what is compared; None if it is of no whole days."""
+    """The limit in the unit of the values. If the rule compares days, a limit in microseconds becomes days: None if not whole."""
     if kind is not ValueType.DATE and kind is not ValueType.DURATION:
         return limit
     return int(limit) // DAY if limit % DAY == 0 else None
@@ -109,16 +107,16 @@ def _in_own_unit(limit: int | float, kind: ValueType | None) -> int | float | No
 def _head_distance(rule: FormulaRule) -> _Distance | None:
     """The two values whose distance the head limits."""
     match rule.confirmed, rule.refuted:
-        case Leaf(condition), Opposite(Leaf(same)) if same == condition:
-            return _distance(condition)
-        case Opposite(Leaf(condition)), Leaf(same) if same == condition:
-            return _distance(Not(condition))
+        case Leaf() as confirmed, Opposite(same) if same == confirmed:
+            return _distance(confirmed)
+        case Opposite(same) as confirmed, Leaf() as refuted if same == refuted:
+            return _distance(confirmed)
         case _:
             return None
 
 
-def _taken_out(tests: list[Condition]) -> _Distance | None:
-    """The one test that limits a distance; it is taken out of the tests."""
+def _taken_out(tests: list[Judgement]) -> _Distance | None:
+    """The one test that limits a distance. Removes it from the tests."""
     found = [(test, distance) for test in tests if (distance := _distance(test)) is not None]
     if len(found) != 1:
         return None
@@ -126,14 +124,14 @@ def _taken_out(tests: list[Condition]) -> _Distance | None:
     return found[0][1]
 
 
-def _distance(condition: Condition) -> _Distance | None:
-    match condition:
-        case Not(inner):
+def _distance(test: Judgement) -> _Distance | None:
+    match test:
+        case Opposite(inner):
             found = _distance(inner)
             return None if found is None else replace(found, operator=_OPPOSITE[found.operator])
-        case Comparison(Operator.EQUAL | Operator.DIFFERENT):
+        case Leaf(Comparison(Operator.EQUAL | Operator.DIFFERENT)):
             return None
-        case Comparison(operator, left, right):
+        case Leaf(Comparison(operator, left, right)):
             if _number(left) is not None:
                 left, right, operator = right, left, _TURNED[operator]
         case _:
@@ -147,7 +145,7 @@ def _distance(condition: Condition) -> _Distance | None:
 
 
 def _number(expression: Expression) -> int | float | None:
-    """The value of an expression of numbers alone, computed as the database does; None if that would find none."""
+    """The value of an expression of numbers alone, computed as the database does; None if the database would have no value."""
     match expression:
         case Constant(bool()):
             return None
@@ -187,13 +185,13 @@ def _computed(operator: Arithmetic, left: int | float, right: int | float) -> in
             return None
 
 
-def _equal_variables(tests: list[Condition], first: RowAtom, second: RowAtom) -> dict[Variable, Expression]:
-    """Variables of the second row that a test says are those of the first; the tests are taken out."""
+def _equal_variables(tests: list[Judgement], first: ResolvedAtom, second: ResolvedAtom) -> dict[Variable, Expression]:
+    """The variables of the second row that a test equates with variables of the first. Removes these tests."""
     own, other = set(_variables(first)), set(_variables(second))
     found: dict[Variable, Expression] = {}
     for test in list(tests):
         match test:
-            case Comparison(Operator.EQUAL, Variable() as left, Variable() as right):
+            case Leaf(Comparison(Operator.EQUAL, Variable() as left, Variable() as right)):
                 if left.name in other:
                     left, right = right, left
                 if left.name in own - other and right.name in other - own and right not in found:
@@ -204,9 +202,9 @@ def _equal_variables(tests: list[Condition], first: RowAtom, second: RowAtom) ->
     return found
 
 
-def _renaming(first: RowAtom, second: RowAtom) -> dict[Variable, Expression] | None:
-    """What the first atom's own variables are called in the second, if both read the same of their rows."""
-    if first.table != second.table or [name for name, _ in first.arguments] != sorted_like(first, second):
+def _renaming(first: ResolvedAtom, second: ResolvedAtom) -> dict[Variable, Expression] | None:
+    """The second atom's variables in place of the first's; None if the atoms do not read the same attributes alike."""
+    if first.relation != second.relation or [name for name, _ in first.arguments] != sorted_like(first, second):
         return None
     others = dict(second.arguments)
     found: dict[Variable, Expression] = {}
@@ -224,20 +222,20 @@ def _renaming(first: RowAtom, second: RowAtom) -> dict[Variable, Expression] | N
     return found
 
 
-def sorted_like(first: RowAtom, second: RowAtom) -> list[str]:
-    """The second atom's attributes in the order of the first's, those that only it has last."""
+def sorted_like(first: ResolvedAtom, second: ResolvedAtom) -> list[str]:
+    """The second atom's attributes in the order of the first's; last, the attributes that the first does not have."""
     names = [name for name, _ in second.arguments]
     order = [name for name, _ in first.arguments]
     return [name for name in order if name in names] + [name for name in names if name not in order]
 
 
 def _tests(
-    tests: Iterable[Condition], rows: tuple[RowAtom, RowAtom], renaming: dict[Variable, Expression], relation: Relation
-) -> tuple[tuple[Condition, ...], bool] | None:
-    """The tests of one row, and whether the two rows must differ. Every test must be asked of both rows alike."""
+    tests: Iterable[Judgement], rows: tuple[ResolvedAtom, ResolvedAtom], renaming: dict[Variable, Expression], relation: Relation
+) -> tuple[tuple[Judgement, ...], bool] | None:
+    """The tests of one row, and whether the two rows must differ; None unless the rule tests both rows alike."""
     first, second = rows
-    own: list[Condition] = []
-    mirrored: list[Condition] = []
+    own: list[Judgement] = []
+    mirrored: list[Judgement] = []
     distinct = False
     for test in tests:
         if _differs(test, first, second, relation):
@@ -252,33 +250,33 @@ def _tests(
             mirrored.append(test)
         else:
             return None
-    wanted = [replace_variables(test, renaming) for test in own]
+    wanted = [judged_with_values(test, renaming) for test in own]
     same = all(test in mirrored for test in wanted) and all(test in wanted for test in mirrored)
     return (tuple(own), distinct) if same else None
 
 
-def _differs(test: Condition, first: RowAtom, second: RowAtom, relation: Relation) -> bool:
+def _differs(test: Judgement, first: ResolvedAtom, second: ResolvedAtom, relation: Relation) -> bool:
     """Whether a test says that the keys of the two rows differ."""
     if len(relation.key) != 1:
         return False
     keys = [dict(atom.arguments)[relation.key[0]] for atom in (first, second)]
     match test:
-        case Comparison(Operator.DIFFERENT, Variable() as left, Variable() as right) | Not(
-            Comparison(Operator.EQUAL, Variable() as left, Variable() as right)
+        case Leaf(Comparison(Operator.DIFFERENT, Variable() as left, Variable() as right)) | Opposite(
+            Leaf(Comparison(Operator.EQUAL, Variable() as left, Variable() as right))
         ):
             return keys[0] != keys[1] and {left.name, right.name} == {k.name for k in keys if isinstance(k, Variable)}
         case _:
             return False
 
 
-def _is_plain(test: Condition) -> bool:
-    """Whether a test is of values alone."""
-    return not any(isinstance(node, RowAtom) or (isinstance(node, Test) and node.predicate not in TESTS) for node in nodes_in(test))
+def _is_plain(test: Judgement) -> bool:
+    """Whether a test needs nothing but values: no atom, and no registered predicate."""
+    return not any(isinstance(node, ResolvedAtom) or is_registered(node) for node in nodes_of(test))
 
 
-def _is_of(node: Expression | Condition, atom: RowAtom) -> bool:
-    return {one.name for one in variables_in(node)} <= set(_variables(atom))
+def _is_of(part: Expression | Judgement, atom: ResolvedAtom) -> bool:
+    return {one.name for one in variables_of(part)} <= set(_variables(atom))
 
 
-def _variables(atom: RowAtom) -> Iterable[str]:
+def _variables(atom: ResolvedAtom) -> Iterable[str]:
     return [term.name for _, term in atom.arguments if isinstance(term, Variable)]

@@ -1,4 +1,4 @@
-"""How far from zero a number can lie, and whether a value can be missing, told by the types of what it is computed from."""
+"""How far from zero a number can be, and whether a value can be missing, by the types of what it is computed from."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import math
 import sys
 from collections.abc import Callable
 
-from rulescore.data.setting import ValueType
 from rulescore.language.syntax import (
     Aggregate,
     Arithmetic,
@@ -18,18 +17,19 @@ from rulescore.language.syntax import (
     Operation,
     Variable,
 )
+from rulescore.values.types import ValueType
 
 TypeOf = Callable[[Expression], ValueType | None]
 
 _INTEGERS = 2.0**63
 _DOUBLES = sys.float_info.max
 _LOGARITHMS = 746.0
-"""No logarithm of a double lies farther from zero, that of the least one included."""
+"""No logarithm of a positive double is farther from zero, not even that of the least."""
 
 
 def largest(expression: Expression, type_of: TypeOf) -> float:
-    """A bound of the size that a number can have if every operation is computed as it is written; infinite if it can be infinite,
-    or not a number."""
+    """A bound on the size of a number if every operation is computed as written; infinite if the number can be infinite or not a
+    number."""
     if type_of(expression) is not ValueType.FLOAT:
         return _INTEGERS
     match expression:
@@ -46,7 +46,7 @@ def largest(expression: Expression, type_of: TypeOf) -> float:
             return math.inf if math.isnan(found) else found
         case Call("abs" | "round", (first, *_)):
             return largest(first, type_of)
-        case Call("min" | "max", arguments):  # of which none is infinite
+        case Call("min" | "max", arguments):  # no argument is infinite
             return min(_DOUBLES, max(largest(one, type_of) for one in arguments))
         case Call("sqrt", (first,)):
             return math.sqrt(largest(first, type_of))
@@ -69,7 +69,7 @@ def is_nonzero(divisor: Expression) -> bool:
 
 
 def may_be_missing(expression: Expression, type_of: TypeOf, is_known: Callable[[str], bool]) -> bool:
-    """Whether an expression can have no value. `is_known`: whether a variable always has one."""
+    """Whether an expression can have no value. `is_known`: whether a variable always has a value."""
 
     def any_of(*parts: Expression) -> bool:
         return any(may_be_missing(part, type_of, is_known) for part in parts)

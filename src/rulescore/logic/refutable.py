@@ -1,33 +1,23 @@
-"""Which rules could ever be refuted, whatever the facts, and which predictions a rule concerns. What is declared decides both."""
+"""Which rules some facts could refute, and which predictions a rule concerns. The declarations decide both."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rulescore.data.constants import key_of
 from rulescore.errors import Diagnostic, Severity
 from rulescore.language.syntax import (
     And,
     Atom,
-    Closed,
     Comparison,
     Condition,
     Constant,
-    Declaration,
-    ExtractIncompatible,
     Falsity,
-    Functional,
     Head,
-    IncompatibleGroup,
-    IncompatiblePair,
     Let,
     Membership,
     Not,
     Or,
-    PredicateDeclaration,
-    Refute,
     RowAtom,
     Rule,
     Term,
@@ -36,31 +26,28 @@ from rulescore.language.syntax import (
     Wildcard,
 )
 from rulescore.language.trees import nodes_in
-from rulescore.logic.usage import named_in_rule, named_predicates
-
-CODES = {"W211": "rules that nothing declared could ever refute"}
+from rulescore.logic.refutation import Absence, Declared, Opponent, OtherValue, Stated
+from rulescore.logic.usage import named_in_rule
+from rulescore.values.keys import key_of
 
 _MOST_NAMES = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Refuters:
-    """What refutes atoms. `every`: all predicates are closed. `predicates`: those whose every atom something can refute. `heads`:
-    those of `refute` statements, by predicate. `tests`: says whether what is written like an atom is a test, which decides itself.
-    `keys`: the key attributes of each table."""
+    """What refutes atoms. `tests`: whether the name of an atom is that of a test, which needs no declaration. `keys`: the key
+    attributes of each table."""
 
-    every: bool
-    predicates: frozenset[str]
-    heads: Mapping[str, Sequence[Atom]]
+    declared: Declared
     tests: Callable[[str], bool]
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def could_refute(self, head: Head) -> bool:
-        """Whether the head of a rule could be refuted."""
+        """Whether some facts could refute the head of a rule."""
         return isinstance(head, Falsity) or self._answers(head)[1]
 
     def _answers(self, head: Condition) -> tuple[bool, bool]:
-        """Whether it could be confirmed, and whether it could be refuted."""
+        """Whether some facts could confirm the head, and whether some could refute it."""
         match head:
             case Atom(predicate):
                 return True, self.tests(predicate) or self._refuted(head)
@@ -79,9 +66,10 @@ class Refuters:
                 return any(c for c, _ in found), all(r for _, r in found)
 
     def _refuted(self, atom: Atom) -> bool:
-        if self.every or atom.predicate in self.predicates:
+        if self.declared.refutes_all(atom.predicate):
             return True
-        return any(_agree(atom.terms, head.terms) for head in self.heads.get(atom.predicate, ()))
+        ways = self.declared.ways(atom.predicate, atom.arity)
+        return any(isinstance(way, Stated) and _agree(atom.terms, way.statement.head.terms) for way in ways)
 
     def _attribute_atoms(self, atom: RowAtom) -> Iterator[Atom]:
         """`sale(id: A, zip: Z, price: P)` says `sale.zip(A, Z)` and `sale.price(A, P)`."""
@@ -90,36 +78,6 @@ class Refuters:
         for attribute, term in atom.arguments:
             if attribute not in key:
                 yield Atom(f"{atom.table}.{attribute}", (*(given[one] for one in key), term))
-
-
-def refuters(
-    declarations: Iterable[Declaration],
-    extracted: Iterable[tuple[str, str]],
-    negative: Iterable[str],
-    tests: Callable[[str], bool],
-    keys: Mapping[str, tuple[str, ...]],
-) -> Refuters:
-    """`extracted`: incompatible pairs that the data gave. `negative`: the predicates with negative facts."""
-    every = False
-    predicates = set(negative)
-    heads: defaultdict[str, list[Atom]] = defaultdict(list)
-    for pair in extracted:
-        predicates.update(pair)
-    for declaration in declarations:
-        match declaration:
-            case Closed(None):
-                every = True
-            case Closed(predicate=str(predicate)) | Functional(predicate=predicate):
-                predicates.add(predicate)
-            case IncompatibleGroup(named):
-                predicates.update(named)
-            case IncompatiblePair(left, right):
-                predicates.update((left.predicate, right.predicate))
-            case Refute(head):
-                heads[head.predicate].append(head)
-            case Closed() | ExtractIncompatible() | PredicateDeclaration():
-                pass
-    return Refuters(every, frozenset(predicates), heads, tests, keys)
 
 
 _Node = str | tuple[int, str]
@@ -149,7 +107,7 @@ def _agree(terms: Sequence[Term], others: Sequence[Term]) -> bool:
 
 
 def _node(side: int, term: Term) -> _Node | None:
-    """None: it may be anything."""
+    """The node of a term; None for `_`, which may be anything."""
     match term:
         case Variable(name):
             return side, name
@@ -170,70 +128,70 @@ class Concerned:
 def concerned(
     rules: Iterable[Rule],
     unrefutable: Sequence[bool],
-    declarations: Iterable[Declaration],
-    extracted: Iterable[tuple[str, str]],
+    declared: Declared,
     *,
+    keys: Mapping[str, tuple[str, ...]],
     targets: Mapping[str, str],
     in_sql: Iterable[str],
     refuting: bool,
 ) -> Concerned:
-    """`unrefutable`: of each rule. `targets`: attributes that change with the target of their table, and the predicate of its
-    predictions. `in_sql`: the predicates whose predictions rules in SQL read. `refuting`: predictions take part as refuters too,
-    so that what refutes a head belongs to its rule."""
+    """`unrefutable`: whether each rule is. `keys`: the key attributes of each table. `targets`: for each attribute that changes
+    with its table's target, the predicate of the predictions. `in_sql`: the predicates whose predictions rules in SQL read.
+    `refuting`: predictions take part as refuters, so the predicates that refute a head count as predicates of its rule."""
     every: set[str] = set(in_sql)
     of_refutable = set(every)
-    heads: set[str] = set()
+    heads: set[tuple[str, int]] = set()
     for rule, exempt in zip(rules, unrefutable, strict=True):
         names = {targets.get(name, name) for name in named_in_rule(rule)}
         every |= names
         if not exempt:
             of_refutable |= names
-            heads |= set(_in_the_head(rule.head))
+            heads |= set(_in_the_head(rule.head, keys))
     if refuting:
-        found = {targets.get(name, name) for name in _refuting(heads, declarations, extracted)}
+        found = {targets.get(name, name) for name in _refuting(heads, declared)}
         every |= found
         of_refutable |= found
     return Concerned(frozenset(every), frozenset(of_refutable))
 
 
-def _refuting(heads: set[str], declarations: Iterable[Declaration], extracted: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """The predicates of facts that refute one of these heads."""
-    for pair in extracted:
-        if not heads.isdisjoint(pair):
-            yield from pair
-    for declaration in declarations:
-        match declaration:
-            case Refute(head):
-                if head.predicate in heads:
-                    yield from named_in_rule(declaration)
-                continue
-            case IncompatibleGroup() | IncompatiblePair() | Functional():
-                refuted = set(named_predicates(declaration))
-            case Closed() | ExtractIncompatible() | PredicateDeclaration():
-                continue
-        if heads & refuted:
-            yield from named_predicates(declaration)
+def _refuting(heads: set[tuple[str, int]], declared: Declared) -> Iterator[str]:
+    """The predicates of facts that refute one of these heads. `heads`: predicates with their numbers of arguments."""
+    predicates = {predicate for predicate, _ in heads}
+    for group in declared.groups:
+        if not predicates.isdisjoint(group):
+            yield from group
+    for predicate, arity in heads:
+        for way in declared.ways(predicate, arity, grouped=False):
+            match way:
+                case Opponent(other):
+                    yield other
+                case OtherValue():
+                    yield predicate
+                case Stated(statement):
+                    yield from named_in_rule(statement)
+                case Absence():
+                    pass
 
 
-def _in_the_head(head: Head | Condition) -> Iterator[str]:
-    """The predicates of the atoms of a head, those of aggregates in it left out."""
+def _in_the_head(head: Head | Condition, keys: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, int]]:
+    """The predicates of the atoms of a head, with their numbers of arguments; without the atoms in aggregates."""
     match head:
-        case Atom(predicate) | Test(predicate):
-            yield predicate
-        case RowAtom(table, arguments):
-            yield from (f"{table}.{attribute}" for attribute, _ in arguments)
+        case Atom(predicate, arguments) | Test(predicate, arguments):
+            yield predicate, len(arguments)
+        case RowAtom(table, named):
+            yield from ((f"{table}.{attribute}", len(keys[table]) + 1) for attribute, _ in named)
         case Not(inner):
-            yield from _in_the_head(inner)
+            yield from _in_the_head(inner, keys)
         case And(conditions) | Or(conditions):
             for one in conditions:
-                yield from _in_the_head(one)
+                yield from _in_the_head(one, keys)
         case Comparison() | Membership() | Let() | Falsity():
             return
 
 
 def unrefutable_rules(exempt: Sequence[tuple[str, Rule]], rules: int, offered: tuple[str, ...] = ()) -> Diagnostic:
-    """The warning that counts the rules, with their names, that can never be refuted. `rules`: how many there are. `offered`: what
-    to declare, by what the data look like."""
+    """The warning about the rules, given with their names, that nothing can refute. `rules`: how many there are in all. `offered`:
+    the declarations that the data suggest."""
     number = f"{len(exempt):,} of {rules:,} rules" if rules > 1 else "the only rule"
     return Diagnostic(
         "W211",

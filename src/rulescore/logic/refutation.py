@@ -1,16 +1,16 @@
-"""Declarations to refutations: conditions on a head's arguments, evaluated over the same facts as the body.
+"""What refutes a head: every declaration as conditions on the head's arguments, evaluated over the same facts as the body.
 
-Most refutations say that another fact holds of the same tuple. Those are *oppositions*: pairs of literals, where a literal is a
-predicate read with its arguments in some order. They are kept apart from the general conditions because whole sets of them can
-be looked up at once.
+There are four kinds: another fact of the same arguments holds, the fact itself is absent, a fact agrees at some arguments and
+differs at another, or the body of a `refute` statement holds. Horn rules, formulas, warnings and published queries all use this
+module to know what refutes a head.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
 
-from rulescore.data.vocabulary import Vocabulary
 from rulescore.language.syntax import (
     Atom,
     Closed,
@@ -24,54 +24,181 @@ from rulescore.language.syntax import (
     Refute,
     Variable,
 )
-from rulescore.logic.normal import Bound, Pattern, PatternAtom, Refutation, Test, normal_refutation
+from rulescore.logic.vocabulary import Vocabulary
 
 Order = tuple[int, ...]
 
+_NONE: frozenset[int] = frozenset()
+
 
 @dataclass(frozen=True, slots=True)
-class Opposition:
-    """`head(t)` is refuted by `opponent(t[order[0]], t[order[1]], …)`, an observed fact or a negative one."""
+class Opponent:
+    """`head(t)` is refuted by `predicate(t[order[0]], t[order[1]], …)`, an observed fact or a negative one."""
 
-    head: str
-    opponent: str
+    predicate: str
     order: Order
     negative: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Refutations:
-    """All ways to refute. `groups` are sets of predicates that are pairwise incompatible on the same arguments."""
-
-    groups: tuple[tuple[str, ...], ...] = ()
-    oppositions: tuple[Opposition, ...] = ()
-    conditions: dict[str, tuple[Refutation, ...]] = field(default_factory=dict)
-
-    def general(self, predicate: str) -> tuple[Refutation, ...]:
-        """Conditions beyond oppositions that can refute a predicate."""
-        return self.conditions.get(predicate, ())
+class Absence:
+    """`head(t)` is refuted unless it is a fact."""
 
 
-def opposed_both_ways(ways: Refutations) -> bool:
-    """Whether some head is opposed by one predicate in two argument orders, so that one fact may oppose it twice over."""
-    seen: set[tuple[str, str]] = set()
-    groups = groups_by_predicate(ways)
-    for one in ways.oppositions:
-        pair = (one.head, one.opponent)
-        straight = one.order == identity(len(one.order))
-        if pair in seen or (not straight and not groups.get(one.head, set()).isdisjoint(groups.get(one.opponent, set()))):
-            return True
-        seen.add(pair)
-    return False
+@dataclass(frozen=True, slots=True)
+class OtherValue:
+    """`head(t)` is refuted by a fact of its predicate with the same arguments at the keys and another one at `position`."""
+
+    declaration: Functional
+    position: int
 
 
-def groups_by_predicate(ways: Refutations) -> dict[str, set[int]]:
-    """The numbers of the groups that each predicate is in."""
-    found: dict[str, set[int]] = {}
-    for number, group in enumerate(ways.groups):
-        for predicate in group:
-            found.setdefault(predicate, set()).add(number)
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """`head(t)` is refuted if it matches the head of a `refute` statement whose body holds."""
+
+    statement: Refute
+
+
+Way = Opponent | Absence | OtherValue | Stated
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What can refute heads: the declarations, the pairs extracted from the data, and the predicates that have negative facts.
+    `functions`: the names of registered predicates, which bodies may use."""
+
+    declarations: tuple[Declaration, ...] = ()
+    extracted: tuple[tuple[str, str], ...] = ()
+    functions: frozenset[str] = frozenset()
+    negative: frozenset[str] = frozenset()
+
+    def ways(self, predicate: str, arity: int, *, grouped: bool = True) -> Iterator[Way]:
+        """All ways to refute facts of a predicate: negative facts first, then extracted pairs; declarations about all predicates
+        last. Without `grouped`, the ways that follow from `groups` are left out."""
+        if predicate in self.negative:
+            yield Opponent(predicate, identity(arity), negative=True)
+        for declaration in self.about(predicate) if grouped else self._single(predicate):
+            yield from _ways(declaration, predicate, arity)
+
+    def in_one_group(self, predicate: str, other: str) -> bool:
+        """Whether some group has both of two predicates, so that they are incompatible on the same arguments."""
+        numbers = self._group_numbers
+        return other != predicate and not numbers.get(predicate, _NONE).isdisjoint(numbers.get(other, _NONE))
+
+    def orders(self, predicate: str, other: str) -> Iterable[Order]:
+        """The argument orders in which facts of `other` refute a fact of `predicate`, as pairs declare."""
+        return self._orders.get((predicate, other), ())
+
+    def refutes_all(self, predicate: str) -> bool:
+        """Whether something can refute every fact of a predicate, whatever its arguments: anything but a `refute` statement."""
+        return predicate in self._refuted or None in self._refuted
+
+    @property
+    def groups(self) -> Iterator[tuple[str, ...]]:
+        """Sets of predicates of which no two hold of the same arguments."""
+        yield from (one.predicates for one in self.declarations if isinstance(one, IncompatibleGroup))
+        yield from self.extracted
+
+    def about(self, predicate: str) -> Iterator[Declaration]:
+        """The declarations that can refute a predicate; an extracted pair is a group of two."""
+        yield from self._by_predicate.get(predicate, ())
+        yield from self._by_predicate.get(None, ())
+
+    def _single(self, predicate: str) -> Iterator[Declaration]:
+        """The declarations about a predicate except groups: there may be as many of these as pairs of predicates."""
+        yield from self._singles.get(predicate, ())
+        yield from self._singles.get(None, ())
+
+    @cached_property
+    def _group_numbers(self) -> dict[str, set[int]]:
+        """The numbers of the groups that each predicate is in."""
+        found: dict[str, set[int]] = {}
+        for number, group in enumerate(self.groups):
+            for predicate in group:
+                found.setdefault(predicate, set()).add(number)
+        return found
+
+    @cached_property
+    def _orders(self) -> dict[tuple[str, str], list[Order]]:
+        """The orders that pairs declare, by the two predicates."""
+        found: dict[tuple[str, str], list[Order]] = {}
+        for one in self.declarations:
+            if isinstance(one, IncompatiblePair):
+                order = pair_order(one.left, one.right)
+                found.setdefault((one.left.predicate, one.right.predicate), []).append(order)
+                found.setdefault((one.right.predicate, one.left.predicate), []).append(inverse(order))
+        return found
+
+    @cached_property
+    def _refuted(self) -> frozenset[str | None]:
+        found = (name for name, several in self._by_predicate.items() if any(not isinstance(one, Refute) for one in several))
+        return self.negative.union(found)
+
+    @cached_property
+    def _singles(self) -> dict[str | None, list[Declaration]]:
+        return _sorted(one for one in self.declarations if not isinstance(one, IncompatibleGroup))
+
+    @cached_property
+    def _by_predicate(self) -> dict[str | None, list[Declaration]]:
+        return _sorted((*map(IncompatibleGroup, self.extracted), *self.declarations))
+
+
+def _sorted(declarations: Iterable[Declaration]) -> dict[str | None, list[Declaration]]:
+    """The declarations by the predicates whose facts they refute, so that a rule looks at no others. Under None: those about all
+    predicates."""
+    found: dict[str | None, list[Declaration]] = {}
+    for declaration in declarations:
+        for predicate in dict.fromkeys(refuted_by(declaration)):
+            found.setdefault(predicate, []).append(declaration)
     return found
+
+
+def refuted_by(declaration: Declaration) -> tuple[str | None, ...]:
+    """The predicates whose facts a declaration can refute; None stands for all predicates."""
+    match declaration:
+        case IncompatibleGroup(predicates):
+            return predicates
+        case IncompatiblePair(left, right):
+            return left.predicate, right.predicate
+        case Functional(predicate=predicate) | Closed(predicate):
+            return (predicate,)
+        case Refute(head):
+            return (head.predicate,)
+        case ExtractIncompatible() | PredicateDeclaration():
+            return ()
+
+
+def _ways(declaration: Declaration, predicate: str, arity: int) -> Iterator[Way]:
+    """The ways in which a declaration refutes facts of one of its predicates; none if it has another number of arguments."""
+    match declaration:
+        case IncompatibleGroup(predicates):
+            yield from (Opponent(other, identity(arity)) for other in predicates if other != predicate)
+        case IncompatiblePair(left, right) if left.arity == arity:
+            order = pair_order(left, right)
+            if left.predicate == predicate:
+                yield Opponent(right.predicate, order)
+            if right.predicate == predicate:
+                yield Opponent(left.predicate, inverse(order))
+        case Functional(values=values) if declaration.arity == arity:
+            yield from (OtherValue(declaration, position) for position in values)
+        case Closed():
+            yield Absence()
+        case Refute(head) if head.arity == arity:
+            yield Stated(declaration)
+        case IncompatiblePair() | Functional() | Refute() | ExtractIncompatible() | PredicateDeclaration():
+            return
+
+
+def declared_in(
+    program: Program,
+    vocabulary: Vocabulary,
+    extracted: Iterable[tuple[str, str]] = (),
+    functions: Iterable[str] = (),
+) -> Declared:
+    """What a program and the data declare."""
+    negative = frozenset(one.name for one in vocabulary.predicates.values() if one.negative)
+    return Declared(program.declarations, tuple(extracted), frozenset(functions), negative)
 
 
 def identity(arity: int) -> Order:
@@ -89,7 +216,7 @@ def inverse(order: Order) -> Order:
 
 
 def orders_in_use(program: Program) -> dict[int, tuple[Order, ...]]:
-    """Per arity, the argument orders in which facts are looked up: as they are, binary ones reversed, and those declared."""
+    """By arity, the argument orders in which we look up facts: as they are, reversed if binary, and as pairs declare."""
     found: dict[int, list[Order]] = {2: [(0, 1), (1, 0)]}
     for declaration in program.declarations:
         if isinstance(declaration, IncompatiblePair):
@@ -97,74 +224,3 @@ def orders_in_use(program: Program) -> dict[int, tuple[Order, ...]]:
             orders = found.setdefault(len(order), [identity(len(order))])
             orders.extend(o for o in dict.fromkeys((order, inverse(order))) if o not in orders)
     return {arity: tuple(orders) for arity, orders in found.items()}
-
-
-def closed_refutation(predicate: str, arity: int) -> Refutation:
-    itself = PatternAtom(predicate, tuple(Bound(i) for i in range(arity)))
-    return Refutation(predicate, arity, Pattern((), (itself,), (), _argument_names(arity)))
-
-
-def functional_refutations(declaration: Functional) -> tuple[Refutation, ...]:
-    """One refutation for each value position: a fact that agrees on the keys and differs there."""
-    arity = declaration.arity
-    found = []
-    for value in declaration.values:
-        slots: list[Bound] = []
-        names = list(_argument_names(arity))
-        for position in range(arity):
-            if position in declaration.keys:
-                slots.append(Bound(position))
-            else:
-                slots.append(Bound(len(names)))
-                names.append(f"other {position}")
-        atom = PatternAtom(declaration.predicate, tuple(slots))
-        differs = Test(False, slots[value], Bound(value))
-        found.append(Refutation(declaration.predicate, arity, Pattern((atom,), (), (differs,), tuple(names))))
-    return tuple(found)
-
-
-def _argument_names(arity: int) -> tuple[str, ...]:
-    return tuple(f"argument {i}" for i in range(arity))
-
-
-def refutations(program: Program, vocabulary: Vocabulary, extracted: Iterable[tuple[str, str]] = ()) -> Refutations:
-    """Every declared way to refute, with the pairs extracted from the data."""
-    groups: list[tuple[str, ...]] = []
-    oppositions: dict[Opposition, None] = {}
-    conditions: dict[str, list[Refutation]] = {}
-
-    def add(refutation: Refutation) -> None:
-        conditions.setdefault(refutation.predicate, []).append(refutation)
-
-    def declare(declaration: Declaration) -> None:
-        match declaration:
-            case IncompatibleGroup(predicates):
-                groups.append(tuple(dict.fromkeys(predicates)))
-            case IncompatiblePair(left, right):
-                order = pair_order(left, right)
-                oppositions[Opposition(left.predicate, right.predicate, order)] = None
-                oppositions[Opposition(right.predicate, left.predicate, inverse(order))] = None
-            case Functional():
-                for refutation in functional_refutations(declaration):
-                    add(refutation)
-            case Closed(None):
-                for known in vocabulary.predicates.values():
-                    add(closed_refutation(known.name, known.arity))
-            case Closed(predicate=name):
-                arity = vocabulary.arity(name) if name is not None else None
-                if name is not None and arity is not None:
-                    add(closed_refutation(name, arity))
-            case Refute():
-                add(normal_refutation(declaration))
-            case ExtractIncompatible() | PredicateDeclaration():
-                pass
-
-    for declaration in program.declarations:
-        declare(declaration)
-    for left, right in extracted:
-        groups.append((left, right))
-    for known in vocabulary.predicates.values():
-        if known.negative:
-            oppositions[Opposition(known.name, known.name, identity(known.arity), negative=True)] = None
-    unique = {name: tuple(dict.fromkeys(found)) for name, found in conditions.items()}
-    return Refutations(tuple(groups), tuple(oppositions), unique)

@@ -1,4 +1,4 @@
-"""Rule files by themselves, without the data they are for: syntax, and whatever of the rules needs no data."""
+"""Checks rule files without their data: syntax, and every check of rules that needs no data."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from rulescore.errors import Diagnostic, InputError, Source, are_errors
 from rulescore.language.names import rule_names
 from rulescore.language.reading import read_rules
 from rulescore.logic.checks import structure
-from rulescore.logic.families import Names
-from rulescore.logic.horn import horn_program
+from rulescore.logic.names import Names
 
-_NOTHING_KNOWN = Names(tables=(), functions=frozenset())
+_NOTHING_KNOWN = Names(tables={}, functions=frozenset())
 
 
 def check_rule_files(sources: Iterable[Source]) -> tuple[int, list[Diagnostic]]:
-    """How many rules there are, and warnings; errors of all files are raised together. Each file stands for itself: they need not
-    be of one project."""
+    """The number of rules, and warnings. Raises the errors of all files together. We check each file by itself: the files need not
+    belong to one project."""
     rules = 0
     problems: list[Diagnostic] = []
     for source in sources:
@@ -28,8 +27,7 @@ def check_rule_files(sources: Iterable[Source]) -> tuple[int, list[Diagnostic]]:
             program = reading.program
             problems += reading.told
             rules += len(program.rules)
-            fast, _ = horn_program(program, _NOTHING_KNOWN.is_predicate)
-            problems += structure(program, rule_names(program), fast)
+            problems += structure(program, rule_names(program), _NOTHING_KNOWN)
     if are_errors(problems):
         raise InputError(problems)
     return rules, problems

@@ -1,4 +1,4 @@
-"""How large a rule becomes once abbreviations are put in, counted before anything is built.
+"""How large a rule becomes once expressions replace their abbreviations, computed before we build it.
 
 `let B = A + A, let C = B + B, …` doubles with each step: sixty of them are a line of text and more nodes than fit in memory.
 """
@@ -13,10 +13,13 @@ from rulescore.language.trees import Node, parts
 
 MOST_NODES = 100_000
 MOST_WAYS = 1_000
+MOST_JOINS = 2_500
+"""Limits a statement that counts several ways at once: a prediction may stand for each atom of each way, and the statement joins
+it with the others. The database's planning time grows with the square of the atoms."""
 
 
 class Size(NamedTuple):
-    """Of a tree: its nodes, and the longest way down."""
+    """The size of a tree: its nodes, and its height."""
 
     nodes: int
     height: int
@@ -26,7 +29,7 @@ _LEAF = Size(1, 1)
 
 
 def size_of(node: Node, known: Mapping[str, Size]) -> Size:
-    """The size of a tree in which variables stand for something of a known size."""
+    """The size of a tree once expressions replace its variables. `known`: the sizes of these expressions."""
     if isinstance(node, Variable):
         return known.get(node.name, _LEAF)
     below = [size_of(one, known) for one in _parts(node)]
@@ -34,12 +37,12 @@ def size_of(node: Node, known: Mapping[str, Size]) -> Size:
 
 
 def _parts(node: Node) -> Iterable[Node]:
-    """The constants of a set stay as they are, however many there are."""
+    """The parts of a node without the constants of a set: they do not grow, however many there are."""
     return (node.value,) if isinstance(node, Membership) else parts(node)
 
 
 def sizes_of(values: Mapping[str, Expression], known: dict[str, Size]) -> Iterator[tuple[str, Size]]:
-    """Of abbreviations, each of which may be made of those before it: their sizes are known from then on."""
+    """The sizes of abbreviations, each of which may use those before it. Adds each size to `known`."""
     for name, value in values.items():
         known[name] = size_of(value, known)
         yield name, known[name]

@@ -1,4 +1,4 @@
-"""Slips of the keyboard: which known name was probably meant."""
+"""Slips of the keyboard: which known name the user probably meant."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _MOST_SLIPS = 2
 
 
 class Spellings:
-    """Known names, found again by names that are spelt a little otherwise.
+    """Known names, found by misspelt ones.
 
-    A slip changes two of neighbouring pieces of a name at most, so that of five pieces one survives two slips, and is moved by two
-    letters at most. Names are looked up by their pieces: to compare each unknown name with each known one would take too long."""
+    A slip changes at most two neighbouring pieces of a name. So of five pieces at least one survives two slips, moved by at most
+    two letters. We look names up by their pieces: comparing each unknown name with each known one would take too long."""
 
     def __init__(self, known: Iterable[str]) -> None:
         self._known = known
@@ -22,7 +22,7 @@ class Spellings:
     def closest(self, word: str) -> str | None:
         """A known name within one or two slips (one for names up to eight letters), if there is one.
 
-        It makes an error of an unknown name, so `brother` must not pass for a slip of `mother`."""
+        If we find one, the unknown name is an error, so `brother` must not pass for a slip of `mother`."""
         if len(word) <= 2:
             return None
         allowed = 1 if len(word) <= _LONGEST_WITH_ONE_SLIP else _MOST_SLIPS
@@ -47,14 +47,14 @@ class Spellings:
 
 
 def _pieces(length: int, slips: int) -> Iterator[tuple[int, int]]:
-    """Where the pieces of a name begin and end: one more than so many slips can change."""
+    """Where the pieces of a name begin and end. There is one piece more than so many slips can change."""
     number = 2 * slips + 1
     for piece in range(number):
         yield piece * length // number, (piece + 1) * length // number
 
 
 def _slips(left: str, right: str, limit: int) -> int:
-    """Insertions, deletions, replacements and swaps of neighbours between two words; anything above the limit is equal."""
+    """How many insertions, deletions, replacements and swaps of neighbours lie between two words; `limit + 1` if more than that."""
     beyond = limit + 1
     two_ago: dict[int, int] = {}
     before = {j: j for j in range(min(limit, len(right)) + 1)}

@@ -1,4 +1,4 @@
-"""What the attributes of tables with keys are: their types, what they are computed from, and what of it has to be read."""
+"""The attributes of tables with keys: their types, what they are computed from, and which columns we must read for them."""
 
 from __future__ import annotations
 
@@ -7,29 +7,20 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from rulescore.data.relations import DURATIONS
-from rulescore.data.setting import HiddenColumn, HiddenIds, HiddenWhere, KeyedTable, Reached, ValueType
-from rulescore.data.table_rows import value_type
 from rulescore.errors import Diagnostic, Span, suggestion
 from rulescore.language.syntax import Attribute, Comparison, Condition, Expression, Membership, Test, Variable
 from rulescore.language.trees import conditions_in, nodes_in
 from rulescore.logic.tolerances import as_comparison
 from rulescore.logic.types import Typing, agree, type_of_value, with_article
-
-CODES = {
-    "E336": "two tables have one name, or two attributes of a table, or a table and a predicate",
-    "E340": "a table has no column or attribute of that name",
-    "E341": "the path to a reached attribute cannot be followed",
-    "E342": "an attribute is computed from itself",
-    "E343": "a definition holds what it cannot hold",
-    "E344": "which rows are hidden is told by what the table does not have",
-}
+from rulescore.readers.table_rows import value_type
+from rulescore.setting.model import HiddenColumn, HiddenIds, HiddenWhere, KeyedTable, Reached
+from rulescore.values.types import DURATIONS, ValueType
 
 
 @dataclass(frozen=True, slots=True)
 class TableShape:
-    """A table and its attributes. `stored`: its columns, with the types they are stored in. `attributes`: columns, reached and
-    derived ones, with the types of their values; None where values cannot be of it."""
+    """A table and its attributes. `stored`: its columns, with their stored types. `attributes`: columns, reached and derived
+    attributes, with the types of their values; None if a value cannot have the type."""
 
     table: KeyedTable
     stored: Mapping[str, pa.DataType]
@@ -45,12 +36,12 @@ class TableShape:
 
     @property
     def from_target(self) -> frozenset[str]:
-        """The attributes that change with the target: itself, and those computed from it."""
+        """The attributes that change with the target: the target itself, and those computed from it."""
         target = self.table.target
         return frozenset(name for name in self.attributes if target in self.base_of(name)) if target else frozenset()
 
     def base_of(self, attribute: str) -> Iterator[str]:
-        """The columns and reached attributes that an attribute is computed from: itself, if it is one of those."""
+        """The columns and reached attributes that an attribute is computed from; itself, if it is a column or reached."""
         definition = self.derived.get(attribute)
         if definition is None:
             yield attribute
@@ -71,8 +62,9 @@ class TableShape:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What of a table is read: `kept` attributes stay, in this order (key, target, those that rules name); `base` are the columns
-    and reached attributes that they and the hidden rows are computed from; `columns` are all columns read, for other tables too."""
+    """What we read of a table. `kept`: the attributes that stay, in this order: key, target, those that rules name. `base`: the
+    columns and reached attributes from which we compute these and the hidden rows. `columns`: all columns that we read, also for
+    other tables."""
 
     kept: tuple[str, ...]
     base: tuple[str, ...]
@@ -84,8 +76,8 @@ def attributes_in(node: Condition | Expression) -> Iterator[Attribute]:
 
 
 def needs(shapes: Mapping[str, TableShape], used: Mapping[str, Collection[str]]) -> dict[str, Need]:
-    """What has to be read of each table that has a key or is passed through. `used` are the attributes that rules name; one
-    that does not exist is the rule's problem."""
+    """What we must read of each table that has a key, or that leads to a reached attribute. `used`: the attributes that rules name;
+    if one does not exist, the check of the rule reports it."""
     bases: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
     columns: dict[str, dict[str, None]] = {}
     for name, shape in shapes.items():
@@ -113,7 +105,7 @@ def _passed(table: str, reached: Reached, columns: dict[str, dict[str, None]]) -
 
 
 def table_shapes(tables: Sequence[KeyedTable], schemas: Mapping[str, pa.Schema]) -> tuple[dict[str, TableShape], list[Diagnostic]]:
-    """The shapes of tables whose columns these are, and what is wrong with their definitions."""
+    """The shapes of tables with these columns, and the errors of their definitions."""
     problems = [
         Diagnostic("E336", f"two tables are named `{name}`")
         for name in dict.fromkeys(table.name for table in tables)
@@ -129,7 +121,7 @@ def table_shapes(tables: Sequence[KeyedTable], schemas: Mapping[str, pa.Schema])
 
 
 def _stored(schema: pa.Schema) -> dict[str, pa.DataType]:
-    """Columns by name; of two with one name none can be meant."""
+    """The columns by name, without those whose name several columns have: we cannot tell which one a user means."""
     return {name: kind for name, kind in zip(schema.names, schema.types, strict=True) if schema.names.count(name) == 1}
 
 
@@ -138,8 +130,8 @@ def _repeated(schema: pa.Schema) -> frozenset[str]:
 
 
 class _Check:
-    """Finds the attributes of one table and everything wrong with it. `columns` holds all tables with their columns alone;
-    `repeated` are the names of this one that several columns have."""
+    """Finds the attributes of one table and all its errors. `columns`: all tables, with only their columns as attributes.
+    `repeated`: the names that several columns of this table have."""
 
     def __init__(
         self, shape: TableShape, columns: Mapping[str, TableShape], problems: list[Diagnostic], repeated: frozenset[str]
@@ -200,7 +192,10 @@ class _Check:
             if there is None:
                 close = _meant(hop.table, self._columns)
                 self._problem(
-                    "E341", f"`{reached.attribute}` is reached through table `{hop.table}`, which there is not", None, *close
+                    "E341",
+                    f"`{reached.attribute}` is reached through table `{hop.table}`, but there is no such table",
+                    None,
+                    *close,
                 )
                 return None
             if not self._join_column(reached, here, hop.column) or not self._join_column(reached, there, hop.other):
@@ -215,7 +210,8 @@ class _Check:
         return here.attributes[reached.column] if self._join_column(reached, here, reached.column) else None
 
     def _join_column(self, reached: Reached, where: TableShape, column: str) -> bool:
-        """Whether a column on the way exists, has values, and is no target: predictions would not reach it."""
+        """Whether a column on the way to a reached attribute exists, has values, and is not a target: we cannot look up hidden
+        values from another table."""
         table = where.table
         if column not in where.stored:
             self._problem(
@@ -235,7 +231,7 @@ class _Check:
         return False
 
     def _cycles(self) -> bool:
-        """Whether some attribute is computed from itself; all unknown names are told on the way."""
+        """Whether some attribute is computed from itself or from an unknown name. Reports all of these."""
         derived = self._shape.derived
         known = {*self._types, *derived}
         finished: set[str] = set()
@@ -268,12 +264,12 @@ class _Check:
         self._problem("E340", message, attribute.span, *_meant(attribute.name, known), notes=notes)
 
     def _those_there(self, name: str, known: Collection[str]) -> tuple[str, ...]:
-        """Notes for a name that is not known."""
+        """Notes for an unknown name."""
         several = ("several columns have this name, and none of them can be meant",) if name in self._repeated else ()
         return (*several, *_listed(known))
 
     def _derived_type(self, attribute: str) -> ValueType | None:
-        """The type of a derived attribute, told once; those it is computed from come first."""
+        """The type of a derived attribute. Checks it once, after the attributes that it is computed from."""
         if attribute not in self._types:
             definition = self._shape.derived[attribute]
             for part in attributes_in(definition):
@@ -323,7 +319,7 @@ class _Check:
                     self._problem("E344", message, None, "declare the column's type, or write the value as one of it")
 
     def _condition(self, condition: Condition) -> None:
-        """Types in a condition; what else cannot stand in one was refused when it was read."""
+        """Check the types in a condition. Anything else that it cannot have we refused when we read it."""
         unknown = [one for one in attributes_in(condition) if one.name not in self._types]
         for attribute in unknown:
             self._unknown(attribute, self._types)

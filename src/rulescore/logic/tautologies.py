@@ -1,25 +1,23 @@
-"""Rules that say nothing: what they conclude is what they assume."""
+"""Rules that say nothing: they conclude what they assume."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from rulescore.errors import Diagnostic, Severity
-from rulescore.language.formulas import print_condition
+from rulescore.errors import Diagnostic, Severity, place_of
+from rulescore.language.conditions_printer import print_condition
 from rulescore.language.syntax import And, Condition, Falsity, Head, Not, Or, Rule
-
-CODES = {"W212": "a rule's head stands in its own body"}
 
 
 def is_tautology(rule: Rule) -> bool:
-    """Whether the body has the head among its conditions, so that every grounding is confirmed."""
+    """Whether the head is a condition of the body, so that every grounding is confirmed."""
     return _stands_in(rule.head, rule.body.conditions)
 
 
 def _stands_in(head: Head | Condition, body: tuple[Condition, ...]) -> bool:
     match head:
         case Falsity() | Not():
-            # `not p(X)` is confirmed by what refutes p(X), and holds in a body if p(X) is only absent.
+            # In a head, `not p(X)` is confirmed if something refutes p(X); in a body, it holds if p(X) is only absent.
             return False
         case And(conditions=parts):
             return all(_stands_in(part, body) for part in parts)
@@ -37,7 +35,7 @@ def tautologies(rules: Iterable[tuple[str, Rule]]) -> Iterator[Diagnostic]:
             yield Diagnostic(
                 "W212",
                 f"rule `{name}` says nothing: its head stands in its own body",
-                rule.span.place() if rule.span else None,
+                place_of(rule.span),
                 notes=("every grounding of it confirms it, whatever the data",),
                 helps=("remove the rule; `rulescore audit --no-flag tautology --keep FILE` writes the others",),
                 severity=Severity.WARNING,

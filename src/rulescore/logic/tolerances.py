@@ -1,4 +1,4 @@
-"""`within(P, Q, tolerance)` as a comparison, and tolerances that are taken from the data."""
+"""`within(P, Q, tolerance)` as a comparison, and tolerances taken from the data."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TypeGuard
 
-from rulescore.data.relations import DURATIONS
-from rulescore.errors import Diagnostic, Place, Severity
+from rulescore.errors import Diagnostic, Place, Severity, place_of
 from rulescore.language.syntax import (
     Arithmetic,
     Call,
@@ -23,12 +22,7 @@ from rulescore.language.syntax import (
 from rulescore.language.trees import Node, nodes_in
 from rulescore.logic.formula import FormulaRule, Leaf
 from rulescore.logic.types import Typing
-
-CODES = {
-    "E279": "`within` is not given two values and a tolerance",
-    "E281": "a tolerance is to be taken from values that are too large",
-    "W281": "a tolerance is to be taken from the data, and no two rows of them can be compared",
-}
+from rulescore.values.types import DURATIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +34,7 @@ class DataTolerance:
 
 
 def as_comparison(test: Test, problems: list[Diagnostic]) -> Comparison | None:
-    """`abs(P - Q) <= tolerance`; for a tolerance in percent, of the logarithms, so that it is the same in both directions."""
+    """`abs(P - Q) <= tolerance`. A tolerance in percent compares logarithms, so that it is the same in both directions."""
     if len(test.arguments) != 3:
         problems.append(
             _problem(test, "`within` takes two values and a tolerance", "write `within(P, Q, 500)`, or `within(P, Q, 10%)`")
@@ -66,7 +60,7 @@ def as_comparison(test: Test, problems: list[Diagnostic]) -> Comparison | None:
 
 
 def log_distance(percent: float) -> float:
-    """How far the logarithms of two values may be apart that differ by a percentage."""
+    """The distance of the logarithms of two values that differ by a percentage."""
     return math.log(1 + percent / 100)
 
 
@@ -77,7 +71,7 @@ def is_relative(rule: Rule) -> bool:
 
 
 def is_in_percent(node: Node) -> TypeGuard[Test]:
-    """Whether it is a `within` whose tolerance is in percent."""
+    """Whether a node is a `within` whose tolerance is in percent."""
     match node:
         case Test("within", (_, _, Call("percent"))):
             return True
@@ -85,24 +79,13 @@ def is_in_percent(node: Node) -> TypeGuard[Test]:
             return False
 
 
-def data_tolerance(rule: Rule, problems: list[Diagnostic]) -> DataTolerance | None:
-    """The tolerance of a rule's head that has to be taken from the data."""
+def data_tolerance(rule: Rule) -> DataTolerance | None:
+    """The tolerance of a rule's head if it comes from the data, `quantile(…)` or `spread(…)`; else None."""
     match rule.head:
-        case Test("within", (_, _, Call("quantile" | "spread" as function, arguments))) as test:
-            match arguments:
-                case (Constant(int() | float() as value),) if _fits(function, value):
-                    return DataTolerance(function, float(value))
-                case _:
-                    wanted = "a number between 0 and 1" if function == "quantile" else "a number, 0 or more"
-                    example = "quantile(0.9)" if function == "quantile" else "spread(2)"
-                    problems.append(_problem(test, f"`{function}` takes {wanted}", f"write `{example}`"))
-                    return DataTolerance(function, 0.0)
+        case Test("within", (_, _, Call("quantile" | "spread" as function, (Constant(int() | float() as value),)))):
+            return DataTolerance(function, float(value))
         case _:
             return None
-
-
-def _fits(function: str, value: float) -> bool:
-    return not isinstance(value, bool) and value >= 0 and (function == "spread" or value <= 1)
 
 
 def with_tolerance(rule: Rule, value: int | float) -> Rule:
@@ -113,7 +96,7 @@ def with_tolerance(rule: Rule, value: int | float) -> Rule:
 
 
 def with_own_distance(rule: Rule) -> Rule:
-    """The rule with a tolerance of the type that the distances of its head have."""
+    """The rule with a tolerance of the same type as the distances in its head, to find out that type."""
     assert isinstance(rule.head, Test)
     left, right, tolerance = rule.head.arguments
     return replace(
@@ -135,7 +118,7 @@ def _distance(left: Expression, right: Expression, test: Test) -> Expression:
 
 
 def _problem(test: Test, message: str, advice: str) -> Diagnostic:
-    return Diagnostic("E279", message, test.span.place() if test.span is not None else None, helps=(advice,))
+    return Diagnostic("E279", message, place_of(test.span), helps=(advice,))
 
 
 def cannot_be_taken(rule: Rule, tolerance: DataTolerance) -> Diagnostic:
@@ -161,4 +144,4 @@ def no_pairs(rule: Rule, tolerance: DataTolerance) -> Diagnostic:
 
 
 def _place(rule: Rule) -> Place | None:
-    return rule.head.span.place() if not isinstance(rule.head, Falsity) and rule.head.span is not None else None
+    return None if isinstance(rule.head, Falsity) else place_of(rule.head.span)

@@ -1,4 +1,4 @@
-"""Types of expressions, found before any statement is made. What does not fit is reported with its place."""
+"""Types of expressions, found before we make any statement. We report types that do not fit with their place."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import datetime
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from rulescore.data.relations import DURATIONS, MOMENTS, NUMBERS
-from rulescore.data.setting import ValueType
-from rulescore.errors import Diagnostic, Severity, Span, suggestion
-from rulescore.language.moments import UNITS, is_of_days
+from rulescore.errors import Diagnostic, Severity, Span, place_of
+from rulescore.language import signatures
+from rulescore.language.signatures import FUNCTIONS, MEASURES, ORDERED, Signature
 from rulescore.language.syntax import (
     Aggregate,
     Aggregation,
@@ -26,82 +25,26 @@ from rulescore.language.syntax import (
     Test,
     Variable,
 )
-
-CODES = {
-    "E271": "an operation is given a type that it does not take",
-    "E272": "a function is unknown, or takes another number of arguments",
-    "E273": "two types are compared that never agree",
-    "E280": "an integer does not fit into 64 bits",
-    "E283": "a rule computes with values of several types",
-    "W210": "values are compared, or joined, whose types are never equal",
-}
+from rulescore.values.moments import is_of_days
+from rulescore.values.types import DURATIONS, MOMENTS, NUMBERS, ValueType
 
 Lookup = Callable[[Variable | Attribute], ValueType | None]
-"""The type of a variable or attribute; None where it is not known, which fits everywhere."""
+"""The type of a variable or attribute; None if we do not know it, which fits everywhere."""
 
 STRING, INTEGER, FLOAT = ValueType.STRING, ValueType.INTEGER, ValueType.FLOAT
 BOOLEAN, DATE, DURATION, MIXED = ValueType.BOOLEAN, ValueType.DATE, ValueType.DURATION, ValueType.MIXED
 DATETIME, INSTANT, SPAN = ValueType.DATETIME, ValueType.INSTANT, ValueType.SPAN
-ORDERED = frozenset({INTEGER, FLOAT, DATE, *MOMENTS, *DURATIONS, STRING})
 
 
 @dataclass(frozen=True, slots=True)
 class Mixture:
-    """The types of the values that a variable stands for, and in words which stand where."""
+    """The types of the values that a variable stands for; `examples` say in words which values stand where."""
 
     kinds: frozenset[ValueType]
     examples: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
-    """What a function takes: the types of each argument, whether the last may repeat, how many may be left out, and what it
-    gives; `result` None: the type of its arguments."""
-
-    arguments: tuple[frozenset[ValueType], ...]
-    result: ValueType | None
-    repeats: bool = False
-    optional: int = 0
-
-    def takes(self, count: int) -> bool:
-        least = len(self.arguments) - self.optional
-        return count >= least and (self.repeats or count <= len(self.arguments))
-
-    def argument(self, index: int) -> frozenset[ValueType]:
-        return self.arguments[min(index, len(self.arguments) - 1)]
-
-
-_TEXT = frozenset({STRING})
-_DAY = frozenset({DATE, *MOMENTS})
-_MEASURES = NUMBERS | DURATIONS
-LENGTHS = {"days": UNITS["day"], "hours": UNITS["hour"], "minutes": UNITS["minute"], "seconds": UNITS["second"]}
-"""How long a duration is, in a unit of so many microseconds: a float, an integer if the duration is of days."""
-FUNCTIONS = {
-    "abs": Signature((_MEASURES,), None),
-    "min": Signature((ORDERED, ORDERED), None, repeats=True),
-    "max": Signature((ORDERED, ORDERED), None, repeats=True),
-    "round": Signature((NUMBERS, frozenset({INTEGER})), INTEGER, optional=1),
-    "floor": Signature((NUMBERS,), INTEGER),
-    "ceil": Signature((NUMBERS,), INTEGER),
-    "ln": Signature((NUMBERS,), FLOAT),
-    "exp": Signature((NUMBERS,), FLOAT),
-    "sqrt": Signature((NUMBERS,), FLOAT),
-    "power": Signature((NUMBERS, NUMBERS), FLOAT),
-    "length": Signature((_TEXT,), INTEGER),
-    "lower": Signature((_TEXT,), STRING),
-    "upper": Signature((_TEXT,), STRING),
-    "year": Signature((_DAY,), INTEGER),
-    "month": Signature((_DAY,), INTEGER),
-    "day": Signature((_DAY,), INTEGER),
-    "date": Signature((MOMENTS,), DATE),
-    **dict.fromkeys(LENGTHS, Signature((DURATIONS,), FLOAT)),
-}
-TESTS = {
-    "starts_with": Signature((_TEXT, _TEXT), BOOLEAN),
-    "ends_with": Signature((_TEXT, _TEXT), BOOLEAN),
-    "contains": Signature((_TEXT, _TEXT), BOOLEAN),
-}
-"""Built-in tests of values; `within` is replaced by a comparison before types are looked at."""
+LENGTHS, TESTS = signatures.LENGTHS, signatures.TESTS
 
 
 def type_of_value(value: object) -> ValueType:
@@ -138,8 +81,8 @@ def wider(left: ValueType | None, right: ValueType | None) -> ValueType | None:
 
 
 class Typing:
-    """Finds types, collecting problems on the way. A type is None where it is unknown or a problem was reported below. `mixtures`:
-    what is known of variables of mixed type, by name."""
+    """Finds types, collecting problems on the way. A type is None if it is unknown, or if we reported a problem in a part of the
+    expression. `mixtures`: the types and examples of variables of mixed type, by name."""
 
     def __init__(self, lookup: Lookup, problems: list[Diagnostic], mixtures: Mapping[str, Mixture] | None = None) -> None:
         self._lookup, self._problems = lookup, problems
@@ -156,19 +99,19 @@ class Typing:
                 return self._operation(expression)
             case Negative(operand):
                 found = self._computed(operand)
-                return found if self._need(found, _MEASURES, "`-`", operand.span) else None
+                return found if self._need(found, MEASURES, "`-`", operand.span) else None
             case Call():
                 return self._call(expression)
             case Aggregate():
                 return self._aggregate(expression)
 
     def _computed(self, expression: Expression) -> ValueType | None:
-        """The type of what is ordered or computed with, which has to be one."""
+        """The type of an expression that a rule orders or computes with: reports mixed types."""
         found = self.expression(expression)
         if found is not MIXED:
             return found
         name = expression.name if isinstance(expression, Variable) else ""
-        place = expression.span.place() if expression.span is not None else None
+        place = place_of(expression.span)
         problem = Diagnostic(
             "E283",
             f"`{name.rpartition(' ')[2]}` stands for values of several types, and nothing can be computed with them",
@@ -193,16 +136,16 @@ class Typing:
             self._problem("E271", f"`{comparison.operator}` does not take a boolean", comparison.span, "use `=` or `!=`")
 
     def _variables(self, left: Variable, right: Variable, span: Span | None) -> None:
-        """Two variables may be asked whether they are equal, whatever they stand for."""
+        """Check an equality of two variables: any types are allowed, but we warn if they are never equal."""
         types = self.expression(left), self.expression(right)
         if not agree(*types):
             message = f"{with_article(types[0])} is compared with {with_article(types[1])}, and the two are never equal"
             helps = (advice,) if (advice := _comparison_advice(set(types))) else ()
-            place = span.place() if span is not None else None
+            place = place_of(span)
             self._problems.append(Diagnostic("W210", message, place, helps=helps, severity=Severity.WARNING))
 
     def _may_be(self, expression: Expression, other: ValueType | None, span: Span | None) -> bool:
-        """Whether a variable of mixed type can have a value of another."""
+        """Whether a variable of mixed type can have a value of another type; reports if not."""
         mixture = self._mixtures.get(expression.name) if isinstance(expression, Variable) else None
         if mixture is None or any(agree(kind, other) for kind in mixture.kinds):
             return True
@@ -219,7 +162,7 @@ class Typing:
                 self._compared(found, type_of_value(constant.value), constant.span)
 
     def test(self, test: Test) -> None:
-        """A built-in test; the arguments of registered ones may have any type."""
+        """Check the types of a built-in test. The arguments of a registered test may have any type."""
         signature = TESTS.get(test.predicate)
         look = self.expression if signature is None else self._computed
         types = [look(argument) for argument in test.arguments]
@@ -227,7 +170,7 @@ class Typing:
             self._fits(test.predicate, signature, test.arguments, types, test.span)
 
     def distance(self, left: Expression, right: Expression, span: Span | None, *, relative: bool) -> bool:
-        """Whether `within` can tell how far two values are apart."""
+        """Whether `within` can compute the distance of two values; reports if not."""
         types = self._computed(left), self._computed(right)
         if None in types or set(types) <= NUMBERS or (not relative and _have_distance(set(types))):
             return True
@@ -236,7 +179,7 @@ class Typing:
         return False
 
     def constant(self, constant: Constant) -> None:
-        """A constant of a rule, wherever it stands."""
+        """Check a constant of a rule, wherever it stands."""
         if isinstance(constant.value, int) and not -(2**63) <= constant.value < 2**63:
             message = "this integer is too large: those that rules of this form compare have 64 bits"
             self._problem("E280", message, constant.span, "write it as a float, with a point or an exponent")
@@ -260,13 +203,8 @@ class Typing:
         return found
 
     def _call(self, call: Call) -> ValueType | None:
-        signature = FUNCTIONS.get(call.function)
+        signature = FUNCTIONS[call.function]
         types = [self._computed(argument) for argument in call.arguments]
-        if signature is None:
-            meant = suggestion(call.function, FUNCTIONS)
-            advice = f"did you mean `{meant}`?" if meant else f"the functions are {', '.join(FUNCTIONS)}"
-            self._problem("E272", f"there is no function `{call.function}`", call.span, advice)
-            return None
         if not self._fits(call.function, signature, call.arguments, types, call.span):
             return signature.result
         if call.function == "round" and len(call.arguments) == 2:
@@ -292,12 +230,8 @@ class Typing:
         types: Sequence[ValueType | None],
         span: Span | None,
     ) -> bool:
-        if not signature.takes(len(arguments)):
-            least = len(signature.arguments) - signature.optional
-            most = "" if signature.repeats else f" to {len(signature.arguments)}" if signature.optional else ""
-            count = f"{least}{most}{' or more' if signature.repeats else ''}"
-            shown = f"`{name}` takes {count} argument{'s' if count != '1' else ''}, not {len(arguments)}"
-            self._problem("E272", shown, span, None)
+        if not signature.takes(len(arguments)):  # only for tests: of functions, the parser has reported it
+            self._problem("E272", f"`{name}` takes {signature.least} arguments, not {len(arguments)}", span, None)
             return False
         fits = [self._need(found, signature.argument(i), f"`{name}`", arguments[i].span or span) for i, found in enumerate(types)]
         return all(fits)
@@ -309,7 +243,7 @@ class Typing:
             case Aggregation.COUNT | Aggregation.COUNT_DISTINCT:
                 return INTEGER
             case Aggregation.SUM:
-                return found if self._need(found, _MEASURES, "`sum`", aggregate.value.span) else None
+                return found if self._need(found, MEASURES, "`sum`", aggregate.value.span) else None
             case Aggregation.AVERAGE:
                 self._need(found, NUMBERS, "`avg`", aggregate.value.span)
                 return FLOAT
@@ -319,14 +253,14 @@ class Typing:
     def _need(self, found: ValueType | None, wanted: frozenset[ValueType], what: str, span: Span | None) -> bool:
         if found is None or found in wanted:
             return True
-        # Whoever takes durations takes those of days and all others.
+        # What takes durations of days takes all durations, so we name them once.
         *others, last = [with_article(one) for one in ValueType if one in wanted and one is not SPAN]
         expected = f"{', '.join(others)} or {last}" if others else last
         self._problem("E271", f"{what} takes {expected}, not {with_article(found)}", span, None)
         return False
 
     def _problem(self, code: str, message: str, span: Span | None, advice: str | None, note: str | None = None) -> None:
-        place = span.place() if span is not None else None
+        place = place_of(span)
         notes, helps = (note,) if note else (), (advice,) if advice else ()
         self._problems.append(Diagnostic(code, message, place, notes=notes, helps=helps))
 
@@ -376,7 +310,7 @@ def _comparison_advice(types: set[ValueType | None]) -> str | None:
 
 def _operation_advice(operator: Arithmetic, types: set[ValueType]) -> str | None:
     if STRING in types:
-        return "text is nothing to compute with: declare the column's type where the data are read"
+        return "a rule cannot compute with text: declare the column's type where the data are read"
     if types == MOMENTS:
         return "one of them has a zone and the other has none: give both one where they are read"
     if types == {DATE, SPAN}:

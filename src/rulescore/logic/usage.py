@@ -1,12 +1,10 @@
-"""Which predicates and constants statements use. What is written like an atom may be a test: `tests` are the names of those."""
+"""Which predicates and constants statements use. An atom, by its syntax, may be a test; `tests`: the names of tests."""
 
 from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Collection, Iterator
 
-from rulescore.data.constants import key_of
-from rulescore.data.setting import SqlRule
 from rulescore.errors import Span
 from rulescore.language.syntax import (
     Atom,
@@ -27,6 +25,8 @@ from rulescore.language.syntax import (
     Test,
 )
 from rulescore.language.trees import atoms_in, nodes_in
+from rulescore.setting.model import SqlRule
+from rulescore.values.keys import key_of
 
 
 def conditions_of(statement: Statement) -> tuple[Condition, ...]:
@@ -43,7 +43,7 @@ def conditions_of(statement: Statement) -> tuple[Condition, ...]:
 
 
 def used_atoms(statement: Statement, tests: Collection[str] = ()) -> Iterator[Atom]:
-    """Atoms that a statement mentions, heads first."""
+    """The atoms of a statement, heads first."""
     for condition in conditions_of(statement):
         for atom in atoms_in(condition):
             if isinstance(atom, Atom) and atom.predicate not in tests:
@@ -87,14 +87,14 @@ def span_of(predicate: str, statement: Statement) -> Span | None:
 
 
 def mentioned_by(program: Program, sql_rules: Collection[SqlRule] = ()) -> Callable[[str], bool]:
-    """Whether rules or declarations speak of a predicate. Those in SQL do if they have its name anywhere."""
+    """Whether rules or declarations mention a predicate. A rule in SQL does if its text has the name anywhere."""
     named = {name for statement in program.statements for name in named_predicates(statement)}.union(used_arities(program))
     return lambda predicate: predicate in named or any(predicate in rule.statement for rule in sql_rules)
 
 
 def named_in_rule(rule: Rule | Refute) -> Iterator[str]:
-    """The predicates of the atoms of a rule or a refutation, those of the attributes of rows too. What is written as a test or a
-    row may turn out to be a predicate."""
+    """The predicates of the atoms of a rule or a refutation, including the attributes of rows. The names of tests and of tables are
+    included, since they may turn out to be predicates."""
     for condition in conditions_of(rule):
         for node in nodes_in(condition):
             match node:
@@ -134,5 +134,5 @@ def used_attributes(program: Program, tables: Collection[str]) -> dict[str, set[
 
 
 def attribute_table(predicate: str, tables: Collection[str]) -> str | None:
-    """The table of which a predicate `table.attribute` speaks."""
+    """The table of a predicate `table.attribute`."""
     return next((table for table in tables if predicate.startswith(f"{table}.")), None)

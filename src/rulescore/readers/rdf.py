@@ -1,153 +1,206 @@
-"""RDF in any of its syntaxes, read by pyoxigraph: statements one after the other, and what is wrong, line by line.
-
-The parser tells where a syntax error is, but for RDF/XML, and never where a term stands. So a file that turns out to be wrong is
-read a second time from a stream that hands over one line at a time: the line handed over last is the one at hand.
-"""
+"""Facts of RDF: IRIs and blank nodes as strings, literals as constants of their datatype."""
 
 from __future__ import annotations
 
-import gzip
-import io
+import decimal
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from enum import StrEnum
-from typing import IO, TYPE_CHECKING, cast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from rulescore.errors import MissingExtraError
+import pyarrow as pa
+
+from rulescore.errors import Diagnostic, InputError, Place
+from rulescore.readers.batches import assemble, no_facts
+from rulescore.readers.constant_columns import decimal_value, parse_number, parse_value
+from rulescore.readers.files import InputFile, Opening
+from rulescore.readers.layout import column_problem
+from rulescore.readers.lines import open_bytes
+from rulescore.readers.text_problems import at_most
+from rulescore.readers.tools.rdf import RdfFault, Syntax, TermError, faults, statements
+from rulescore.setting.model import FactBatch
+from rulescore.setting.request import ColumnType, FileFormat, Request
+from rulescore.values.keys import key_of
+from rulescore.values.moments import parse_moment
+from rulescore.values.types import Value
 
 if TYPE_CHECKING:
-    from pyoxigraph import Quad, QuadParser, RdfFormat
+    from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
+
+SYNTAXES = {
+    FileFormat.NTRIPLES: Syntax.NTRIPLES,
+    FileFormat.NQUADS: Syntax.NQUADS,
+    FileFormat.TURTLE: Syntax.TURTLE,
+    FileFormat.TRIG: Syntax.TRIG,
+    FileFormat.RDFXML: Syntax.RDFXML,
+}
+RDF_ENDINGS = {
+    ".nt": FileFormat.NTRIPLES,
+    ".nq": FileFormat.NQUADS,
+    ".ttl": FileFormat.TURTLE,
+    ".trig": FileFormat.TRIG,
+    ".rdf": FileFormat.RDFXML,
+    ".owl": FileFormat.RDFXML,
+    ".xml": FileFormat.RDFXML,
+}
+"""Endings of RDF files; `.gz` may stand behind them."""
+
+DEFAULT_GRAPH = "default"
+
+_XSD = "http://www.w3.org/2001/XMLSchema#"
+_SIZES = ("int", "long", "short", "byte", "unsignedInt", "unsignedLong", "unsignedShort", "unsignedByte")
+_SIGNS = ("nonNegativeInteger", "nonPositiveInteger", "positiveInteger", "negativeInteger")
+_INTEGERS = frozenset(("integer", *_SIZES, *_SIGNS))
+_FLOATS = frozenset(f"{_XSD}{name}" for name in ("double", "float"))
+_BATCH_ROWS = 1 << 16
+
+# The name that the parser gives to a blank node without one: a random number.
+_ANONYMOUS = re.compile(r"[a-f][0-9a-f]{23,31}")
 
 
-Bytes = io.BufferedReader | io.BytesIO | gzip.GzipFile
+@dataclass(slots=True)
+class _Columns:
+    heads: list[str] = field(default_factory=list)
+    relations: list[str] = field(default_factory=list)
+    tails: list[str] = field(default_factory=list)
+    floats: set[str] = field(default_factory=set)
+    """Predicates that have a float for an object."""
+
+    def batch(self, request: Request) -> FactBatch:
+        arguments = [pa.array(self.heads, pa.string()), pa.array(self.tails, pa.string())]
+        answers = (None, None, None) if request.predictions else None
+        floats = frozenset((relation, 1) for relation in self.floats)
+        return assemble(arguments, pa.array(self.relations, pa.string()), None, answers, floats)
 
 
-class Syntax(StrEnum):
-    NTRIPLES = "N-Triples"
-    NQUADS = "N-Quads"
-    TURTLE = "Turtle"
-    TRIG = "TriG"
-    RDFXML = "RDF/XML"
-
-    @property
-    def has_graphs(self) -> bool:
-        return self in (Syntax.NQUADS, Syntax.TRIG)
-
-    @property
-    def is_by_line(self) -> bool:
-        """Whether a statement is a line, so that reading goes on behind a wrong one."""
-        return self in (Syntax.NTRIPLES, Syntax.NQUADS)
+def read_rdf(file: InputFile, syntax: Syntax, request: Request) -> Iterator[FactBatch]:
+    """The facts of all graphs of an RDF file, or of the one the user asks for. A second reading finds what is wrong."""
+    _refuse_choices(syntax, request)
+    with file.opened() as opening:
+        try:
+            with open_bytes(opening, request.origin) as raw:
+                yield from _batches(iter(statements(raw, syntax)), _Terms(syntax, request), request)
+        except (SyntaxError, TermError):
+            raise InputError(_problems(opening, syntax, request)) from None
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """What is wrong, and where: line and column are counted from 1, the column may be unknown. `text`: the line."""
+def _batches(quads: Iterator[Quad], terms: _Terms, request: Request) -> Iterator[FactBatch]:
+    graph = request.file.graph
+    columns, found_any = _Columns(), False
+    for quad in quads:
+        if graph is not None and graph != _graph(quad):
+            continue
+        subject, predicate, value, _ = quad
+        relation = predicate.value
+        columns.heads.append(terms.key(subject))
+        columns.relations.append(relation)
+        columns.tails.append(terms.key(value))
+        if terms.is_float(value):
+            columns.floats.add(relation)
+        if len(columns.heads) == _BATCH_ROWS:
+            yield columns.batch(request)
+            columns, found_any = _Columns(), True
+    if columns.heads:
+        yield columns.batch(request)
+    elif not found_any:
+        raise no_facts(request)
 
-    line: int
-    column: int | None
-    length: int
-    message: str
-    text: str
-    code: str = "E317"
+
+class _Terms:
+    """Terms as keys of constants. Blank nodes without a name are numbered in the order of the file: the parser's own names for them
+    change with each reading."""
+
+    def __init__(self, syntax: Syntax, request: Request) -> None:
+        from pyoxigraph import BlankNode, Literal, NamedNode
+
+        self._named, self._blank, self._literal = NamedNode, BlankNode, Literal
+        self._renames = not syntax.is_by_line
+        self._stem, self._numbers = request.stem, dict[str, int]()
+
+    def key(self, term: NamedNode | BlankNode | Literal | Triple) -> str:
+        if isinstance(term, self._named):
+            return key_of(term.value)
+        if isinstance(term, self._blank):
+            return self._blank_key(term.value)
+        if isinstance(term, self._literal):
+            return _literal_key(term.value, term.datatype.value)
+        raise TermError("a statement about a statement is not a fact", "<<", "E381")
+
+    def is_float(self, term: NamedNode | BlankNode | Literal | Triple) -> bool:
+        return isinstance(term, self._literal) and term.datatype.value in _FLOATS
+
+    def _blank_key(self, label: str) -> str:
+        if not self._renames or not _ANONYMOUS.fullmatch(label):
+            return f"_:{label}"
+        # No label in a file has a `#`.
+        return f"_:{self._stem}#{self._numbers.setdefault(label, len(self._numbers) + 1)}"
 
 
-class TermError(Exception):
-    """A term that cannot be used. `text`: as it stands in the file, if it stands there."""
-
-    def __init__(self, message: str, text: str, code: str) -> None:
-        super().__init__(message)
-        self.message, self.text, self.code = message, text, code
+def _graph(quad: Quad) -> str:
+    """The graph of a statement: its IRI, or its blank node as it is written."""
+    name = str(quad.graph_name)
+    return name[1:-1] if name.startswith("<") else name if name.startswith("_:") else DEFAULT_GRAPH
 
 
-def statements(file: Bytes | _Lines, syntax: Syntax) -> QuadParser:
-    """The statements of a file. SyntaxError at one that is none. Relative IRIs stay as they are."""
+def _literal_key(text: str, datatype: str) -> str:
+    name = datatype.removeprefix(_XSD) if datatype.startswith(_XSD) else ""
     try:
-        from pyoxigraph import parse
-    except ImportError:
-        raise MissingExtraError(f"reading {syntax}", "rdf") from None
-    return parse(input=cast(IO[bytes], file), format=_format(syntax), lenient=True)
+        return key_of(_literal(text, name))
+    except (ValueError, decimal.DecimalException):
+        raise TermError(f"`{text}` is not a constant of type {name}", text, "E314") from None
 
 
-def _format(syntax: Syntax) -> RdfFormat:
-    from pyoxigraph import RdfFormat
-
-    return {
-        Syntax.NTRIPLES: RdfFormat.N_TRIPLES,
-        Syntax.NQUADS: RdfFormat.N_QUADS,
-        Syntax.TURTLE: RdfFormat.TURTLE,
-        Syntax.TRIG: RdfFormat.TRIG,
-        Syntax.RDFXML: RdfFormat.RDF_XML,
-    }[syntax]
-
-
-def faults(file: Bytes, syntax: Syntax, check: Callable[[Quad], object]) -> Iterator[Fault]:
-    """What is wrong with a file. `check` raises TermError for a statement whose terms cannot be used. Behind the first fault
-    reading goes on only if a statement is a line."""
-    if not syntax.is_by_line:
-        yield from _first_fault(file, syntax, check)
-        return
-    for number, line in enumerate(file, 1):
-        for fault in _first_fault(io.BytesIO(line.rstrip(b"\r\n")), syntax, check):
-            yield replace(fault, line=number)
+def _literal(text: str, name: str) -> Value:
+    if name in _INTEGERS:
+        return parse_value(text, ColumnType.INTEGER)
+    match name:
+        case "decimal":
+            parse_number(text)
+            return decimal_value(decimal.Decimal(text))
+        case "double" | "float":
+            return parse_number(text)
+        case "boolean":
+            return parse_value({"1": "true", "0": "false"}.get(text, text), ColumnType.BOOLEAN)
+        case "date":
+            return parse_value(text, ColumnType.DATE)
+        case "dateTime":
+            return parse_moment(text)
+        case "dateTimeStamp":
+            return parse_value(text, ColumnType.INSTANT)
+        case _:
+            return text
 
 
-def _first_fault(file: Bytes, syntax: Syntax, check: Callable[[Quad], object]) -> Iterator[Fault]:
-    lines = _Lines(file)
-    try:
-        for quad in statements(lines, syntax):
-            check(quad)
-    except SyntaxError as error:
-        yield _syntax_fault(error, lines)
-    except TermError as error:
-        yield _term_fault(error, lines)
+def _refuse_choices(syntax: Syntax, request: Request) -> None:
+    file = request.file
+    if file.predicate is not None or file.columns or file.types:
+        notes = ("every statement of RDF names its predicate and its types",)
+        raise column_problem(request, f"{syntax} has no columns to choose", notes=notes)
+    if file.graph is not None and not syntax.has_graphs:
+        raise column_problem(request, f"{syntax} has no named graphs to choose from", notes=("N-Quads and TriG have",))
 
 
-class _Lines:
-    """A file that is handed over line by line. Of a statement that spans lines the last thousand are remembered."""
+def _problems(opening: Opening, syntax: Syntax, request: Request) -> tuple[Diagnostic, ...]:
+    terms = _Terms(syntax, request)
+    graph = request.file.graph
 
-    def __init__(self, file: Bytes) -> None:
-        self._file = file
-        self._known: dict[int, bytes] = {}
-        self.number = 0
-        self._begins_line = True
+    def check(quad: Quad) -> None:
+        if graph is None or graph == _graph(quad):
+            terms.key(quad.subject)
+            terms.key(quad.object)
 
-    def read(self, size: int = -1) -> bytes:
-        part = self._file.readline(size)
-        if self._begins_line and part:
-            self.number += 1
-            self._known[self.number] = part
-            self._known.pop(self.number - _REMEMBERED, None)
-        self._begins_line = part.endswith(b"\n")
-        return part
-
-    def text(self, number: int) -> str:
-        return self._known.get(number, b"").decode(errors="replace").rstrip("\r\n")
-
-    def last_with(self, text: str) -> tuple[int, int]:
-        """The last line that has a text, and the column; the line at hand and 0 if none has it."""
-        for number in sorted(self._known, reverse=True):
-            for before in ('"', "'", ">", ""):
-                if text and (found := self.text(number).find(before + text)) >= 0:
-                    return number, found + len(before) + 1
-        return self.number, 0
+    with open_bytes(opening, request.origin) as raw:
+        return at_most(syntax_problem(fault, syntax, request.origin) for fault in faults(raw, syntax, check))
 
 
-_REMEMBERED = 1000
-_WHERE = re.compile(r"Parser error (?:at|between) .*?: ")
-
-
-def _syntax_fault(error: SyntaxError, lines: _Lines) -> Fault:
-    said = _WHERE.sub("", error.msg, count=1)
-    message = said if said[1:2].isupper() else said[:1].lower() + said[1:]
-    line = lines.number if error.lineno is None else error.lineno
-    same_line = error.end_lineno == error.lineno and error.offset is not None and error.end_offset is not None
-    length = max(1, (error.end_offset or 0) - (error.offset or 0)) if same_line else 1
-    if message.startswith("invalid UTF-8"):
-        return Fault(line, error.offset, 1, "the line is not UTF-8", lines.text(line), "E313")
-    return Fault(line, error.offset, length, message, lines.text(line))
-
-
-def _term_fault(error: TermError, lines: _Lines) -> Fault:
-    line, column = lines.last_with(error.text)
-    return Fault(line, column or None, max(1, len(error.text)) if column else 1, error.message, lines.text(line), error.code)
+def syntax_problem(fault: RdfFault, syntax: Syntax, origin: str) -> Diagnostic:
+    place = Place(origin, fault.line, fault.column, fault.length, fault.text)
+    match fault.code:
+        case "E317" if syntax is Syntax.NTRIPLES:
+            return Diagnostic("E317", fault.message, place, notes=("an N-Triples line is `<subject> <predicate> <object> .`",))
+        case "E317":
+            return Diagnostic("E317", fault.message, place, notes=(f"the file is read as {syntax}",))
+        case "E313":
+            return Diagnostic("E313", fault.message, place, helps=("save the file as UTF-8",))
+        case _:
+            return Diagnostic(fault.code, fault.message, place)

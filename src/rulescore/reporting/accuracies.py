@@ -19,8 +19,6 @@ from rulescore.scoring.accuracy import (
 )
 from rulescore.scoring.evaluation import Evaluation
 
-CODES = {"E556": "a table of accuracy is asked for, and nothing says what is true"}
-
 _SHORT = {
     "mrr",
     "hits_at_1",
@@ -51,7 +49,7 @@ def accuracy_columns(evaluation: Evaluation) -> list[tuple[Column, dict[str, Cel
 
 
 def accuracy_notes(accuracies: Sequence[ModelAccuracy]) -> tuple[str, ...]:
-    """How it was measured: each way once, with the models it is true of unless these are all."""
+    """How accuracy was measured: each way once, with its models unless these are all."""
     ways: dict[str, list[str]] = {}
     for one in accuracies:
         ways.setdefault(_way(one), []).append(one.model)

@@ -59,7 +59,7 @@ def _model_row(
 
 
 def _measures(model: ModelResult, metrics: Sequence[Metric[Any]], accuracy: Accuracy) -> dict[str, Measure]:
-    """By heading."""
+    """The measures of a model, by heading."""
     scores: dict[str, Measure] = {heading: getattr(model, key) for key, heading in _SCORES.items()}
     return {metric.title: accuracy.measures[metric.name] for metric in metrics} | scores
 

@@ -24,8 +24,8 @@ def audit_listing(
     reverse: bool = False,
     limit: int | None = None,
 ) -> Listing:
-    """The rules that pass, in order, at most `limit`; beside them tolerances from the data and largest groups. People see what the
-    finder of a rule says of it if some rule has that."""
+    """The rules that pass, in order, at most `limit`; beside them tolerances from the data and largest groups. People see
+    confidence and support if some rule states them."""
     passed = in_order(filter(wanted.passes, rules), order, reverse=reverse)
     listed = passed[:limit]
     claimed = any(rule.info.confidence is not None or rule.info.support is not None for rule in listed)

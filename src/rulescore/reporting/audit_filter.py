@@ -57,7 +57,7 @@ _NUMBERS: dict[Order, Callable[[RuleResult], float | None]] = {
 
 
 def flags(rule: RuleResult) -> tuple[Flag, ...]:
-    """A denial constraint that the data never break is a good yardstick."""
+    """The flags of a rule. A denial constraint that the data never break is not vacuous: it is a good yardstick."""
     counts = rule.dataset
     rate = counts.rate
     found = {
@@ -73,7 +73,7 @@ def flags(rule: RuleResult) -> tuple[Flag, ...]:
 
 @dataclass(frozen=True, slots=True)
 class RateRange:
-    """Rates between two, which belong to it unless they are left out."""
+    """Rates between two bounds, which belong to the range unless they are left out."""
 
     low: float = 0.0
     high: float = 1.0
@@ -108,7 +108,7 @@ def _number(text: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class AuditFilter:
-    """Every condition given has to hold. `flags`: at least one of these, or `none`; `without`: none of these."""
+    """Every condition given must hold. `flags`: at least one of these, or `none`; `without`: none of these."""
 
     flags: frozenset[str] = frozenset()
     without: frozenset[str] = frozenset()

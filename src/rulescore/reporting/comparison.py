@@ -15,27 +15,28 @@ from rulescore.reporting.comparison_listings import MEASURES, comparison_listing
 from rulescore.reporting.csv import render_table_csv
 from rulescore.reporting.files import file_formats, write_all
 from rulescore.reporting.folder import COMPARISON_FILES, ENDINGS, new_folder
-from rulescore.reporting.format import DEFAULT_FILE_FORMATS, ComparisonTable, FileFormat, Format
+from rulescore.reporting.format import DEFAULT_FILE_FORMATS, Appearance, ComparisonTable, Format
 from rulescore.reporting.html import render_html
 from rulescore.reporting.json import PROGRAM, VERSION, json_text, render_table_json, warning_json
 from rulescore.reporting.latex import render_latex
 from rulescore.reporting.listing import CellKind, Listing
 from rulescore.reporting.markdown import render_markdown
 from rulescore.reporting.render import labelled, shown_table
-from rulescore.reporting.terminal import Appearance, render_terminal
-from rulescore.scoring.comparison import Compared
+from rulescore.reporting.terminal import render_terminal
+from rulescore.scoring.comparison import ComparedResults
 from rulescore.scoring.frames import pandas_frame, polars_frame
+from rulescore.setting.outputs import OutputFormat
 
 _PLAIN = Appearance()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Comparison(Compared):
+class Comparison(ComparedResults):
     """Models side by side, and their differences. Its tables are `models`, `differences`, `rules`, `rule_differences` and
     `changes`."""
 
     @classmethod
-    def of(cls, compared: Compared) -> Self:
+    def of(cls, compared: ComparedResults) -> Self:
         return cls(**{one.name: getattr(compared, one.name) for one in fields(compared)})
 
     def __repr__(self) -> str:
@@ -78,7 +79,7 @@ def _chosen(table: str | None) -> ComparisonTable | None:
     return None if table is None else shown_table(table, ComparisonTable)
 
 
-def _in_a_line(comparison: Compared) -> str:
+def _in_a_line(comparison: ComparedResults) -> str:
     """Which models, and the verdict: of one pair, of many, or of none."""
     level = f"{comparison.level:.0%} intervals"
     differences, pairs = comparison.differences.to_pylist(), pairs_of(comparison)
@@ -98,15 +99,15 @@ def _in_a_line(comparison: Compared) -> str:
 
 
 def render_comparison(
-    comparison: Compared,
+    comparison: ComparedResults,
     form: Format,
     table: ComparisonTable | None = None,
     *,
     appearance: Appearance = _PLAIN,
     spreadsheet: bool = False,
 ) -> str:
-    """One table or, unless one is chosen, what matters of all for people and all of them as JSON; CSV and LaTeX have one always:
-    that of the differences (of a model alone, that of models), and that of models."""
+    """One table or, if none is chosen: for people what matters of all, as JSON all of them, as CSV the differences (of a model
+    alone, the models), as LaTeX the models."""
     match form:
         case Format.JSON:
             return _json(comparison) if table is None else render_table_json(f"comparison_{table}", getattr(comparison, table))
@@ -120,15 +121,15 @@ def render_comparison(
             return "\n".join(map(render_markdown, _listings(comparison, table)))
 
 
-def _listings(comparison: Compared, table: ComparisonTable | None) -> Sequence[Listing]:
+def _listings(comparison: ComparedResults, table: ComparisonTable | None) -> Sequence[Listing]:
     return comparison_listings(comparison) if table is None else table_listings(comparison, table)
 
 
-def _table_of(comparison: Compared) -> ComparisonTable:
+def _table_of(comparison: ComparedResults) -> ComparisonTable:
     return ComparisonTable.DIFFERENCES if len(comparison.differences) else ComparisonTable.MODELS
 
 
-def _json(comparison: Compared) -> str:
+def _json(comparison: ComparedResults) -> str:
     document = {
         "program": PROGRAM,
         "version": VERSION,
@@ -154,16 +155,16 @@ def _flat(table: Any) -> Any:
 
 
 def comparison_file(
-    comparison: Compared, form: FileFormat, table: ComparisonTable | None = None, *, spreadsheet: bool = False
+    comparison: ComparedResults, form: OutputFormat, table: ComparisonTable | None = None, *, spreadsheet: bool = False
 ) -> str | Any:
     """What a file of this format holds: a text, or an Arrow table."""
-    if form is FileFormat.PARQUET:
+    if form is OutputFormat.PARQUET:
         return getattr(comparison, table or _table_of(comparison))
     return render_comparison(comparison, Format(form), table, spreadsheet=spreadsheet)
 
 
 def write_comparison(
-    comparison: Compared, folder: Path, formats: Iterable[str] = DEFAULT_FILE_FORMATS, *, spreadsheet: bool = False
+    comparison: ComparedResults, folder: Path, formats: Iterable[str] = DEFAULT_FILE_FORMATS, *, spreadsheet: bool = False
 ) -> tuple[Path, ...]:
     """The files written: every table as CSV, LaTeX and Parquet, and one file as JSON, Markdown or text."""
     contents: dict[str, str | Any] = {}
@@ -173,10 +174,10 @@ def write_comparison(
         return write_all(draft, folder, contents)
 
 
-def _files(comparison: Compared, form: FileFormat, spreadsheet: bool) -> dict[str, str | Any]:
-    if form not in {FileFormat.CSV, FileFormat.LATEX, FileFormat.PARQUET}:
+def _files(comparison: ComparedResults, form: OutputFormat, spreadsheet: bool) -> dict[str, str | Any]:
+    if form not in {OutputFormat.CSV, OutputFormat.LATEX, OutputFormat.PARQUET}:
         return {f"comparison.{ENDINGS[Format(form)]}": comparison_file(comparison, form)}
-    ending = "parquet" if form is FileFormat.PARQUET else ENDINGS[Format(form)]
+    ending = "parquet" if form is OutputFormat.PARQUET else ENDINGS[Format(form)]
     return {
         f"comparison_{table}.{ending}": comparison_file(comparison, form, table, spreadsheet=spreadsheet)
         for table in ComparisonTable

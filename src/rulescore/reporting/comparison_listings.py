@@ -8,9 +8,9 @@ from typing import Any
 
 from rulescore.reporting.cells import UNDEFINED, counted, of_all, shown
 from rulescore.reporting.format import ComparisonTable
-from rulescore.reporting.listing import Cell, CellKind, Column, Layout, Listing
+from rulescore.reporting.listing import Cell, CellKind, Column, Listing, ListingLayout
 from rulescore.scoring.changes import Change
-from rulescore.scoring.comparison import Compared
+from rulescore.scoring.comparison import ComparedResults
 
 MOST_ROWS = 20
 """Rules that separate two models, and predictions that changed: so many of each are shown to people."""
@@ -21,16 +21,16 @@ _BETWEEN = " to "
 Row = Mapping[str, Any]
 
 
-def comparison_listings(comparison: Compared) -> list[Listing]:
-    """What matters: the models, and what tells them apart; of models that are compared with none, their rules."""
+def comparison_listings(comparison: ComparedResults) -> list[Listing]:
+    """What matters: the models, and what distinguishes them; if there are no differences, the rules of the models."""
     told_apart = len(comparison.differences) > 0
     shown = [ComparisonTable.DIFFERENCES, ComparisonTable.RULE_DIFFERENCES] if told_apart else [ComparisonTable.RULES]
     tables = [ComparisonTable.MODELS, *shown, *([ComparisonTable.CHANGES] if comparison.two_runs else [])]
     return [listing for table in tables for listing in table_listings(comparison, table)]
 
 
-def table_listings(comparison: Compared, table: ComparisonTable) -> list[Listing]:
-    """One table; of those that are of a pair, or of a model, a listing for each."""
+def table_listings(comparison: ComparedResults, table: ComparisonTable) -> list[Listing]:
+    """One table; if it is of pairs or of models, a listing for each."""
     rows: list[Row] = getattr(comparison, table).to_pylist()
     match table:
         case ComparisonTable.MODELS:
@@ -48,7 +48,7 @@ def table_listings(comparison: Compared, table: ComparisonTable) -> list[Listing
             return [_changes([row for row in rows if _pair(row) == pair], pair) for pair in pairs_of(comparison)]
 
 
-def pairs_of(comparison: Compared) -> list[tuple[str, str]]:
+def pairs_of(comparison: ComparedResults) -> list[tuple[str, str]]:
     """The names of models that are compared with each other."""
     return list(dict.fromkeys(map(_pair, comparison.differences.to_pylist())))
 
@@ -57,7 +57,7 @@ def _pair(row: Row) -> tuple[str, str]:
     return row["first"], row["second"]
 
 
-def _models(comparison: Compared) -> Listing:
+def _models(comparison: ComparedResults) -> Listing:
     rows: dict[tuple[str | None, str], dict[str, Row]] = {}
     for row in comparison.models.to_pylist():
         rows.setdefault((row["run"], row["model"]), {})[row["measure"]] = row
@@ -133,7 +133,7 @@ def _better(row: Row) -> str:
 
 
 def _rules_alone(rows: Sequence[Row], name: tuple[str | None, str]) -> Listing:
-    """Of a model that is compared with none: those that it breaks most often."""
+    """The rules of a model without differences: those that it breaks most often."""
     columns = (
         Column("rule", "rule"),
         Column("kind", "kind"),
@@ -199,11 +199,11 @@ def _rules(rows: Sequence[Row], pair: tuple[str, str]) -> Listing:
 
 
 def _changed_rules(rows: Sequence[Row]) -> Listing:
-    """Each once, with what it was and what it is."""
+    """Each changed rule once, with its text before and after."""
     columns = (Column("rule", "rule"), Column("first_text", "before"), Column("second_text", "after"))
     cells = tuple(dict.fromkeys((row["rule"], row["first_text"], row["second_text"]) for row in rows))
     notes = ("their violations in the one result say nothing about those in the other",)
-    return Listing("changed_rules", "Rules whose text has changed", columns, cells, notes=notes, layout=Layout.BLOCKS)
+    return Listing("changed_rules", "Rules whose text has changed", columns, cells, notes=notes, layout=ListingLayout.BLOCKS)
 
 
 def _changes(rows: Sequence[Row], pair: tuple[str, str]) -> Listing:

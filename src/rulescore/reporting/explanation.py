@@ -8,10 +8,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from rulescore.data.violation import Explained
 from rulescore.reporting.cells import counted
 from rulescore.reporting.violations import ViolationTable, confirmation_table, violation_table
 from rulescore.scoring.frames import pandas_frame, polars_frame
+from rulescore.scoring.violation import Explained
 
 _MOST_SENTENCES = 10
 

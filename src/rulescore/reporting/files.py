@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 
-from rulescore.errors import Diagnostic, InputError, suggestion
+from rulescore.errors import Diagnostic, InputError, meant
 from rulescore.reporting.csv import render_table_csv
 from rulescore.reporting.folder import (
     CONTRIBUTIONS,
@@ -26,17 +26,13 @@ from rulescore.reporting.folder import (
     sync,
     umask,
 )
-from rulescore.reporting.format import DEFAULT_FILE_FORMATS, FileFormat, Format, Shown
+from rulescore.reporting.format import DEFAULT_FILE_FORMATS, Format, Shown
 from rulescore.reporting.json import ContributionsFile, contributions_file, render_saved
 from rulescore.reporting.listing import Listing
 from rulescore.reporting.render import render
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.run import Run
-
-CODES: dict[str, str] = {
-    "E602": "results cannot be written in that format",
-    "E603": "the file to be written exists already",
-}
+from rulescore.setting.outputs import OutputFormat
 
 
 def write_outputs(
@@ -46,14 +42,14 @@ def write_outputs(
     contributions: Callable[[Path], None] | None = None,
 ) -> tuple[Path, ...]:
     """The files written: `rules` and `models` as CSV and LaTeX, `evaluation` as JSON and texts with all details, every table as
-    Parquet. `contributions` writes those that are not here to a path."""
+    Parquet. `contributions` writes contributions that the engine has kept to a path."""
     chosen = file_formats(formats)
-    run = evaluation.run.digested() if evaluation.run is not None and FileFormat.JSON in chosen else None
+    run = evaluation.run.digested() if evaluation.run is not None and OutputFormat.JSON in chosen else None
     table = evaluation.contributions_table
     write = contributions if table is None else lambda path: _write(path, table)
     with new_folder(folder, EVALUATION_FILES) as draft:
         beside = None
-        if write is not None and FileFormat.PARQUET in chosen:
+        if write is not None and OutputFormat.PARQUET in chosen:
             write(draft / CONTRIBUTIONS)
             beside = contributions_file(draft / CONTRIBUTIONS)
         contents: dict[str, str | Any] = {}
@@ -65,7 +61,7 @@ def write_outputs(
 
 def write_listing(listing: Listing, folder: Path, formats: Iterable[str] = DEFAULT_FILE_FORMATS) -> tuple[Path, ...]:
     """One file per format, named after the listing. A listing has no Parquet form."""
-    texts = [Format(form) for form in file_formats(formats) if form is not FileFormat.PARQUET]
+    texts = [Format(form) for form in file_formats(formats) if form is not OutputFormat.PARQUET]
     with new_folder(folder, listing_files(listing.name)) as draft:
         return write_all(draft, folder, {f"{listing.name}.{ENDINGS[form]}": render(listing, form) for form in texts})
 
@@ -76,11 +72,11 @@ def write_all(draft: Path, folder: Path, contents: Mapping[str, str | Any]) -> t
     return tuple(folder / name for name in contents)
 
 
-def file_formats(names: Iterable[str]) -> tuple[FileFormat, ...]:
+def file_formats(names: Iterable[str]) -> tuple[OutputFormat, ...]:
     names = tuple(dict.fromkeys(names))
-    if problems := [_unknown_format(name) for name in names if name not in set(FileFormat)]:
+    if problems := [_unknown_format(name) for name in names if name not in set(OutputFormat)]:
         raise InputError(problems)
-    return tuple(FileFormat(name) for name in names)
+    return tuple(OutputFormat(name) for name in names)
 
 
 def require_absent(*paths: Path, help: str = "choose another name, or give `--force` to overwrite it") -> None:
@@ -89,8 +85,8 @@ def require_absent(*paths: Path, help: str = "choose another name, or give `--fo
 
 
 def write_files(folder: Path, contents: Mapping[str, str | Any]) -> tuple[Path, ...]:
-    """Texts and Arrow tables by file name, into a folder that may hold anything else. Renaming begins when every one is written.
-    What a link leads to is replaced, not the link; a pipe or a device is written to."""
+    """Texts and Arrow tables by file name, into a folder that may hold anything else. Renaming begins when every one is written. We
+    replace what a link leads to, not the link, and write into a pipe or a device."""
     finished: list[tuple[Path, Path]] = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -107,7 +103,7 @@ def write_files(folder: Path, contents: Mapping[str, str | Any]) -> tuple[Path, 
             sync(finished[-1][0])
         for temporary, final in finished:
             temporary.replace(final)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         target = folder / next(iter(contents)) if len(contents) == 1 else folder
         raise InputError(not_writable(target, error)) from error
     finally:
@@ -117,7 +113,7 @@ def write_files(folder: Path, contents: Mapping[str, str | Any]) -> tuple[Path, 
 
 
 def _write_into(target: Path, content: str | Any) -> None:
-    """To what is no file: it stays what it is."""
+    """Write into a pipe or a device, which stays what it is."""
     with target.open("wb") as stream:
         if isinstance(content, str):
             stream.write(content.encode())
@@ -126,16 +122,16 @@ def _write_into(target: Path, content: str | Any) -> None:
 
 
 def _evaluation_files(
-    evaluation: Evaluation, form: FileFormat, run: Run | None, contributions: ContributionsFile | None
+    evaluation: Evaluation, form: OutputFormat, run: Run | None, contributions: ContributionsFile | None
 ) -> dict[str, str | Any]:
     match form:
-        case FileFormat.JSON:
+        case OutputFormat.JSON:
             return {"evaluation.json": render_saved(evaluation, run, contributions)}
-        case FileFormat.PARQUET:
+        case OutputFormat.PARQUET:
             return {f"{name}.parquet": table for name, table in _tables(evaluation).items()}
-        case FileFormat.CSV:
+        case OutputFormat.CSV:
             return {f"{name}.csv": render_table_csv(table) for name, table in _tables(evaluation).items()}
-        case FileFormat.LATEX:
+        case OutputFormat.LATEX:
             models = (Shown.MODELS,) if evaluation.model_results else ()
             accuracy = (Shown.ACCURACY,) if evaluation.accuracy_results else ()
             shown = (*models, Shown.RULES, *accuracy)
@@ -168,10 +164,9 @@ def _write(path: Path, content: str | Any) -> None:
 
 
 def _unknown_format(name: str) -> Diagnostic:
-    meant = suggestion(name, list(FileFormat))
     return Diagnostic(
         "E602",
         f"no output format is named `{name}`",
-        notes=(f"the formats are {', '.join(f'`{form}`' for form in FileFormat)}",),
-        helps=() if meant is None else (f"did you mean `{meant}`?",),
+        notes=(f"the formats are {', '.join(f'`{form}`' for form in OutputFormat)}",),
+        helps=meant(name, list(OutputFormat)),
     )

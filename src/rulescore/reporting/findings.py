@@ -6,21 +6,21 @@ import datetime
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from rulescore.data.constants import key_of, text_of
-from rulescore.data.violation import Aggregated, Compared, CountedViolations, Violation, Violations
 from rulescore.language.literals import write_value
-from rulescore.language.syntax import Value
 from rulescore.reporting.cells import counted, shown
-from rulescore.reporting.listing import Audience, Cell, CellKind, Column, Layout, Listing
+from rulescore.reporting.listing import Audience, Cell, CellKind, Column, Listing, ListingLayout
 from rulescore.reporting.rulefile import shown_probability
 from rulescore.reporting.sentences import sentence, shown_margin
 from rulescore.reporting.tables import titled
 from rulescore.scoring.results import DataSummary, PredictionCounts, RuleInfo, TableCounts
+from rulescore.scoring.violation import Aggregated, ComparedValues, CountedViolations, Violation, Violations
+from rulescore.values.keys import key_of, text_of
+from rulescore.values.types import Value
 
 if TYPE_CHECKING:
     # Listing rules does not need the engine that these come from.
-    from rulescore.evaluate import GridRow, Tolerance
     from rulescore.scoring.pairs import PairCount
+    from rulescore.scoring.tolerances import GridRow, Tolerance
 
 TITLE_COLUMNS = (
     Column("title", "rule", audience=Audience.PEOPLE),
@@ -95,7 +95,7 @@ def violations_listing(found: Violations) -> Listing:
         columns,
         rows,
         notes=(*_by_model(found), shown_of, *((found.says_nothing,) if found.says_nothing else ())),
-        layout=Layout.BLOCKS,
+        layout=ListingLayout.BLOCKS,
     )
 
 
@@ -124,7 +124,7 @@ def _value(value: object) -> str:
         return str(value)
 
 
-def _compared(one: Compared) -> str:
+def _compared(one: ComparedValues) -> str:
     mark = "%" if one.percent else ""
     sides = f"{one.text}: {_number(one.left)}{mark} against {_number(one.right)}{mark}"
     return sides if one.margin is None else f"{sides}, {'by' if one.holds else 'missed by'} {shown_margin(one)}"
@@ -140,7 +140,7 @@ def _number(value: Value | None) -> str:
 
 
 def violation_counts_listing(by: str, counts: Sequence[CountedViolations], total: int, most: int | None) -> Listing:
-    """How many violations there are of each of what they are counted by, the first of them."""
+    """The number of violations for each value that they are counted by, at most `most` rows."""
     left_out = len(counts) - len(counts[:most])
     counts = counts[:most]
     predicted = any(one.predictions is not None for one in counts) and by != "prediction"

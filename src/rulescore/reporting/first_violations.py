@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from rulescore.reporting.findings import violations_listing
-from rulescore.reporting.format import Format
+from rulescore.reporting.format import Appearance, Format
 from rulescore.reporting.render import render
-from rulescore.reporting.terminal import Appearance
 from rulescore.reporting.violations import render_violations_csv, render_violations_json, violation_table
-
-if TYPE_CHECKING:
-    from rulescore.evaluate import Session
+from rulescore.scoring.violation import FindsViolations
 
 _MOST_SHOWN = 20
 _PLAIN = Appearance()
 
 
-def first_violations(session: Session, form: Format, *, appearance: Appearance = _PLAIN, spreadsheet: bool = False) -> str:
+def first_violations(
+    session: FindsViolations, models: Sequence[str], form: Format, *, appearance: Appearance = _PLAIN, spreadsheet: bool = False
+) -> str:
     """The first violations of each model, or of the data if there are no models, as a text. `rulescore violations` finds the
     others."""
-    models = [one.model for one in session.setting.predictions]
     found = [session.violations(model=model, limit=_MOST_SHOWN) for model in models] or [session.violations(limit=_MOST_SHOWN)]
     nothing = "; ".join(dict.fromkeys(one.says_nothing for one in found if one.says_nothing))
     rows = [row for one in found for row in one.rows]

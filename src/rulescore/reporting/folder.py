@@ -1,8 +1,8 @@
 """A folder of results: written anew beside itself and swapped in whole, so that the files in it are always those of one run.
 
 What else lies in the folder stays: it is linked into the new one before the swap, and only files that this package writes are ever
-removed. A run that is killed leaves the folder as it was or as it shall be. In the instant between two renames there is none; a run
-that is killed then leaves the old one beside, under a name that begins with a dot, and the next run puts it back.
+removed. A run that is killed leaves the folder as it was or as it shall be. In the instant between two renames there is no
+folder; a run that is killed then leaves the old one beside, under a name that begins with a dot, and the next run puts it back.
 """
 
 from __future__ import annotations
@@ -19,18 +19,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from re import compile, escape
 
-from rulescore.data.locks import alone_in
 from rulescore.errors import Diagnostic, InputError
+from rulescore.locks import alone_in
 from rulescore.reporting.format import ComparisonTable, Format
-
-CODES: dict[str, str] = {
-    "E601": "the output folder or a file in it cannot be written",
-    "E604": "the output folder cannot be swapped for a new one",
-}
 
 ENDINGS = {Format.TABLE: "txt", Format.JSON: "json", Format.CSV: "csv", Format.MARKDOWN: "md", Format.LATEX: "tex"}
 CONTRIBUTIONS = "contributions.parquet"
-"""The file of contributions, or the folder of files where an engine that keeps rows has written it."""
+"""The file of contributions, or the folder of files that an engine that keeps rows has written."""
 
 
 def listing_files(name: str) -> frozenset[str]:
@@ -57,7 +52,9 @@ _LEFT_AFTER = 24 * 60 * 60
 
 
 def refuse_unswappable(folder: Path) -> None:
-    """Says before the work what could not be swapped after it."""
+    """Raises an error, before the work, if the folder could not be swapped after it."""
+    if "\0" in str(folder):
+        raise InputError(_unswappable(folder, "its path has a null byte"))
     target = _resolved(folder)
     if target.exists() and not target.is_dir():
         raise InputError(_unswappable(folder, "it is not a folder"))
@@ -76,8 +73,8 @@ def refuse_unswappable(folder: Path) -> None:
 
 @contextmanager
 def new_folder(folder: Path, own: Collection[str]) -> Iterator[Path]:
-    """An empty folder to write into, which takes the place of `folder` if all goes well. `own`: the names of this kind of results;
-    a file of such a name that is not written again goes, any other file stays."""
+    """Context manager: an empty folder to write into, which takes the place of `folder` if all goes well. `own`: the names of this
+    kind of results; a file of such a name that is not written again goes, any other file stays."""
     refuse_unswappable(folder)
     target = _resolved(folder)
     try:
@@ -101,17 +98,17 @@ def new_folder(folder: Path, own: Collection[str]) -> Iterator[Path]:
 
 
 def is_left_over(path: Path) -> bool:
-    """Whether a file of ours, or a folder, was being written by a run that has not lived to finish it."""
+    """Whether a file or a folder of ours was left unfinished by a run that died."""
     return path.name.endswith(PARTIAL) and time.time() - path.lstat().st_mtime > _LEFT_AFTER
 
 
 def _mark(target: Path) -> str:
-    """What the names begin with that we give to folders beside the target."""
+    """The prefix of the names that we give to folders beside the target."""
     return f".{target.name}.rulescore-"
 
 
 def _is_half_written(path: Path) -> bool:
-    """Whether a file in a folder of results is what a run has left of one of ours."""
+    """Whether a file in a folder of results is one of ours that a run left unfinished."""
     return any(path.name.startswith(f".{name}.") for name in OUR_FILES) and is_left_over(path)
 
 
@@ -135,8 +132,9 @@ def _sync_one(path: Path) -> None:
         os.close(handle)
 
 
-def not_writable(target: Path, error: OSError) -> Diagnostic:
-    return Diagnostic("E601", f"cannot write to `{target}`", notes=(str(error.strerror or error).lower(),))
+def not_writable(target: Path, error: OSError | ValueError) -> Diagnostic:
+    reason = getattr(error, "strerror", None) or str(error)
+    return Diagnostic("E601", f"cannot write to `{target}`", notes=(reason.lower(),))
 
 
 def _carry(target: Path, draft: Path, own: Collection[str]) -> None:
@@ -189,8 +187,8 @@ def _tidy(target: Path) -> None:
 
 
 def _left_beside(target: Path, ending: str) -> list[Path]:
-    """Folders of ours beside the target, the oldest first. Whoever made the folder around it, or another user, may have put there
-    what looks like one: a link would lead us to files elsewhere."""
+    """Folders of ours beside the target, the oldest first. The owner of the folder around it, or another user, may have put a
+    lookalike there: a link would lead us to files elsewhere."""
     ours = compile(rf"{escape(_mark(target))}[a-z0-9_]{{8}}{escape(ending)}")  # the letters are those of mkdtemp
     found = [Path(entry.path) for entry in _entries(target.parent) if ours.fullmatch(entry.name)]
     return sorted(filter(_is_own_folder, found), key=lambda path: path.lstat().st_mtime)
@@ -204,7 +202,8 @@ def _is_own_folder(path: Path) -> bool:
 
 
 def _discard(old: Path, target: Path) -> None:
-    """Removes a folder that was swapped, but no file of others that the new folder has not got, and nothing that no run carries."""
+    """Removes a folder that was swapped out, but keeps files of others that the new folder lacks, and whatever a run does not
+    carry."""
     for entry in filter(_can_be_carried, _entries(old)):
         path, kept = Path(entry.path), target / entry.name
         if entry.name in OUR_FILES or _is_half_written(path) or _is_same(path, kept):
@@ -242,7 +241,7 @@ def _can_be_carried(entry: os.DirEntry[str]) -> bool:
 
 
 def umask() -> int:
-    """What is taken from the rights of a new file."""
+    """The permissions that a new file does not get."""
     current = os.umask(0)
     os.umask(current)
     return current

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
+
+from rulescore.setting.outputs import OutputFormat
 
 
 class Format(StrEnum):
@@ -13,19 +16,8 @@ class Format(StrEnum):
     LATEX = "latex"
 
 
-class FileFormat(StrEnum):
-    """What can be written into a folder: every format, and Parquet."""
-
-    TABLE = "table"
-    JSON = "json"
-    CSV = "csv"
-    MARKDOWN = "markdown"
-    LATEX = "latex"
-    PARQUET = "parquet"
-
-
 class Shown(StrEnum):
-    """The tables of which one may be asked for alone."""
+    """The tables that a user may ask for alone."""
 
     MODELS = "models"
     RULES = "rules"
@@ -43,4 +35,12 @@ class ComparisonTable(StrEnum):
     CHANGES = "changes"
 
 
-DEFAULT_FILE_FORMATS = (FileFormat.JSON, FileFormat.CSV, FileFormat.PARQUET)
+DEFAULT_FILE_FORMATS = (OutputFormat.JSON, OutputFormat.CSV, OutputFormat.PARQUET)
+
+
+@dataclass(frozen=True, slots=True)
+class Appearance:
+    """What a table on a terminal looks like."""
+
+    width: int = 80
+    colour: bool = False

@@ -8,18 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rulescore.characters import visible
-from rulescore.data.gates import GateSeverity
 from rulescore.errors import Diagnostic, InputError, located
 from rulescore.reporting.cells import of_all, shown
 from rulescore.reporting.listing import CellKind
 from rulescore.reporting.saved import load
-from rulescore.scoring.gate_outcomes import Outcome, Reading, worst_rules
+from rulescore.scoring.gate_outcomes import GateReading, Outcome, worst_rules
 from rulescore.scoring.gates import Gate, Worse
 from rulescore.scoring.results import RuleKind, RuleResult
+from rulescore.scoring.violation import FindsViolations
+from rulescore.setting.gates import GateSeverity
 
 if TYPE_CHECKING:
-    # Words need no engine.
-    from rulescore.evaluate import Session
     from rulescore.scoring.evaluation import Evaluation
 
 
@@ -40,7 +39,8 @@ class Verdict:
 
 
 def saved_results(gates: Iterable[Gate]) -> dict[str, Evaluation]:
-    """The saved results that gates compare with. All that cannot be read are told together, each where it is named."""
+    """The saved results that gates compare with. Problems with all that cannot be read are raised together, each where the gate
+    names it."""
     found: dict[str, Evaluation] = {}
     problems: list[Diagnostic] = []
     for gate in gates:
@@ -56,13 +56,15 @@ def saved_results(gates: Iterable[Gate]) -> dict[str, Evaluation]:
     return found
 
 
-def verdicts(outcomes: Iterable[Outcome], evaluation: Evaluation, session: Session | None) -> tuple[Verdict, ...]:
-    """`session`: what rows are asked of; without one there are none."""
+def verdicts(outcomes: Iterable[Outcome], evaluation: Evaluation, session: FindsViolations | None) -> tuple[Verdict, ...]:
+    """`session`: finds the violations to show; without one there are none."""
     rows: dict[tuple[str, str], str | None] = {}
     return tuple(_verdict(outcome, evaluation, session, rows) for outcome in outcomes)
 
 
-def _verdict(outcome: Outcome, evaluation: Evaluation, session: Session | None, rows: dict[tuple[str, str], str | None]) -> Verdict:
+def _verdict(
+    outcome: Outcome, evaluation: Evaluation, session: FindsViolations | None, rows: dict[tuple[str, str], str | None]
+) -> Verdict:
     if outcome.met or outcome.model is None:
         return Verdict(outcome)
     worst = []
@@ -75,9 +77,9 @@ def _verdict(outcome: Outcome, evaluation: Evaluation, session: Session | None, 
     return Verdict(outcome, tuple(worst))
 
 
-def _row(session: Session, model: str, rule: str) -> str | None:
+def _row(session: FindsViolations, model: str, rule: str) -> str | None:
     """A violation of a rule that a model's prediction takes part in, on one line."""
-    for row in session.violations(rule=rule, model=model, prediction=None, limit=1).rows:
+    for row in session.violations(rule=rule, model=model, limit=1).rows:
         by = f", refuted by {', '.join(row.refuted_by)}" if row.refuted_by else ""
         return visible(f"prediction {row.prediction}: {', '.join(row.body)} → {row.head}{by}")
     return None
@@ -97,7 +99,7 @@ def found(outcome: Outcome) -> str:
     return visible("; ".join([*map(_read, readings), *outcome.notes]))
 
 
-def _read(reading: Reading) -> str:
+def _read(reading: GateReading) -> str:
     if reading.value is None:
         return f"{reading.measure} is undefined: {reading.reason}"
     if reading.reason is not None:
@@ -108,7 +110,7 @@ def _read(reading: Reading) -> str:
     return f"{reading.measure} is {value}, was {_number(reading.saved, reading)}, may be {_number(reading.bound, reading)}"
 
 
-def _number(value: int | float, reading: Reading) -> str:
+def _number(value: int | float, reading: GateReading) -> str:
     return f"{shown(100 * value, CellKind.VALUE)}%" if reading.share else shown(value, CellKind.VALUE)
 
 

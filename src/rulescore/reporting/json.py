@@ -9,17 +9,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rulescore.characters import is_hidden
-from rulescore.data.inputs import Input
 from rulescore.errors import Diagnostic
+from rulescore.readers.inputs import Input
 from rulescore.reporting.listing import Cell, Listing
 from rulescore.scoring.accuracy import ModelAccuracy
 from rulescore.scoring.evaluation import Evaluation
-from rulescore.scoring.gate_outcomes import Outcome
 from rulescore.scoring.results import Counts, DataSummary, Measure, ModelResult, ModelRuleResult, RuleResult
 from rulescore.scoring.run import Run
+
+if TYPE_CHECKING:
+    from rulescore.scoring.gate_outcomes import Outcome
 
 PROGRAM = "rulescore"
 VERSION = 1
@@ -29,7 +31,7 @@ _NOT_ASCII = re.compile(r"[^\x00-\x7e]")
 
 @dataclass(frozen=True, slots=True)
 class ContributionsFile:
-    """The file of contributions that lies beside a saved result. `sha256` is None of a folder of files."""
+    """The file of contributions that lies beside a saved result. `sha256` is None for a folder of files."""
 
     file: str
     sha256: str | None
@@ -49,7 +51,7 @@ def render_json(evaluation: Evaluation, gates: Sequence[Outcome] = ()) -> str:
 
 
 def render_saved(evaluation: Evaluation, run: Run | None, contributions: ContributionsFile | None) -> str:
-    """What a file says beside the numbers: how they came about, and which contributions are theirs."""
+    """A saved result: beside the numbers, how they came about, and which contributions are theirs."""
     return json_text(_document(evaluation, run, contributions))
 
 

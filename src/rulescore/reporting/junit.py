@@ -9,12 +9,12 @@ from xml.etree import ElementTree
 from rulescore.characters import visible
 from rulescore.reporting.gates import Verdict, counts_of, found
 
-# What XML 1.0 cannot hold, escaped or not.
+# Characters that XML 1.0 cannot hold, escaped or not.
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def render_junit(verdicts: Sequence[Verdict]) -> str:
-    """A gate that only warns is no failure: what was found stands in the output of its case."""
+    """A gate that only warns does not fail: its case has what was found as output."""
     failures = sum(verdict.outcome.fails for verdict in verdicts)
     numbers = {"tests": str(len(verdicts)), "failures": str(failures), "errors": "0"}
     root = ElementTree.Element("testsuites", numbers)

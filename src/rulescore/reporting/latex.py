@@ -1,4 +1,4 @@
-"""LaTeX as papers have it: one table with booktabs, caption and label. Nothing of a name becomes a command."""
+"""LaTeX as papers have it: one table with booktabs, caption and label. No part of a name becomes a command."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from textwrap import wrap
 
 from rulescore.characters import visible
 from rulescore.reporting.cells import is_number, shown
-from rulescore.reporting.listing import CellKind, Column, Layout, Listing, Position
+from rulescore.reporting.listing import CellKind, Column, Listing, ListingLayout, Position
 
 _ESCAPES = {
     "\\": r"\textbackslash{}",
@@ -44,7 +44,7 @@ _ESCAPES = {
 
 
 _LONGEST = 40
-"""With more lines a table is no float, but goes over pages. A row that has text is about two lines."""
+"""With more lines a table runs over pages instead of being a float. A row that has text is about two lines."""
 _LINE = 72
 """So many characters of a table's size are about the width of a page of the class article."""
 _GAP = 2
@@ -57,7 +57,7 @@ _SMALLER = (r"\scriptsize", r"\setlength{\tabcolsep}{2pt}")
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """The parts of a table. One that is as wide as the page has texts below its rows, or columns that leave no room."""
+    """The parts of a table. `page_wide`: texts stand below its rows, or its columns leave no room."""
 
     caption: str
     size: tuple[str, ...]
@@ -69,7 +69,7 @@ class _Table:
 
 def render_latex(listing: Listing) -> str:
     """One table with caption and label. Notes are comments: what a paper says about a table is its authors' business."""
-    if listing.layout is Layout.BLOCKS:
+    if listing.layout is ListingLayout.BLOCKS:
         listing = _few_columns(listing)
     wide = [number for number, column in enumerate(listing.columns) if _is_wide(listing, column)]
     narrow = [number for number in range(len(listing.columns)) if number not in wide]
@@ -117,7 +117,7 @@ def _float(table: _Table) -> list[str]:
 
 
 def _few_columns(listing: Listing) -> Listing:
-    """Rows that are mostly text, by the name of each and the sentence that says all of it; other formats have the rest."""
+    """The rule and the sentence of each row, if rows are mostly text; other formats have the rest."""
     keys = [column.key for column in listing.columns]
     if "sentence" not in keys:
         return listing
@@ -127,7 +127,7 @@ def _few_columns(listing: Listing) -> Listing:
 
 
 def _is_wide(listing: Listing, column: Column) -> bool:
-    return column.kind is CellKind.CODE or (listing.layout is Layout.BLOCKS and column.key == "sentence")
+    return column.kind is CellKind.CODE or (listing.layout is ListingLayout.BLOCKS and column.key == "sentence")
 
 
 def _room(listing: Listing, narrow: Sequence[int]) -> float:
@@ -160,7 +160,7 @@ def _below(columns: int, text: str) -> str:
 
 
 def _wrapped(listing: Listing, position: Position) -> str:
-    """Text that may go over lines, also within the long names of predicates."""
+    """Text that may break over lines, even within the long names of predicates."""
     row, column = position
     kind = listing.columns[column].kind
     pieces = (escaped(one) + (r"\allowbreak{}" if one in _BREAKS_AFTER else "") for one in shown(listing.rows[row][column], kind))

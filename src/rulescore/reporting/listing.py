@@ -32,8 +32,8 @@ class Audience(StrEnum):
     PROGRAMS = "programs"
 
 
-class Layout(StrEnum):
-    """On a terminal: one line a row, or one block of lines a row where rows are mostly text."""
+class ListingLayout(StrEnum):
+    """On a terminal: one line a row, or one block of lines a row if rows are mostly text."""
 
     ROWS = "rows"
     BLOCKS = "blocks"
@@ -73,7 +73,7 @@ class Listing:
     rows: tuple[tuple[Cell, ...], ...]
     figures: tuple[tuple[str, int | str | None], ...] = ()
     notes: tuple[str, ...] = ()
-    layout: Layout = Layout.ROWS
+    layout: ListingLayout = ListingLayout.ROWS
     beside: tuple[Listing, ...] = ()
     best: frozenset[Position] = frozenset()
     tones: Mapping[Position, Tone] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Markdown: GitHub's pipe tables. Nothing of a name becomes markup."""
+"""Markdown: GitHub's pipe tables. No part of a name becomes markup."""
 
 from __future__ import annotations
 

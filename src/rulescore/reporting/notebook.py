@@ -1,4 +1,4 @@
-"""What long work is doing, as a line of a notebook's cell."""
+"""The progress of long work, as a line of a notebook's cell."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _LONGEST = 120
 
 @contextmanager
 def shown_in_notebook() -> Iterator[None]:
-    """Shows what is told meanwhile, if this runs in a notebook and takes its time."""
+    """Context manager: shows progress, if this runs in a notebook and takes its time."""
     if not _is_notebook():
         yield
         return
-    line = _Line()
+    line = _NotebookLine()
     with listening(line.say):
         yield
     line.end()
 
 
 def _is_notebook() -> bool:
-    """Told without importing IPython: who works in a notebook has it already."""
+    """Whether we run in a notebook, without importing IPython: a notebook has imported it already."""
     python = sys.modules.get("IPython")
     shell = None if python is None else python.get_ipython()
     return shell is not None and "IPKernelApp" in shell.config
@@ -41,7 +41,7 @@ def _text(told: Told) -> str:
     return f"{told.what}, step {told.done + 1} of {told.of}" if told.of else told.what
 
 
-class _Line:
+class _NotebookLine:
     """A line that appears late and changes in place."""
 
     def __init__(self) -> None:

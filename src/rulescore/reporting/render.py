@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from rulescore.errors import Diagnostic, InputError, suggestion
+from rulescore.errors import Diagnostic, InputError, meant
 from rulescore.reporting.accuracies import accuracy_listings
 from rulescore.reporting.csv import render_csv, render_table_csv
-from rulescore.reporting.format import ComparisonTable, Format, Shown
+from rulescore.reporting.format import Appearance, ComparisonTable, Format, Shown
 from rulescore.reporting.html import render_html
 from rulescore.reporting.json import render_json, render_listing_json, render_table_json
 from rulescore.reporting.latex import render_latex
@@ -18,11 +18,11 @@ from rulescore.reporting.listing import Audience, Listing
 from rulescore.reporting.markdown import render_markdown
 from rulescore.reporting.short import models_listing, rules_listing, short_listings
 from rulescore.reporting.tables import detailed_listings
-from rulescore.reporting.terminal import Appearance, render_terminal
 from rulescore.scoring.evaluation import Evaluation
-from rulescore.scoring.gate_outcomes import Outcome
 
-CODES = {"E605": "a result is to be shown as a table that there is not"}
+if TYPE_CHECKING:
+    # For type checkers only: results without gates load no gates.
+    from rulescore.scoring.gate_outcomes import Outcome
 
 _PLAIN = Appearance()
 
@@ -31,12 +31,11 @@ _Table = TypeVar("_Table", Shown, ComparisonTable)
 
 
 def shown_table(name: str, tables: type[_Table]) -> _Table:
-    """The table that is meant."""
+    """The table of that name; raises an error if there is none."""
     if name in set(tables):
         return tables(name)
-    meant = suggestion(name, list(tables))
     notes = (f"the tables are {', '.join(f'`{one}`' for one in tables)}",)
-    helps = () if meant is None else (f"did you mean `{meant}`?",)
+    helps = meant(name, list(tables))
     raise InputError(Diagnostic("E605", f"no table is named `{name}`", notes=notes, helps=helps))
 
 
@@ -51,10 +50,12 @@ def render(
     gates: Sequence[Outcome] = (),
 ) -> str:
     """The text of a result, ending with a line end. Of an evaluation people see the short answer, one of its tables, or all there
-    is; JSON has all of it, with the outcomes of `gates`. CSV and LaTeX hold one table: the rules under each model, and the models,
-    unless another is asked for."""
+    is; JSON has all of it, with the outcomes of `gates`. CSV and LaTeX hold one table: unless another is chosen, CSV the rules
+    under each model, LaTeX the models."""
     match form:
         case Format.TABLE:
+            from rulescore.reporting.terminal import render_terminal
+
             return render_terminal(_for_people(result, table, detail=detail), appearance)
         case Format.MARKDOWN:
             return "\n".join(render_markdown(listing) for listing in _for_people(result, table, detail=detail))
@@ -111,7 +112,7 @@ def _chosen(evaluation: Evaluation, table: Shown) -> Sequence[Listing]:
 
 
 def labelled(listings: Sequence[Listing]) -> Iterator[Listing]:
-    """Listings of which no two have one name: their labels would be the same."""
+    """The listings, renamed so that no two have one name: their labels would be the same."""
     seen: Counter[str] = Counter()
     for listing in listings:
         seen[listing.name] += 1

@@ -17,7 +17,7 @@ _EXPLAINED = (
 
 
 def incompatibilities_text(pairs: Sequence[PairCount], others: Sequence[PairCount], *, at_most: int) -> str:
-    """A rule file that declares the pairs; the others are comments, to be uncommented."""
+    """A rule file that declares the pairs; the others are comments, for the user to uncomment."""
     often = "never meet" if at_most == 0 else f"meet at most {counted(at_most, 'time')}"
     rare = sum(1 for pair in pairs if pair.expected < 1)
     lines = [

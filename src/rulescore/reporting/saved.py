@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -11,9 +13,10 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import parquet
 
-from rulescore.data.inputs import Input, InputKind
 from rulescore.errors import Diagnostic, InputError, Place, Severity
 from rulescore.language.reading import NOTES
+from rulescore.readers.files import is_device
+from rulescore.readers.inputs import Input, InputKind
 from rulescore.reporting.files import write_files
 from rulescore.reporting.folder import CONTRIBUTIONS
 from rulescore.reporting.json import PROGRAM, VERSION, contributions_file, render_saved, schema
@@ -36,12 +39,6 @@ from rulescore.scoring.results import (
 from rulescore.scoring.run import Run
 from rulescore.scoring.score import UNMEASURED, UNREFUTABLE
 
-CODES: dict[str, str] = {
-    "E504": "a file is no saved result",
-    "E505": "a result was saved by a later version of the program",
-    "E506": "the contributions beside a saved result are not its own",
-}
-
 EVALUATION = "evaluation.json"
 
 
@@ -50,16 +47,36 @@ def save(evaluation: Evaluation, path: Path) -> tuple[Path, ...]:
     run = None if evaluation.run is None else evaluation.run.digested()
     beside = None
     written: tuple[Path, ...] = ()
+    name = f"{path.name.removesuffix('.json')}.{CONTRIBUTIONS}"
+    former = _former(path.with_name(name))
     if evaluation.contributions_table is not None:
-        name = f"{path.name.removesuffix('.json')}.{CONTRIBUTIONS}"
+        _keep_former(path, path.with_name(name), former)
         written = write_files(path.parent, {name: evaluation.contributions_table})
         beside = contributions_file(written[0])
-    return (*write_files(path.parent, {path.name: render_saved(evaluation, run, beside)}), *written)
+    files = (*write_files(path.parent, {path.name: render_saved(evaluation, run, beside)}), *written)
+    former.unlink(missing_ok=True)
+    return files
+
+
+def _former(contributions: Path) -> Path:
+    return contributions.with_name(f".{contributions.name}.former")
+
+
+def _keep_former(result: Path, contributions: Path, former: Path) -> None:
+    """Keeps the contributions of the existing result until another takes its place: a process that is killed in between leaves the
+    old result with new contributions, and we then read it with those kept."""
+    if not (result.is_file() and contributions.is_file()):
+        return
+    with suppress(InputError):
+        match _document(result).get("contributions"):
+            case {"sha256": str(sha256)} if contributions_file(contributions).sha256 == sha256:
+                former.unlink(missing_ok=True)
+                shutil.copy2(contributions, former)
 
 
 def load(path: Path) -> Evaluation:
-    """A saved result: of its file, or of the folder that it was written into. Contributions that are not there are left out, and
-    what needs them says so."""
+    """The saved result of a file, or of the folder that it was written into. If its contributions are missing, we load it without
+    them, and whatever needs them says so."""
     file = path / EVALUATION if path.is_dir() else path
     document = _document(file)
     if (wrong := first_problem(document, schema()) or next(_contradictions(document), None)) is not None:
@@ -72,7 +89,8 @@ _OF_FINDINGS = ("violating", "violating_any", "without_partner", "unconcerned")
 
 
 def _contradictions(document: Mapping[str, Any]) -> Iterator[str]:
-    """What no schema can say: every rule knows every model, and predictions were looked at one by one, or not."""
+    """Problems that no schema can express: every rule must have every model, and the findings about predictions are all null, or
+    none is."""
     for place, rule in enumerate(document["rules"]):
         yield from (f"`rules[{place}].models.{model}` is missing" for model in document["models"] if model not in rule["models"])
     for name, model in document["models"].items():
@@ -83,6 +101,8 @@ def _contradictions(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _document(path: Path) -> dict[str, Any]:
+    if is_device(path):
+        raise InputError(_no_result(path, "it is a device"))
     try:
         found = json.loads(path.read_bytes().decode(), parse_constant=_no_constant)
     except OSError as error:
@@ -102,7 +122,7 @@ def _document(path: Path) -> dict[str, Any]:
 
 
 def _no_constant(text: str) -> float:
-    """Python reads these, but they are not JSON."""
+    """Refuse NaN and infinity: Python reads them, but they are not JSON."""
     raise ValueError(text)
 
 
@@ -116,20 +136,22 @@ def _of_later_version(path: Path, version: int, run: object) -> Diagnostic:
 
 def _no_result(path: Path, why: str) -> Diagnostic:
     notes = ("a result is what `result.save(…)` writes, or `evaluation.json` of a folder that `rulescore score --output` writes",)
-    return Diagnostic("E504", f"`{path}` is no saved result: {why}", notes=notes)
+    return Diagnostic("E504", f"`{path}` is not a saved result: {why}", notes=notes)
 
 
 def _contributions(result: Path, document: Mapping[str, Any]) -> pa.Table | None:
     file, sha256 = document["contributions"]["file"], document["contributions"]["sha256"]
     if Path(file).name != file:
-        raise InputError(_no_result(result, "it is damaged: `contributions.file` is no name of a file beside it"))
+        raise InputError(_no_result(result, "it is damaged: `contributions.file` is not the name of a file beside it"))
     path = result.with_name(file)
     if not path.exists():
         return None
+    if (former := _former(path)).exists() and contributions_file(path).sha256 != sha256:
+        path = former
     if contributions_file(path).sha256 != sha256:
         raise InputError(_not_its_own(result, path))
     found = parquet.read_table(path)
-    # A column that was not known when the file was written is empty.
+    # A column that did not exist when the file was written is empty.
     columns = [
         found[field.name].cast(field.type) if field.name in found.column_names else pa.nulls(found.num_rows, field.type)
         for field in CONTRIBUTIONS_SCHEMA

@@ -1,5 +1,5 @@
-"""Whether a document is as a schema of ours says: what is read again is checked by the same file that other programs read. Of JSON
-Schema, only what our schemas use. A key that a schema does not name may come from a later program and is passed over."""
+"""Checks a document by one of our schemas: what we read again must pass the same file that other programs read. We support only the
+part of JSON Schema that our schemas use. A key that a schema does not name may come from a later program and is ignored."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KEYWORDS = frozenset(
         "minItems",
     }
 )
-"""The keywords that say something here."""
+"""The keywords that we check."""
 SILENT = frozenset({"$schema", "$defs", "title", "description", "format"})
 
 _TYPES: dict[str, tuple[type, ...]] = {
@@ -51,7 +51,7 @@ Schema = Mapping[str, Any]
 
 
 def first_problem(document: object, schema: Schema) -> str | None:
-    """What is wrong first, with the key it is wrong at."""
+    """The first problem, with the key it is at."""
     return next(_problems(document, schema, schema, ""), None)
 
 
@@ -100,7 +100,7 @@ def _wrong_value(value: Any, part: Schema) -> str | None:
 
 
 def _is(value: Any, name: str) -> bool:
-    # In Python a truth is a number, in JSON it is none.
+    # In Python a boolean is a number, in JSON it is not.
     return isinstance(value, _TYPES[name]) and (name == "boolean" or not isinstance(value, bool))
 
 

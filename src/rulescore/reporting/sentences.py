@@ -6,17 +6,17 @@ import datetime
 import re
 from collections.abc import Sequence
 
-from rulescore.data.violation import Compared, Fact, Refuter, Violation
-from rulescore.language.moments import spell_duration
 from rulescore.reporting.cells import shown
 from rulescore.reporting.listing import CellKind
+from rulescore.scoring.violation import ComparedValues, Fact, Refuter, Violation
+from rulescore.values.moments import spell_duration
 
 # Text of digits is written with quotes in rules, which readers of a sentence do not miss.
 _QUOTED = re.compile(r'"([\w.-]+)"')
 
 
 def sentence(violation: Violation) -> str:
-    """Who predicts what, what follows, and what speaks against it; or that it is so."""
+    """Which model predicts what, what follows, and what speaks against it; or that it holds."""
     return _QUOTED.sub(r"\1", _sentence(violation))
 
 
@@ -79,8 +79,8 @@ def _others(facts: Sequence[Fact], own: str | None) -> list[str]:
     return [text for text in dict.fromkeys(str(one) for one in facts if not one.predicted) if text != own]
 
 
-def _missed(compared: Compared, head: str) -> str:
-    """By how much a comparison is missed; it is not repeated if it is the head as it was said."""
+def _missed(compared: ComparedValues, head: str) -> str:
+    """By how much a comparison is missed; its text is not repeated if it is the head."""
     what = "it" if compared.text == head else compared.text
     if compared.margin is None:
         return f"{what} holds" if compared.holds else f"{what} does not"
@@ -88,7 +88,7 @@ def _missed(compared: Compared, head: str) -> str:
     return f"{what} holds by {margin}" if compared.holds else f"{what} is missed by {margin}"
 
 
-def shown_margin(compared: Compared) -> str:
+def shown_margin(compared: ComparedValues) -> str:
     """By how much, with its unit; date-times and durations as people say it: 2 h 5 min."""
     if compared.distance is not None and type(compared.left) is not datetime.date:
         return spell_duration(compared.distance)

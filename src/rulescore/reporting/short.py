@@ -161,7 +161,7 @@ def _best_beside(one: Beside, models: Sequence[ModelResult]) -> set[int]:
 
 
 def _best(values: Sequence[float | None]) -> set[int]:
-    """Where the lowest value stands; nowhere if there is no other value."""
+    """The places of the lowest value; none if there is no other value."""
     defined = {value for value in values if value is not None}
     return {number for number, value in enumerate(values) if value == min(defined)} if len(defined) > 1 else set()
 

@@ -83,7 +83,7 @@ def _worst(verdicts: Sequence[Verdict]) -> Iterator[str]:
 
 def _code(text: str, *, table: bool = True) -> str:
     """A code span: its fence is longer than any run of backticks within. In a table a bar needs a backslash even there."""
-    # A path may be no text at all; what cannot be written is a question mark.
+    # A path may have bytes that are not text: they become question marks.
     text = visible(text).encode(errors="replace").decode() or " "
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
     blank = " " if text[0] == "`" or text[-1] == "`" else ""

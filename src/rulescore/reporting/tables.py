@@ -21,7 +21,7 @@ _COUNT_COLUMNS = (
 )
 
 
-# A longer text is cut where it stands beside figures; listings of rules and formats for programs have all of it.
+# A longer text is cut if it stands beside figures; listings of rules and formats for programs have all of it.
 _LONGEST_TEXT = 120
 
 _COVERAGE_COLUMNS = (
@@ -56,8 +56,8 @@ def kind_cell(rule: RuleResult) -> str:
 
 
 def predictions_listing(models: tuple[ModelResult, ...]) -> Listing:
-    """What each model brought; targets only where some model predicts those of a table, of which none is observed already, and
-    predictions that no rule concerns only where some model has some."""
+    """What each model brought. Columns appear only if they say something: hidden targets if some model predicts those of a table,
+    predictions already observed unless that rules them out, and predictions that no rule concerns if some model has some."""
     covering = any(model.predictions.hidden is not None for model in models)
     observed = not covering or any(model.predictions.already_observed for model in models)
     unconcerned = any(model.unconcerned for model in models)
@@ -109,7 +109,7 @@ def dataset_listing(evaluation: Evaluation) -> Listing:
 
 
 def group_listings(rules: Sequence[RuleResult]) -> tuple[Listing, ...]:
-    """Rules whose pairs are counted by groups, and those with a tolerance taken from the data; nothing where there are none."""
+    """Rules whose pairs are counted by groups, and those with a tolerance taken from the data; nothing if there are none."""
     found = [rule for rule in rules if rule.largest_group is not None or rule.tolerance is not None]
     if not found:
         return ()
@@ -165,7 +165,7 @@ def shortly_titled(info: RuleInfo) -> str:
 
 
 def read_in_words(summary: DataSummary) -> str:
-    """What was read, in words; facts and what they are made of are not named where there are only tables."""
+    """What was read, in words; without facts, predicates and constants if there are only tables."""
     tables = ((len(summary.tables), "table"), (sum(table.rows for table in summary.tables), "row"))
     facts = ((summary.facts, "observed fact"), (summary.predicates, "predicate"), (summary.constants, "constant"))
     read = (*(facts if summary.facts or not summary.tables else ()), *(tables if summary.tables else ()))
@@ -212,7 +212,7 @@ def _rows_left_out(models: tuple[ModelResult, ...]) -> list[str]:
 
 
 def _violating_any(models: tuple[ModelResult, ...]) -> list[str]:
-    """How many predictions violate a rule, be it hard or soft."""
+    """How many predictions violate a rule, hard or soft."""
     found = [(model.name, model.violating_any, model.predictions.distinct) for model in models if not model.unmeasured]
     return [f"{name}: {share_of(some, all_of_them)} violate a rule" for name, some, all_of_them in found if some is not None]
 

@@ -1,10 +1,9 @@
-"""Tables for a terminal. Text is folded where the width asks for it; figures never are."""
+"""Tables for a terminal. Text folds if the width requires it; figures never do."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from rich.box import SIMPLE_HEAD
@@ -15,7 +14,8 @@ from rich.text import Text
 
 from rulescore.characters import visible
 from rulescore.reporting.cells import is_number, shown
-from rulescore.reporting.listing import Cell, CellKind, Column, Layout, Listing, Position, Tone
+from rulescore.reporting.format import Appearance
+from rulescore.reporting.listing import Cell, CellKind, Column, Listing, ListingLayout, Position, Tone
 
 _GAP = 2
 _NARROWEST_TEXT = 12
@@ -26,19 +26,13 @@ _NARROWEST_CODE = 16
 _COLOURS = {Tone.GOOD: "green", Tone.BAD: "red"}
 
 
-@dataclass(frozen=True, slots=True)
-class Appearance:
-    width: int = 80
-    colour: bool = False
-
-
 def render_terminal(listings: Sequence[Listing], appearance: Appearance) -> str:
     return "\n".join(_render(listing, appearance) for listing in listings)
 
 
 def _render(listing: Listing, appearance: Appearance) -> str:
     kept = listing.rows[:_MOST_ROWS]
-    if listing.layout is Layout.BLOCKS:
+    if listing.layout is ListingLayout.BLOCKS:
         width, body = appearance.width, _blocks(listing.columns, kept)
     else:
         width, body = _fitted(listing, kept, appearance.width)
@@ -109,7 +103,7 @@ def _style(listing: Listing, position: Position) -> str:
 
 
 def _blocks(columns: Sequence[Column], rows: Sequence[tuple[Cell, ...]]) -> RenderableType:
-    """One block of `heading  value` lines a row; what a row does not have is left out."""
+    """One block of `heading value` lines a row; empty cells are left out."""
     table = Table(box=None, padding=(0, _GAP, 0, 0), pad_edge=False, show_header=False)
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")

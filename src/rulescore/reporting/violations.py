@@ -10,14 +10,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from rulescore.data.constants import equals_double, key_of, text_of
-from rulescore.data.violation import CountedViolations, Fact, Violation, Violations
 from rulescore.language.literals import write_value
 from rulescore.reporting.cells import counted
 from rulescore.reporting.csv import render_table_csv
 from rulescore.reporting.json import VERSION
 from rulescore.reporting.sentences import sentence
 from rulescore.scoring.frames import pandas_frame, polars_frame
+from rulescore.scoring.violation import CountedViolations, Fact, Violation, Violations
+from rulescore.values.keys import equals_double, key_of, text_of
 
 Keys = Mapping[str, tuple[str, ...]]
 """The key columns of tables, by the predicate of their predictions."""
@@ -62,13 +62,13 @@ def violation_table(found: Violations) -> ViolationTable:
 
 
 def confirmation_table(found: Violations) -> ViolationTable:
-    """Groundings whose head is confirmed: the columns of violations but those of what speaks against one."""
+    """Groundings whose head is confirmed: the columns of violations without those about the refutation."""
     table = pa.table(_columns(found.rows, found.keys)).drop_columns(list(_OF_REFUTATION))
     return ViolationTable(table, found.total, counts=found.counts, what="confirmation")
 
 
 def count_table(by: str, counts: Sequence[CountedViolations], keys: Keys, total: int, limit: int | None = None) -> ViolationTable:
-    """How many violations there are of each of what they are counted by, in a column of its name."""
+    """The number of violations for each value that they are counted by; the column of these values is named `by`."""
     rows = counts[:limit]
     columns: dict[str, Any] = {by: typed([one.what for one in rows]), "model": typed([one.model for one in rows])}
     if by == "prediction":
@@ -105,7 +105,8 @@ def _columns(rows: Sequence[Violation], keys: Keys) -> dict[str, Any]:
 
 
 def _of_predictions(facts: Sequence[Fact | None], keys: Keys, taken: Iterable[str]) -> dict[str, Any]:
-    """What predictions are joined by: head, relation and tail; the key of a table and the value; or the arguments one by one."""
+    """The columns to join predictions by: head, relation and tail; the key of a table and the value; or the arguments one by
+    one."""
     columns: dict[str, list[Any]] = {"relation": [None] * len(facts)}
     for index, fact in enumerate(facts):
         if fact is None:
@@ -163,7 +164,7 @@ def _texts(values: Sequence[tuple[str, ...]]) -> Any:
 
 
 def _first_refuter(row: Violation, part: Callable[[Fact], Any]) -> Any:
-    """Of the first fact that refutes, if it is a triple."""
+    """A part of the first fact that refutes, if it is a triple."""
     fact = next((fact for one in row.refuters for fact in one.facts), None)
     return None if fact is None or fact.names or len(fact.values) != 2 else part(fact)
 

@@ -10,7 +10,7 @@ from math import isclose
 import pyarrow as pa
 import pyarrow.parquet
 
-from rulescore.data.tables import Table
+from rulescore.arguments.tables import Table
 from rulescore.reporting.cells import counted
 from rulescore.reporting.listing import Column, Listing, Tone
 from rulescore.reproduction import family, real_estate
@@ -35,7 +35,7 @@ Rows = list[tuple[str, ...]]
 
 
 def run_checks(found: Mapping[str, Reproduction]) -> list[Check]:
-    """`found`: the experiments by their names. Each check is of what they hold, or scores anew."""
+    """`found`: the experiments by their names. A check uses their results, or scores anew."""
     return [*_labels(), *_kinds(found["family"].result), *_rates(found["family"].result), _one_command(list(found.values()))]
 
 
@@ -136,8 +136,8 @@ def _rates(result: Result) -> Iterator[Check]:
 
 
 def _as_often(claim: str) -> Check:
-    """Observed facts as predictions: those of the one body atom break the rule exactly as often as the data do; those of them whose
-    head is refuted always, and the others never."""
+    """Observed facts as predictions: all facts of the one body atom break the rule exactly as often as the data do; those whose
+    head is refuted always, and those whose head is confirmed never."""
     data = data_files(family.NAME, ("train.txt",))
     facts: Rows = [tuple(line.split("\t")) for line in read_lines(data["train.txt"])]
     relations = defaultdict(set)

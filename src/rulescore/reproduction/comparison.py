@@ -53,8 +53,9 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A published table beside ours. `reasons`: for each class that its cells may have. `wide`: what people see in place of a row
-    for each cell, if those are many. `both`: whether people see numbers by the definition, too, which programs do."""
+    """A published table beside ours. `reasons`: for each class that its cells may have. `wide`: the listing that people see in
+    place of a row for each cell, if cells are many. `both`: whether people, like programs, see numbers by the definition as
+    well."""
 
     name: str
     title: str

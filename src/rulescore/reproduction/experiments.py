@@ -18,16 +18,16 @@ CHECKS, ALL = "checks", "all"
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ExperimentOutcome:
     """Experiments that are shown, and checks."""
 
     reproductions: tuple[Reproduction, ...]
     checks: tuple[Check, ...] = ()
 
 
-def run(name: str) -> Outcome:
+def run(name: str) -> ExperimentOutcome:
     """One experiment, the checks, or all of it."""
     if name in EXPERIMENTS:
-        return Outcome((EXPERIMENTS[name](),))
+        return ExperimentOutcome((EXPERIMENTS[name](),))
     found = {one: reproduce() for one, reproduce in EXPERIMENTS.items()}
-    return Outcome(tuple(found.values()) if name == ALL else (), tuple(run_checks(found)))
+    return ExperimentOutcome(tuple(found.values()) if name == ALL else (), tuple(run_checks(found)))

@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rulescore.data.rule_sources import rule_sources
-from rulescore.data.truth import Truth
+from rulescore.arguments.rule_sources import rule_sources
+from rulescore.arguments.truth import Truth
 from rulescore.errors import Source
 from rulescore.language.printer import print_statement
 from rulescore.language.reading import read_rules
@@ -117,7 +117,7 @@ def _named(rule: Rule, name: str) -> str:
 
 
 def turned(path: Path) -> pa.Table:
-    """A model's answers, of which those to head queries have head and tail in each other's place."""
+    """A model's answers, with head and tail exchanged in the answers to head queries."""
     rows = read_columns(path, ("query_direction", *_COLUMNS))
     of_head = pc.equal(rows["query_direction"], "head")
     head, relation, tail = (rows[name] for name in _COLUMNS)

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rulescore.data.truth import Truth
+from rulescore.arguments.truth import Truth
 from rulescore.reporting.cells import share_of
 from rulescore.reporting.listing import CellKind, Column, Listing
 from rulescore.reproduction.comparison import Cause, Cell, Compared, Reproduction, cell, sizes
@@ -125,7 +125,7 @@ def _model_cells(model: str, numbers: Mapping[str, Any], by: Mapping[str, Result
 
 
 def _split(rules: Path, triples: Mapping[str, pa.Table], files: Mapping[str, Path]) -> Listing:
-    """Models that answer every query, on the test facts of which some rule of ExpressGNN has an observed body atom, and on the
+    """Models that answer every query: on the test facts for which some rule of ExpressGNN has an observed body atom, and on the
     others. A model that never sees test facts has no reason to know the first better by a factor of sixty."""
     heads = heads_a_grounding(rules, triples["train.txt"], triples["test.txt"])
     both = pa.concat_arrays([heads, heads])

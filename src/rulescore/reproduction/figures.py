@@ -121,7 +121,7 @@ def drawings(figures: Sequence[Figure]) -> dict[str, str | bytes]:
 
 
 def chart_of(figure: Figure) -> Any:
-    """As Altair has it."""
+    """The figure as an Altair chart."""
     from rulescore.reporting.plots.curve import lines_chart
 
     if figure.result is None:

@@ -9,8 +9,6 @@ from pathlib import Path
 from rulescore import datasets
 from rulescore.errors import Diagnostic, InputError
 
-CODES = {"E771": "predictions for a published experiment are not there"}
-
 
 def data_files(name: str, files: Iterable[str]) -> dict[str, Path]:
     """Files of a data set, by their names; they may lie there compressed."""
@@ -18,7 +16,7 @@ def data_files(name: str, files: Iterable[str]) -> dict[str, Path]:
 
 
 def prediction_files(stem: str, models: Mapping[str, str]) -> dict[str, Path]:
-    """The files of predictions, by the names that models have here; `models` has the ends of the files' names."""
+    """The files of predictions, by the names that models have here; `models` maps these to the ends of the files' names."""
     folder = datasets.predictions_folder()
     found = {name: folder / f"{stem}-{end}.tsv.gz" for name, end in models.items()}
     if missing := [path.name for path in found.values() if not path.is_file()]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from rulescore.data.rule_sources import rule_sources
+from rulescore.arguments.rule_sources import rule_sources
 from rulescore.language.reading import read_rules
 from rulescore.language.syntax import And, Atom, Rule, Term
 

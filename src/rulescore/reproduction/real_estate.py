@@ -12,7 +12,7 @@ import pyarrow.parquet
 
 from rulescore.accuracy.measure import measure_accuracy
 from rulescore.accuracy.metrics import MEAN_ABSOLUTE_ERROR, R_SQUARED, REGRESSION
-from rulescore.data.tables import Table
+from rulescore.arguments.tables import Table
 from rulescore.reporting.listing import CellKind, Column, Listing
 from rulescore.reproduction.comparison import Cause, Cell, Compared, Reason, Reproduction, cell, sizes
 from rulescore.reproduction.figures import Chart, Figure, model_figures, table_of
@@ -27,14 +27,14 @@ NAME, DATA_SET, SALES = "real-estate", "dvf-nantes", "sales.parquet"
 HIDDEN = "hidden"
 FILES = {"GraphSAGE": "graphsage", "boosting": "boosting", "nearest-neighbours": "knn"}
 FACTORS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0)
-"""What the tolerances are multiplied by for the curve; 1 is the one that is compared."""
+"""The factors of the tolerances for the curve; we compare published numbers with those of factor 1."""
 
 R2, MAE = R_SQUARED.name, MEAN_ABSOLUTE_ERROR.name
 _MILLION = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class Premises:
     """A kind of premises: what its price is measured by, and how far two prices may lie apart, in euros."""
 
     measure: str
@@ -43,10 +43,10 @@ class Kind:
 
 
 KINDS = {
-    "house": Kind("price_per_m2", "m²", 1_500),
-    "apartment": Kind("price_per_m2", "m²", 1_500),
-    "outbuilding": Kind("price_per_unit", "outbuilding", 20_000),
-    "industrial": Kind("price_per_m2", "m²", 3_000),
+    "house": Premises("price_per_m2", "m²", 1_500),
+    "apartment": Premises("price_per_m2", "m²", 1_500),
+    "outbuilding": Premises("price_per_unit", "outbuilding", 20_000),
+    "industrial": Premises("price_per_m2", "m²", 3_000),
 }
 DERIVED = {"price_per_m2": "price / surface", "price_per_unit": "price / n_outbuildings"}
 
@@ -97,7 +97,7 @@ def rule_name(kind: str, factor: float) -> str:
     return f"near-{kind}" if factor == 1 else f"near-{kind} × {factor:g}"
 
 
-def _rule(name: str, kind: Kind, factor: float) -> str:
+def _rule(name: str, kind: Premises, factor: float) -> str:
     sale = f'type: "{name}", postal_code: Z, year: Y, {kind.measure}'
     head = f'"{rule_name(name, factor)}": abs(P - Q) <= {kind.tolerance * factor:g}'
     return f"{head} <- sale(id: A, {sale}: P), sale(id: B, {sale}: Q), A != B."
@@ -115,7 +115,7 @@ Scored = tuple[dict[str, RuleResult], dict[str, ModelResult]]
 
 
 def _at(result: Result, factor: float) -> Scored:
-    """What the result would be, had it the rules of one tolerance alone: arithmetic on their counts."""
+    """The result that the rules of one tolerance alone would give: arithmetic on their counts."""
     names = {rule_name(kind, factor): kind for kind in KINDS}
     rules = [rule for rule in result.rule_results if rule.info.name in names]
     models = {one.name: [rule.models[one.name].counts for rule in rules] for one in result.model_results}

@@ -14,24 +14,24 @@ from pathlib import Path
 
 from rulescore.reporting.cells import shown
 from rulescore.reporting.csv import render_csv
-from rulescore.reporting.format import Format
+from rulescore.reporting.format import Appearance, Format
 from rulescore.reporting.json import json_text
 from rulescore.reporting.latex import render_latex
 from rulescore.reporting.listing import Cell as Shown
 from rulescore.reporting.listing import CellKind, Column, Listing, Tone
 from rulescore.reporting.markdown import escaped, render_markdown
 from rulescore.reporting.render import labelled
-from rulescore.reporting.terminal import Appearance, render_terminal
+from rulescore.reporting.terminal import render_terminal
 from rulescore.reproduction.checks import checks_listing
 from rulescore.reproduction.comparison import Cause, Cell, Compared, Reproduction, used
-from rulescore.reproduction.experiments import Outcome
+from rulescore.reproduction.experiments import ExperimentOutcome
 from rulescore.reproduction.files import digest
 from rulescore.reproduction.published import citation
 
 _PLAIN = Appearance()
 
 
-def render(found: Outcome, form: Format, appearance: Appearance = _PLAIN, *, spreadsheet: bool = False) -> str:
+def render(found: ExperimentOutcome, form: Format, appearance: Appearance = _PLAIN, *, spreadsheet: bool = False) -> str:
     """Tables for people; JSON with all there is; CSV with a row for each published number, or of the checks if there is none."""
     checks = [checks_listing(found.checks)] if found.checks else []
     match form:

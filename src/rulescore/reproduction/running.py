@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.csv
 
-from rulescore.data.api import make_setting
+from rulescore.arguments.python import make_setting
 from rulescore.evaluate import Session
 from rulescore.result import Result
 from rulescore.scoring.accuracy import Task
@@ -19,8 +19,8 @@ APPENDIX, DEFINITION = "appendix", "definition"
 
 
 def scored(observed: Any, predictions: Any, rules: Any, *, kept: bool = True, **options: Any) -> Result:
-    """As `rulescore.score`, without Python warnings: what is odd about the published settings is told in tables. `kept`: whether
-    the contributions of single predictions are."""
+    """As `rulescore.score`, without Python warnings: our tables tell what is odd about the published settings. `kept`: whether we
+    keep the contributions of single predictions."""
     setting = make_setting(observed, predictions, rules, **options)
     with Session(setting) as session:
         return Result.of(session.evaluate(contributions=kept), setting)

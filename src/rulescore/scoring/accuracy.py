@@ -23,8 +23,8 @@ BOTH, HEADS, TAILS = "both", "head", "tail"
 
 @dataclass(frozen=True, slots=True)
 class AccuracyMeasure:
-    """One figure. `part`: what it is of: `both` directions, `head` or `tail` queries, `all` rows, or one `class`, whose name is
-    `label`. `count`: how many queries or rows that are. If only bounds are known, `value` is None; `reason` says why."""
+    """One figure. `part`: its scope: `both` directions, `head` or `tail` queries, `all` rows, or one `class`, whose name is
+    `label`. `count`: the number of queries or rows in that scope. If only bounds are known, `value` is None; `reason` says why."""
 
     metric: str
     part: str

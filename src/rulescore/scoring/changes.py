@@ -17,8 +17,8 @@ from rulescore.scoring.samples import Sample, above, summed
 
 
 class Change(StrEnum):
-    """What became of the violations of a rule, or of a prediction under a rule, from the first run to the second. `CHANGED`: it is
-    the rule that became another, and its violations cannot be compared."""
+    """What became of the violations of a rule, or of a prediction under a rule, from the first run to the second. `CHANGED`: the
+    rule itself changed, and its violations cannot be compared."""
 
     NEW = "new"
     FIXED = "fixed"
@@ -38,7 +38,7 @@ class Violated:
     second: Integers
 
     def only(self, rules: int) -> tuple[Integers, Integers]:
-        """By rule: how many predictions violate it of the first sample alone, and of the second alone."""
+        """For each rule: how many predictions violate it in the first sample alone, and in the second alone."""
         one, two = (np.bincount(self.rule[other == 0], minlength=rules) for other in (self.second, self.first))
         return one, two
 
@@ -55,8 +55,8 @@ def violated(first: Sample, second: Sample) -> Violated:
 
 
 def changes_table(samples: Sequence[Sample], pairs: Iterable[tuple[int, int]], rules: Sequence[Matched]) -> Any:
-    """Of each pair: the predictions under a rule whose violations changed, by rule and prediction. A rule that became another, or
-    that one result does not have, is left out."""
+    """For each pair of samples: the predictions whose violations of a rule changed, ordered by rule and prediction. Rules whose
+    text changed, or that one result lacks, are left out."""
     found = [_changes(samples[one], samples[two], rules) for one, two in pairs]
     return pa.concat_tables([_SCHEMA.empty_table(), *found])
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from rulescore.errors import Diagnostic, InputError, Severity, suggestion
+from rulescore.errors import Diagnostic, InputError, Severity, meant
 from rulescore.scoring.changes import Change, change_of, changes_table, violated
 from rulescore.scoring.estimates import MEASURES, Estimated, data_rates, estimate, few
 from rulescore.scoring.evaluation import Evaluation
@@ -22,20 +22,13 @@ from rulescore.scoring.results import ModelResult, RuleResult
 from rulescore.scoring.same_rules import Matched, is_changed, matched, name_of
 from rulescore.scoring.samples import Sample, draw, samples_of
 
-CODES: dict[str, str] = {
-    "E507": "results that were counted in different ways are to be compared",
-    "E508": "a model is to be compared that is not there",
-    "E509": "the level, the number of draws, or the seed of a comparison is out of range",
-    "W506": "rules of one name differ between two results",
-}
-
 RUNS = ("A", "B")
 FEWEST_DRAWS = 100
 _MOST_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparedResults:
     """Tidy Arrow tables. `models`: a row for each model and measure; `rules`: for each model and rule; `differences` and
     `rule_differences`: for each pair of models, the first less the second; `changes`: for two results, each prediction under a rule
     whose violations changed. Every number has `low` and `high`, null with a reason if it has no interval."""
@@ -61,9 +54,9 @@ def compare(
     level: float = 0.95,
     draws: int = 1000,
     seed: int = 0,
-) -> Compared:
-    """Compares the models of one result with each other or, of two results, each model of the first with that of the same name of
-    the second. `models`: only these. A model alone has intervals and no difference."""
+) -> ComparedResults:
+    """Compares the models of one result with each other or, given two results, each model of the first with the model of the same
+    name in the second. `models`: only these. A model alone has intervals and no difference."""
     _refuse_numbers(level, draws, seed)
     results = [first] if second is None else [first, second]
     chosen = [_chosen(one, models) for one in results]
@@ -76,7 +69,7 @@ def compare(
     data = data_rates(samples, draws, random)
     found = [estimate(sample, one, data, level, random) for sample, one in zip(samples, drawn, strict=True)]
     pairs = list(_pairs([[model.name for model in some] for some in chosen]))
-    return Compared(
+    return ComparedResults(
         method=_method(level, draws, seed),
         level=level,
         draws=draws,
@@ -128,8 +121,7 @@ def _chosen(evaluation: Evaluation, names: Sequence[str]) -> list[ModelResult]:
     problems = []
     for name in names:
         if name not in known:
-            close = suggestion(str(name), known)
-            helps = () if close is None else (f"did you mean `{close}`?",)
+            helps = meant(str(name), known)
             notes = (f"the models are {', '.join(f'`{one}`' for one in known) or 'none'}",)
             problems.append(Diagnostic("E508", f"no model is named `{name}`", notes=notes, helps=helps))
     if problems:
@@ -138,7 +130,7 @@ def _chosen(evaluation: Evaluation, names: Sequence[str]) -> list[ModelResult]:
 
 
 def _pairs(models: Sequence[Sequence[str]]) -> Iterator[tuple[int, int]]:
-    """The numbers of samples that are compared: of two results those of one name or, if there are none, all with all."""
+    """The numbers of the samples to compare: of two results, the models of one name or, if there are none, all with all."""
     if len(models) == 1:
         yield from combinations(range(len(models[0])), 2)
         return
@@ -301,12 +293,12 @@ def _difference(first: Estimate, second: Estimate, low: float, high: float) -> E
     value = first.value - second.value
     if reason is not None:
         return Estimate(value, reason=reason)
-    # Draws of what was never seen lie on one side of it: the number itself always belongs to the interval.
+    # If no violation was seen, all draws lie on one side of the number, which must belong to the interval.
     return Estimate(value, min(low, value), max(high, value))
 
 
 def _verdict(difference: Estimate) -> dict[str, str | None]:
-    """Which of two is better: less is. None if the interval holds 0, or if there is none."""
+    """Which of two is better: the one with less. None if the interval contains 0, or if there is no interval."""
     if difference.low is None or difference.high is None or difference.low <= 0 <= difference.high:
         return {"better": None}
     return {"better": "second" if difference.low > 0 else "first"}

@@ -1,7 +1,7 @@
 """Scores at every cut of the models' rankings, or of their scores: cumulative arithmetic on contributions.
 
 A prediction's contribution depends on no other prediction. So what `score` finds with the best k answers of each query is the sum
-of the contributions whose rank is at most k, and all cuts are had from one evaluation.
+of the contributions whose rank is at most k, and one evaluation gives all cuts.
 """
 
 from __future__ import annotations
@@ -18,26 +18,24 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rulescore.data.setting import EVERY_ANSWER
 from rulescore.errors import Diagnostic, InputError
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.results import RuleKind, RuleResult
-
-CODES = {"E361": "a curve is asked for over what not all predictions of a model have, or over what there is none of"}
+from rulescore.setting.model import EVERY_ANSWER
 
 MOST_THRESHOLDS = 20
 _GREATEST = 2**63
 
 
 class CurveOver(StrEnum):
-    """What a curve runs over: ranks, up to each of which answers count, or scores, from each of which they count."""
+    """What a curve runs over: ranks, where answers up to a rank count, or scores, where answers from a score on count."""
 
     RANK = "rank"
     SCORE = "score"
 
 
 def curve_over(over: str) -> CurveOver:
-    """What is meant by its word."""
+    """The choice that a word names; raises an error for any other word."""
     if over not in set(CurveOver):
         known = " or ".join(f"`{one}`" for one in CurveOver)
         raise InputError(Diagnostic("E361", f"there is no curve over `{over}`", notes=(f"a curve runs over {known}",)))
@@ -57,9 +55,9 @@ class CurvePoint:
 
 
 def curve_points(evaluation: Evaluation, over: CurveOver, at: Sequence[int | float] | None = None) -> list[CurvePoint]:
-    """The points of every model, in the order of the models. `at`: these cuts alone. Otherwise every rank up to `top_k`, or the
-    last one of a prediction that takes part in a grounding; or the scores that part a model's predictions into up to 20 groups of
-    one size."""
+    """The points of every model, in the order of the models. `at`: these cuts alone. Otherwise every rank up to `top_k` or the last
+    rank of a prediction that takes part in a grounding, whichever is greater; or the scores that divide a model's predictions into
+    up to 20 groups of one size."""
     rows = evaluation.contributions
     longest = max([1, pc.max(rows["rank"]).as_py() or 1, *_asked_for(evaluation)])
     found: list[CurvePoint] = []
@@ -72,7 +70,7 @@ def curve_points(evaluation: Evaluation, over: CurveOver, at: Sequence[int | flo
 
 
 def _asked_for(evaluation: Evaluation) -> Iterator[int]:
-    """How many answers to each query were to be kept, if that was said."""
+    """The `top_k` of each model that has one."""
     given = {} if evaluation.run is None else evaluation.run.options["top_k"]
     yield from (top_k for top_k in given.values() if top_k is not None and top_k < EVERY_ANSWER)
 
@@ -103,7 +101,7 @@ def _refuse_unknown(rows: pa.Table, model: str, over: CurveOver) -> None:
 
 
 def _thresholds(rows: pa.Table) -> list[float]:
-    """Scores from the highest to the lowest; of many, as many as tell the course of the curve."""
+    """The different scores from the highest to the lowest; of many, an evenly spaced selection."""
     scores = sorted(set(rows["score"].to_pylist()), reverse=True)
     if len(scores) <= MOST_THRESHOLDS:
         return scores
@@ -111,7 +109,7 @@ def _thresholds(rows: pa.Table) -> list[float]:
 
 
 class _Rules:
-    """What turns sums of contributions into scores. Both are exact whatever the rules that have no contributions."""
+    """Turns sums of contributions into scores, which are exact even if some rules have no contributions."""
 
     def __init__(self, rules: Sequence[RuleResult]) -> None:
         self.hard = {rule.info.name: Fraction(rule.info.weight) for rule in rules if rule.kind is RuleKind.HARD}
@@ -134,7 +132,7 @@ class _Rules:
 
 
 def _points(model: str, rules: _Rules, rows: pa.Table, over: CurveOver, cuts: Iterable[int | float]) -> Iterator[CurvePoint]:
-    """From few answers to many. A place is a rank, or a score with its sign turned: answers up to a place count."""
+    """From few answers to many. A place is a rank, or a score with its sign reversed: answers up to a place count."""
     sign = 1 if over is CurveOver.RANK else -1
     rows = rows.append_column("place", pc.multiply(rows[over.value], sign))
     steps = _sums(rows)
@@ -153,7 +151,7 @@ def _points(model: str, rules: _Rules, rows: pa.Table, over: CurveOver, cuts: It
 
 
 def _sums(rows: pa.Table) -> list[dict[str, Any]]:
-    """By place and rule, in the order of the places."""
+    """Sums by place and rule, in the order of the places."""
     for name in ("refuted", "evaluable"):
         if (pc.max(rows[name]).as_py() or 0) * rows.num_rows >= _GREATEST:
             rows = rows.set_column(rows.schema.get_field_index(name), name, rows[name].cast(pa.decimal128(38)))

@@ -1,7 +1,7 @@
 """Each number of a sample with its interval, and the draws behind it, from which differences are made.
 
-A number has no interval, and a reason instead, if it has one that it says nothing, or if too few queries take part. Its draws are
-then NaN.
+A number has a reason instead of an interval if the number itself says nothing, or if too few queries take part. Its draws are then
+NaN.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from rulescore.scoring.results import Measure, RuleKind, RuleResult
 from rulescore.scoring.samples import Drawn, Sample, is_scored_soft
 
 MEASURES = ("violating", "hard_score", "soft_score")
-"""What a model is told by: the share of its predictions that violate a hard rule, and the two aggregates."""
+"""The measures of a model: the share of its predictions that violate a hard rule, and the two aggregates."""
 
 DataRates = Mapping[tuple[str, int, int], Floats]
 """Draws of the data's rate of a rule, by its text and counts: two results over the same data have the same."""
@@ -32,7 +32,7 @@ DataRates = Mapping[tuple[str, int, int], Floats]
 
 @dataclass(frozen=True, slots=True)
 class Estimated:
-    """The numbers of a sample. Draws are one row a draw; those of rules one column a rule."""
+    """The numbers of a sample. Draws have a row for each draw; those of rules have a column for each rule."""
 
     measures: tuple[Estimate, ...]
     measure_draws: Floats
@@ -190,7 +190,7 @@ def _hard(sample: Sample, drawn: Drawn, level: float, random: np.random.Generato
     weights = weights / weights.sum()
     queries = sample.queries
     if score.value == 0:
-        # Whatever rule the next violation is of, it counts as much as the weightiest.
+        # We do not know of which rule the next violation is: we give it the greatest weight.
         share = weights.max() * queries
         draws = share * drawn_never(np.array([queries]), len(nothing), random)[:, 0]
         return Estimate(0.0, 0.0, float(share * never_seen(queries, level))), draws
@@ -222,7 +222,7 @@ def _soft(sample: Sample, drawn: Drawn, data: DataRates, level: float, random: n
 
 
 def _inverse(rule: RuleResult, data: DataRates) -> Floats:
-    """1 / d_r; of a denial constraint, which always has a rate of 1, that."""
+    """1 / d_r; 1 for a denial constraint, whose rate is always 1."""
     rates = data[_data_key(rule)]
     return np.ones(len(rates)) if rule.info.denial else 1 / rates
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from rulescore.errors import Diagnostic, InputError, RulescoreError, suggestion
+from rulescore.errors import Diagnostic, InputError, RulescoreError, meant
 from rulescore.scoring.accuracy import ModelAccuracy, accuracy_by_metric
 from rulescore.scoring.frames import pandas_frame, polars_frame
 from rulescore.scoring.results import Counts, DataSummary, Measure, ModelResult, ModelRuleResult, RuleResult
@@ -27,11 +27,6 @@ class Which(StrEnum):
     ACCURACY = "accuracy"
     CONTRIBUTIONS = "contributions"
 
-
-CODES: dict[str, str] = {
-    "E501": "an evaluation has no table of that name",
-    "E502": "contributions are asked for that the engine has kept, or that were not saved with a result",
-}
 
 # Names repeat in every row, and a rule's may be its whole text.
 _NAME = pa.dictionary(pa.int32(), pa.string())
@@ -69,7 +64,7 @@ class Evaluation:
 
     @property
     def contributions(self) -> Any:
-        """One row per model, rule and prediction. An engine that keeps rows has brought none unless they were asked for."""
+        """One row per model, rule and prediction. An engine that keeps rows brings them only on request."""
         if self.contributions_table is None:
             notes = ("an engine that keeps rows has kept them, or a saved result lies without its file of them",)
             helps = (
@@ -118,12 +113,11 @@ class Evaluation:
 
 def _unknown_table(which: str) -> Diagnostic:
     known = ", ".join(f"`{name}`" for name in Which)
-    meant = suggestion(which, list(Which))
     return Diagnostic(
         "E501",
         f"no table is named `{which}`",
         notes=(f"the tables are {known}",),
-        helps=() if meant is None else (f"did you mean `{meant}`?",),
+        helps=meant(which, list(Which)),
     )
 
 
@@ -186,7 +180,7 @@ def _models_table(models: Sequence[ModelResult], accuracies: Sequence[ModelAccur
 
 
 def _accuracy_columns(models: Sequence[str], accuracies: Sequence[ModelAccuracy]) -> dict[str, Any]:
-    """What each model's accuracy is as a whole; a column is named after its table, too, if there are several tasks."""
+    """Each model's accuracy as a whole; if there are several tasks, the name of a column begins with its table."""
     columns = {}
     for name, found in accuracy_by_metric(accuracies).items():
         measures = [found.get(model) for model in models]
@@ -250,7 +244,7 @@ def _floats(values: Iterable[float | None]) -> Any:
 
 
 def _integers(values: Sequence[int | None]) -> Any:
-    """int64 where every count fits, else decimals of 38 digits: a count is never rounded."""
+    """int64 if every count fits, else decimals of 38 digits: a count is never rounded."""
     largest = max((value for value in values if value is not None), default=0)
     if largest <= _LARGEST_INT64:
         return pa.array(values, pa.int64())

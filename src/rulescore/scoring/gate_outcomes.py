@@ -1,6 +1,6 @@
-"""Gates held against a result: what was read, what it was compared with, and whether the gate is met. Pure arithmetic.
+"""Gates held against a result: the number read, what it was compared with, and whether the gate is met. Pure arithmetic.
 
-A number that says nothing meets no gate: of an unmeasured model, of a rule that nothing could refute, or an undefined one.
+A gate is not met by a number that says nothing: of an unmeasured model, of a rule that nothing could refute, or an undefined one.
 """
 
 from __future__ import annotations
@@ -9,30 +9,31 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from rulescore.data.gates import GateSeverity
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.gates import (
-    Bound,
     Gate,
+    GateOperator,
     Limit,
     Measured,
     OfModel,
     OfRule,
-    Operator,
     Quantity,
     RuleQuantity,
+    Threshold,
     Worse,
 )
 from rulescore.scoring.results import Measure, ModelResult, RuleKind, RuleResult
 from rulescore.scoring.score import NO_HARD_RULE, WHY_UNMEASURED, WHY_UNREFUTABLE
+from rulescore.setting.gates import GateSeverity
 
 _COMPARED = (OfModel(Quantity.HARD), OfModel(Quantity.SOFT), OfModel(Quantity.VIOLATING))
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """One number that a gate looked at. `share`: it is one, and people see it in percent. `bound`: what it was compared with, None
-    if nothing could be. `saved`: what the saved result has. `reason`: why there is nothing to compare; then the gate is not met."""
+class GateReading:
+    """One number that a gate read. `share`: it is a share, shown to people in percent. `bound`: the number it was compared with,
+    None if there was none. `saved`: the number in the saved result. `reason`: why there is nothing to compare; then the gate is not
+    met."""
 
     measure: str
     value: int | float | None
@@ -45,11 +46,12 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A gate held against one model; `model` is None if there is none. `notes`: what a gate that is met does not vouch for."""
+    """A gate held against one model; `model` is None if there is none. `notes`: what a gate does not guarantee although it is
+    met."""
 
     gate: Gate
     model: str | None
-    readings: tuple[Reading, ...]
+    readings: tuple[GateReading, ...]
     notes: tuple[str, ...] = ()
 
     @property
@@ -58,7 +60,7 @@ class Outcome:
 
     @property
     def fails(self) -> bool:
-        """Whether a build has to fail for it."""
+        """Whether the build must fail because of this outcome."""
         return not self.met and self.gate.severity is GateSeverity.ERROR
 
 
@@ -68,9 +70,8 @@ def judge(gates: Iterable[Gate], evaluation: Evaluation, baselines: Mapping[str,
 
 
 def worst_rules(evaluation: Evaluation, outcome: Outcome, most: int = 3) -> tuple[RuleResult, ...]:
-    """The rules behind an outcome that have most violations more than the data's rate would give; of hard rules all of them count.
-    If no rule has more, those that are violated at the highest rates. Only those of the kind that the gate looked at, or the one
-    rule that it names."""
+    """The rules behind an outcome whose violations exceed the data's rate most; all violations of hard rules count. If no rule
+    exceeds it, the rules with the highest rates. Only rules of the kind that the gate reads, or the one rule that it names."""
     if outcome.model is None:
         return ()
     named = {one.rule for one in _looked_at(outcome.gate) if isinstance(one, OfRule)}
@@ -112,11 +113,11 @@ def _outcomes(gate: Gate, evaluation: Evaluation, baselines: Mapping[str, Evalua
     chosen = [model for model in evaluation.model_results if gate.models is None or model.name in gate.models]
     if not chosen:
         label = "any number" if gate.condition.what is None else str(gate.condition.what)
-        yield Outcome(gate, None, (Reading(label, None, met=False, reason="there is no model"),))
+        yield Outcome(gate, None, (GateReading(label, None, met=False, reason="there is no model"),))
     for model in chosen:
         match gate.condition:
             case Limit() as limit:
-                readings: tuple[Reading, ...] = (_limited(limit, evaluation, model),)
+                readings: tuple[GateReading, ...] = (_limited(limit, evaluation, model),)
             case Worse() as worse:
                 readings = tuple(_compared(worse, evaluation, model, baselines[worse.baseline]))
         yield Outcome(gate, model.name, readings, tuple(_notes(gate, evaluation, model)))
@@ -132,45 +133,46 @@ def _notes(gate: Gate, evaluation: Evaluation, model: ModelResult) -> Iterator[s
         yield f"{exempt:,} of {len(rules):,} rules looked at cannot be refuted"
 
 
-def _limited(limit: Limit, evaluation: Evaluation, model: ModelResult) -> Reading:
+def _limited(limit: Limit, evaluation: Evaluation, model: ModelResult) -> GateReading:
     bound, share = limit.bound.value, limit.bound.percent
     measure = _measure(limit.what, evaluation, model, share=share)
     if measure.value is None or measure.reason is not None:
-        return Reading(str(limit.what), measure.value, False, share, bound, reason=measure.reason)
-    return Reading(str(limit.what), measure.value, not _holds(measure.value, limit.operator, bound), share, bound)
+        return GateReading(str(limit.what), measure.value, False, share, bound, reason=measure.reason)
+    return GateReading(str(limit.what), measure.value, not _holds(measure.value, limit.operator, bound), share, bound)
 
 
-def _holds(value: float, operator: Operator, bound: float) -> bool:
+def _holds(value: float, operator: GateOperator, bound: float) -> bool:
     match operator:
-        case Operator.ABOVE:
+        case GateOperator.ABOVE:
             return value > bound
-        case Operator.AT_LEAST:
+        case GateOperator.AT_LEAST:
             return value >= bound
-        case Operator.BELOW:
+        case GateOperator.BELOW:
             return value < bound
-        case Operator.AT_MOST:
+        case GateOperator.AT_MOST:
             return value <= bound
 
 
-def _compared(worse: Worse, evaluation: Evaluation, model: ModelResult, baseline: Evaluation) -> Iterator[Reading]:
-    """What both results have. A number that only one of them has was lost or is new, and is not taken for as good as before."""
+def _compared(worse: Worse, evaluation: Evaluation, model: ModelResult, baseline: Evaluation) -> Iterator[GateReading]:
+    """Readings of the numbers that both results have. If only one of them has a number, it is not as good as before: the gate is
+    not met."""
     label = "any number" if worse.what is None else str(worse.what)
     before = next((one for one in baseline.model_results if one.name == model.name), None)
     if evaluation.convention != baseline.convention:
         reason = f"`{worse.baseline}` was counted by the convention `{baseline.convention}`, this by `{evaluation.convention}`"
-        yield Reading(label, None, met=False, reason=reason)
+        yield GateReading(label, None, met=False, reason=reason)
     elif before is None:
-        yield Reading(label, None, met=False, reason=f"`{worse.baseline}` has no model `{model.name}`")
+        yield GateReading(label, None, met=False, reason=f"`{worse.baseline}` has no model `{model.name}`")
     else:
         compared = [_COMPARED, (worse.what,)][worse.what is not None]
         readings = [_against(worse, one, evaluation, model, baseline, before) for one in compared if one is not None]
         known = [reading for reading in readings if reading is not None]
-        yield from known or [Reading(label, None, met=False, reason="neither result has a number to compare")]
+        yield from known or [GateReading(label, None, met=False, reason="neither result has a number to compare")]
 
 
 def _against(
     worse: Worse, what: Measured, evaluation: Evaluation, model: ModelResult, baseline: Evaluation, before: ModelResult
-) -> Reading | None:
+) -> GateReading | None:
     """None if neither result has such a number."""
     share = what.quantity in {Quantity.VIOLATING, Quantity.VIOLATING_ANY} and worse.by.percent
     now = _measure(what, evaluation, model, share=share)
@@ -180,13 +182,13 @@ def _against(
         return None
     reason = now.reason or (None if then.reason is None else f"in `{worse.baseline}`: {then.reason}")
     if now.value is None or then.value is None or reason is not None:
-        return Reading(str(what), now.value, False, share, saved=then.value, reason=reason)
+        return GateReading(str(what), now.value, False, share, saved=then.value, reason=reason)
     bound = _allowed(then.value, worse.by)
-    return Reading(str(what), now.value, now.value <= bound, share, bound, then.value)
+    return GateReading(str(what), now.value, now.value <= bound, share, bound, then.value)
 
 
-def _allowed(before: float, by: Bound) -> int | float:
-    """The most that is not worse. Computed exactly and rounded once, so that 1.05 is 5% more than 1."""
+def _allowed(before: float, by: Threshold) -> int | float:
+    """The greatest number that is not worse. Computed exactly and rounded once, so that 1.05 is 5% more than 1."""
     exact = Fraction(before) * (1 + by.number / 100) if by.percent else Fraction(before) + by.number
     return exact.numerator if exact.denominator == 1 else float(exact)
 

@@ -15,14 +15,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
 
-from rulescore.data.gates import GateSeverity, GateText
-from rulescore.errors import Diagnostic, InputError, Place, Source, Span, suggestion
-
-CODES: dict[str, str] = {
-    "E520": "a gate is not understood",
-    "E521": "a gate compares a number with what it cannot be compared with",
-    "E522": "a gate names a rule or a model that is not there",
-}
+from rulescore.errors import Diagnostic, InputError, Place, Source, Span, place_of, suggestion
+from rulescore.setting.gates import GateSeverity, GateText
 
 
 class Quantity(StrEnum):
@@ -47,7 +41,7 @@ class RuleQuantity(StrEnum):
     SHARE = "share"
 
 
-class Operator(StrEnum):
+class GateOperator(StrEnum):
     ABOVE = ">"
     AT_LEAST = ">="
     BELOW = "<"
@@ -77,7 +71,7 @@ Measured = OfModel | OfRule
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class Threshold:
     """A number, or a percentage: of predictions or groundings, or of what a saved result has."""
 
     number: Fraction
@@ -94,8 +88,8 @@ class Limit:
     """Not met if the comparison holds."""
 
     what: Measured
-    operator: Operator
-    bound: Bound
+    operator: GateOperator
+    bound: Threshold
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +97,7 @@ class Worse:
     """Not met if a number is above the saved one by more than `by`. Without `what`: any aggregate, or the violating share."""
 
     baseline: str
-    by: Bound
+    by: Threshold
     what: Measured | None = None
     span: Span | None = field(default=None, compare=False, repr=False)
     """Where the saved result is named."""
@@ -111,7 +105,7 @@ class Worse:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """`models`: those it is for, None for all. `place`: where they are named."""
+    """`models`: the models it is for, None for all. `place`: where the text names them."""
 
     text: str
     condition: Limit | Worse
@@ -133,19 +127,19 @@ def parse_gate(
     models: tuple[str, ...] | None = None,
     origin: str = "gate",
 ) -> Gate:
-    """`origin`: what people know the text by."""
+    """`origin`: the name of the text in error messages."""
     return read_gate(GateText(text, Span(Source(origin, text), 0, len(text)), name, severity, models))
 
 
 def read_gate(given: GateText) -> Gate:
-    condition = _Reader(given.text, given.span).gate()
+    condition = _GateReader(given.text, given.span).gate()
     if isinstance(condition, Worse):
         condition = replace(condition, baseline=str(given.folder / condition.baseline))
     return Gate(given.text.strip(), condition, given.name, given.severity, given.models, given.place)
 
 
 def read_gates(given: Iterable[GateText]) -> tuple[Gate, ...]:
-    """The gates; all that is not understood of them is raised together."""
+    """The gates; everything wrong with them is raised together."""
     read: list[Gate] = []
     problems: list[Diagnostic] = []
     for one in given:
@@ -159,14 +153,14 @@ def read_gates(given: Iterable[GateText]) -> tuple[Gate, ...]:
 
 
 def gate_problems(gates: Iterable[Gate], rules: Collection[str], models: Collection[str]) -> list[Diagnostic]:
-    """What gates name that is not there."""
+    """Problems for the rules and models that gates name and that do not exist."""
     return [problem for gate in gates for problem in (*_unknown_rule(gate, rules), *_unknown_models(gate, models))]
 
 
 def _unknown_rule(gate: Gate, rules: Collection[str]) -> Iterator[Diagnostic]:
     what = gate.condition.what
     if isinstance(what, OfRule) and what.rule not in rules:
-        place = what.span.place() if what.span is not None else None
+        place = place_of(what.span)
         helps = _meant(what.rule, rules) or ("`rulescore rules` lists the names",)
         yield Diagnostic("E522", f"no rule is named `{what.rule}`", place, helps=helps)
 
@@ -179,7 +173,7 @@ def _unknown_models(gate: Gate, models: Collection[str]) -> Iterator[Diagnostic]
 
 
 def _meant(word: str, known: Iterable[str]) -> tuple[str, ...]:
-    """What is close to a word, whether it is written in small letters or in capitals."""
+    """A suggestion for a word, whatever the case of its letters."""
     by_small = {one.casefold(): one for one in known}
     close = suggestion(word.casefold(), by_small)
     return () if close is None else (f"did you mean `{by_small[close]}`?",)
@@ -187,7 +181,7 @@ def _meant(word: str, known: Iterable[str]) -> tuple[str, ...]:
 
 _MEASURES = f"{', '.join(f'`{one}`' for one in Quantity)}, and `rule(NAME).score`"
 _RULE_MEASURES = ", ".join(f"`.{one}`" for one in RuleQuantity)
-_OPERATORS = ", ".join(f"`{one}`" for one in Operator)
+_OPERATORS = ", ".join(f"`{one}`" for one in GateOperator)
 _SPELLINGS = {"≥": ">=", "≤": "<=", "=>": ">=", "=<": "<="}
 _SHARES = {Quantity.VIOLATING, Quantity.VIOLATING_ANY, RuleQuantity.RATE, RuleQuantity.SHARE}
 # More of these is neither better nor worse.
@@ -201,7 +195,7 @@ _LAST_BY = re.compile(r"(?:.*\s)?(?=by(?:\s|$))")
 _ANYTHING = re.compile(r"\S+")
 
 
-class _Reader:
+class _GateReader:
     """Reads one gate from left to right. Offsets are those of its text, `span` says where that begins in its source."""
 
     def __init__(self, text: str, span: Span) -> None:
@@ -275,15 +269,15 @@ class _Reader:
         start = self._at
         sign = self._match(_SIGN) or ""
         sign = _SPELLINGS.get(sign, sign)
-        if sign not in set(Operator):
+        if sign not in set(GateOperator):
             self._at = start
             helps = ("a gate fails above or below a number",) if "=" in sign else ()
             raise self._unexpected("a comparison", notes=(f"comparisons are {_OPERATORS}",), helps=helps)
         start, bound = self._bound()
         if bound.percent and what.quantity not in _SHARES:
-            message = f"`{what}` is no share, so that it cannot be compared with a percentage"
+            message = f"`{what}` is not a share, so it cannot be compared with a percentage"
             raise self._failure("E521", message, start, self._at, help=f"write `{what} {sign} {_plain(bound)}`")
-        return Limit(what, Operator(sign), bound)
+        return Limit(what, GateOperator(sign), bound)
 
     def _worse(self, what: Measured | None, start: int = 0) -> Worse:
         if what is not None and what.quantity in _WITHOUT_DIRECTION:
@@ -292,7 +286,7 @@ class _Reader:
         if not self._taken("than"):
             raise self._unexpected("`than` and a saved result")
         path, span = self._path()
-        by, start = Bound(Fraction(0), percent=True), self._at
+        by, start = Threshold(Fraction(0), percent=True), self._at
         if self._taken("by"):
             start, by = self._bound()
         if what is None and not by.percent:
@@ -317,7 +311,7 @@ class _Reader:
             )
         return path, self._part(start, start + len(self._text[start : self._at].rstrip()))
 
-    def _bound(self) -> tuple[int, Bound]:
+    def _bound(self) -> tuple[int, Threshold]:
         self._blanks()
         start = self._at
         number = self._match(_NUMBER)
@@ -326,7 +320,7 @@ class _Reader:
         self._blanks()
         percent = self._text.startswith("%", self._at)
         self._at += percent
-        return start, Bound(Fraction(number), percent)
+        return start, Threshold(Fraction(number), percent)
 
     def _blanks(self) -> None:
         while self._text[self._at : self._at + 1].isspace():
@@ -374,5 +368,5 @@ class _Reader:
         return Span(self._span.source, self._span.start + start, self._span.start + end)
 
 
-def _plain(bound: Bound) -> str:
+def _plain(bound: Threshold) -> str:
     return f"{float(bound.number):g}"

@@ -1,9 +1,9 @@
-"""Intervals: how far a number could have been otherwise with other queries of the same kind and other data of the same kind.
+"""Intervals: how far a number could differ with other queries of the same kind and other data of the same kind.
 
-Drawing: every query has a weight in each draw, how often it was drawn; all that belongs to a query is drawn with it. Weights are
-independent with mean and variance 1, and sums are put in proportion to all that was drawn: the bootstrap of queries, without a list
-of those that take part in nothing. What was never seen, or always, has no spread to draw from: there the bound of Clopper and
-Pearson stands, which is exact for independent queries.
+In each draw every query has a weight, how often it was drawn; all that belongs to a query is drawn with it. Weights are independent
+with mean and variance 1, and we scale sums by the number of queries drawn: the bootstrap of queries, without a list of those that
+take part in nothing. If something was never seen, or always, there is no spread to draw from: then we take the bound of Clopper and
+Pearson, which is exact for independent queries.
 """
 
 from __future__ import annotations
@@ -110,16 +110,16 @@ def _poisson_table() -> Weights:
 
 
 def drawn_others(others: int, normal: Floats) -> Floats:
-    """How often queries are drawn that take part in nothing. The same normal numbers serve every model, since models are asked the
-    same queries."""
+    """How often each draw has queries that take part in nothing. The same normal numbers serve every model, since models are asked
+    the same queries."""
     found: Floats = np.maximum(0.0, others + np.sqrt(others) * normal)
     return found
 
 
 def percentiles(draws: Floats, level: float, *, sums: Sequence[bool] | None = None) -> tuple[Floats, Floats]:
-    """Low and high of every column; of draws in which it is undefined (NaN) nothing is taken, and of a column without any, NaN.
-    `sums`: columns that are sums. These lean to one side if a few large parts decide about them, and plain percentiles lie too low
-    then: they are moved by the skewness of the draws (Efron's acceleration)."""
+    """Low and high of every column, over the draws in which it is defined (not NaN); NaN if there are none. `sums`: columns that
+    are sums. If a few large parts dominate a sum, its draws are skewed and plain percentiles lie too low: we move these by the
+    skewness of the draws (Efron's acceleration)."""
     ordered = np.sort(draws, axis=0)
     known = np.count_nonzero(~np.isnan(ordered), axis=0)
     lean = np.zeros(draws.shape[1])
@@ -145,7 +145,7 @@ def _moved(lean: Floats, share: float) -> Floats:
 
 
 def _at(ordered: Floats, known: Integers, share: Floats) -> Floats:
-    """Between two neighbours in proportion, as numpy's quantiles."""
+    """The value at a share of the draws, interpolated between neighbours as numpy's quantiles are."""
     place = np.maximum(known - 1, 0) * share
     below = np.floor(place).astype(np.int64)
     above = np.minimum(below + 1, np.maximum(known - 1, 0))
@@ -156,7 +156,7 @@ def _at(ordered: Floats, known: Integers, share: Floats) -> Floats:
 
 
 def never_seen(queries: int, level: float) -> float:
-    """The largest share that a thing may have which none of so many queries shows (Clopper and Pearson)."""
+    """The largest share that an event may have if none of so many queries shows it (Clopper and Pearson)."""
     return float(1 - ((1 - level) / 2) ** (1 / queries))
 
 

@@ -1,8 +1,8 @@
 """How often two predicates meet, and how surprising it is that they meet so seldom.
 
-The null model: `tuples` tuples could carry a fact of either predicate, and the facts of one are drawn among them whatever the
-facts of the other. Then as many meet as in a hypergeometric distribution. The tuples are those whose constants have something to
-do with each other (see `Session.incompatibilities`): among all combinations of constants, nearly all of which carry nothing, no two
+The null model: `tuples` tuples could carry a fact of either predicate, and the facts of one are drawn among them independently of
+the facts of the other. Then the number that meet is hypergeometric. The tuples are those whose constants have something to do with
+each other (see `Session.incompatibilities`): among all combinations of constants, nearly all of which carry nothing, no two
 predicates would ever be expected to meet."""
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class PairCount:
 
     @property
     def expected(self) -> float:
-        """How many tuples both would hold of, if neither cared about the other."""
+        """How many tuples both would hold of, if they were independent."""
         return self.left_facts * self.right_facts / self.tuples
 
     @property

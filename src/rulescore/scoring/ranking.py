@@ -10,8 +10,8 @@ _KIND_ORDER = tuple(RuleKind)
 
 
 def excess(rule: RuleResult, counts: Counts) -> float:
-    """How many violations there are more than the data would have in as many groundings. Those of a hard rule all count, and those
-    of a rule for which the data have no rate."""
+    """How many more violations there are than the data's rate gives for as many groundings. All violations count for a hard rule,
+    and for a rule that has no rate in the data."""
     allowed = 0.0 if rule.kind is RuleKind.HARD else rule.dataset.rate or 0.0
     return counts.refuted - allowed * counts.evaluable
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from rulescore.data.summary import DataSummary, PredictionCounts, TableCounts
+from rulescore.scoring.summary import DataSummary, PredictionCounts, TableCounts
 
 __all__ = [
     "Counts",
@@ -47,7 +47,7 @@ class Counts:
 @dataclass(frozen=True, slots=True)
 class RuleInfo:
     """A rule as scoring sees it: its name and text, and what its author declared. `unrefutable`: nothing declared could ever refute
-    its head. `tautology`: it stands in the body. `confidence`, `support`: what the program that found the rule says of it."""
+    its head. `tautology`: its head stands in its body. `confidence`, `support`: as stated by the program that found the rule."""
 
     name: str
     text: str
@@ -66,7 +66,7 @@ class RuleInfo:
 @dataclass(frozen=True, slots=True)
 class Measure:
     """A number, or None with the reason why it is undefined. `mark`: the word that people see in place of a number that says
-    nothing; then there is a reason, too, which begins with it."""
+    nothing; the reason then begins with it."""
 
     value: float | None
     reason: str | None = None
@@ -102,8 +102,8 @@ class ModelRuleResult:
 
 @dataclass(frozen=True, slots=True)
 class RuleResult:
-    """`largest_group`: the evaluable groundings over the data that lie in the group with most of them, None where groundings are
-    not counted by groups. `tolerance`: the one that was taken from the data, None where the rule has its own or none."""
+    """`largest_group`: the evaluable groundings over the data that lie in the group with most of them, None if groundings are not
+    counted by groups. `tolerance`: the tolerance taken from the data, None if the rule has its own or none."""
 
     info: RuleInfo
     kind: RuleKind

@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Self
 
-from rulescore.data.inputs import Input
-from rulescore.data.setting import Setting
 from rulescore.language.formats.base import FormatName
 from rulescore.language.sources import EVERY_RULE, RuleSource
+from rulescore.readers.inputs import Input
+from rulescore.setting.model import Setting
 from rulescore.version import __version__
 
 
@@ -37,7 +37,7 @@ def run_of(setting: Setting, engine: str, engine_version: str, inputs: tuple[Inp
 
 
 def _options(setting: Setting) -> dict[str, Any]:
-    """What decides about counts. How the engine runs does not."""
+    """The options that affect counts; those of the engine do not."""
     scoring = setting.scoring
     rules = {one.name: _rule_options(one) for one in setting.rules if isinstance(one, RuleSource) and _is_chosen(one)}
     return {

@@ -1,4 +1,4 @@
-"""What is drawn from: the contributions of each model by query, and their sums in every draw."""
+"""The samples to draw from: the contributions of each model by query, and their sums in every draw."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rulescore.scoring.intervals import Entries, Floats, Integers, drawn_others,
 from rulescore.scoring.results import ModelResult, RuleKind, RuleResult
 from rulescore.scoring.same_rules import Matched
 
-# A character of no name.
+# A character that no name contains.
 _BETWEEN = "\x1f"
 
 
@@ -40,16 +40,16 @@ class Sample:
 
     @property
     def queries(self) -> int:
-        """How many queries there are. If nobody has counted them every prediction is one."""
+        """How many queries there are. If they were not counted, every prediction is a query."""
         counts = self.model.predictions
         return counts.distinct if counts.queries is None else counts.queries
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """The sums of a sample in every draw: refuted and evaluable groundings by rule, violating predictions, and by what sums are
-    multiplied so that as many queries are drawn as there are. `taking_part`: by rule, the queries with evaluable groundings;
-    `in_soft`: those of any rule that is scored as a soft one."""
+    """The sums of a sample in every draw: refuted and evaluable groundings by rule, violating predictions, and the factor
+    (`proportion`) that scales sums to the actual number of queries. `taking_part`: by rule, the queries with evaluable groundings;
+    `in_soft`: the queries with evaluable groundings of any rule that is scored as a soft one."""
 
     refuted: Floats
     evaluable: Floats
@@ -60,7 +60,7 @@ class Drawn:
 
 
 Source = tuple[str, Evaluation, Sequence[ModelResult]]
-"""A result, by which name its models are told from those of another, and which of them."""
+"""A name that distinguishes the models of a result from those of another, the result, and the chosen models."""
 
 
 def samples_of(sources: Sequence[Source], rules: Sequence[Matched]) -> list[Sample]:
@@ -93,7 +93,7 @@ def _predictions(tables: Sequence[Any]) -> Integers:
 
 
 def _queries(tables: Sequence[Any], predictions: Integers) -> Integers:
-    """The number of each row's query. A prediction of no known query is one by itself."""
+    """The number of each row's query. A prediction without a known query is a query by itself."""
     known = _numbered([table["query"] for table in tables])
     return _renumbered(np.where(known < 0, above([known]) + predictions, known))
 
@@ -152,8 +152,8 @@ class _Part:
 
 
 def _part(sample: Sample, rules: int) -> _Part:
-    """What each query gives: to refuted and evaluable groundings of each rule, side by side since the same queries give to both, to
-    violating predictions, and once to all."""
+    """What each query adds: refuted and evaluable groundings of each rule, in neighbouring columns since the same queries add to
+    both, violating predictions, and 1 for the query itself."""
     number = above([sample.query])
     pairs, refuted, evaluable = summed(sample.rule * number + sample.query, sample.refuted, sample.evaluable)
     rule, query = np.divmod(pairs, max(number, 1))
@@ -190,7 +190,7 @@ def _violating(sample: Sample) -> Integers:
     hard = np.array([one is not None and one.kind is RuleKind.HARD for one in sample.rules], np.bool_)
     rows = np.flatnonzero((sample.refuted > 0) & hard[sample.rule])
     of_prediction = np.full(above([sample.prediction]), -1)
-    # The first query of a prediction is the last that is written.
+    # In reverse, so that the first query of a prediction is written last.
     of_prediction[sample.prediction[rows][::-1]] = sample.query[rows][::-1]
     found: Integers = of_prediction[of_prediction >= 0]
     return found

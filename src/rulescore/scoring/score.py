@@ -24,11 +24,6 @@ from rulescore.scoring.results import (
     RuleResult,
 )
 
-CODES: dict[str, str] = {
-    "W501": "a denial constraint that the data violate is soft unless it is declared hard, and then always scores 1",
-    "W502": "a model is unmeasured: none of its predictions is of a predicate that stands in a rule which can be refuted",
-}
-
 UNMEASURED = "unmeasured"
 UNREFUTABLE = "unrefutable"
 WHY_UNMEASURED = f"{UNMEASURED}: none of the predictions is of a predicate that stands in a rule which can be refuted"
@@ -146,7 +141,7 @@ def _rule_score(rule: _Judged, counts: Counts, *, unmeasured: bool) -> Measure:
 
 
 def _marked(measure: Measure, *, unmeasured: bool) -> Measure:
-    """The number is 0 by arithmetic if the model is unmeasured, and does not go without saying so."""
+    """The measure; with a mark if the model is unmeasured, since the number is then 0 by arithmetic."""
     if measure.value is None or not unmeasured:
         return measure
     return Measure(measure.value, WHY_UNMEASURED, UNMEASURED)

@@ -1,1 +1,1 @@
-"""Plans to statements. The only code that knows sqlglot."""
+"""Plans and formulas to statements."""

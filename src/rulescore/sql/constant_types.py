@@ -1,4 +1,4 @@
-"""The types of constants, which the marks of their keys tell."""
+"""The types of constants, read from the marks of their keys."""
 
 from __future__ import annotations
 
@@ -22,11 +22,23 @@ from rulescore.sql.build import (
     table,
     union_all,
 )
+from rulescore.sql.facts import CONSTANT
 from rulescore.sql.keys import NUMBER, digits, is_fraction, is_no_integer, length, type_letter
-from rulescore.sql.loading import CONSTANT
+from rulescore.values.types import ValueType
 
 WHOLE, OTHER = "i", "f"
-"""What tells integers of 64 bits from all other numbers."""
+"""The letters of integers of 64 bits, and of all other numbers."""
+
+TYPES = {
+    "s": ValueType.STRING,
+    "b": ValueType.BOOLEAN,
+    "d": ValueType.DATE,
+    "t": ValueType.DATETIME,
+    "z": ValueType.INSTANT,
+    WHOLE: ValueType.INTEGER,
+    OTHER: ValueType.FLOAT,
+}
+"""The types that `position_types` finds, by their letters."""
 
 # Every integer of fewer digits equals a double.
 _SURELY_EXACT = 15
@@ -42,8 +54,8 @@ class Position:
 
 
 def position_types(positions: Sequence[Position]) -> Select:
-    """The types of constants at positions, for each literal: a letter, and the key of one of that type. `place` counts positions.
-    Constants are looked at first, since there are far fewer of them than places where they stand."""
+    """The types of constants at positions, for each literal: a letter, and the key of an example. `place` is the index of a
+    position. We compute the types of constants before the join, since constants are far fewer than their occurrences."""
     key = column("c", "key")
     letter = type_letter(key)
     whole = exp.Literal.string(WHOLE)
@@ -57,7 +69,7 @@ def position_types(positions: Sequence[Position]) -> Select:
     constants = select(column("c", "id"), column("c", "key"), named(marks, "mark")).from_(table(CONSTANT, "c"))
     keys = [column("p", "place"), column("p", "literal"), column("m", "mark")]
     query = select(*keys, named(exp.Min(this=column("m", "key")), "example")).from_(_places(positions))
-    query = query.join(constants.subquery(alias="m", copy=False), on=equal(column("m", "id"), column("p", "constant")))
+    query = query.join(constants.subquery("m"), on=equal(column("m", "id"), column("p", "constant")))
     return query.group_by(*(one.copy() for one in keys))
 
 
@@ -71,11 +83,11 @@ def long_integers(positions: Sequence[Position]) -> Select:
     ]
     constants = select(column("c", "id"), column("c", "key")).from_(table(CONSTANT, "c")).where(all_of(wanted))
     query = select(column("p", "place"), column("p", "literal"), column("m", "key")).distinct().from_(_places(positions))
-    return query.join(constants.subquery(alias="m", copy=False), on=equal(column("m", "id"), column("p", "constant")))
+    return query.join(constants.subquery("m"), on=equal(column("m", "id"), column("p", "constant")))
 
 
 def _places(positions: Sequence[Position]) -> exp.Expr:
-    return union_all([_constants_at(place, one) for place, one in enumerate(positions)]).subquery(alias="p", copy=False)
+    return union_all([_constants_at(place, one) for place, one in enumerate(positions)]).subquery("p")
 
 
 def _constants_at(place: int, position: Position) -> Select:
@@ -88,5 +100,5 @@ def _constants_at(place: int, position: Position) -> Select:
 
 def constants_by_type() -> Select:
     """How many constants there are of each type, by its letter."""
-    keys = select(named(type_letter(column("c", "key")), "mark")).from_(table(CONSTANT, "c")).subquery(alias="k", copy=False)
+    keys = select(named(type_letter(column("c", "key")), "mark")).from_(table(CONSTANT, "c")).subquery("k")
     return select(column("k", "mark"), named(count_rows(), "n")).from_(keys).group_by(column("k", "mark"))

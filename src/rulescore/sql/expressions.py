@@ -9,8 +9,6 @@ from collections.abc import Collection
 
 from sqlglot import exp
 
-from rulescore.data.relations import DURATIONS, MOMENTS
-from rulescore.data.setting import ValueType
 from rulescore.language.syntax import (
     Aggregate,
     And,
@@ -39,6 +37,7 @@ from rulescore.logic.types import LENGTHS, TESTS, Typing
 from rulescore.sql.build import all_of, any_of, negation, number
 from rulescore.sql.moments import day_of, days, later_day, length_of, span_of
 from rulescore.sql.values import TURNED, Comparing, call, cast, compared, compared_with, constant, constant_in, never, try_cast
+from rulescore.values.types import DURATIONS, MOMENTS, ValueType
 
 _COMPARISONS: dict[Operator, Comparing] = {
     Operator.EQUAL: exp.EQ,
@@ -57,13 +56,17 @@ _PARTS = {"year": "YEAR", "month": "MONTH", "day": "DAY"}
 
 
 def doubles(operation: exp.Binary) -> exp.Binary:
-    """Mark arithmetic on doubles: its result may be infinite or vanish, which some engines take for an error."""
-    operation.meta["doubles"] = True
+    """Marks a new operation as one of doubles: its result may be infinite or vanish, for which some engines raise an error."""
+    operation.type = exp.DType.DOUBLE
     return operation
 
 
+def is_of_doubles(operation: exp.Expr) -> bool:
+    return operation.is_type(exp.DType.DOUBLE)
+
+
 def when(condition: exp.Expr, value: exp.Expr) -> exp.Expr:
-    """The value where the condition holds, else NULL."""
+    """The value if the condition holds, else NULL."""
     return exp.Case(ifs=[exp.If(this=condition, true=value)])
 
 
@@ -72,34 +75,38 @@ def infinity() -> exp.Expr:
 
 
 def finite(value: exp.Expr) -> exp.Expr:
-    """NULL instead of NaN, which engines take to be above infinity, and infinity."""
+    """The value, but NULL instead of infinity, and of NaN, which is above infinity for engines."""
     return when(exp.LT(this=exp.Abs(this=value.copy()), expression=infinity()), value)
 
 
 def sum_of_doubles(value: exp.Expr) -> exp.Expr:
-    """Missing if no double holds the sum, marked: some engines take it for an error. What it comes to on the way may be infinite:
-    then it is added up in a smaller scale, in which so many rows as there can be stay finite."""
-    plain = _marked_sum(value)
-    found = exp.Case(ifs=[exp.If(this=exp.LT(this=exp.Abs(this=plain.copy()), expression=infinity()), true=plain)])
-    found.set("default", scaled_sum(value.copy()))
-    found.meta["sum"] = True
-    return found
+    """The sum, NULL if no double holds it. If an intermediate sum is infinite we add up on a smaller scale, on which the sum of any
+    possible number of rows stays finite."""
+    plain = _typed_sum(value)
+    fits = exp.LT(this=exp.Abs(this=plain.copy()), expression=infinity())
+    return exp.Case(ifs=[exp.If(this=fits, true=plain)], default=scaled_sum(value.copy()))
+
+
+def plain_sum(case: exp.Case) -> exp.Expr | None:
+    """The plain sum in what `sum_of_doubles` makes, None for any other case: some engines raise an error for an infinite sum."""
+    found: exp.Expr = case.args["ifs"][0].args["true"]
+    return found if isinstance(found, exp.Sum) and is_of_doubles(found) and case.args.get("default") is not None else None
 
 
 def scaled_sum(value: exp.Expr) -> exp.Expr:
-    scaled = _marked_sum(doubles(exp.Mul(this=_paren(value), expression=constant(2.0**-64))))
+    scaled = _typed_sum(doubles(exp.Mul(this=_paren(value), expression=constant(2.0**-64))))
     fits = exp.LT(this=exp.Abs(this=scaled.copy()), expression=constant(2.0 ** (1024 - 64)))
     return when(fits, exp.Mul(this=scaled, expression=constant(2.0**64)))
 
 
-def _marked_sum(value: exp.Expr) -> exp.Sum:
+def _typed_sum(value: exp.Expr) -> exp.Sum:
     added = exp.Sum(this=value)
-    added.meta["doubles"] = True
+    added.type = exp.DType.DOUBLE
     return added
 
 
 class Compiler(ABC):
-    """Turns expressions and conditions into SQL. Subclasses say where variables, atoms, aggregates and registered tests are."""
+    """Turns expressions and conditions into SQL. Subclasses give the SQL of variables, aggregates and registered tests."""
 
     @abstractmethod
     def column(self, variable: Variable | Attribute) -> exp.Expr:
@@ -107,15 +114,12 @@ class Compiler(ABC):
 
     @abstractmethod
     def type(self, variable: Variable | Attribute) -> ValueType | None:
-        """The variable's type; None where no value of it is known."""
+        """The variable's type; None if no value of it is known."""
 
     @property
     def inexact(self) -> Collection[str]:
         """The keys of integers beyond 64 bits that no double equals."""
         return ()
-
-    def atom(self, atom: RowAtom) -> exp.Expr:
-        raise AssertionError("no atoms here")
 
     def aggregate(self, aggregate: Aggregate) -> exp.Expr:
         raise AssertionError("no aggregates here")
@@ -128,8 +132,6 @@ class Compiler(ABC):
 
     def condition(self, condition: Condition) -> exp.Expr:
         match condition:
-            case RowAtom():
-                return self.atom(condition)
             case Comparison():
                 return self._comparison(condition)
             case Membership(value, constants):
@@ -145,12 +147,12 @@ class Compiler(ABC):
                 return exp.Paren(this=all_of([self.condition(one) for one in conditions]))
             case Or(conditions):
                 return exp.Paren(this=any_of([self.condition(one) for one in conditions]))
-            case Atom() | Let():
+            case Atom() | RowAtom() | Let():
                 raise AssertionError("resolved before")
 
     def value(self, expression: Expression) -> exp.Expr:
-        """The value of an expression, missing if it is not finite. The parts of an expression need not be looked at if what is not
-        finite in them is not finite in the whole."""
+        """The value of an expression, NULL if it is not finite. A part need not be checked by itself if the whole is not finite
+        whenever the part is not."""
         found = self._value(expression)
         return finite(found) if math.isinf(largest(expression, self.type_of)) else found
 
@@ -159,7 +161,7 @@ class Compiler(ABC):
         return self._as_double(expression, self._value(expression))
 
     def finite_number(self, expression: Expression) -> exp.Expr:
-        """A part of an expression as a double, missing if it is not finite: that would not be seen in the whole."""
+        """A part of an expression as a double, NULL if it is not finite: used if the whole would not show that."""
         return self._as_double(expression, self.value(expression))
 
     def _as_double(self, expression: Expression, found: exp.Expr) -> exp.Expr:
@@ -185,7 +187,7 @@ class Compiler(ABC):
         return kind(this=_paren(self._typed(left, right)), expression=_paren(self._typed(right, left)))
 
     def _typed(self, expression: Expression, other: Expression) -> exp.Expr:
-        """A side of a comparison; one whose type is unknown takes the other's, which the database would not guess."""
+        """A side of a comparison. If its type is unknown we cast it to the other side's, which the database would not guess."""
         found = self.value(expression)
         wanted = self.type_of(other)
         return cast(found, wanted) if self.type_of(expression) is None and wanted is not None else found
@@ -208,7 +210,7 @@ class Compiler(ABC):
             case Negative(operand):
                 turned = exp.Neg(this=_paren(self._value(operand)))
                 found = self.type_of(expression)
-                # A literal would have as many bits as it needs.
+                # The database would give a literal only as many bits as it needs.
                 return turned if found is None or any(variables_in(expression)) else cast(turned, found)
             case Operation():
                 return self._operation(expression)
@@ -242,8 +244,8 @@ class Compiler(ABC):
         return exp.Paren(this=span_of(found)) if self.type_of(expression) is ValueType.DURATION else found
 
     def _remainder(self, left: Expression, right: Expression) -> exp.Expr:
-        """With the sign of the divisor; the engines' own have that of the dividend. Nothing on the way to it leaves 64 bits: of the
-        least integer and -1, whose quotient does, the remainder is that of 1."""
+        """The remainder with the sign of the divisor; engines' own have that of the dividend. We divide by 1 instead of -1, so that
+        no step leaves 64 bits: the quotient of the least integer and -1 would."""
         divisor = _paren(self._value(right))
         minus_one = exp.If(this=exp.EQ(this=divisor.copy(), expression=constant(-1)), true=number(1))
         nonzero = exp.If(this=exp.NEQ(this=divisor.copy(), expression=number(0)), true=divisor)
@@ -302,7 +304,7 @@ class Compiler(ABC):
                 return cast(exp.Extract(this=exp.var(_PARTS[part]), expression=date), ValueType.INTEGER)
 
     def _power(self, base: Expression, exponent: Expression) -> exp.Expr:
-        """Missing where it is not a real number: some engines raise an error there."""
+        """The power, NULL if it is not a real number: some engines would raise an error."""
         real = any_of(
             [
                 exp.GTE(this=self.finite_number(base), expression=number(0)),
@@ -338,10 +340,10 @@ def _quotient(left: exp.Expr, right: exp.Expr) -> exp.Expr:
 
 
 def _nonzero(divisor: Expression, value: exp.Expr) -> exp.Expr:
-    """NULL instead of zero: dividing by it gives no value."""
+    """The divisor, but NULL instead of zero: dividing by zero gives no value."""
     return value if is_nonzero(divisor) else exp.Nullif(this=value, expression=number(0))
 
 
 def _paren(value: exp.Expr) -> exp.Expr:
-    """Parentheses around what an operator beside it could tear apart."""
+    """The value in parentheses, if an operator beside it could bind to a part of it."""
     return exp.Paren(this=value) if isinstance(value, exp.Binary | exp.Neg | exp.Case) else value

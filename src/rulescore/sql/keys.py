@@ -1,26 +1,26 @@
-"""Values as keys of constants, written by the engine: what `data.constants.key_of` gives.
+"""Values as keys of constants, written by the engine: the same keys as `values.keys.key_of` gives.
 
-How a double is written as Python writes it is each engine's own affair: statements say `DOUBLE_TEXT`, and for decimals, which only
-some engines are asked for, `DECIMAL_TEXT`.
+Each engine has its own way to write a double as Python does: statements call it `DOUBLE_TEXT` and, for decimals, which only some
+engines need, `DECIMAL_TEXT`.
 """
 
 from __future__ import annotations
 
 from sqlglot import exp
 
-from rulescore.data.constants import MARKER, key_of
-from rulescore.data.setting import ValueType
 from rulescore.sql.build import all_of, any_of, different, equal, identifier, name, number
 from rulescore.sql.moments import written
+from rulescore.values.keys import MARKER, key_of
+from rulescore.values.types import NUMBER_LETTER, ValueType
 
-NUMBER = "n"
+NUMBER = NUMBER_LETTER
 """The letter of numbers' keys."""
 DOUBLE_TEXT = name("double_text")
 DECIMAL_TEXT = name("decimal_text")
 
 
 def key(value: exp.Expr, kind: ValueType) -> exp.Expr:
-    """The key of a value that is not missing, and finite."""
+    """The key of a value, which must be finite and not missing."""
     match kind:
         case ValueType.STRING:
             is_marked = equal(exp.Anonymous(this="LEFT", expressions=[text(value), number(1)]), exp.Literal.string(MARKER))
@@ -43,7 +43,7 @@ def key(value: exp.Expr, kind: ValueType) -> exp.Expr:
 
 
 def decimal_key(value: exp.Expr) -> exp.Expr:
-    """That of the whole number that a decimal is, or of the nearest double."""
+    """The key of a decimal: that of the integer it equals, or of the nearest double."""
     return _marked("n", exp.Anonymous(this=DECIMAL_TEXT, expressions=[value]))
 
 
@@ -57,8 +57,8 @@ def _marked(letter: str, value: exp.Expr) -> exp.Expr:
 
 
 def is_no_integer(key: exp.Expr) -> exp.Expr:
-    """Whether a number's key is not that of an integer of 64 bits. Its digits are compared as text: a cast that may fail is a
-    different thing on every engine."""
+    """Whether a number's key is not that of an integer of 64 bits. We compare its digits as text, since every engine handles casts
+    that fail differently."""
     figures = digits(key)
     size = length(figures)
     longest = len(str(2**63))

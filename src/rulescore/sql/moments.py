@@ -5,27 +5,33 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from rulescore.language.moments import DAY, UNITS
 from rulescore.sql.build import identifier, name, number
+from rulescore.values.moments import DAY, UNITS
 
 MICROSECONDS = name("microseconds")
-"""What statements call the microseconds of a timestamp of the user's; missing outside the years 1 to 9999."""
+"""The function in statements for the microseconds of a user's timestamp; NULL outside the years 1 to 9999."""
 NANOSECONDS = name("whole_microseconds")
-"""The same of one with nanoseconds; missing if these are no whole microseconds."""
+"""The same for a timestamp with nanoseconds; NULL if they are not whole microseconds."""
 
 
 def days(later: exp.Expr, earlier: exp.Expr) -> exp.Expr:
-    """The days between two dates, marked: to some engines a difference of dates is no number, or one of 32 bits."""
-    difference = exp.Sub(this=later, expression=earlier)
-    difference.meta["days"] = True
-    return _big(difference)
+    """The days between two dates. In some engines a difference of dates is not a number: see `is_days`."""
+    return _big(_of_type(exp.Sub(this=later, expression=earlier), exp.DType.INT))
+
+
+def is_days(node: exp.Expr) -> bool:
+    """Whether a node is a difference of dates: only those have a type of 32 bits."""
+    return isinstance(node, exp.Sub) and node.is_type(exp.DType.INT)
 
 
 def later_day(operation: type[exp.Binary], date: exp.Expr, duration: exp.Expr) -> exp.Expr:
-    """A date and days, which are added as 32-bit integers, marked: some engines do not say if a date is beyond all they have."""
-    found = operation(this=date, expression=exp.cast(duration, "INT", copy=False))
-    found.meta["date"] = True
-    return found
+    """A date plus or minus days, which are 32-bit integers. Some engines raise no error for a date beyond their range."""
+    return _of_type(operation(this=date, expression=exp.cast(duration, "INT", copy=False)), exp.DType.DATE)
+
+
+def is_date(node: exp.Expr) -> bool:
+    """Whether a sum or difference is a date."""
+    return isinstance(node, exp.Add | exp.Sub) and node.is_type(exp.DType.DATE)
 
 
 def first_day() -> exp.Expr:
@@ -33,10 +39,13 @@ def first_day() -> exp.Expr:
 
 
 def stamped(timestamp: exp.Expr, *, zoned: bool, fine: bool = False) -> exp.Expr:
-    """The microseconds of a timestamp of the user's, marked. `fine`: it has nanoseconds."""
-    found = exp.Anonymous(this=NANOSECONDS if fine else MICROSECONDS, expressions=[timestamp])
-    found.meta["zoned"] = zoned
-    return found
+    """The microseconds of a user's timestamp. `fine`: it has nanoseconds."""
+    typed = _of_type(timestamp.copy(), exp.DType.TIMESTAMPTZ if zoned else exp.DType.TIMESTAMP)
+    return exp.Anonymous(this=NANOSECONDS if fine else MICROSECONDS, expressions=[typed])
+
+
+def has_zone(timestamp: exp.Expr) -> bool:
+    return timestamp.is_type(exp.DType.TIMESTAMPTZ)
 
 
 def span_of(days_of_it: exp.Expr) -> exp.Expr:
@@ -84,14 +93,20 @@ def written(moment: exp.Expr, *, zoned: bool) -> exp.Expr:
     return _joined(found, exp.Paren(this=more), exp.Literal.string("Z" if zoned else ""))
 
 
+def _of_type(value: exp.Expr, kind: exp.DType) -> exp.Expr:
+    """Marks a new node with its type, for engines that need another operation for that type."""
+    value.type = kind
+    return value
+
+
 def _time_of(moment: exp.Expr) -> exp.Expr:
-    """The microseconds since the day began, before 1970 too."""
+    """The microseconds since the day began, also for days before 1970."""
     rest = exp.Mod(this=_paren(moment), expression=number(DAY))
     return exp.Paren(this=exp.Mod(this=exp.Paren(this=exp.Add(this=rest, expression=number(DAY))), expression=number(DAY)))
 
 
 def _quotient(multiple: exp.Expr, size: int) -> exp.Expr:
-    """A multiple of a number of microseconds, divided by it. Doubles hold both: the last 13 bits of a day's are zeros."""
+    """A multiple of `size` microseconds divided by `size`. Doubles hold both: the last 13 bits of the size of a day are zeros."""
     sides = [exp.cast(one, "DOUBLE", copy=False) for one in (multiple, number(size))]
     return _big(exp.Div(this=sides[0], expression=sides[1], typed=True, safe=False))
 

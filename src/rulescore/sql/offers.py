@@ -1,4 +1,4 @@
-"""What the data look like, for declarations that could be made."""
+"""Counts in the data that suggest declarations."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rulescore.sql.build import Select, all_of, argument, column, count_rows, eq
 
 
 def argument_counts(stride: int, predicates: int) -> Select:
-    """Of each predicate with two arguments: its literal, its observed facts, its different first and second arguments."""
+    """For each predicate with two arguments: its literal, and how many observed facts, first and second arguments it has."""
     as_written = (
         equal(exp.Mod(this=column("f", "literal"), expression=number(stride)), number(0)),
         exp.Between(this=column("f", "literal"), low=number(0), high=number(stride * predicates - 1)),

@@ -13,11 +13,10 @@ from itertools import combinations
 
 from sqlglot import exp
 
-from rulescore.data.constants import value_of
-from rulescore.language.syntax import Value
 from rulescore.logic.normal import Bound, Fixed, NormalRule, PatternAtom, Slot
-from rulescore.logic.refutation import Refutations
+from rulescore.logic.refutation import Declared, Opponent
 from rulescore.sql.build import (
+    Query,
     Select,
     all_of,
     any_of,
@@ -36,23 +35,25 @@ from rulescore.sql.build import (
     union_all,
 )
 from rulescore.sql.values import call, constant
+from rulescore.values.keys import value_of
+from rulescore.values.types import Value
 
 OBSERVED, PREDICTED, HIDDEN = 0, 1, 2
-"""What the numbers in the column `tag` say of a row. A hidden one is not evaluated."""
+"""The meanings of the numbers in the column `tag`. Hidden rows are not evaluated."""
 
 DIALECT = "postgres"
 
 NAMES = "rulescore_names"
-"""The table that says which table is whose."""
+"""The table that says which table belongs to which predicate or target."""
 
 MADE_HERE = "made by rulescore"
-"""How the comments of all tables begin that were made here, and may be replaced."""
+"""The beginning of the comment on every table that we made, and so may replace."""
 
 MOST_BYTES = 63
-"""PostgreSQL cuts a longer name without a word."""
+"""PostgreSQL silently cuts a longer name."""
 
 MOST_INDEXED, MOST_INDEXED_BYTES = 32, 2000
-"""Columns and bytes of a row that PostgreSQL surely takes into an index: it refuses more than a third of a page."""
+"""Limits of an index, in columns and bytes of a row, that are safe with PostgreSQL: it refuses more than a third of a page."""
 
 
 def argument_columns(arity: int) -> list[str]:
@@ -64,7 +65,7 @@ def id_columns(width: int) -> list[str]:
 
 
 def table_names(wanted: Iterable[str]) -> list[str]:
-    """Names of tables: the wanted ones, but for those that are too long or that differ in case only, which get a number."""
+    """The names of tables: as wanted, but with a number if a name is too long or differs from another only in case."""
     used = {NAMES}
     found = []
     for name in wanted:
@@ -76,7 +77,7 @@ def table_names(wanted: Iterable[str]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class PredicateTable:
-    """A predicate's table: where it is, what its tags say, and whether its texts are keys of constants, as written here."""
+    """A predicate's table: where it is, what its tags mean, and whether its texts are keys of constants, as we write them."""
 
     path: tuple[str, str]
     observed: tuple[int, ...] = (OBSERVED,)
@@ -105,7 +106,7 @@ def _cut(name: str, most: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PublishedQuery:
-    """One query of a rule. `model`: None over the observed facts. `evidence` is the atom that confirms or refutes."""
+    """One query of a rule. `model`: None for the observed facts. `evidence` is the atom that confirms or refutes."""
 
     model: str | None
     evidence: PatternAtom
@@ -113,34 +114,25 @@ class PublishedQuery:
     statement: Select
 
 
-def evidence(rule: NormalRule, ways: Refutations) -> list[tuple[PatternAtom, bool]]:
-    """The head, and every atom that refutes it; whether it confirms."""
-    head = rule.head
-    assert head is not None
-    opponents = [
-        PatternAtom(other, head.slots)
-        for group in ways.groups
-        if head.predicate in group
-        for other in group
-        if other != head.predicate
-    ]
-    opponents += [
-        PatternAtom(one.opponent, tuple(head.slots[i] for i in one.order))
-        for one in ways.oppositions
-        if one.head == head.predicate and len(one.order) == head.arity
-    ]
-    return [(head, True), *((atom, False) for atom in dict.fromkeys(opponents))]
+def evidence(head: PatternAtom, declared: Declared) -> list[tuple[PatternAtom, bool]]:
+    """The head, and every atom that refutes it; each with whether it confirms."""
+    ways = declared.ways(head.predicate, head.arity)
+    opponents = [way for way in ways if isinstance(way, Opponent)]
+    atoms = dict.fromkeys(PatternAtom(one.predicate, tuple(head.slots[i] for i in one.order)) for one in opponents)
+    return [(head, True), *((atom, False) for atom in atoms)]
 
 
 def published_queries(
-    rule: NormalRule, ways: Refutations, tables: Mapping[str, PredicateTable], models: Sequence[str | None]
+    rule: NormalRule, declared: Declared, tables: Mapping[str, PredicateTable], models: Sequence[str | None]
 ) -> list[PublishedQuery]:
-    """Every query of a rule whose tables there are: where one is lacking there is nothing to count."""
+    """Every query of a rule whose tables all exist: without one of them there is nothing to count. The rule must have a head that
+    only incompatible predicates refute."""
+    assert rule.head is not None
     if not all(atom.predicate in tables for atom in rule.pattern.atoms):
         return []
     before: list[PatternAtom] = []
     found = []
-    for atom, confirms in evidence(rule, ways):
+    for atom, confirms in evidence(rule.head, declared):
         if atom.predicate in tables:
             alike = [one for one in before if one.predicate == atom.predicate]
             found += [PublishedQuery(model, atom, confirms, _query(rule, atom, confirms, alike, tables, model)) for model in models]
@@ -162,7 +154,7 @@ def _query(
     names = _Names(atoms, keys=all(place.keys for place in places))
     query = select(named(count_rows(), "confirmed" if confirms else "refuted")).from_(stored_table(places[0].path, "t0"))
     for i, place in enumerate(places[1:], 1):
-        query.join(stored_table(place.path, f"t{i}"), join_type="cross")
+        query = query.join(stored_table(place.path, f"t{i}"), join_type="cross")
     conditions = [*names.joins(), *(names.other_fact(atom, one) for one in alike if names.may_be_one(atom, one))]
     tags = _all_observed(places) if model is None else exp.Paren(this=_one_predicted(places, model))
     return query.where(all_of([*conditions, tags]))
@@ -208,7 +200,7 @@ class _Names:
 
 
 def _stored(value: Value) -> exp.Expr:
-    """A constant as a column of the user's holds it."""
+    """A constant as a user's column holds it."""
     if not isinstance(value, datetime.datetime):
         return constant(value)
     return exp.cast(exp.Literal.string(value.isoformat()), "TIMESTAMP" if value.tzinfo is None else "TIMESTAMPTZ", copy=False)
@@ -244,9 +236,9 @@ def create_schema(schema: str) -> exp.Create:
 def create_predicate(
     path: tuple[str, str], predicate: str, arity: int, observed: str | None, predicted: str | None, models: str
 ) -> exp.Create:
-    """A predicate's table of the staged rows of keys: those of the facts, and those of every model."""
+    """A predicate's table, made from the staged rows of keys: those of the facts, and those of every model."""
     names = argument_columns(arity)
-    parts: list[exp.Query] = []
+    parts: list[Query] = []
     mine = equal(column("r", "predicate"), exp.Literal.string(predicate))
     fields = [named(column("r", argument(i)), name) for i, name in enumerate(names)]
     if observed is not None:
@@ -254,7 +246,8 @@ def create_predicate(
         parts.append(query.from_(table(observed, "r")).where(mine.copy()))
     if predicted is not None:
         query = select(*(one.copy() for one in fields), *_marks(PREDICTED, column("m", "name"))).distinct()
-        query.from_(table(predicted, "r")).join(table(models, "m"), on=equal(column("m", "id"), column("r", "model")))
+        query = query.from_(table(predicted, "r"))
+        query = query.join(table(models, "m"), on=equal(column("m", "id"), column("r", "model")))
         parts.append(query.where(mine))
     return _create(path, union_all(parts))
 
@@ -262,14 +255,14 @@ def create_predicate(
 def create_predictions(
     path: tuple[str, str], hidden: str, keys: Sequence[str], target_type: str, staged: str | None, models: str
 ) -> exp.Create:
-    """The predictions of a table's target: its hidden rows, by the fields of its key, and what models predict for them."""
+    """The predictions of a table's target: its hidden rows, by the fields of its key, and the models' predictions for them."""
     names = id_columns(len(keys))
     query = select(
         *(named(column("r", key), name) for key, name in zip(keys, names, strict=True)),
         named(exp.cast(exp.null(), target_type, copy=False), "prediction"),
         *_marks(HIDDEN, exp.null()),
     )
-    parts: list[exp.Query] = [query.from_(table(hidden, "r"))]
+    parts: list[Query] = [query.from_(table(hidden, "r"))]
     if staged is not None:
         predicted = select(
             *(named(column("p", f"k{i}"), name) for i, name in enumerate(names)),
@@ -289,8 +282,8 @@ def _marks(tag: int, model: exp.Expr) -> list[exp.Expr]:
     return [named(integer(number(tag)), "tag"), named(exp.cast(model, "TEXT", copy=False), "model")]
 
 
-def _create(path: tuple[str, str], query: exp.Query) -> exp.Create:
-    return exp.Create(this=_named_table(path), kind="TABLE", expression=query)
+def _create(path: tuple[str, str], query: Query) -> exp.Create:
+    return exp.Create(this=_named_table(path), kind="TABLE", expression=query.tree())
 
 
 def _named_table(path: tuple[str, str]) -> exp.Table:

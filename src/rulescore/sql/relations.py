@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from rulescore.data.setting import ValueType
 from rulescore.sql.build import (
     Select,
     argument,
@@ -20,9 +19,10 @@ from rulescore.sql.build import (
     table,
     view,
 )
+from rulescore.sql.facts import CONSTANT
 from rulescore.sql.keys import word
-from rulescore.sql.loading import CONSTANT
 from rulescore.sql.values import typed_text
+from rulescore.values.types import ValueType
 
 
 def relation_table(kind: str, index: int) -> str:
@@ -40,8 +40,8 @@ def create_keys(target: str, source: str, arity: int, literals: Sequence[int], e
 
 
 def create_view(target: str, keys: str, literal: int, types: Sequence[ValueType], extra: Sequence[str] = ()) -> exp.Create:
-    """The facts of one literal as a view on `create_keys`, their constants decoded. A planner may decode them before it leaves out
-    the facts of other literals, whose constants are of other types: then they are missing."""
+    """The facts of one literal as a view on `create_keys`, their constants decoded. A planner may decode constants before it leaves
+    out the facts of other literals; those may be of other types, so we make the casts give NULL instead of failing."""
     values = [named(_decoded(column("f", argument(i)), wanted), argument(i)) for i, wanted in enumerate(types)]
     for value in values:
         for one in list(value.find_all(exp.Cast)):

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from rulescore.sql.build import (
+    Query,
     Select,
     all_of,
     argument,
@@ -25,15 +26,15 @@ from rulescore.sql.build import (
     total,
     union_all,
 )
-from rulescore.sql.evidence import COUNTS
+from rulescore.sql.facts import ANSWER, CONSTANT
+from rulescore.sql.horn.evidence import COUNTS
 from rulescore.sql.keys import word
-from rulescore.sql.loading import ANSWER, CONSTANT
 
 CONTRIBUTION = name("contribution")
 
 
 def part_table(index: int) -> str:
-    """Counts that one statement found; several statements may add to one contribution."""
+    """The table of the counts that one statement found; several statements may add to one contribution."""
     return name(f"contribution_part_{index}")
 
 
@@ -44,7 +45,7 @@ def create_part(index: int, query: Select) -> exp.Create:
 def create_contributions(parts: Sequence[int]) -> exp.Create:
     rows = union_all([select("*").from_(table(part_table(index), "p")) for index in parts])
     sums = [named(big(total(column("u", c))), c) for c in COUNTS]
-    query = select(column("u", "rule"), column("u", "prediction"), *sums).from_(rows.subquery(alias="u", copy=False))
+    query = select(column("u", "rule"), column("u", "prediction"), *sums).from_(rows.subquery("u"))
     return create(CONTRIBUTION, query.group_by(column("u", "rule"), column("u", "prediction")))
 
 
@@ -66,7 +67,7 @@ HARD_RULES = name("hard_rule")
 
 def prediction_counts(arities: Sequence[int], stride: int) -> Select:
     """By model and literal: how many predictions there are, how many have a contribution, violate a hard rule, violate any."""
-    facts = union_all([_literals(arity, stride) for arity in arities]).subquery(alias="p", copy=False)
+    facts = union_all([_literals(arity, stride) for arity in arities]).subquery("p")
     query = select(column("a", "model"), column("p", "literal"), named(count_rows(), "predictions"))
     query = query.select(named(exp.Count(this=column("s", "prediction")), "with_partner"))
     for flag in ("violating", "violating_any"):
@@ -78,7 +79,7 @@ def prediction_counts(arities: Sequence[int], stride: int) -> Select:
 
 def predicted_literals(arities: Sequence[int], stride: int, model: int) -> Select:
     """The literals of a model's predictions."""
-    facts = union_all([_literals(arity, stride) for arity in arities]).subquery(alias="p", copy=False)
+    facts = union_all([_literals(arity, stride) for arity in arities]).subquery("p")
     query = select(column("p", "literal")).distinct().from_(table(ANSWER, "a"))
     query = query.join(facts, on=equal(column("p", "prediction"), column("a", "prediction")))
     return query.where(equal(column("a", "model"), number(model)))
@@ -98,16 +99,16 @@ def _judged() -> exp.Expr:
     query = select(column("c", "prediction"), *(named(exp.Max(this=one_if(found)), flag) for flag, found in flags.items()))
     query = query.from_(table(CONTRIBUTION, "c"))
     query = query.join(table(HARD_RULES, "h"), on=equal(column("h", "rule"), column("c", "rule")), join_type="left")
-    return query.group_by(column("c", "prediction")).subquery(alias="s", copy=False)
+    return query.group_by(column("c", "prediction")).subquery("s")
 
 
 def names_table(field: str) -> str:
-    """What the numbers of models, rules or predicates stand for."""
+    """The table that gives the names of models, rules or predicates by their numbers."""
     return name(f"{field}_names")
 
 
-def described_contributions(arities: Sequence[int], stride: int) -> exp.Query:
-    """The contributions of every model with everything in words: what `Evaluation.contributions` holds."""
+def described_contributions(arities: Sequence[int], stride: int) -> Query:
+    """The contributions of every model, with names instead of numbers: the rows of `Evaluation.contributions`."""
     return union_all([_described(arity, stride) for arity in arities])
 
 

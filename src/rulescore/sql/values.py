@@ -1,4 +1,4 @@
-"""Values of the types that rules know, as SQL, and what it takes to compare them by value, whatever their types."""
+"""Values of the types that rules know, as SQL, and comparisons by value, whatever the types."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Collection, Sequence
 
 from sqlglot import exp
 
-from rulescore.data.constants import equals_double, key_of
-from rulescore.data.relations import DURATIONS, MOMENTS, NUMBERS
-from rulescore.data.setting import ValueType
-from rulescore.language.moments import MICROSECOND, is_of_days, microseconds
 from rulescore.logic.types import agree, type_of_value
+from rulescore.sql import build
 from rulescore.sql.build import Select, all_of, any_of, column, equal, named, negation, number, select, union_all
-from rulescore.sql.keys import NUMBER, is_no_integer, key, type_letter, word
+from rulescore.sql.keys import is_no_integer, key, type_letter, word
 from rulescore.sql.moments import counted, span_of
+from rulescore.values.keys import equals_double, key_of
+from rulescore.values.moments import MICROSECOND, is_of_days, microseconds
+from rulescore.values.types import DURATIONS, LETTERS, MOMENTS, NUMBER_LETTER, NUMBERS, ValueType
 
 SQL_TYPES = {
     ValueType.STRING: "VARCHAR",
@@ -35,15 +35,7 @@ a constant."""
 _GREATEST_EXACT = 2**63 - 1024
 _BEYOND = float(2**63)
 
-_LETTERS = {
-    ValueType.STRING: "s",
-    ValueType.BOOLEAN: "b",
-    ValueType.DATE: "d",
-    ValueType.DATETIME: "t",
-    ValueType.INSTANT: "z",
-    ValueType.INTEGER: NUMBER,
-    ValueType.FLOAT: NUMBER,
-}
+_LETTERS = LETTERS | dict.fromkeys(NUMBERS, NUMBER_LETTER)
 
 Comparing = type[exp.Binary]
 
@@ -70,11 +62,11 @@ def constant(value: object) -> exp.Expr:
 
 
 def cast(value: exp.Expr, wanted: ValueType) -> exp.Expr:
-    return exp.cast(value, SQL_TYPES[wanted], copy=False)
+    return build.cast(value, SQL_TYPES[wanted])
 
 
 def try_cast(value: exp.Expr, wanted: ValueType) -> exp.Expr:
-    """NULL where the value does not fit."""
+    """The value in the wanted type; NULL if it does not fit."""
     return exp.TryCast(this=value, to=exp.DataType.build(SQL_TYPES[wanted]))
 
 
@@ -123,7 +115,7 @@ def typed_text(text: exp.Expr, wanted: ValueType) -> exp.Expr:
 
 
 def same(left: exp.Expr, left_type: ValueType, right: exp.Expr, right_type: ValueType, inexact: Collection[str] = ()) -> exp.Expr:
-    """Whether two values that are there are one constant; a condition that joins can be made by, NULL for false."""
+    """Whether two values that are not missing are the same constant. A condition for joins, which may be NULL instead of false."""
     match left_type, right_type:
         case one, other if one is other:
             return equal(left, right)
@@ -185,7 +177,7 @@ def compared_with(kind: Comparing, value: exp.Expr, value_type: ValueType, liter
 
 
 def never(kind: Comparing, *values: exp.Expr) -> exp.Expr:
-    """What comes of comparing values that are never equal: unknown if one of them is missing."""
+    """The result of comparing values that are never equal: unknown if one of them is missing."""
     if kind is exp.NEQ:
         return exp.Paren(this=all_of([exp.EQ(this=one, expression=one.copy()) for one in values]))
     return exp.Paren(this=any_of([exp.NEQ(this=one, expression=one.copy()) for one in values]))
@@ -233,14 +225,14 @@ def _exactly(kind: Comparing, whole: exp.Expr, double: exp.Expr) -> exp.Expr:
 
 
 def is_whole(double: exp.Expr) -> exp.Expr:
-    """Whether a double is a whole number of 64 bits. NaN and infinite values are none."""
+    """Whether a double is a whole number of 64 bits. NaN and infinite values are not."""
     fits = exp.LT(this=exp.Abs(this=double.copy()), expression=constant(_BEYOND))
     return all_of([equal(double.copy(), exp.Floor(this=double)), fits])
 
 
 def inexact_integer(values: Sequence[Select]) -> Select:
     """An integer that no double equals, of the columns `value` of some queries."""
-    rows = union_all(values).subquery(alias="r", copy=False)
+    rows = union_all(values).subquery("r")
     value = column("r", "value")
     return select(named(exp.Min(this=value), "value")).from_(rows).where(negation(is_exact(value.copy())))
 

@@ -95,6 +95,7 @@ def test_problems_point_at_the_atom() -> None:
     assert [text[one.span.start : one.span.end] for one in atoms if one.span] == ["r(X,aa)", "s(X,A)", "t(A,B)"]
 
 
+@pytest.mark.slow
 def test_all_rules_of_the_published_family_are_read() -> None:
     with gzip.open(shared("anyburl/family.rules.gz"), "rt", encoding="utf-8") as file:
         text = file.read()

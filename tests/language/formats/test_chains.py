@@ -49,6 +49,13 @@ def test_ncrl(line: str, expected: str) -> None:
     assert note(f"0.871 (0.871)\t{line}") == "f.txt: NCRL rules, 1 read"
 
 
+def test_chains_of_nothing_are_set_aside(folder: Path) -> None:
+    assert note("0.4 (1.0)\tp <-- q\n0.4 (1.0)\tp <-- ") == "f.txt: NCRL rules, 1 read, 1 with an empty body set aside"
+    assert note("1\tp\tq\n1\tp\tq\n1\tp") == "f.txt: UniKER rules, 2 read, 1 with an empty body set aside"
+    found = reading("0 1 2\n0 2 1\n0\n", folder=folder)
+    assert (len(found.program.rules), found.told[0].message.partition(", ")[2]) == (2, "2 read, 1 with an empty body set aside")
+
+
 def test_lines_that_are_not_understood_are_located() -> None:
     good = "0.4 (1.0)\tp(B, A) <-- q(B, A)\n"
     found = problem(f"{good}{good}0.4 (1.0)\tp(B, A) <-- q(B, A), r(b)")

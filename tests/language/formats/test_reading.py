@@ -11,10 +11,10 @@ import pytest
 import rulescore
 from case_files import all_cases
 from other_rules import problem, reading, rules
+from rulescore.arguments.python import make_setting
 from rulescore.cli.options import RULE_FORMATS
-from rulescore.data.api import make_setting
 from rulescore.errors import InputError, Source
-from rulescore.language.formats.base import Format, FormatName
+from rulescore.language.formats.base import FormatName, RuleFormat
 from rulescore.language.formats.table import FORMATS, recognise
 from rulescore.language.reading import read_rules
 from rulescore.language.sources import RuleChoice, RuleSource, WeighBy
@@ -40,7 +40,7 @@ def test_no_rule_of_a_case_is_taken_for_another_tool_s() -> None:
 
 
 @pytest.mark.parametrize("form", FORMATS.values(), ids=list(FORMATS))
-def test_the_example_of_every_format_is_recognised(form: Format) -> None:
+def test_the_example_of_every_format_is_recognised(form: RuleFormat) -> None:
     assert recognise(form.example.replace("⇥", "\t")) is form
 
 

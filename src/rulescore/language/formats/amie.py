@@ -1,6 +1,6 @@
 """AMIE+ and AMIE3: `?a  r  ?b  …   => ?a  h  ?b⇥head coverage⇥std confidence⇥PCA confidence⇥positives⇥…`.
 
-Two blanks separate the terms of an atom, and atoms. What AMIE logs may stand in the same file. Column titles differ by version, and
+Two blanks separate the terms of an atom, and atoms. AMIE's log may stand in the same file. Column titles differ by version, and
 so does the inequality `?a!=?b`, which older versions respect and do not print.
 """
 
@@ -15,10 +15,10 @@ from pathlib import PurePath
 from rulescore.errors import Diagnostic, Severity, Source, Span
 from rulescore.language.formats.base import (
     LOG,
-    Format,
     FormatName,
     Found,
     MisreadError,
+    RuleFormat,
     SetAsideError,
     TableName,
     read_lines,
@@ -27,8 +27,6 @@ from rulescore.language.formats.base import (
     some,
 )
 from rulescore.language.syntax import Atom, Comparison, Condition, Constant, Operator, Rule, Variable
-
-CODES = {"W154": "rules of AMIE may keep variables apart that they do not say"}
 
 _TITLE = "AMIE"
 _EXAMPLE = "?x  sister  ?y  ?y  father  ?z   => ?x  aunt  ?z⇥0.15⇥0.9⇥1.0⇥77⇥85⇥77⇥?x"
@@ -52,7 +50,8 @@ def read(source: Source, tables: Sequence[TableName]) -> Found:
 
 
 def _unsaid(rules: Sequence[Rule], name: str) -> Iterator[Diagnostic]:
-    """Before version 3.5 AMIE keeps apart what two atoms of one relation have beside a term in common, and does not print it."""
+    """A warning that rules may hide inequalities: if two atoms of one relation share a term, AMIE before 3.5 takes their other
+    terms to be different, and does not print it."""
     if any(isinstance(one, Comparison) for rule in rules for one in rule.body.conditions):
         return
     concerned = [pair for rule in rules if (pair := _kept_apart(rule)) is not None]
@@ -80,7 +79,7 @@ def _kept_apart(rule: Rule) -> tuple[str, str] | None:
 
 
 def _read_line(columns: dict[str, int], source: Source, start: int, line: str) -> Rule:
-    """`columns` are the numbers of those that are read; a line of titles changes them."""
+    """`columns`: the numbers of the columns that we read; a line of titles changes them."""
     if "=>" not in line and not line.startswith("?"):
         if line.startswith("Rule\t"):
             titles = ["".join(filter(str.isalpha, title)).lower() for title in line.split("\t")]
@@ -141,4 +140,4 @@ def _term(text: str, span: Span) -> Variable | Constant:
     return Variable(text[1:], span) if text.startswith("?") and text[1:].isalnum() else Constant(text, span)
 
 
-FORMAT = Format(FormatName.AMIE, _TITLE, _EXAMPLE, some(r"\?\w+(?:  \S|\s*!=).*\s=>\s+\S"), read)
+FORMAT = RuleFormat(FormatName.AMIE, _TITLE, _EXAMPLE, some(r"\?\w+(?:  \S|\s*!=).*\s=>\s+\S"), read)

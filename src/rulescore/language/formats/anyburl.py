@@ -1,7 +1,7 @@
 """AnyBURL, PyClause and SAFRAN: `predicted⇥correct⇥confidence⇥head <= body, …`.
 
-A mined file has hundreds of thousands of lines: one regular expression reads what is usual of a line, and only names with commas
-or parentheses in them are looked at twice.
+A mined file has hundreds of thousands of lines: one regular expression reads a usual line, and only lines whose names have commas
+or parentheses in them need a second look.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from rulescore.errors import Source, Span
 from rulescore.language.formats.base import (
     NUMBER,
-    Format,
     FormatName,
     Found,
     MisreadError,
+    RuleFormat,
     SetAsideError,
     TableName,
     mostly,
@@ -105,7 +105,7 @@ def _no_line(line: str) -> MisreadError:
 
 
 def _atoms(source: Source, start: int, line: str, begin: int, end: int) -> Iterator[Atom]:
-    """The atoms of a stretch: each ends at the first `)` before a comma or the end that makes it one."""
+    """The atoms of a stretch: each ends at the first `)`, before a comma or the end, that completes an atom."""
     position = begin
     while position < end:
         for close in _END_OF_ATOM.finditer(line, position, end):
@@ -119,4 +119,4 @@ def _atoms(source: Source, start: int, line: str, begin: int, end: int) -> Itera
             raise MisreadError("expected an atom with a variable: one capital letter", position, end)
 
 
-FORMAT = Format(FormatName.ANYBURL, _TITLE, _EXAMPLE, mostly(r"\d+\t\d+\t[^\t]+\t.+\) <=( |$)"), read)
+FORMAT = RuleFormat(FormatName.ANYBURL, _TITLE, _EXAMPLE, mostly(r"\d+\t\d+\t[^\t]+\t.+\) <=( |$)"), read)

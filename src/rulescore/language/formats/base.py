@@ -12,15 +12,9 @@ from rulescore.errors import Diagnostic, Source, Span
 from rulescore.language.bodies import MOST_ATOMS
 from rulescore.language.syntax import And, Atom, Condition, Head, Rule, Term, Variable
 
-CODES = {
-    "E152": "a line is not of the format that the rule file is read as",
-    "E154": "the names of relations that a rule file needs are not there",
-    "E155": "a denial constraint speaks of a table, and it is not clear of which",
-}
-
 
 class FormatName(StrEnum):
-    """What users write for a format; the first is our own language."""
+    """The names by which users choose a format; the first is our own language."""
 
     RULESCORE = "rulescore"
     AMIE = "amie"
@@ -44,7 +38,7 @@ _INVERSE = "inv_"
 
 
 class MisreadError(Exception):
-    """What is wrong with a line: a message, and where in the line it begins and ends."""
+    """A fault of a line: a message, and the offsets in the line between which the fault is."""
 
     def __init__(self, message: str, start: int = 0, end: int | None = None, *, help: str = "", code: str = "E152") -> None:
         super().__init__(message)
@@ -52,7 +46,7 @@ class MisreadError(Exception):
 
 
 class SetAsideError(Exception):
-    """A line that is understood and is no rule; in words, for a count: `with an empty body`."""
+    """A line that we understand and that is not a rule. `reason`: in words, for a count: `with an empty body`."""
 
     def __init__(self, reason: str = EMPTY_BODY) -> None:
         super().__init__(reason)
@@ -61,7 +55,7 @@ class SetAsideError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class TableName:
-    """A table that denial constraints may speak of, and its key."""
+    """A table that denial constraints may be about, and its key."""
 
     name: str
     key: tuple[str, ...]
@@ -69,8 +63,8 @@ class TableName:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a text holds. `set_aside`: how many lines, by the reason; `problems`: of lines that are not understood; `told`: what
-    users have to know of the format."""
+    """What a text holds. `set_aside`: how many lines, by the reason; `problems`: of lines that we do not understand; `told`: what
+    users must know of the format."""
 
     rules: list[Rule] = field(default_factory=list)
     set_aside: Counter[str] = field(default_factory=Counter)
@@ -83,9 +77,8 @@ LineReader = Callable[[Source, int, str], Rule]
 
 
 @dataclass(frozen=True, slots=True)
-class Format:
-    """`title` is what users read. `recognises`: whether lines are of this format. `example`: a line, for
-    messages."""
+class RuleFormat:
+    """`title`: its name for users. `recognises`: whether lines are of this format. `example`: a line, for messages."""
 
     name: FormatName
     title: str
@@ -95,7 +88,7 @@ class Format:
 
 
 def mostly(pattern: str) -> Callable[[Sequence[str]], bool]:
-    """Recognises lines of which more than half match: a broken line is told as such, and not taken for another format."""
+    """Recognises lines of which more than half match, so that we report a broken line and do not take it for another format."""
     match = re.compile(pattern).match
     return lambda lines: 2 * sum(1 for line in lines if match(line)) > len(lines)
 
@@ -150,12 +143,12 @@ def rule_of(
 
 
 def weight_tags(weight: str) -> tuple[str, ...]:
-    """The weight that a tool gives to a rule, as a tag: it is no weight of scores. 1 says nothing."""
+    """The weight that a tool gives to a rule, as a tag: it is not the weight in scores. A weight of 1 has no tag."""
     return () if float(weight) == 1 else (f"{WEIGHT_TAG}{weight}",)
 
 
 def share(text: str, start: int) -> float:
-    """A confidence."""
+    """A confidence as a number; MisreadError if it is not between 0 and 1."""
     value = float(text.replace(",", "."))
     if not 0 <= value <= 1:
         raise MisreadError("a confidence lies between 0 and 1", start, start + len(text))
@@ -170,6 +163,8 @@ def inverted(name: str, left: Term, right: Term, span: Span) -> Atom:
 
 
 def path(atoms: int, span: Span) -> list[Variable]:
-    """The variables along a chain from X to Y: X, Y; X, Z, Y; X, Z1, Z2, Y."""
+    """The variables along a chain from X to Y: X, Y; X, Z, Y; X, Z1, Z2, Y. A rule whose chain has no atom is set aside."""
+    if not atoms:
+        raise SetAsideError
     between = ["Z"] if atoms == 2 else [f"Z{number}" for number in range(1, atoms)]
     return [Variable(name, span) for name in ("X", *between, "Y")]

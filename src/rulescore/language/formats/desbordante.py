@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from functools import partial
 
 from rulescore.errors import Source, Span
-from rulescore.language.formats.base import Format, FormatName, Found, MisreadError, TableName, mostly, read_lines
-from rulescore.language.formats.tuples import Cell, Compared, constant, denial, the_table
+from rulescore.language.formats.base import FormatName, Found, MisreadError, RuleFormat, TableName, mostly, read_lines
+from rulescore.language.formats.tuples import TupleCell, TupleComparison, constant, denial, the_table
 from rulescore.language.syntax import Constant, Operator, Rule
 
 _TITLE = "Desbordante"
@@ -43,18 +43,18 @@ def _read_line(table: TableName, source: Source, start: int, line: str) -> Rule:
         found = _COMPARED.fullmatch(line, position, stop)
         if found is None:
             raise MisreadError("expected a comparison, such as `s.State == t.State`", position, stop)
-        compared.append(Compared(_side(found, 1, span), _OPERATORS[found[2]], _side(found, 3, span)))
+        compared.append(TupleComparison(_side(found, 1, span), _OPERATORS[found[2]], _side(found, 3, span)))
         position = end if one is None else one.end()
     return denial(compared, table, span)
 
 
-def _side(found: re.Match[str], group: int, span: Span) -> Cell | Constant:
+def _side(found: re.Match[str], group: int, span: Span) -> TupleCell | Constant:
     if cell := _CELL.fullmatch(found[group]):
-        return Cell(cell[1], cell[2])
+        return TupleCell(cell[1], cell[2])
     value = constant(found[group], span)
     if value is None:
         raise MisreadError("expected an attribute of a row, such as `s.State`, or a constant", *found.span(group))
     return value
 
 
-FORMAT = Format(FormatName.DESBORDANTE, _TITLE, _EXAMPLE, mostly(r"[!¬]\s*[({]\s*[st]\d?\."), read)
+FORMAT = RuleFormat(FormatName.DESBORDANTE, _TITLE, _EXAMPLE, mostly(r"[!¬]\s*[({]\s*[st]\d?\."), read)

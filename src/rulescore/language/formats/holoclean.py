@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from functools import partial
 
 from rulescore.errors import Source, Span
-from rulescore.language.formats.base import Format, FormatName, Found, MisreadError, TableName, mostly, read_lines
-from rulescore.language.formats.tuples import Cell, Compared, constant, denial, the_table
+from rulescore.language.formats.base import FormatName, Found, MisreadError, RuleFormat, TableName, mostly, read_lines
+from rulescore.language.formats.tuples import TupleCell, TupleComparison, constant, denial, the_table
 from rulescore.language.syntax import Constant, Operator, Rule
 
 _TITLE = "HoloClean"
@@ -22,7 +22,7 @@ _OPERATORS = {
     "GTE": Operator.AT_LEAST,
 }
 _ROWS = re.compile(r"(t1)&(?:(t2)&)?")
-# The comma between both sides is that before a row or a constant, since attributes may hold commas, too.
+# The comma between both sides is the one before a row or a constant, since attributes may also hold commas.
 _PREDICATE = re.compile(r"""(EQ|IQ|LT|GT|LTE|GTE)\((.+),\s*(t[12]\..+|"[^"]*"|'[^']*'|-?[\d.]+)\)(?:&|$)""")
 _NEXT = re.compile(r"\)(?:&|$)")
 
@@ -44,19 +44,19 @@ def _read_line(table: TableName, source: Source, start: int, line: str) -> Rule:
         if found is None:
             raise MisreadError(f"expected one of {', '.join(_OPERATORS)} with two arguments", position, end)
         left, right = _side(found, 2, rows, span), _side(found, 3, rows, span)
-        compared.append(Compared(left, _OPERATORS[found[1]], right))
+        compared.append(TupleComparison(left, _OPERATORS[found[1]], right))
         position = end
     return denial(compared, table, span)
 
 
-def _side(found: re.Match[str], group: int, rows: re.Match[str], span: Span) -> Cell | Constant:
+def _side(found: re.Match[str], group: int, rows: re.Match[str], span: Span) -> TupleCell | Constant:
     row, _, attribute = found[group].partition(".")
     if row in rows.groups() and attribute:
-        return Cell(row, attribute)
+        return TupleCell(row, attribute)
     value = constant(found[group], span)
     if value is None:
         raise MisreadError("expected an attribute of a row, such as `t1.ZipCode`, or a constant", *found.span(group))
     return value
 
 
-FORMAT = Format(FormatName.HOLOCLEAN, _TITLE, _EXAMPLE, mostly(r"t1&(?:t2&)?(?:EQ|IQ|LT|GT|LTE|GTE)\("), read)
+FORMAT = RuleFormat(FormatName.HOLOCLEAN, _TITLE, _EXAMPLE, mostly(r"t1&(?:t2&)?(?:EQ|IQ|LT|GT|LTE|GTE)\("), read)

@@ -14,10 +14,10 @@ from functools import partial
 from rulescore.errors import Source, Span
 from rulescore.language.formats.base import (
     NUMBER,
-    Format,
     FormatName,
     Found,
     MisreadError,
+    RuleFormat,
     SetAsideError,
     TableName,
     mostly,
@@ -41,7 +41,7 @@ def read(source: Source, tables: Sequence[TableName]) -> Found:
     cases: dict[bool, Span] = {}
     found = read_lines(source, _TITLE, _EXAMPLE, partial(_read_line, cases))
     if len(cases) == 2:
-        # Which of both are variables is nowhere said.
+        # Nothing says which of both are variables.
         message = "arguments begin with upper and with lower case letters, so that variables cannot be told from constants"
         for span in cases.values():
             wrong = MisreadError(message, 0, span.end - span.start, help="put constants in quotes")
@@ -49,7 +49,7 @@ def read(source: Source, tables: Sequence[TableName]) -> Found:
     return found
 
 
-# `cases`: where an argument was first seen that begins with an upper, and with a lower case letter.
+# `cases`: the first argument that begins with an upper case letter (True), and with a lower case letter (False).
 def _read_line(cases: dict[bool, Span], source: Source, start: int, line: str) -> Rule:
     weight = _WEIGHT.match(line)
     position, end = weight.end() if weight else 0, len(line)
@@ -107,11 +107,11 @@ def _term(cases: dict[bool, Span], source: Source, start: int, line: str, begin:
     return Variable(name[0].upper() + name[1:], span)
 
 
-FORMAT = Format(
+FORMAT = RuleFormat(
     FormatName.MLN,
     _TITLE,
     _EXAMPLE,
-    # No clause has an arrow of ours: `2 * N > 40 <- age(X, N).` has no weight of 2.
+    # No clause has an arrow of ours: in `2 * N > 40 <- age(X, N).`, 2 is not a weight.
     mostly(rf"(?!.*(?:<-|:-|←))(?:{NUMBER}\s+[!¬]?\s*[^\s(].*\)|(?:{NUMBER}\s+)?[!¬]?\s*\S.*\)\s+v\s+[!¬]?\s*\S.*\))\s*\.?$"),
     read,
 )

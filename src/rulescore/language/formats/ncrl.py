@@ -8,10 +8,10 @@ from itertools import pairwise
 
 from rulescore.errors import Source, Span
 from rulescore.language.formats.base import (
-    Format,
     FormatName,
     Found,
     MisreadError,
+    RuleFormat,
     TableName,
     inverted,
     mostly,
@@ -46,4 +46,4 @@ def _read_line(source: Source, start: int, line: str) -> Rule:
     return rule_of(inverted(found[3], variables[0], variables[-1], span), body, span, confidence=confidence, tags=tags)
 
 
-FORMAT = Format(FormatName.NCRL, _TITLE, _EXAMPLE, mostly(rf"{START}\S.* <--"), read)
+FORMAT = RuleFormat(FormatName.NCRL, _TITLE, _EXAMPLE, mostly(rf"{START}\S.* <--"), read)

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from rulescore.errors import Source, Span
 from rulescore.language.formats.base import (
     NUMBER,
-    Format,
     FormatName,
     Found,
     MisreadError,
+    RuleFormat,
     TableName,
     inverted,
     mostly,
@@ -49,7 +49,7 @@ def _read_line(source: Source, start: int, line: str) -> Rule:
 
 
 def stated_confidence(text: str) -> tuple[float | None, tuple[str, ...]]:
-    """The confidence, or a tag: sums of products of attention may be larger than 1."""
+    """The confidence; a tag if it is not between 0 and 1, as sums of products of attention may be."""
     return (float(text), ()) if 0 <= float(text) <= 1 else (None, (f"confidence={text}",))
 
 
@@ -78,4 +78,4 @@ def _atoms(line: str, begin: int, end: int) -> Iterator[_Written]:
         position = found.end()
 
 
-FORMAT = Format(FormatName.NEURAL_LP, _TITLE, _EXAMPLE, mostly(rf"{START}.+\([A-Z]\w*, ?[A-Z]\w*\) <--"), read)
+FORMAT = RuleFormat(FormatName.NEURAL_LP, _TITLE, _EXAMPLE, mostly(rf"{START}.+\([A-Z]\w*, ?[A-Z]\w*\) <--"), read)

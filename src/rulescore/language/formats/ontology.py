@@ -1,7 +1,7 @@
 """Axioms of OWL and shapes of SHACL, as rules and declarations.
 
-What forbids something becomes a hard rule, and a declaration beside it by which it refutes the heads of other rules. What concludes
-something becomes a rule whose kind the data decide. A class is a constant: that a thing is of it is a fact of `rdf:type`.
+An axiom that forbids something becomes a hard rule, and a declaration by which it refutes the heads of other rules. An axiom that
+concludes something becomes a rule whose kind the data decide. A class is a constant, and its members are facts of `rdf:type`.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _CHAIN = f"{OWL}propertyChainAxiom"
 
 @dataclass(frozen=True, slots=True)
 class Ontology:
-    """`left_out`: axioms that are not understood, in words, with the names of what they are about."""
+    """`left_out`: axioms that we do not understand, in words, with the names of what they are about."""
 
     program: Program
     left_out: tuple[NotUnderstood, ...]
@@ -69,7 +69,7 @@ def read_ontology(triples: Iterable[Triple]) -> Ontology:
 
 
 def _distinct(statements: Iterable[Statement]) -> Iterator[Statement]:
-    """Statements without repetitions, and names of rules that are each their own."""
+    """Statements without repetitions, with a unique name for each rule."""
     seen: set[object] = set()
     taken: Counter[str | None] = Counter()
     for one in statements:
@@ -89,7 +89,7 @@ def _renamed(rule: Rule, name: str) -> Rule:
 
 
 def _predicates(statements: Iterable[Statement]) -> list[PredicateDeclaration]:
-    """Every property that a rule names, declared: one without facts is no slip of the pen."""
+    """Declarations of every property that a rule names: if it has no facts, that is not a slip of the pen."""
     rules = (one for one in statements if isinstance(one, Rule))
     found = {
         one.predicate: None for rule in rules for part in (rule.head, rule.body) for one in atoms_in(part) if isinstance(one, Atom)
@@ -132,7 +132,7 @@ def _related(subject: Node, predicate: str, value: Node) -> Iterator[Made]:
 
 
 def _odd(subject: str, predicate: str, value: str) -> str | None:
-    """What keeps an axiom about two names from being understood, in words."""
+    """Why we do not understand an axiom about two names, in words; None if we do."""
     if value in _DATATYPES or value.startswith(XSD):
         return "of a datatype"
     if value == f"{OWL}Nothing":
@@ -172,8 +172,8 @@ def _disjoint_classes(left: str, right: str) -> Iterator[Statement]:
 
 
 def _several_classes(classes: Sequence[str]) -> Iterator[Statement]:
-    """One rule for all of them: pairs of a hundred classes would be thousands. Declarations are cheap, and those of two atoms keep
-    the rules that they refute in the family that is counted together."""
+    """One rule for all classes: a hundred of them would make thousands of pairs. Declarations are cheap, and those of two atoms
+    keep the rules that they refute in the family that we count together."""
     some = tuple(map(Constant, classes))
     both = Membership(Y, some), Membership(Z, some)
     types = Atom(TYPE, (X, Y)), Atom(TYPE, (X, Z))
@@ -276,14 +276,14 @@ _READERS: dict[str, Callable[[str, str], Iterator[Statement]]] = {
 }
 _GROUPS = (f"{OWL}AllDisjointClasses", f"{OWL}AllDisjointProperties")
 
-# To be below or of these says nothing, nor does it to be below oneself: reasoners write such lines.
+# Axioms that something is below these, of these, or below itself say nothing: reasoners write such lines.
 _EVERYTHING = frozenset((f"{OWL}Thing", f"{RDFS}Resource", f"{OWL}topObjectProperty", f"{OWL}topDataProperty"))
 _CONCLUDING = frozenset(f"{RDFS}{name}" for name in ("subClassOf", "subPropertyOf", "domain", "range"))
 
-# The language has no test of what type a constant is.
+# The language has no test for the type of a constant.
 _DATATYPES = frozenset((f"{RDFS}Literal", f"{RDF}langString", f"{RDF}PlainLiteral", f"{OWL}real", f"{OWL}rational"))
 
-# What is declared to be of these is described elsewhere.
+# Other statements describe the things of these kinds.
 _KINDS = frozenset(
     f"{OWL}{name}"
     for name in (
@@ -304,7 +304,7 @@ _KINDS = frozenset(
     )
 )
 
-# What people read, parts of what is told as a whole, and that two things with two names are two.
+# Texts for people, parts of axioms that we read as a whole, and statements that two names mean two things.
 _SILENT = frozenset(
     (
         *(f"{RDFS}{name}" for name in ("label", "comment", "seeAlso", "isDefinedBy", "member")),

@@ -1,6 +1,6 @@
 """Prolog clauses, and what Popper prints: `f(A,B):- tail(A,C),f(C,B).` with `\\+`, `\\=`, atoms in quotes and comments by `%`.
 
-A file of plain clauses is in our own language as well, and read as such. Lists, `;`, cuts and directives are not read.
+Plain clauses are also in our own language, and we read them as such. We do not read lists, `;`, cuts and directives.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import NamedTuple
 from rulescore.errors import Source, Span
 from rulescore.language.formats.base import (
     LOG,
-    Format,
     FormatName,
     Found,
     MisreadError,
+    RuleFormat,
     SetAsideError,
     TableName,
     problem_at,
@@ -68,7 +68,7 @@ def read(source: Source, tables: Sequence[TableName]) -> Found:
 
 
 def _clauses(text: str) -> list[list[_Token]]:
-    """The tokens of each clause, its full stop last. Comments and logs become blanks, so that places stay."""
+    """The tokens of each clause, its full stop last. Comments and logs become blanks, so that offsets stay."""
     plain = _LOG.sub(lambda one: " " * len(one[0]), text)
     plain = _COMMENT.sub(lambda one: re.sub(r"[^\n]", " ", one[0]) if one[1] else one[0], plain)
     clauses: list[list[_Token]] = [[]]
@@ -186,8 +186,8 @@ _CLAUSE = re.compile(r".*:-")
 
 
 def _recognises(lines: Sequence[str]) -> bool:
-    """Clauses with something that our own language does not have."""
+    """Whether there are clauses, and signs that our own language does not have."""
     return any(map(_CLAUSE.match, lines)) and any(map(_SIGN.match, lines))
 
 
-FORMAT = Format(FormatName.PROLOG, _TITLE, _EXAMPLE, _recognises, read)
+FORMAT = RuleFormat(FormatName.PROLOG, _TITLE, _EXAMPLE, _recognises, read)

@@ -1,5 +1,5 @@
 """PSL: `weight: body & body -> head | head ^2`; a rule that ends in a full stop is hard. Names in quotes are constants, all other
-arguments variables. Arithmetic rules are not read."""
+arguments variables. We do not read arithmetic rules."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from dataclasses import replace
 from rulescore.errors import Source, Span
 from rulescore.language.formats.base import (
     NUMBER,
-    Format,
     FormatName,
     Found,
     MisreadError,
+    RuleFormat,
     SetAsideError,
     TableName,
     read_lines,
@@ -89,4 +89,4 @@ def _term(text: str, span: Span) -> Variable | Constant:
     return Constant(text[1:-1], span) if text[0] in "'\"" else Variable(text, span)
 
 
-FORMAT = Format(FormatName.PSL, _TITLE, _EXAMPLE, some(rf"{NUMBER}\s*:\s*\S.*(?:->|>>|\^\s*[12]\s*$)"), read)
+FORMAT = RuleFormat(FormatName.PSL, _TITLE, _EXAMPLE, some(rf"{NUMBER}\s*:\s*\S.*(?:->|>>|\^\s*[12]\s*$)"), read)

@@ -1,5 +1,5 @@
-"""RNNLogic: numbers of relations, the head first, then a chain; `relations.dict` beside the file has their names. A number from
-the number of relations on is a relation turned round."""
+"""RNNLogic: numbers of relations, the head first, then a chain; `relations.dict` beside the file has their names. With n
+relations, the numbers from n on are relations turned round."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from itertools import pairwise
 
 from rulescore.errors import Diagnostic, InputError, Place, Source, Span
 from rulescore.language.formats.base import (
-    Format,
     FormatName,
     Found,
     MisreadError,
+    RuleFormat,
     TableName,
     mostly,
     path,
@@ -72,4 +72,4 @@ def _atom(relations: list[str], number: int, left: Variable, right: Variable, sp
     return Atom(relations[number], (left, right), span)
 
 
-FORMAT = Format(FormatName.RNNLOGIC, _TITLE, _EXAMPLE, mostly(r"\d+(?: \d+)+$"), read)
+FORMAT = RuleFormat(FormatName.RNNLOGIC, _TITLE, _EXAMPLE, mostly(r"\d+(?: \d+)+$"), read)

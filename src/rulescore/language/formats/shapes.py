@@ -1,6 +1,6 @@
-"""Shapes of SHACL as rules. A shape says what holds of the facts as they are: what is absent is missing.
+"""Shapes of SHACL as rules. A shape is about the facts as they are: an absent fact is missing.
 
-Things of a class below the target's are targets, too, as far as the same file says which classes are below.
+Things of a class below the target's are targets as well, if the same file says that the class is below.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _TARGETS = tuple(f"{SHACL}{name}" for name in ("targetClass", "targetSubjectsOf"
 _PATH, _PROPERTY = f"{SHACL}path", f"{SHACL}property"
 _KINDS = (Iri(f"{SHACL}NodeShape"), Iri(f"{SHACL}PropertyShape"))
 
-# What people read, where a shape applies, and what it is made of.
+# Texts for people, the targets of a shape, and its parts.
 _SILENT = frozenset(
     (
         *_TARGETS,
@@ -77,7 +77,7 @@ class _Path:
 
 
 def read_shapes(graph: Graph) -> Iterator[Made]:
-    """The rules of all shapes that have a target; a shape that others refer to is told with them."""
+    """The rules of all shapes that have a target; we read a shape that others refer to with them."""
     for shape in dict.fromkeys(_shapes(graph)):
         targets = []
         for found in _targets(graph, shape):
@@ -175,7 +175,7 @@ def _path(graph: Graph, shape: Node) -> _Path | None:
 
 
 def _constraint(graph: Graph, target: _Target, path: _Path, predicate: str, value: Node) -> Iterator[Statement]:
-    """The rules of one constraint; none if it is not understood."""
+    """The rules of one constraint; none if we do not understand it."""
     name = f"{target.shown}.{path.shown} {short(predicate).removeprefix('sh:')}"
     match predicate.removeprefix(SHACL), value:
         case "maxCount", Literal(text) if text.isdecimal():

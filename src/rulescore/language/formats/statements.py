@@ -58,7 +58,7 @@ def denial(name: str, *body: Condition) -> Rule:
 
 
 def constraint(name: str, head: Head, *body: Condition, description: str | None = None) -> Rule:
-    """What is forbidden is forbidden, however often the data do it."""
+    """A hard rule, however often the data violate it."""
     return Rule(head, And(body), name, Kind.HARD, description=description)
 
 

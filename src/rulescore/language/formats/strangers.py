@@ -1,4 +1,4 @@
-"""Files that are no rules, by their first lines: what they probably are, and what reads them."""
+"""Files without rules: what they probably are by their first lines, and how to read them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _ONTOLOGY = "an ontology is read as rules if its name ends so: `.ttl`, `.nt`, `.
 _COMMENT = re.compile(r"\s*(?:#|//|%|\Z)")
 _MOST_LINES = 50
 
-# Each pattern has to match all of the lines that it is asked about: the first one, or the first fifty.
+# Each pattern must match all lines that we try it on: the first one, or the first fifty.
 _FIRST = (
     (re.compile(r"\s*(?:@prefix|@base|PREFIX|BASE)\b"), "Turtle", _ONTOLOGY),
     (re.compile(r"\s*<(?:\?xml|!DOCTYPE|rdf:RDF)"), "RDF/XML", _ONTOLOGY),
@@ -25,7 +25,7 @@ _EVERY = (
 
 
 def data_file(text: str, *, arrows: bool) -> tuple[str, str] | None:
-    """What a text is that is no rules, and what to do with it. `arrows`: it has signs of rules, so that rows are not looked for."""
+    """What a text without rules probably is, and what to do. `arrows`: it has signs of rules, so that we do not look for rows."""
     lines = [line.rstrip() for line in text[:100_000].split("\n") if not _COMMENT.match(line)][:_MOST_LINES]
     if len(lines) >= 3 and all(line.startswith(("Heads:", "Tails:")) for line in lines[1:3]):
         return "an AnyBURL ranking", "give it as predictions: `--predictions MODEL=FILE`"

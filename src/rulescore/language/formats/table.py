@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-from rulescore.errors import Diagnostic, InputError, suggestion
+from rulescore.errors import Diagnostic, InputError, meant
 from rulescore.language.formats import (
     amie,
     anyburl,
@@ -19,14 +19,12 @@ from rulescore.language.formats import (
     rnnlogic,
     uniker,
 )
-from rulescore.language.formats.base import Format, FormatName
+from rulescore.language.formats.base import FormatName, RuleFormat
 
-CODES = {"E153": "a format of rules is unknown"}
-
-FORMATS: dict[FormatName, Format] = {
+FORMATS: dict[FormatName, RuleFormat] = {
     one.name: one
     for one in (
-        # The first that recognises a text has it: those with the most special lines come first.
+        # The first format that recognises a text wins: those with the most special lines come first.
         anyburl.FORMAT,
         neural_lp.FORMAT,
         ncrl.FORMAT,
@@ -45,8 +43,8 @@ _LINES = re.compile(r"[^\n]+")
 _COMMENT = re.compile(r"\s*(?:#|//|%|$)")
 
 
-def recognise(text: str) -> Format | None:
-    """The format of another tool that a text is in, by its first lines; None for our own language and for what nobody knows."""
+def recognise(text: str) -> RuleFormat | None:
+    """The format of another tool that a text is in, by its first lines; None for our own language and for unknown formats."""
     found = (line[0].rstrip() for line in _LINES.finditer(text) if not _COMMENT.match(line[0]))
     lines = list(islice(found, _MOST_LINES))
     return next((one for one in FORMATS.values() if lines and one.recognises(lines)), None)
@@ -55,7 +53,6 @@ def recognise(text: str) -> Format | None:
 def named_format(name: str) -> FormatName:
     if name in list(FormatName):
         return FormatName(name)
-    close = suggestion(name, list(FormatName))
-    helps = (f"did you mean `{close}`?",) if close else ()
+    helps = meant(name, list(FormatName))
     notes = (f"the formats are {', '.join(f'`{one}`' for one in FormatName)}",)
     raise InputError(Diagnostic("E153", f"there is no format of rules `{name}`", notes=notes, helps=helps))

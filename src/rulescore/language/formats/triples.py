@@ -1,4 +1,4 @@
-"""The statements of an RDF file, to be asked for by subject and predicate."""
+"""The statements of an RDF file, by subject and predicate."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Graph:
         return found
 
     def below(self, name: str) -> list[str]:
-        """A class and those that are said to be below it, by their names."""
+        """The names of a class and of the classes that the file puts below it."""
         found = {name: None}
         waiting = [name]
         while waiting:

@@ -1,4 +1,4 @@
-"""Denial constraints over one or two rows of a table: what HoloClean and Desbordante write in their own letters."""
+"""Denial constraints over one or two rows of a table: HoloClean and Desbordante write them, each in its own syntax."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class TupleCell:
     """An attribute of one of the rows."""
 
     row: str
@@ -23,10 +23,10 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
-    left: Cell | Constant
+class TupleComparison:
+    left: TupleCell | Constant
     operator: Operator
-    right: Cell | Constant
+    right: TupleCell | Constant
 
 
 def the_table(source: Source, tables: Sequence[TableName], title: str) -> TableName:
@@ -48,58 +48,61 @@ def constant(text: str, span: Span) -> Constant | None:
     return None
 
 
-def denial(compared: Sequence[Compared], table: TableName, span: Span) -> Rule:
-    """`false` over the rows. Attributes that are equal share a variable. Two rows are different ones: their keys are, unless a
-    comparison of one attribute says so already."""
-    cells = [cell for one in compared for cell in (one.left, one.right) if isinstance(cell, Cell)]
+def denial(compared: Sequence[TupleComparison], table: TableName, span: Span) -> Rule:
+    """A rule with the head `false`. Equal attributes share a variable. Two rows must have different keys, unless a comparison of
+    one attribute says already that they differ."""
+    cells = [cell for one in compared for cell in (one.left, one.right) if isinstance(cell, TupleCell)]
     rows = list(dict.fromkeys(cell.row for cell in cells))
     if len(rows) > 2 or not cells:
         raise MisreadError("a constraint is about one row or two")
     apart = len(rows) == 2 and not any(_differ(one) for one in compared)
-    keys = [Cell(row, attribute) for row in rows for attribute in table.key] if apart else []
+    keys = [TupleCell(row, attribute) for row in rows for attribute in table.key] if apart else []
     terms = _terms([*keys, *cells], compared, rows, span)
     body: list[Condition] = []
     for row in rows:
         own = dict.fromkeys(cell for cell in (*keys, *cells) if cell.row == row)
         body.append(RowAtom(table.name, tuple((cell.attribute, terms[cell]) for cell in own), span))
     for one in compared:
-        left, right = (terms[side] if isinstance(side, Cell) else side for side in (one.left, one.right))
+        left, right = (terms[side] if isinstance(side, TupleCell) else side for side in (one.left, one.right))
         if one.operator is not Operator.EQUAL or left != right:
             body.append(Comparison(one.operator, left, right, span))
     if apart:
         different = [
-            Comparison(Operator.DIFFERENT, terms[Cell(rows[0], one)], terms[Cell(rows[1], one)], span) for one in table.key
+            Comparison(Operator.DIFFERENT, terms[TupleCell(rows[0], one)], terms[TupleCell(rows[1], one)], span)
+            for one in table.key
         ]
         body.append(different[0] if len(different) == 1 else Or(tuple(different), span))
     return rule_of(Falsity(span), body, span)
 
 
-def _differ(one: Compared) -> bool:
+def _differ(one: TupleComparison) -> bool:
     match one.left, one.right:
-        case Cell(row, attribute), Cell(other, same):
+        case TupleCell(row, attribute), TupleCell(other, same):
             return row != other and attribute == same and one.operator in _STRICT
         case _:
             return False
 
 
-def _terms(cells: Sequence[Cell], compared: Sequence[Compared], rows: Sequence[str], span: Span) -> dict[Cell, Variable | Constant]:
-    """The term of each cell: cells that are equal have one."""
-    first: dict[Cell, Cell] = {cell: cell for cell in cells}
-    given: dict[Cell, Constant] = {}
+def _terms(
+    cells: Sequence[TupleCell], compared: Sequence[TupleComparison], rows: Sequence[str], span: Span
+) -> dict[TupleCell, Variable | Constant]:
+    """The term of each cell; equal cells share one."""
+    first: dict[TupleCell, TupleCell] = {cell: cell for cell in cells}
+    given: dict[TupleCell, Constant] = {}
     for one in compared:
         match one:
-            case Compared(Cell() as left, Operator.EQUAL, Cell() as right):
+            case TupleComparison(TupleCell() as left, Operator.EQUAL, TupleCell() as right):
                 old, new = first[right], first[left]
                 first = {cell: new if root == old else root for cell, root in first.items()}
             case _:
                 pass
     for one in compared:
         match one:
-            case Compared(Cell() as cell, Operator.EQUAL, Constant() as value):
+            case TupleComparison(TupleCell() as cell, Operator.EQUAL, Constant() as value):
                 given.setdefault(first[cell], value)
             case _:
                 pass
-    names: dict[Cell, str] = {}
+    names: dict[TupleCell, str] = {}
     for cell in dict.fromkeys(first.values()):
         shared = len({other.row for other, root in first.items() if root == cell}) == 2
         word = re.sub(r"\W", "_", cell.attribute)

@@ -9,10 +9,10 @@ from itertools import pairwise
 from rulescore.errors import Source, Span
 from rulescore.language.formats.base import (
     NUMBER,
-    Format,
     FormatName,
     Found,
     MisreadError,
+    RuleFormat,
     TableName,
     mostly,
     path,
@@ -57,4 +57,4 @@ def _atom(name: str, left: Variable, right: Variable, span: Span) -> Atom:
     return Atom(name, (left, right), span)
 
 
-FORMAT = Format(FormatName.UNIKER, _TITLE, _EXAMPLE, mostly(rf"{NUMBER}(\t[^\t()]+){{2,}}$"), read)
+FORMAT = RuleFormat(FormatName.UNIKER, _TITLE, _EXAMPLE, mostly(rf"{NUMBER}(\t[^\t()]+){{2,}}$"), read)

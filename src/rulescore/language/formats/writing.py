@@ -1,29 +1,24 @@
-"""Rules in the formats of other tools. A rule is written only if the reader gives it back, up to names of variables."""
+"""Rules in the formats of other tools. We write a rule only if our reader gives it back, up to names of variables."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
-from rulescore.errors import Diagnostic, InputError, Severity, Source
+from rulescore.errors import Diagnostic, InputError, Severity, Source, place_of
 from rulescore.language.formats import anyburl, mln, uniker
-from rulescore.language.formats.base import WEIGHT_TAG, Format, FormatName
+from rulescore.language.formats.base import WEIGHT_TAG, FormatName, RuleFormat
 from rulescore.language.names import rule_names
 from rulescore.language.printer import print_program
 from rulescore.language.syntax import And, Atom, Condition, Constant, Falsity, Head, Or, Program, Rule, Term, Variable, Wildcard
 
-CODES = {
-    "E156": "a rule does not fit the format that it is to be written in",
-    "W153": "the format that is written cannot say everything",
-}
-
 
 class UnfitError(Exception):
-    """Why a format cannot say a rule."""
+    """Why a format cannot express a rule."""
 
 
 def converted(program: Program, form: FormatName) -> tuple[str, tuple[Diagnostic, ...]]:
-    """The rules as a file, and what of them is left out. Every rule that does not fit is a problem."""
+    """The rules as a file, and warnings of what it leaves out. Raises InputError with every rule that does not fit."""
     if form is FormatName.RULESCORE:
         return print_program(program), ()
     lines, problems = [], []
@@ -31,7 +26,7 @@ def converted(program: Program, form: FormatName) -> tuple[str, tuple[Diagnostic
         try:
             lines.append(f"{written(rule, form)}\n")
         except UnfitError as unfit:
-            place = rule.span.place() if rule.span else None
+            place = place_of(rule.span)
             problems.append(Diagnostic("E156", f"rule `{name}` cannot be written for {_FORMATS[form].title}: {unfit}", place))
     if problems:
         raise InputError(problems)
@@ -69,7 +64,7 @@ def _write_anyburl(rule: Rule) -> str:
     if rule.confidence is None or rule.support is None:
         raise UnfitError("it has no `@confidence` and `@support`, with which each line begins")
     head, body = _atom(rule.head), _atoms(rule.body)
-    # How many the rule predicted is not kept; it is what both figures say, to the nearest whole number.
+    # We do not keep the number of predictions; both figures together give it, to the nearest whole number.
     predicted = round(rule.support / rule.confidence) if rule.confidence else 0
     letters = _letters((head, *body))
     said = ", ".join(_anyburl_atom(atom, letters) for atom in body)
@@ -141,10 +136,10 @@ def _chain(body: tuple[Atom, ...], first: str, last: str) -> Iterator[str]:
                 here = left
                 yield atom.predicate + uniker.TURNED
             case _:
-                raise UnfitError("its body is no chain from the first argument of the head to the second")
+                raise UnfitError("its body is not a chain from the first argument of the head to the second")
         seen.add(here)
     if here != last:
-        raise UnfitError("its body is no chain from the first argument of the head to the second")
+        raise UnfitError("its body is not a chain from the first argument of the head to the second")
 
 
 def _weight(rule: Rule) -> str:
@@ -165,7 +160,7 @@ def _text(term: Term) -> str:
     """The name of an entity. Other types would come back as names."""
     if isinstance(term, Constant) and isinstance(term.value, str):
         return term.value
-    raise UnfitError("it has a constant that is no text")
+    raise UnfitError("it has a constant that is not a text")
 
 
 def _standard(rule: Rule) -> Rule:
@@ -200,4 +195,4 @@ WRITERS: dict[FormatName, Callable[[Rule], str]] = {
     FormatName.MLN: _write_mln,
     FormatName.UNIKER: _write_uniker,
 }
-_FORMATS: dict[FormatName, Format] = {one.name: one for one in (anyburl.FORMAT, mln.FORMAT, uniker.FORMAT)}
+_FORMATS: dict[FormatName, RuleFormat] = {one.name: one for one in (anyburl.FORMAT, mln.FORMAT, uniker.FORMAT)}

@@ -1,4 +1,4 @@
-"""Results as charts, drawn with Altair. Nothing else of this package imports it."""
+"""Results as charts, drawn with Altair. No other part of the package imports Altair."""
 
 from rulescore.errors import MissingExtraError
 

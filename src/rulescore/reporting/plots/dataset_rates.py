@@ -31,8 +31,8 @@ _TICKS = (0, 0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1)
 
 
 def dataset_rates_chart(evaluation: Evaluation, published: Any = None) -> Any:
-    """A row a rule, from the one that is violated most. Of many rules: a curve of all, and rows of those that are published or are
-    violated most."""
+    """A row a rule, from the one that is violated most. If there are many rules: a curve of all, and rows of those that are
+    published or are violated most."""
     rows = published_rows(published, ("rule", "value"))
     refuse_unknown(rows, "rule", {rule.info.name for rule in evaluation.rule_results})
     known = {row["rule"]: row["value"] for row in rows}

@@ -51,26 +51,26 @@ class Plots:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """The files of the figures, and of those that do not apply, why."""
+class WrittenFigures:
+    """The files of the figures, and why the others do not apply."""
 
     paths: tuple[Path, ...]
     left_out: dict[str, str]
 
 
-def write_figures(evaluation: Evaluation, folder: Path) -> Written:
+def write_figures(evaluation: Evaluation, folder: Path) -> WrittenFigures:
     """Every figure that applies but the curve, as SVG, PNG and PDF, into a folder that is swapped whole."""
     plots = Plots(evaluation)
     figures = {"dataset_rates": plots.dataset_rates, "rules": plots.rules, "models": plots.models, "tradeoff": plots.tradeoff}
     return _written(figures, folder, PLOT_FILES)
 
 
-def write_curve(evaluation: Evaluation, folder: Path, over: CurveOver) -> Written:
+def write_curve(evaluation: Evaluation, folder: Path, over: CurveOver) -> WrittenFigures:
     """The curve alone: it is of all answers, the other figures of those that `score` counts."""
     return _written({"curve": lambda: curve_chart(evaluation, None, over)}, folder, CURVE_FILES)
 
 
-def _written(figures: Mapping[str, Callable[[], Any]], folder: Path, own: Collection[str]) -> Written:
+def _written(figures: Mapping[str, Callable[[], Any]], folder: Path, own: Collection[str]) -> WrittenFigures:
     left_out: dict[str, str] = {}
     contents: dict[str, str | Any] = {}
     for name, draw in figures.items():
@@ -81,11 +81,11 @@ def _written(figures: Mapping[str, Callable[[], Any]], folder: Path, own: Collec
             continue
         contents |= {f"{name}.{ending}": content for ending, content in rendered(chart).items()}
     with new_folder(folder, own) as draft:
-        return Written(write_all(draft, folder, contents), left_out)
+        return WrittenFigures(write_all(draft, folder, contents), left_out)
 
 
 def rendered(chart: Any) -> dict[str, str | bytes]:
-    """A chart as SVG, and as PNG and PDF of the same drawing. No address is ever asked for data or for fonts."""
+    """A chart as SVG, and as PNG and PDF of the same drawing. It loads neither data nor fonts from any address."""
     spoken = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
     version = spoken if spoken in vl_convert.get_vegalite_versions() else None  # then the newest it has
     svg = vl_convert.vegalite_to_svg(chart.to_dict(), vl_version=version, allowed_base_urls=[])

@@ -1,4 +1,4 @@
-"""What all figures look like. Models are told apart by colours that the colour-blind tell apart and, in grey, by shapes and dashes;
+"""What all figures look like. Models differ in colours that the colour-blind can distinguish and, in grey, in shapes and dashes;
 values of this result are filled, published ones hollow."""
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ BESIDE = "● this result, ○ published"
 GREY = "#595959"
 
 MOST_LABELLED, NAMED = 40, 24
-"""If there are more rules than the first, all are drawn as a curve, and the second number of them by name; more if more are
-published, but never more than the first."""
+"""If there are more rules than the first number, we draw all as a curve, and as many as the second number by name; more if more
+are published, but never more than the first number."""
 
 NUMBERS = ",.6~r"
 """How numbers stand at axes: 0.05, 1,000."""
@@ -36,7 +36,8 @@ _FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 
 
 def labels(names: Iterable[str]) -> dict[str, str]:
-    """A label for each name: what cannot be seen is spelt out, the middle of a long one is left out, and no two are the same."""
+    """A label for each name: hidden characters are spelt out, the middle of a long name is left out, and no two labels are the
+    same."""
     found: dict[str, str] = {}
     taken: Counter[str] = Counter()
     for name in dict.fromkeys(names):
@@ -47,7 +48,7 @@ def labels(names: Iterable[str]) -> dict[str, str]:
 
 
 def rule_text(text: str) -> str:
-    """The text of a rule, as a chart tells it of a mark that is pointed at."""
+    """The text of a rule, for the tooltip of a mark."""
     return _shortened(visible(text), _LONGEST_TEXT)
 
 
@@ -83,8 +84,8 @@ def _cycle(given: Sequence[Any], number: int) -> list[Any]:
 
 
 def wide(greatest: float, *, whole: bool = False) -> dict[str, Any]:
-    """The scale and axis of scores from 0 on: as they are if they are near each other, else so that both small and large ones can
-    be read. `whole`: they are counts."""
+    """The scale and axis of scores from 0 on: linear if they are small, else logarithmic, so that both small and large ones can be
+    read. `whole`: they are counts."""
     if greatest <= 5:
         return {
             "scale": alt.Scale(domain=[0, max(greatest * 1.08, 0.1)], nice=False),

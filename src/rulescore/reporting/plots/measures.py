@@ -11,7 +11,7 @@ from rulescore.scoring.results import ModelResult
 SCORES = {"hard_score": "RVS hard", "soft_score": "RVS soft", "hard_mean": "hard mean", "soft_mean": "soft mean"}
 
 Values = Mapping[str, Mapping[str, float]]
-"""By measure and model; what is undefined is left out."""
+"""By measure and model; undefined values are left out."""
 
 
 def measures(evaluation: Evaluation) -> dict[str, dict[str, float]]:

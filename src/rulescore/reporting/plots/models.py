@@ -35,7 +35,7 @@ def models_chart(evaluation: Evaluation, published: Any = None) -> Any:
 
 
 def _words(evaluation: Evaluation, name: str) -> dict[str, str]:
-    """What stands for the scores that are not defined or say nothing."""
+    """The words in place of scores that are not defined or say nothing."""
     found = {model.name: getattr(model, name) for model in evaluation.model_results}
     return {model: one.mark or "undefined" for model, one in found.items() if one.value is None or one.mark is not None}
 

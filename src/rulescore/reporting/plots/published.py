@@ -8,16 +8,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from rulescore.errors import Diagnostic, InputError, suggestion
-
-CODES = {
-    "E791": "published values are not a table of the columns that a figure needs, or are of what the result has not",
-    "E792": "a figure is asked for of what the result has not",
-}
+from rulescore.errors import Diagnostic, InputError, meant
 
 
 class NothingToDrawError(InputError):
-    """The result has not what a figure shows."""
+    """The result lacks what a figure shows."""
 
     def __init__(self, figure: str, reason: str, *helps: str) -> None:
         self.figure, self.reason, self._made_of = figure, reason, (figure, reason, *helps)
@@ -28,13 +23,15 @@ class NothingToDrawError(InputError):
 
 
 def published_rows(table: Any, columns: Sequence[str]) -> list[dict[str, Any]]:
-    """The rows of a table that have a value. NaN is none, as in a frame of pandas."""
+    """The rows of a table that have a value. NaN counts as missing, as in a frame of pandas."""
     if table is None:
         return []
     needed = ", ".join(f"`{name}`" for name in columns)
     if not isinstance(table, pa.Table):
         helps = (f"give an Arrow table with the columns {needed}",)
-        raise InputError(Diagnostic("E791", f"`published` is no Arrow table, but of type `{type(table).__name__}`", helps=helps))
+        raise InputError(
+            Diagnostic("E791", f"`published` is not an Arrow table, but of type `{type(table).__name__}`", helps=helps)
+        )
     if missing := [name for name in columns if name not in table.column_names]:
         message = f"`published` has no column {', '.join(f'`{name}`' for name in missing)}"
         raise InputError(Diagnostic("E791", message, notes=(f"its columns are to be {needed}",)))
@@ -42,17 +39,16 @@ def published_rows(table: Any, columns: Sequence[str]) -> list[dict[str, Any]]:
     try:
         typed = pa.table({name: table[name].cast(pa.float64() if name in numbers else pa.string()) for name in columns})
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        message = "`published` has a value that is no number, or a name that is no text"
+        message = "`published` has a value that is not a number, or a name that is not a text"
         raise InputError(Diagnostic("E791", message, notes=(str(error),))) from error
     rows = [row for row in typed.to_pylist() if None not in row.values()]
     return [row for row in rows if all(isfinite(row[name]) for name in numbers.intersection(columns))]
 
 
 def refuse_unknown(rows: Sequence[dict[str, Any]], column: str, known: Collection[str]) -> None:
-    """Refuses published values of a rule or a measure that the result has not."""
+    """Refuses published values of a rule or a measure that the result does not have."""
     for name in dict.fromkeys(row[column] for row in rows):
         if name not in known:
-            meant = suggestion(name, list(known))
-            helps = () if meant is None else (f"did you mean `{meant}`?",)
-            message = f"`published` has a value of the {column} `{name}`, which the result has not"
+            helps = meant(name, list(known))
+            message = f"`published` has a value of the {column} `{name}`, which the result does not have"
             raise InputError(Diagnostic("E791", message, helps=helps))

@@ -45,8 +45,8 @@ Scores = Mapping[tuple[str, str], float]
 
 
 def rules_chart(evaluation: Evaluation, published: Any = None) -> Any:
-    """Hard rules and soft rules, a row each with a mark for each model. Of many rules: rows of those that are published, separate
-    the models most or are broken most, and curves of all."""
+    """Hard rules and soft rules, a row each with a mark for each model. If there are many rules: rows of those that are published,
+    separate the models most or are broken most, and curves of all."""
     rows = published_rows(published, ("rule", "model", "value"))
     refuse_unknown(rows, "rule", {rule.info.name for rule in evaluation.rule_results})
     theirs = {(row["rule"], row["model"]): row["value"] for row in rows}
@@ -96,7 +96,7 @@ def _named(evaluation: Evaluation, drawn: Sequence[RuleResult], published: set[s
 
 
 def _by_kind(rules: Sequence[RuleResult]) -> dict[RuleKind, list[RuleResult]]:
-    """A rule that is neither, for which a score is published, stands among the soft ones."""
+    """A rule that is neither, but has a published score, stands among the soft ones."""
     hard = [rule for rule in rules if rule.kind is RuleKind.HARD]
     others = [rule for rule in rules if rule.kind is not RuleKind.HARD]
     return {kind: some for kind, some in ((RuleKind.HARD, hard), (RuleKind.SOFT, others)) if some}

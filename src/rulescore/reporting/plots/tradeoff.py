@@ -7,7 +7,7 @@ from typing import Any
 
 import altair as alt
 
-from rulescore.errors import Diagnostic, InputError, suggestion
+from rulescore.errors import Diagnostic, InputError, meant
 from rulescore.reporting.plots.look import BESIDE, OURS, PUBLISHED, colours, data, finished, labels, legend, shapes, wide
 from rulescore.reporting.plots.measures import SCORES, Values, by_measure, measure_title, measures
 from rulescore.reporting.plots.published import NothingToDrawError, published_rows, refuse_unknown
@@ -42,9 +42,8 @@ def tradeoff_chart(evaluation: Evaluation, published: Any = None, metric: str | 
 
 
 def _unknown(metric: str, known: list[str]) -> Diagnostic:
-    meant = suggestion(metric, known)
     notes = (f"measured were {', '.join(f'`{name}`' for name in known)}",)
-    helps = () if meant is None else (f"did you mean `{meant}`?",)
+    helps = meant(metric, known)
     return Diagnostic("E792", f"no metric `{metric}` was measured", notes=notes, helps=helps)
 
 

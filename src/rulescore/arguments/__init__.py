@@ -1,0 +1,1 @@
+"""Turns what users write (Python arguments, options, the project file) into a setting."""

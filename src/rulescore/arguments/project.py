@@ -1,0 +1,302 @@
+"""The project file `rulescore.toml`: a setting on disk."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from rulescore.arguments.deeds import ALL_DEEDS, Deed
+from rulescore.arguments.functions import imported, only_named
+from rulescore.arguments.options import (
+    FunctionSection,
+    GateSection,
+    Location,
+    PredictionsSection,
+    RefutationSection,
+    SourceSection,
+)
+from rulescore.arguments.project_file import ProjectFile, read_project
+from rulescore.arguments.rule_sources import rule_sources
+from rulescore.arguments.stored import table_answers, table_facts
+from rulescore.arguments.tables import (
+    keyed_tables,
+    predicts_values,
+    table_predictions,
+    target_table,
+    the_target_table,
+    unnamed_target,
+)
+from rulescore.arguments.trust import folder_to_write, refuse_untrusted
+from rulescore.arguments.truth import held_out
+from rulescore.errors import Diagnostic, InputError, Place, Source, Span, attempt
+from rulescore.language.printer import print_statement
+from rulescore.language.syntax import Closed, ExtractIncompatible, IncompatibleGroup
+from rulescore.readers.sources import observed_streams, prediction_streams
+from rulescore.setting.gates import GateText
+from rulescore.setting.model import (
+    DatabaseTable,
+    EngineOptions,
+    FactSource,
+    FactTable,
+    Function,
+    HeldOut,
+    KeyedTable,
+    ModelPredictions,
+    Setting,
+    SqlRule,
+    TablePredictions,
+)
+from rulescore.setting.outputs import OutputFormat
+
+_INLINE_RULES = re.compile(r"""^[ \t]*(?:rules[ \t]*\.[ \t]*)?text[ \t]*=[ \t]*(?:\"{3}|'{3})\r?\n""", re.MULTILINE)
+
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """What a project file describes: a setting, where and how to write results, and the gates that results must meet."""
+
+    setting: Setting
+    output_folder: Path | None = None
+    plots_folder: Path | None = None
+    formats: tuple[OutputFormat, ...] = ()
+    gates: tuple[GateText, ...] = ()
+
+
+def load_project(path: Path | str, *, trusted: bool = False, does: Collection[Deed] = ALL_DEEDS) -> Project:
+    """Reads a project file; paths in it are relative to it. All its problems are raised together. `trusted`: the caller allows all
+    that the file asks for. `does`: the deeds that the caller is going to do; without code, functions are known by name alone."""
+    file = read_project(Path(path))
+    if not trusted:
+        refuse_untrusted(file, does)
+    return _SettingBuilder(file, calls=Deed.CODE in does).build()
+
+
+def project_gates(file: ProjectFile) -> tuple[GateText, ...]:
+    return tuple(_gate(file, name, section) for name, section in file.sections.gates.items())
+
+
+def _gate(file: ProjectFile, name: str, section: GateSection) -> GateText:
+    text, place = section.fail_if, file.place(("gates", name, "fail_if"))
+    span = Span(Source(f"{file.path} (gates.{name})", text), 0, len(text))
+    if place is not None and place.line is not None and place.text is not None:
+        # If the text stands unchanged behind its key, problems point at it there.
+        column = place.text.find(text, (place.column or 0) + place.length)
+        start = sum(len(line) + 1 for line in file.text.split("\n")[: place.line - 1]) + column
+        span = Span(Source(str(file.path), file.text), start, start + len(text)) if column >= 0 else span
+    models = None if section.models is None else tuple(section.models)
+    return GateText(text, span, name, section.severity, models, file.place(("gates", name, "models")), file.folder)
+
+
+class _SettingBuilder:
+    """Turns checked sections into a project, gathering the problems of all of them."""
+
+    def __init__(self, file: ProjectFile, *, calls: bool) -> None:
+        self._file = file
+        self._path, self._text, self._sections, self._place = file.path, file.text, file.sections, file.place
+        self._folder = file.folder
+        self._calls = calls
+        self._problems: list[Diagnostic] = []
+
+    def build(self) -> Project:
+        sections = self._sections
+        if not sections.facts and not sections.tables:
+            helps = ("give `facts`, or `tables`",)
+            self._problems.append(Diagnostic("E404", "`facts` is missing", self._place(()), helps=helps))
+        self._tables = self._attempt(("tables",), self._keyed_tables)
+        setting = Setting(
+            observed=self._streams("facts", sections.facts),
+            rules=(*self._rules(), *self._refutation()),
+            predictions=tuple(self._model(name, parts) for name, parts in sections.predictions.items()),
+            negatives=self._streams("negatives", sections.negatives),
+            scoring=sections.scoring.options(),
+            engine=self._engine(),
+            tables=self._tables,
+            functions=tuple(self._functions()),
+            sql_rules=tuple(self._sql_rules()),
+            truth=self._truth(),
+        )
+        if self._problems:
+            raise InputError(self._problems)
+        results, plots = (
+            None if folder is None else folder_to_write(self._folder, folder)
+            for folder in (sections.output.folder, sections.output.plots)
+        )
+        return Project(setting, results, plots, tuple(sections.output.formats), project_gates(self._file))
+
+    def _truth(self) -> HeldOut | None:
+        section = self._sections.truth
+        if section is None or len(self._tables) < len(self._sections.tables):
+            return None
+        described = section.described(self._folder)
+        found = self._attempt(("truth",), lambda: (held_out(described, self._tables, facts=bool(self._sections.facts)),))
+        return next(iter(found), None)
+
+    def _engine(self) -> EngineOptions:
+        options, spill = self._sections.engine.options(self._folder), self._sections.engine.spill_folder
+        return options if spill is None else replace(options, spill_folder=folder_to_write(self._folder, spill))
+
+    def _streams(self, key: str, sections: list[SourceSection]) -> tuple[FactSource, ...]:
+        files = [file for number, section in enumerate(sections) for file in self._files((key, number), section)]
+        streams = self._attempt((key,), partial(observed_streams, files)) if files else ()
+        tables = [
+            replace(
+                table_facts(table, predicate=predicate, layout=section.layout, columns=section.columns),
+                place=self._named_at((key, number), predicate),
+            )
+            for number, section in enumerate(sections)
+            for predicate, table in section.tables()
+        ]
+        published = [one for section in sections for one in section.published()]
+        if published and key != "facts":
+            message = "`database_schema` is for facts: it has observed ones and predictions"
+            self._problems.append(Diagnostic("E402", message, self._place((key,))))
+        return (*streams, *tables, *published)
+
+    def _keyed_tables(self) -> tuple[KeyedTable, ...]:
+        described = {name: section.described(self._folder) for name, section in self._sections.tables.items()}
+        return keyed_tables(described, lambda location: self._place(location) or Place(str(self._path)))
+
+    def _functions(self) -> Iterator[Function]:
+        for name, section in self._sections.functions.items():
+            yield from self._attempt(("functions", name), partial(self._function, name, section))
+
+    def _function(self, name: str, section: FunctionSection) -> tuple[Function]:
+        if not self._calls:
+            return (only_named(name, section.call),)
+        return (imported(name, section.call, section.arrow, self._folder),)
+
+    def _sql_rules(self) -> Iterator[SqlRule]:
+        for number, section in enumerate(self._sections.sql_rules):
+            yield section.rule(self._place(("sql_rules", number, "name")))
+
+    def _model(self, name: str, sections: Sequence[PredictionsSection]) -> ModelPredictions:
+        """The union of a model's parts."""
+        parts = [self._part(name, ("predictions", name, number), section) for number, section in enumerate(sections)]
+        given = {part.top_k: number for number, part in enumerate(parts) if part.top_k is not None}
+        if len(given) > 1:
+            (first, _), (other, number), *_ = given.items()
+            message = f"`top_k` of model `{name}` is {first} in one part and {other} in another"
+            self._problems.append(Diagnostic("E402", message, self._place(("predictions", name, number, "top_k"))))
+        streams = tuple(one for part in parts for one in part.streams)
+        return ModelPredictions(name, streams, next(iter(given), None), tuple(one for part in parts for one in part.tables))
+
+    def _part(self, name: str, location: Location, section: PredictionsSection) -> ModelPredictions:
+        if len(self._tables) < len(self._sections.tables):  # without all tables we cannot tell what is predicted
+            return ModelPredictions(name, ())
+        if (table := self._table_of(location, section)) is not None:
+            return self._table_model(name, location, section, table)
+        if section.table is None and self._tables and any(predicts_values(self._folder / path) for path in section.path or ()):
+            self._problems.append(replace(unnamed_target(name, self._tables), place=self._place(location)))
+            return ModelPredictions(name, ())
+        files = self._files(location, section)
+        streams = self._attempt(location, partial(prediction_streams, files)) if files else ()
+        if section.database_schema is not None:
+            message = "`database_schema` has models of its own"
+            helps = ("give it in `facts`",)
+            self._problems.append(Diagnostic("E402", message, self._place((*location, "database_schema")), helps=helps))
+        return ModelPredictions(name, (*streams, *self._answers(name, location, section)), section.top_k)
+
+    def _answers(self, model: str, location: Location, section: PredictionsSection) -> Iterator[FactTable]:
+        for predicate, table in section.tables():
+            found = table_answers(table, model, predicate=predicate, layout=section.layout, columns=section.columns)
+            yield replace(found, place=self._named_at(location, predicate))
+
+    def _named_at(self, location: Location, predicate: str | None = None) -> Place | None:
+        """Where a table of the engine's database is named."""
+        return self._place((*location, "database_table") if predicate is None else (*location, "database_predicates", predicate))
+
+    def _table_of(self, location: Location, section: PredictionsSection) -> KeyedTable | None:
+        """The table whose target a model predicts: the one it names or, if there are no facts to predict, the only one."""
+        if section.table is not None:
+            name = section.table
+            return next(iter(self._attempt((*location, "table"), lambda: (target_table(name, self._tables),))), None)
+        return None if self._sections.facts else the_target_table(self._tables)
+
+    def _table_model(self, name: str, location: Location, section: PredictionsSection, table: KeyedTable) -> ModelPredictions:
+        for key in ("predicates", "layout", "header", "types", "columns", "database_predicates", "database_schema", "tags"):
+            if key in section.model_fields_set:
+                message = f"`{key}` says nothing of predictions for a table"
+                notes = ("they have the columns of its key, and `prediction`",)
+                self._problems.append(Diagnostic("E402", message, self._place((*location, key)), notes=notes))
+        if section.path is None and section.database_table is None:
+            helps = ("give `path`, or `database_table`",)
+            self._problems.append(Diagnostic("E404", "`predictions` names no file", self._place(location), helps=helps))
+        streams = tuple(
+            stream
+            for path in section.path or ()
+            for stream in self._attempt(location, partial(self._table_predictions, table, self._folder / path, section))
+        )
+        if section.database_table is not None:
+            stored = DatabaseTable(None, section.database_table, place=self._named_at(location))
+            streams += (TablePredictions(table.name, stored),)
+        return ModelPredictions(name, (), section.top_k, streams)
+
+    def _table_predictions(self, table: KeyedTable, path: Path, section: PredictionsSection) -> tuple[TablePredictions]:
+        return (table_predictions(table, path, str(path), section.delimiter, section.format),)
+
+    def _files(self, location: Location, section: SourceSection) -> list[object]:
+        files = section.files(self._folder)
+        if section.in_database:
+            self._refuse_file_keys(location, section)
+        if not files and not section.in_database:
+            message = f"`{location[0]}` names no file"
+            helps = ("give `path`, or `predicates` with a path for each predicate",)
+            self._problems.append(Diagnostic("E404", message, self._place(location), helps=helps))
+        return list(files)
+
+    def _refuse_file_keys(self, location: Location, section: SourceSection) -> None:
+        """Report keys that describe files: tables have names and types of their own."""
+        keys = ["path", "predicates", "format", "delimiter", "header", "types"]
+        keys += ["layout", "columns"] if section.database_schema is not None else ["tags"]
+        for key in (one for one in keys if one in section.model_fields_set):
+            message = f"`{key}` says nothing of tables of the engine's database"
+            helps = ("describe files and tables apart",)
+            self._problems.append(Diagnostic("E402", message, self._place((*location, key)), helps=helps))
+
+    def _rules(self) -> Iterator[Source]:
+        section = self._sections.rules
+        for file in section.files(self._folder):
+            yield from self._attempt(("rules",), partial(rule_sources, file))
+        if section.text is not None:
+            yield self._inline_rules(section.text)
+
+    def _inline_rules(self, text: str) -> Source:
+        """Rules written into the project file keep the lines they stand on, so that problems point into that file."""
+        found = _INLINE_RULES.search(self._text)
+        if found is None:
+            return Source(f"{self._path} (rules.text)", text, self._folder)
+        lines_before = self._text.count("\n", 0, found.end())
+        return Source(str(self._path), "\n" * lines_before + text, self._folder)
+
+    def _refutation(self) -> Iterator[Source]:
+        statements = list(_refutation_statements(self._sections.refutation))
+        if statements:
+            yield Source(f"{self._path} (refutation)", "\n".join(statements) + "\n")
+
+    def _attempt(self, location: Location, make: Callable[[], tuple[Found, ...]]) -> tuple[Found, ...]:
+        """What `make` makes. We keep its problems, at the key they come from unless they have a place of their own."""
+        return attempt(self._problems, make, (), lambda: self._place(location))
+
+
+def _refutation_statements(section: RefutationSection) -> Iterator[str]:
+    """The declarations as the rule language writes them."""
+    for group in section.incompatible:
+        yield _statement("incompatible", group) if isinstance(group, str) else print_statement(IncompatibleGroup(tuple(group)))
+    if section.extract_incompatible:
+        yield print_statement(ExtractIncompatible())
+    for predicate in section.closed:
+        yield print_statement(Closed(None if predicate == "*" else predicate))
+    for text in section.functional:
+        yield _statement("functional", text)
+    for text in section.refute:
+        yield _statement("refute", text)
+
+
+def _statement(keyword: str, text: str) -> str:
+    return f"{keyword} {text.strip().removesuffix('.')}."

@@ -1,0 +1,206 @@
+"""A setting from Python objects or plain options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TypeVar, Unpack
+
+from rulescore.arguments.call_options import (
+    ReadingOptions,
+    ScoreOptions,
+    engine_options,
+    reading_options,
+    scoring_options,
+    takes,
+    with_defaults,
+)
+from rulescore.arguments.functions import registered
+from rulescore.arguments.rule_sources import RulesLike, rule_sources
+from rulescore.arguments.tables import (
+    keyed_tables,
+    predicts_values,
+    table_predictions,
+    target_table,
+    the_target_table,
+    unnamed_target,
+)
+from rulescore.arguments.truth import held_out
+from rulescore.errors import Diagnostic, InputError, attempt
+from rulescore.readers.aligned import plain_values
+from rulescore.readers.frames import is_frame
+from rulescore.readers.sources import FactsLike, observed_streams, prediction_streams, stem
+from rulescore.setting.model import (
+    FactSource,
+    HeldOut,
+    KeyedTable,
+    ModelPredictions,
+    Setting,
+    SqlRule,
+    TablePredictions,
+)
+from rulescore.values.keys import has_lone_surrogate
+
+Found = TypeVar("Found")
+
+_FACTS = "facts"
+
+
+@takes(ScoreOptions)
+def make_setting(
+    observed: FactsLike | None,
+    predictions: Mapping[str, FactsLike] | FactsLike | None = None,
+    rules: RulesLike = (),
+    **options: Unpack[ScoreOptions],
+) -> Setting:
+    """A setting of these facts, rules and options; everything wrong with them is raised together.
+
+    `predictions` maps each model's name to its predictions. Predictions without a name are one model's, named after their file.
+    If there are no observed facts and one table with a target, they are predictions of that target; otherwise a mapping from the
+    table's name to them says so.
+    """
+    problems: list[Diagnostic] = []
+    given = with_defaults(options)
+    engine, tables, truth = given["engine"], given["tables"] or {}, given["truth"]
+    if not isinstance(engine, str) and not _is_session(engine):
+        # We do not show its value: it may be an address with a password.
+        notes = ("it is an address, such as `duckdb` or `postgresql://user@host/database`, or a Spark session",)
+        problems.append(Diagnostic("E402", f"`engine` is a {type(engine).__name__}", notes=notes))
+    scoring = scoring_options(given, problems)
+    running = engine_options(given, problems)
+    call = reading_options(given, problems)
+
+    def facts(what: FactsLike) -> tuple[FactSource, ...]:
+        return _attempt(problems, lambda: observed_streams(what, delimiter=call.delimiter, header=call.header))
+
+    keyed = _attempt(problems, lambda: keyed_tables(tables))
+    models = _Models(keyed, call, problems, facts=observed is not None)
+    # Without all tables we cannot tell what is predicted.
+    readable = len(keyed) == len(tables)
+    setting = Setting(
+        observed=() if observed is None and tables else facts(observed),
+        rules=_attempt(problems, lambda: rule_sources(rules)),
+        predictions=models.read(predictions) if readable else (),
+        negatives=() if given["negatives"] is None else facts(given["negatives"]),
+        scoring=scoring,
+        engine=running if isinstance(engine, str) else replace(running, session=engine),
+        tables=keyed,
+        functions=_attempt(problems, lambda: registered(given["functions"] or {})),
+        sql_rules=_attempt(problems, lambda: _sql_rules(given["sql_rules"])),
+        truth=None if truth is None or not readable else _truth(truth, keyed, call, problems, facts=observed is not None),
+    )
+    if problems:
+        raise InputError(problems)
+    return setting
+
+
+def _truth(
+    what: object, tables: tuple[KeyedTable, ...], call: ReadingOptions, problems: list[Diagnostic], *, facts: bool
+) -> HeldOut | None:
+    found = _attempt(problems, lambda: (held_out(what, tables, facts=facts, delimiter=call.delimiter),))
+    return next(iter(found), None)
+
+
+def _sql_rules(given: Iterable[SqlRule]) -> tuple[SqlRule, ...]:
+    rules = tuple(given)
+    for one in rules:
+        if not isinstance(one, SqlRule):
+            helps = ("write `rulescore.SqlRule(name, statement)`",)
+            raise InputError(Diagnostic("E322", f"a {type(one).__name__} is not a rule in SQL", helps=helps))
+    return rules
+
+
+class _Models:
+    """Reads predictions: of facts, or of the target of a table."""
+
+    def __init__(self, tables: tuple[KeyedTable, ...], call: ReadingOptions, problems: list[Diagnostic], *, facts: bool) -> None:
+        self._tables, self._call, self._problems = tables, call, problems
+        self._only_table = None if facts else the_target_table(tables)
+
+    def read(self, predictions: Mapping[str, FactsLike] | FactsLike | None) -> tuple[ModelPredictions, ...]:
+        if predictions is None:
+            return ()
+        named = predictions if isinstance(predictions, Mapping) else {_model_name(predictions): predictions}
+        wrong = (name for name in named if has_lone_surrogate(str(name)))
+        self._problems.extend(
+            Diagnostic("E322", f"`{name!r}` is not a name: a lone surrogate is not a character") for name in wrong
+        )
+        return tuple(self._model(str(name), what) for name, what in named.items())
+
+    def _model(self, model: str, what: FactsLike) -> ModelPredictions:
+        try:
+            by_table = self._by_table(model, what)
+        except InputError as error:
+            self._problems.extend(error.problems)
+            return ModelPredictions(model, ())
+        if by_table is None:
+            return ModelPredictions(model, self._answers(what), self._call.top_k)
+        found = tuple(one for table, rows in by_table for one in self._table_answers(model, table, rows))
+        return ModelPredictions(model, self._beside(what, by_table), self._call.top_k, found)
+
+    def _beside(self, what: FactsLike, by_table: list[tuple[KeyedTable, FactsLike]]) -> tuple[FactSource, ...]:
+        """Predicted facts of a mapping that also has predictions for tables: triples are under `facts`, other facts under
+        predicates."""
+        tables = {table.name for table, _ in by_table}
+        if not isinstance(what, Mapping) or not tables & set(what):
+            return ()
+        facts = [rows if name == _FACTS else {name: rows} for name, rows in what.items() if name not in tables]
+        return tuple(source for part in facts for source in self._answers(part))
+
+    def _by_table(self, model: str, what: FactsLike) -> list[tuple[KeyedTable, FactsLike]] | None:
+        """Predictions with the tables they are for; None for predicted facts."""
+        targets = {table.name: table for table in self._tables if table.target is not None}
+        if isinstance(what, Mapping) and what and set(what) <= targets.keys():
+            return [(targets[name], rows) for name, rows in what.items()]
+        if isinstance(what, Mapping) and targets.keys() & set(what):
+            return [(targets[name], rows) for name, rows in what.items() if name in targets]
+        if self._only_table is not None:
+            return [(target_table(name, self._tables), rows) for name, rows in _sources_by_name(what)] or [(self._only_table, what)]
+        if self._tables and (predicts_values(what) or (targets and (_is_ids_to_values(what) or plain_values(what) is not None))):
+            raise InputError(unnamed_target(model, self._tables))
+        return None
+
+    def _table_answers(self, model: str, table: KeyedTable, what: FactsLike) -> tuple[TablePredictions, ...]:
+        """A list of paths or frames is a union, as it is for facts."""
+        sources = what if isinstance(what, list | tuple) and _are_sources(what) else (what,)
+        origin = f"<predictions of {model}>"
+
+        def read(one: FactsLike) -> tuple[TablePredictions]:
+            return (table_predictions(table, one, origin, self._call.delimiter),)
+
+        return tuple(found for one in sources for found in _attempt(self._problems, partial(read, one)))
+
+    def _answers(self, what: FactsLike) -> tuple[FactSource, ...]:
+        return _attempt(self._problems, lambda: prediction_streams(what, delimiter=self._call.delimiter, header=self._call.header))
+
+
+def _sources_by_name(what: FactsLike) -> list[tuple[str, FactsLike]]:
+    """The parts of a mapping whose keys must be names of tables: a value for an id is never a frame or a mapping."""
+    if not isinstance(what, Mapping) or "prediction" in what:
+        return []
+    named = all(isinstance(name, str) and (isinstance(rows, Mapping) or is_frame(rows)) for name, rows in what.items())
+    return list(what.items()) if named else []
+
+
+def _is_ids_to_values(what: FactsLike) -> bool:
+    """Whether something is a mapping from ids to numbers: no predicate has a number for its facts."""
+    return isinstance(what, Mapping) and bool(what) and all(isinstance(one, int | float) for one in what.values())
+
+
+def _are_sources(what: list[FactsLike] | tuple[FactsLike, ...]) -> bool:
+    return all(isinstance(one, str | Path) or is_frame(one) for one in what)
+
+
+def _model_name(what: FactsLike) -> str:
+    return stem(Path(what)) if isinstance(what, str | Path) else "model"
+
+
+def _attempt(problems: list[Diagnostic], make: Callable[[], tuple[Found, ...]]) -> tuple[Found, ...]:
+    return attempt(problems, make, ())
+
+
+def _is_session(engine: object) -> bool:
+    """Whether something is a Spark session, without loading Spark."""
+    return any(kind.__module__.partition(".")[0] == "pyspark" for kind in type(engine).__mro__)

@@ -1,0 +1,144 @@
+"""Rules as users give them (files, texts or trees), turned into sources for the parser."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import get_args
+
+from rulescore.arguments.ontologies import is_ontology, ontology_source
+from rulescore.errors import Diagnostic, InputError, Place, Source, meant_file
+from rulescore.language.formats.base import FormatName
+from rulescore.language.formats.table import named_format
+from rulescore.language.names import TEXT_NAME
+from rulescore.language.printer import print_program, print_statement
+from rulescore.language.sources import EVERY_RULE, RuleChoice, RuleSource, WeighBy
+from rulescore.language.syntax import Program, Statement
+from rulescore.readers.files import STANDARD_INPUT, is_device, standard_input
+from rulescore.setting.request import chosen
+from rulescore.values.keys import has_lone_surrogate
+
+
+@dataclass(frozen=True, slots=True)
+class RuleText:
+    """Rule text, whatever it looks like, never the name of a file. `folder`: where the tables of its templates lie; without one it
+    reads no files."""
+
+    text: str
+    folder: str | Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RuleFile:
+    """A rule file, with its format if that is not recognised, and which of its rules are wanted: with at least this confidence and
+    support, at most so many atoms in the body, one of these predicates in the head. These bounds do not apply to rules that state
+    no confidence, or no support. `weigh_by`: `confidence` or `weight`, as the tool states it, is the weight of each in scores."""
+
+    path: str | Path
+    format: str | None = None
+    min_confidence: float | None = None
+    min_support: int | None = None
+    max_length: int | None = None
+    head: str | Iterable[str] = ()
+    weigh_by: str | None = None
+
+    @property
+    def choice(self) -> RuleChoice:
+        heads = (self.head,) if isinstance(self.head, str) else tuple(self.head)
+        return RuleChoice(self.min_confidence, self.min_support, self.max_length, heads, chosen(WeighBy, self.weigh_by, "weigh_by"))
+
+
+RulesLike = str | Path | RuleText | RuleFile | Program | Statement | Iterable["RulesLike"]
+"""A rule file, rule text, syntax trees, or several of these."""
+
+_GZIP = b"\x1f\x8b"
+_ARROWS = ("<-", ":-", "←")
+
+
+def rule_sources(rules: RulesLike) -> tuple[Source, ...]:
+    """Sources in the order given; files that cannot be read are reported together."""
+    problems: list[Diagnostic] = []
+    sources = tuple(_sources(rules, problems))
+    problems.extend(problem for source in sources if (problem := _surrogate_problem(source)))
+    if problems:
+        raise InputError(problems)
+    return sources
+
+
+def _surrogate_problem(source: Source) -> Diagnostic | None:
+    if not has_lone_surrogate(source.text):
+        return None
+    offset = next(i for i, character in enumerate(source.text) if has_lone_surrogate(character))
+    line, column = source.position(offset)
+    return Diagnostic("E406", "a lone surrogate is not a character", Place(source.name, line, column))
+
+
+def _read(path: Path, form: FormatName | None = None, choice: RuleChoice = EVERY_RULE) -> RuleSource:
+    """A rule file's text under the name the user gave it; compressed by gzip or not."""
+    try:
+        piped = path == STANDARD_INPUT
+        if not piped and is_device(path):
+            raise InputError(Diagnostic("E406", f"`{path}` is a device, not a rule file"))
+        found = standard_input().read() if piped else path.read_bytes()
+        raw = gzip.decompress(found) if found.startswith(_GZIP) else found
+        text = io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8-sig").read()
+        return RuleSource(str(path), text, None if piped else path.parent, format=form, choice=choice)
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        helps = ("save the file as UTF-8",)
+        raise InputError(Diagnostic("E406", "the rule file is not UTF-8", Place(str(path), line), helps=helps)) from None
+    except FileNotFoundError:
+        raise InputError(_missing(path)) from None
+    except (OSError, ValueError, EOFError, zlib.error) as error:
+        reason = (getattr(error, "strerror", None) or str(error)).lower()
+        raise InputError(Diagnostic("E406", f"the rule file `{path}` cannot be read: {reason}")) from None
+
+
+def _read_file(file: RuleFile) -> RuleSource:
+    path = Path(file.path)
+    if file.format is None and is_ontology(path):
+        return ontology_source(path, file.choice)
+    return _read(path, None if file.format is None else named_format(file.format), file.choice)
+
+
+def _sources(rules: RulesLike, problems: list[Diagnostic]) -> Iterator[Source]:
+    match rules:
+        case str() if _is_text(rules):
+            yield Source(TEXT_NAME, rules)
+        case RuleText(str() as text, folder):
+            yield Source(TEXT_NAME, text, None if folder is None else Path(folder))
+        case str() | Path() | RuleFile():
+            try:
+                yield _read_file(rules if isinstance(rules, RuleFile) else RuleFile(rules))
+            except InputError as error:
+                problems.extend(error.problems)
+        case Program():
+            yield RuleSource(TEXT_NAME, print_program(rules), format=FormatName.RULESCORE)
+        case _ if isinstance(rules, get_args(Statement)):
+            yield RuleSource(TEXT_NAME, print_statement(rules), format=FormatName.RULESCORE)
+        case _ if isinstance(rules, Iterable):
+            for one in rules:
+                yield from _sources(one, problems)
+        case _:
+            problems.append(Diagnostic("E406", f"a {type(rules).__name__} cannot be read as rules"))
+
+
+def _is_text(text: str) -> bool:
+    """Whether this is rule text: it has an arrow, a line end or a closing full stop, and there is no file of that name."""
+    looks_like_text = "\n" in text or any(arrow in text for arrow in _ARROWS) or text.rstrip().endswith(".") or not text.strip()
+    return looks_like_text and not _is_file(text)
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return bool(text) and Path(text).is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _missing(path: Path) -> Diagnostic:
+    return Diagnostic("E406", f"there is no rule file `{path}`", helps=meant_file(path))

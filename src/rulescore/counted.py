@@ -1,0 +1,109 @@
+"""Counts of an opened setting: over the data, and with predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+
+from rulescore.counting import horn, run
+from rulescore.counting.explain import expensive_rules
+from rulescore.counting.findings import prediction_findings
+from rulescore.engines.log import purpose
+from rulescore.errors import Diagnostic, Severity
+from rulescore.logic import conventions
+from rulescore.logic.plan import Judge
+from rulescore.opening import Opened
+from rulescore.progress import warn_now
+from rulescore.scoring.results import Counts, PredictionFindings
+from rulescore.setting.model import Convention
+
+
+class Counted:
+    """Counts on demand. It loads the plan's parameters once, and counts contributions once."""
+
+    def __init__(self, opened: Opened) -> None:
+        self._opened = opened
+        self._engine, self._loaded = opened.engine, opened.data.loaded
+        self._prepared: horn.Counter | None = None
+        self._contributed = self._warned = False
+
+    @property
+    def counter(self) -> horn.Counter:
+        """The plan with its parameters loaded, which the first call does."""
+        if self._prepared is None:
+            opened, options = self._opened, self._opened.setting.scoring
+            if any(group.judge is Judge.EVIDENCE for group in opened.plan.groups):
+                opened.evidence.number()
+            with purpose("loading the parameters of the plan"):
+                self._prepared = horn.prepare(
+                    self._engine,
+                    self._loaded,
+                    opened.plan,
+                    opened.refutations,
+                    appendix=options.convention is Convention.APPENDIX,
+                    distinct_variables=conventions.distinct_variables(options),
+                    roles=conventions.roles(options),
+                    titles=opened.formulas.titles,
+                )
+        return self._prepared
+
+    def dataset(self) -> list[Counts]:
+        """The counts of every rule over the data."""
+        opened = self._opened
+        self._warn_of_many()
+        found = opened.formulas.sorted_counts()
+        others = chain(opened.formulas.dataset_statements(found), opened.sql_rules.dataset_statements())
+        statements = chain(horn.over_the_data(self.counter), run.told(others))
+        return self._in_order(found | run.dataset_counts(self._engine, statements))
+
+    def contribute(self) -> None:
+        """Count what every prediction contributes to every rule; only the first call does."""
+        if not self._contributed:
+            opened = self._opened
+            run.count_contributions(self._engine, self._prediction_statements())
+            if opened.setting.sql_rules and self._loaded.candidate_arities:
+                opened.sql_rules.refuse_unknown_predictions()
+            self._contributed = True
+
+    def models(self) -> dict[str, list[Counts]]:
+        """The counts of every rule with the predictions of each model."""
+        self.contribute()
+        totals = run.model_totals(self._engine) if self._loaded.candidate_arities else {}
+        return {model: self._in_order(totals.get(number, {})) for number, model in enumerate(self._loaded.models)}
+
+    def findings(self, hard: Sequence[int]) -> Mapping[str, PredictionFindings]:
+        """The findings about each model's predictions. `hard`: the numbers of the hard rules."""
+        self.contribute()
+        predictions = run.prediction_counts(self._engine, self._loaded, hard) if self._loaded.candidate_arities else []
+        return prediction_findings(self._loaded.models, predictions, self._opened.concerned)
+
+    def _prediction_statements(self) -> Iterator[run.TitledStatement]:
+        yield from horn.with_predictions(self.counter)
+        if self._loaded.candidate_arities:
+            yield from run.told(self._opened.formulas.prediction_statements())
+            yield from run.told(self._opened.sql_rules.prediction_statements())
+
+    def _in_order(self, rows: run.CountRows) -> list[Counts]:
+        return [Counts(*rows.get(number, (0, 0, 0))) for number in range(len(self._opened.rules))]
+
+    def _warn_of_many(self) -> None:
+        """Warn once, before a run that may take hours."""
+        if self._warned:
+            return
+        self._warned = True
+        found = expensive_rules(self.counter)
+        if found:
+            warn_now(_too_many(found, [rule.name for rule in self._opened.rules]))
+
+
+def _too_many(found: Mapping[int, int], names: Sequence[str]) -> Diagnostic:
+    most = sorted(found, key=lambda rule: -found[rule])
+    listed = tuple(f"`{names[rule]}`: about {found[rule]:,}" for rule in most[:3])
+    rules = "1 rule may have" if len(found) == 1 else f"{len(found):,} rules may have"
+    return Diagnostic(
+        "W213",
+        f"{rules} more than a thousand million groundings: counting may take hours and all memory",
+        notes=(*listed, *([f"and {len(most) - 3:,} more"] if len(most) > 3 else ())),
+        helps=("`--explain` shows estimates; `--timeout` and `--memory-limit` bound the run, Ctrl-C ends it",),
+        severity=Severity.WARNING,
+    )

@@ -1,0 +1,90 @@
+"""Evidence: which sets of literals hold of tuples, and which predicates share tuples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import combinations
+
+from rulescore.counting.parameters import empty_columns
+from rulescore.engines.base import Engine
+from rulescore.engines.log import purpose
+from rulescore.loading.facts import Loaded
+from rulescore.logic.vocabulary import Predicate
+from rulescore.scoring.pairs import PairCount
+from rulescore.sql.build import drop
+from rulescore.sql.horn import signatures as sql
+
+
+class Evidence:
+    """The sets of literals that hold of some tuple. We number them once, when first needed. `marked` then says whether to
+    distinguish the literals that one fact has in two argument orders."""
+
+    def __init__(self, engine: Engine, loaded: Loaded, marked: Callable[[], bool]) -> None:
+        self._engine, self._loaded, self._marked = engine, loaded, marked
+        self._numbered = False
+
+    def number(self) -> None:
+        if not self._numbered:
+            with purpose("numbering the evidence"):
+                _number(self._engine, self._loaded, marked=self._marked())
+            self._numbered = True
+
+    def never_together(self) -> list[tuple[str, str]]:
+        """Pairs of observed predicates of one arity that share no tuple."""
+        self.number()
+        together = self._together()
+        return [(left.name, right.name) for left, right in self._pairs() if (left.name, right.name) not in together]
+
+    def pair_counts(self) -> list[PairCount]:
+        """Every pair of observed predicates of one arity, with the number of tuples that both hold of, and of tuples that could
+        carry a fact. Of one argument, these are all constants of the facts; of two, all pairs that some fact joins, in either
+        order; of more, all tuples of facts."""
+        self.number()
+        together, tuples = self._together(), self._tuples_with_facts()
+        return [
+            PairCount(
+                left.name, right.name, together.get((left.name, right.name), 0), left.observed, right.observed, tuples[left.arity]
+            )
+            for left, right in self._pairs()
+        ]
+
+    def _pairs(self) -> Iterator[tuple[Predicate, Predicate]]:
+        observed = sorted((one for one in self._loaded.vocabulary.predicates.values() if one.observed), key=lambda one: one.name)
+        return ((left, right) for left, right in combinations(observed, 2) if left.arity == right.arity)
+
+    def _together(self) -> dict[tuple[str, str], int]:
+        """Pairs of observed predicates that share tuples, in alphabetical order, with the number of shared tuples."""
+        loaded, found = self._loaded, {}
+        names = {number: name for name, number in loaded.predicate_ids.items()}
+        for arity in sorted(loaded.fact_arities):
+            rows = self._engine.query(sql.cooccurrences(arity, loaded.stride, len(loaded.predicate_ids)))
+            for left, right, n in zip(*(rows[c].to_pylist() for c in ("left", "right", "n")), strict=True):
+                found[names[left // loaded.stride], names[right // loaded.stride]] = int(n)
+        return found
+
+    def _tuples_with_facts(self) -> dict[int, int]:
+        """How many tuples of each arity could carry a fact, since their constants stand together in some fact."""
+        loaded, predicates = self._loaded, len(self._loaded.predicate_ids)
+        arities = sorted(loaded.fact_arities)
+        statements = {arity: sql.tuples_with_facts(arity, arities, loaded.stride, predicates) for arity in arities}
+        return {arity: int(self._engine.query(one)["n"].to_pylist()[0]) for arity, one in statements.items()}
+
+
+def _number(engine: Engine, loaded: Loaded, *, marked: bool) -> None:
+    """Give every set of literals that holds of some tuple a number."""
+    arities = sorted(loaded.fact_arities)
+    for arity in arities:
+        orders = loaded.orders_of(arity)
+        engine.run(sql.create_extremes(arity, orders, loaded.stride, marked=marked))
+        engine.run(sql.create_sets(arity, orders, loaded.stride, marked=marked))
+    if arities:
+        engine.run(sql.create_signatures(arities, 2 * loaded.stride * len(loaded.predicate_ids)))
+        engine.run(sql.create_members(arities))
+    else:
+        engine.load(sql.MEMBER, empty_columns("signature", "literal"))
+    for arity in sorted(loaded.fact_arities | loaded.candidate_arities):
+        facts, candidates = arity in loaded.fact_arities, arity in loaded.candidate_arities
+        engine.run(sql.create_tuples(arity, facts=facts, candidates=candidates))
+    for arity in arities:
+        for table in sql.intermediate_tables(arity):
+            engine.run(drop(table))

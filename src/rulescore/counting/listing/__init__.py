@@ -1,0 +1,1 @@
+"""The groundings behind the counts."""

@@ -1,1 +1,0 @@
-"""What people bring: files, frames and a project file, turned into streams of typed facts."""

@@ -1,0 +1,157 @@
+"""The built-in names, and the choice between two readings of a text: `f(X)` is an atom or the value of a function, depending on
+the text around it."""
+
+from __future__ import annotations
+
+from rulescore.errors import Span, suggestion
+from rulescore.language import signatures
+from rulescore.language.advice import FUNCTIONS as NAMES_ELSEWHERE
+from rulescore.language.cursor import Cursor, StatementError
+from rulescore.language.signatures import FUNCTIONS
+from rulescore.language.syntax import (
+    Aggregate,
+    Aggregation,
+    And,
+    Atom,
+    Attribute,
+    Call,
+    Comparison,
+    Condition,
+    Constant,
+    Expression,
+    Let,
+    Membership,
+    Negative,
+    Not,
+    Operation,
+    Or,
+    RowAtom,
+    Test,
+    Variable,
+    Wildcard,
+)
+
+Node = Condition | Expression
+
+AGGREGATES = frozenset(aggregation.value for aggregation in Aggregation)
+
+TESTS = (*signatures.TESTS, "within")
+"""Conditions that are built in. A predicate of the data with such a name takes precedence."""
+
+TOLERANCES = frozenset({"percent", "quantile", "spread"})
+"""Tolerances, which only the last argument of `within` can be."""
+
+
+def gives_value(name: str) -> bool:
+    """Whether `name(…)` is a value if the name has no quotes."""
+    return name in FUNCTIONS or name in AGGREGATES
+
+
+def expression_of(cursor: Cursor, node: Node | Wildcard) -> Expression:
+    """A node that the parser read, as a value."""
+    match node:
+        case Variable() | Constant() | Attribute() | Operation() | Negative() | Call() | Aggregate():
+            return node
+        case Atom(predicate=name, terms=terms):
+            return _call(cursor, name, tuple(expression_of(cursor, term) for term in terms), node.span)
+        case Test(predicate=name, arguments=arguments):
+            return _call(cursor, name, arguments, node.span)
+        case Wildcard():
+            advice = "name the variable, and bind it by an atom"
+            raise cursor.failure("E121", "`_` has no value to compare or to compute with", _span(cursor, node.span), help=advice)
+        case RowAtom() | Comparison() | Membership() | Let() | Not() | And() | Or():
+            note = "a condition is true or false; it cannot be compared or computed with"
+            raise cursor.failure("E121", "a condition stands where a value is needed", _span(cursor, node.span), note=note)
+
+
+def condition_of(cursor: Cursor, node: Node) -> Condition:
+    """A node that the parser read, as a condition. The cursor stands behind it."""
+    match node:
+        case Atom():
+            return node
+        case Test(predicate=name, span=Span() as span) if gives_value(name) and span.source.text[span.start] not in '"`':
+            raise _not_compared(cursor)
+        case RowAtom() | Test() | Comparison() | Membership() | Let() | Not() | And() | Or():
+            return node
+        case Constant(value=str() as name):
+            raise without_arguments(cursor, name, _span(cursor, node.span))
+        case Variable() | Constant() | Attribute() | Operation() | Negative() | Call() | Aggregate():
+            raise _not_compared(cursor)
+
+
+def _not_compared(cursor: Cursor) -> StatementError:
+    """The problem of a value that stands alone in the place of a condition."""
+    advice = ""
+    token, following = cursor.token, cursor.following
+    if token.kind == "<-" and following.kind == "number" and following.start == token.end:
+        advice = f"`<-` is the arrow of a rule; with a space it is a comparison: `< -{following.text}`"
+    return cursor.unexpected("a comparison, such as `=` or `<`", help=advice)
+
+
+def without_arguments(cursor: Cursor, name: str, span: Span) -> StatementError:
+    return cursor.failure(
+        "E108",
+        f"`{name}` has no arguments",
+        span,
+        note="a predicate has one argument or more",
+        help=f"name the arguments, as in `{name}(X)`",
+    )
+
+
+def _call(cursor: Cursor, name: str, arguments: tuple[Expression, ...], span: Span | None) -> Expression:
+    place = _span(cursor, span)
+    if name in TOLERANCES:
+        advice = f"write `within(P, Q, {name}(…))`"
+        raise cursor.failure("E119", f"`{name}` is a tolerance, which only `within` takes", place, help=advice)
+    if name not in FUNCTIONS:
+        raise without_colon(cursor, name, place) if name in AGGREGATES else _unknown_function(cursor, name, place)
+    signature = FUNCTIONS[name]
+    if not signature.takes(len(arguments)):
+        advice = f"an aggregate has a colon: `{name}(X : p(X))`" if name in AGGREGATES else ""
+        raise cursor.failure("E119", f"`{name}` takes {_number_of_arguments(signature.least, signature.most)}", place, help=advice)
+    return Call(name, arguments, span)
+
+
+def _number_of_arguments(least: int, most: int | None) -> str:
+    if most is None:
+        return f"{least} arguments or more"
+    return f"{least} argument{'' if most == 1 else 's'}" if least == most else f"{least} or {most} arguments"
+
+
+def without_colon(cursor: Cursor, name: str, span: Span) -> StatementError:
+    return cursor.failure(
+        "E119",
+        f"`{name}` takes a value and, behind a colon, a condition",
+        span,
+        help=f"write `{name}(X : p(X))`",
+    )
+
+
+def _unknown_function(cursor: Cursor, name: str, span: Span) -> StatementError:
+    meant = NAMES_ELSEWHERE.get(name.lower()) or suggestion(name.lower(), [*FUNCTIONS, *AGGREGATES])
+    return cursor.failure(
+        "E119",
+        f"there is no function `{name}`",
+        span,
+        note="a predicate is true or false and has no value; an argument of an atom is a variable or a constant",
+        help=f"did you mean `{meant}`?" if meant else "the functions are " + ", ".join(f"`{known}`" for known in FUNCTIONS),
+    )
+
+
+def tolerance(cursor: Cursor, name: str, arguments: tuple[Expression, ...], span: Span) -> Call:
+    """`10%`, `quantile(0.9)` or `spread(2)`."""
+    match arguments:
+        case (Constant(value=int() | float() as value),) if not isinstance(value, bool) and 0 <= value <= _GREATEST[name]:
+            return Call(name, arguments, span)
+    allowed = "between 0 and 1" if name == "quantile" else "that is not negative"
+    taker = "a tolerance in percent" if name == "percent" else f"`{name}`"
+    raise cursor.failure("E119", f"{taker} takes one number {allowed}", span, help=f"write `within(P, Q, {_EXAMPLES[name]})`")
+
+
+_GREATEST = {"percent": float("inf"), "quantile": 1, "spread": float("inf")}
+_EXAMPLES = {"percent": "10%", "quantile": "quantile(0.9)", "spread": "spread(2)"}
+
+
+def _span(cursor: Cursor, span: Span | None) -> Span:
+    """The span of a node; that of the cursor for trees built by hand, which have none."""
+    return span or cursor.token_span(cursor.token)

@@ -1,0 +1,1 @@
+"""A setting's facts and tables onto an engine: numbered, typed and checked."""

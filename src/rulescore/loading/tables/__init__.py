@@ -1,0 +1,1 @@
+"""Tables with keys onto an engine."""

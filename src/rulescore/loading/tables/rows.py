@@ -1,0 +1,357 @@
+"""Rows of tables with keys: read into an engine, checked, and marked if they are hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pyarrow as pa
+
+from rulescore.engines.base import Engine
+from rulescore.errors import Diagnostic, EngineError, InputError, Place, Severity, located, meant
+from rulescore.language.syntax import Attribute
+from rulescore.loading.samples import Offenders, counted, offenders
+from rulescore.loading.stored import StoredRows, catalogue_of, stored_rows, stored_table
+from rulescore.loading.tables.ids import Columns, id_columns, lost
+from rulescore.logic.tables import Need, TableShape, needs, table_shapes
+from rulescore.readers.table_rows import ARROW_TYPES
+from rulescore.setting.model import DatabaseTable, HiddenColumn, HiddenIds, KeyedTable, RowStream, Setting
+from rulescore.sql.build import create, drop, name
+from rulescore.sql.tables import rows as sql
+from rulescore.values.types import ValueType
+
+# Rows handed over at a time.
+_LOADED_ROWS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class TableRows:
+    """A table whose rows are checked: `fields` hold its base attributes."""
+
+    shape: TableShape
+    need: Need
+    stem: str
+    fields: Mapping[str, str]
+    rows: int
+    hidden: int
+    warnings: tuple[Diagnostic, ...] = ()
+
+    @property
+    def table(self) -> str:
+        return f"{self.stem}_rows"
+
+    @property
+    def staged(self) -> str:
+        """The name of the table of its target's predictions, once we have read them."""
+        return f"{self.stem}_staged"
+
+    @property
+    def keys(self) -> list[str]:
+        return [self.fields[one] for one in self.shape.table.key]
+
+    def key_types(self) -> list[ValueType]:
+        return [_known(self.shape.attributes[one]) for one in self.shape.table.key]
+
+
+def _known(kind: ValueType | None) -> ValueType:
+    assert kind is not None
+    return kind
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """Rows that are not checked yet, with the tables they were made from: of reached attributes, and of hidden ids."""
+
+    rows: TableRows
+    reached: Mapping[str, str]
+    ids: str | None
+
+
+class TableLoader:
+    """Reads the tables of a setting into an engine. `used` are the attributes that rules name."""
+
+    def __init__(self, engine: Engine, setting: Setting, used: Mapping[str, Collection[str]]) -> None:
+        self._engine, self._tables, self._used = engine, setting.tables, used
+        self._predicted = {one.table for model in setting.predictions for one in model.tables}
+        self._databases: dict[Path, str] = {}
+        self._stored: dict[str, sql.StoredTable] = {}
+        self._problems: list[Diagnostic] = []
+
+    def load(self) -> dict[str, TableRows]:
+        """Every table with a key, checked. Drops the tables that it is made from."""
+        for rows in (one for table in self._tables for one in (table.rows, _ids(table))):
+            if isinstance(rows, DatabaseTable) and rows.database is not None:
+                with located(rows.place):
+                    self._attached(rows.database)
+        schemas = {table.name: schema for table in self._tables if (schema := self._schema(table)) is not None}
+        self._raise_problems()
+        shapes, problems = table_shapes(self._tables, schemas)
+        self._problems += problems
+        self._raise_problems()
+        wanted = needs(shapes, self._used)
+        self._problems += _unusable(shapes, wanted)
+        self._raise_problems()
+        for number, (table, need) in enumerate(wanted.items()):
+            self._store(number, shapes[table], need)
+        self._raise_problems()
+        numbered = [(number, shape) for number, shape in enumerate(shapes.values()) if shape.table.key]
+        made = [self._make(number, shape, wanted[shape.table.name]) for number, shape in numbered]
+        found = {one.shape.table.name: one for one in self._checked(made)}
+        self._raise_problems()
+        for stored in self._stored.values():
+            if len(stored.path) == 1:
+                self._engine.run(drop(stored.path[0]))
+        return found
+
+    def _raise_problems(self) -> None:
+        if self._problems:
+            raise InputError(self._problems)
+
+    def _problem(self, code: str, message: str, *helps: str, place: Place | None = None, notes: tuple[str, ...] = ()) -> None:
+        self._problems.append(Diagnostic(code, message, place, notes=notes, helps=helps))
+
+    def _schema(self, table: KeyedTable) -> pa.Schema | None:
+        """The columns of a table as its source has them."""
+        try:
+            if isinstance(table.rows, RowStream):
+                return table.rows.schema()
+            if table.rows.database is None:
+                path = self._in_place(table.rows).path
+                return catalogue_of(self._engine, f"table `{table.rows.table}`").schema(path)
+            return self._columns_of(table.rows)
+        except InputError as error:
+            self._problems += error.problems
+            return None
+
+    def _columns_of(self, table: DatabaseTable) -> pa.Schema:
+        """The columns of a table of a database file. InputError for a view that reads other files."""
+        stored = self._in_place(table)
+        try:
+            return self._engine.query(sql.stored_columns(stored)).schema
+        except EngineError as error:
+            if "disabled by configuration" not in str(error):
+                raise
+            notes = (str(error).splitlines()[0],)
+            helps = ("a view of a database file may not read other files: make a table of what it shows",)
+            message = f"`{table.table}` of `{table.database}` cannot be read"
+            raise InputError(Diagnostic("E337", message, table.place, notes=notes, helps=helps)) from error
+
+    def _in_place(self, table: DatabaseTable) -> sql.StoredTable:
+        """A table of a database file, or of the engine's own database."""
+        with located(table.place):
+            return self._found(table)
+
+    def _found(self, table: DatabaseTable) -> sql.StoredTable:
+        if table.database is None:
+            return sql.StoredTable(catalogue_of(self._engine, f"table `{table.table}`").find(table.table), {})
+        database = self._attached(table.database)
+        found = self._engine.query(sql.schema_tables(database)).to_pylist()
+        known = {f"{row['table_schema']}.{row['table_name']}": (row["table_schema"], row["table_name"]) for row in found}
+        full = table.table if table.table in known else f"main.{table.table}"
+        if full not in known:
+            shown = [one.removeprefix("main.") for one in known]
+            listed = ", ".join(f"`{one}`" for one in sorted(shown)[:20]) or "none"
+            helps = meant(table.table, [*known, *shown])
+            message = f"`{table.database}` has no table `{table.table}`"
+            raise InputError(Diagnostic("E337", message, notes=(f"its tables are {listed}",), helps=helps))
+        return sql.StoredTable((database, *known[full]), {})
+
+    def _attached(self, path: Path) -> str:
+        """The name under which a database file is attached, which we do once."""
+        database = self._databases.get(path)
+        if database is None:
+            database = name(f"database_{len(self._databases)}")
+            try:
+                self._engine.attach(path, database)
+            except EngineError as error:
+                notes = (str(error).splitlines()[0],)
+                helps = ("a database that is being written to can be opened by one program only",)
+                message = f"`{path}` cannot be read as a database"
+                raise InputError(Diagnostic("E337", message, notes=notes, helps=helps)) from error
+            self._databases[path] = database
+        return database
+
+    def _store(self, number: int, shape: TableShape, need: Need) -> None:
+        """Makes the needed columns readable by statements: in a table of ours, or in place."""
+        table = shape.table
+        if isinstance(table.rows, RowStream):
+            stored = sql.StoredTable((name(f"table_{number}_source"),), {one: f"s{i}" for i, one in enumerate(need.columns)})
+            try:
+                types = [_known(shape.attributes[one]) for one in need.columns]
+                self._read(table.rows, stored, need.columns, _empty(stored.fields.values(), types))
+            except InputError as error:
+                self._problems += error.problems
+        else:
+            path = self._in_place(table.rows).path
+            kinds = {one: shape.stored[one] for one in need.columns}
+            stored = sql.StoredTable(path, {one: one for one in need.columns}, kinds)
+            for column in need.columns:
+                if stored.may_lose(column) and (found := offenders(self._engine, sql.lost_values(stored, column))):
+                    self._problem("E314", f"`{column}` of table `{table.name}` {lost(kinds[column])}: {found}")
+        self._stored[table.name] = stored
+
+    def _read(self, stream: RowStream, stored: sql.StoredTable, columns: Sequence[str], empty: pa.Table) -> None:
+        target, waiting, rows, made = stored.path[0], list[pa.RecordBatch](), 0, False
+        fields = list(stored.fields.values())
+        for batch in stream.open(columns):
+            waiting.append(batch.rename_columns(fields))
+            rows += batch.num_rows
+            if rows >= _LOADED_ROWS:
+                self._hand_over(target, waiting, made)
+                waiting, rows, made = [], 0, True
+        if waiting:
+            self._hand_over(target, waiting, made)
+        elif not made:
+            self._engine.load(target, empty)
+
+    def _hand_over(self, target: str, batches: Sequence[pa.RecordBatch], made: bool) -> None:
+        rows = pa.Table.from_batches(batches)
+        if made:
+            self._engine.append(target, rows)
+        else:
+            self._engine.load(target, rows)
+
+    def _make(self, number: int, shape: TableShape, need: Need) -> _Made:
+        stem = name(f"table_{number}")
+        fields = {one: f"b{i}" for i, one in enumerate(need.base)}
+        reached = {one: f"{stem}_reached_{fields[one]}" for one in need.base if one in shape.reached}
+        for attribute, target in reached.items():
+            self._engine.run(sql.create_reached(target, shape.reached[attribute], self._stored, shape.attributes[attribute]))
+        ids = self._hidden_ids(shape, stem)
+        rows = TableRows(shape, need, stem, fields, 0, 0)
+        stored = self._stored[shape.table.name]
+        try:
+            self._engine.run(sql.create_rows(rows.table, shape, stored, sql.RowFields(fields, reached), ids))
+        except EngineError as error:
+            raise EngineError(f"{error}\nwhile reading the rows of table `{shape.table.name}`") from error
+        return _Made(rows, reached, ids)
+
+    def _checked(self, tables: Sequence[_Made]) -> Iterator[TableRows]:
+        """The tables, after checks: one statement for all, and others to name what is wrong."""
+        if not tables:
+            return
+        query = sql.findings([sql.CheckedRows(one.rows.table, one.rows.keys, list(_floats(one.rows).values())) for one in tables])
+        found = {row["place"]: row for row in self._engine.query(query).to_pylist()}
+        for place, made in enumerate(tables):
+            yield self._check(made, found[place])
+
+    def _check(self, made: _Made, found: Mapping[str, int]) -> TableRows:
+        rows = replace(made.rows, rows=found["rows"], hidden=found["hidden"])
+        self._check_keys(rows, found["missing"], found["repeated"])
+        if found["not_finite"]:
+            self._name_not_finite(rows)
+        for attribute, target in made.reached.items():
+            self._check_reached(rows, attribute, target)
+            self._engine.run(drop(target))
+        if made.ids is not None:
+            self._check_hidden_ids(rows, made.ids)
+            self._engine.run(drop(made.ids))
+        return replace(rows, warnings=tuple(self._hidden_warnings(rows)))
+
+    def _hidden_ids(self, shape: TableShape, stem: str) -> str | None:
+        hidden = shape.table.hidden
+        if not isinstance(hidden, HiddenIds):
+            return None
+        types = [_known(shape.attributes[one]) for one in shape.table.key]
+        ids = f"{stem}_ids"
+        found: Columns = _empty([f"k{i}" for i in range(len(types))], types)
+        try:
+            given = hidden.ids if isinstance(hidden.ids, RowStream) else self._stored_rows(hidden.ids)
+            found, problems = id_columns(self._engine, given, shape.table, types)
+        except InputError as error:
+            problems = list(error.problems)
+        self._problems += problems
+        if isinstance(found, pa.Table):
+            self._engine.load(ids, found)
+        else:
+            self._engine.run(create(ids, found))
+        return ids
+
+    def _stored_rows(self, table: DatabaseTable) -> StoredRows:
+        if table.database is None:
+            return stored_rows(self._engine, table)
+        path = self._in_place(table).path
+        schema = self._columns_of(table)
+        return StoredRows(table.origin, schema, stored_table(path, schema))
+
+    def _check_keys(self, rows: TableRows, missing: int, repeated: int) -> None:
+        table = rows.shape.table
+        columns = " and ".join(f"`{one}`" for one in table.key)
+        if missing:
+            self._problem("E345", f"{_rows_of(missing, table)} without a value for {columns}, the key", place=Place(table.origin))
+        if repeated:
+            found = offenders(self._engine, sql.repeated_keys(rows.table, rows.keys), rows.key_types())
+            message = f"{counted(repeated, 'repeated key')} in table `{table.name}`: {found}"
+            helps = ("name all the columns that tell rows apart, or mend the rows",)
+            self._problem("E345", message, *helps, place=Place(table.origin), notes=(f"the key is {columns}",))
+
+    def _name_not_finite(self, rows: TableRows) -> None:
+        for attribute, part in _floats(rows).items():
+            if found := offenders(self._engine, sql.not_finite(rows.table, part, rows.keys), rows.key_types()):
+                message = f"`{attribute}` of table `{rows.shape.table.name}` is NaN or infinite in {_of(found)}"
+                helps = ("write a missing value as null, or leave the field of a text file empty",)
+                self._problem("E314", message, *helps, place=Place(rows.shape.table.origin))
+
+    def _check_reached(self, rows: TableRows, attribute: str, target: str) -> None:
+        table = rows.shape.table
+        start = rows.shape.reached[attribute].hops[0].column
+        query = sql.several_values(target, self._stored[table.name], start, table.key)
+        if found := offenders(self._engine, query, rows.key_types()):
+            message = f"`{attribute}` of table `{table.name}` has different values in {_of(found)}"
+            self._problem("E346", message, "an attribute has one value: choose a path that leads to one row, or to equal values")
+
+    def _check_hidden_ids(self, rows: TableRows, ids: str) -> None:
+        table = rows.shape.table
+        if found := offenders(self._engine, sql.unknown_ids(ids, rows.table, rows.keys), rows.key_types()):
+            message = f"{counted(found.total, 'hidden id')} that table `{table.name}` does not have: {found}"
+            self._problem("E344", message)
+
+    def _hidden_warnings(self, rows: TableRows) -> Iterator[Diagnostic]:
+        table = rows.shape.table
+        if table.hidden is None and rows.hidden and table.name in self._predicted:
+            missing = f"{counted(rows.hidden, 'row')} of table `{table.name}`"
+            message = f"nothing says which rows are hidden, so we take those whose `{table.target}` is missing: {missing}"
+            helps = ("say it with `hidden`",)
+            yield Diagnostic("W362", message, table.place, helps=helps, severity=Severity.WARNING)
+        if isinstance(table.hidden, HiddenColumn) and not rows.hidden:
+            attribute = Attribute(table.hidden.column)
+            attributes = sql.Attributes(rows.shape, rows.fields)
+            value, kind = attributes.column(attribute), _known(attributes.type(attribute))
+            wanted = ", ".join(f"`{one}`" for one in table.hidden.values)
+            known = offenders(self._engine, sql.values_of(rows.table, value), [kind])
+            notes = (f"it has the values {known}",) if known else ("it has no values",)
+            message = f"no row of table `{table.name}` is hidden: `{table.hidden.column}` is nowhere {wanted}"
+            helps = ("correct the value, if there should be hidden rows",)
+            yield Diagnostic("W331", message, notes=notes, helps=helps, severity=Severity.WARNING)
+
+
+def _ids(table: KeyedTable) -> RowStream | DatabaseTable | None:
+    return table.hidden.ids if isinstance(table.hidden, HiddenIds) else None
+
+
+def _unusable(shapes: Mapping[str, TableShape], wanted: Mapping[str, Need]) -> Iterator[Diagnostic]:
+    """Problems for columns that rules name and whose type has no values."""
+    for table, need in wanted.items():
+        for column in need.columns:
+            if shapes[table].attributes[column] is None:
+                kind = shapes[table].stored[column]
+                notes = ("columns of text, whole numbers, floats, booleans, dates and date-times can be used",)
+                yield Diagnostic("E321", f"column `{column}` of table `{table}` is of type {kind}", notes=notes)
+
+
+def _floats(rows: TableRows) -> dict[str, str]:
+    """The attributes that hold floats, and their fields."""
+    return {attribute: part for attribute, part in rows.fields.items() if rows.shape.attributes[attribute] is ValueType.FLOAT}
+
+
+def _empty(fields: Iterable[str], types: Sequence[ValueType]) -> pa.Table:
+    return pa.schema([(one, ARROW_TYPES[kind]) for one, kind in zip(fields, types, strict=True)]).empty_table()
+
+
+def _rows_of(count: int, table: KeyedTable) -> str:
+    return f"table `{table.name}` has {counted(count, 'row')}"
+
+
+def _of(found: Offenders) -> str:
+    return f"{counted(found.total, 'row')}: {found}"

@@ -1,0 +1,237 @@
+"""The ways for the body of a statement, or for an aggregate's condition, to hold: what each binds, and what none binds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from rulescore.errors import Diagnostic, Span
+from rulescore.language.syntax import (
+    Aggregate,
+    And,
+    Atom,
+    Comparison,
+    Condition,
+    Constant,
+    Expression,
+    Falsity,
+    Head,
+    Let,
+    Not,
+    Operator,
+    Or,
+    Refute,
+    RowAtom,
+    Rule,
+    Term,
+    Test,
+    Variable,
+    Wildcard,
+)
+from rulescore.language.trees import nodes_in, variables_in
+from rulescore.logic.binding import DisjunctPart, bind, body_problems, head_problems, unsafe, wildcard_problems
+from rulescore.logic.disjuncts import conjuncts, disjunctions, first_uses, most_atoms, names_in, number_of_ways, places, terms_of
+from rulescore.logic.sizes import MOST_JOINS, MOST_WAYS
+
+
+def safety(
+    statement: Rule | Refute, is_test: Callable[[str], bool], keys: Callable[[str], Collection[str] | None]
+) -> list[Diagnostic]:
+    """Errors for variables and `_` of a rule or a refutation that nothing binds. `is_test`: whether a name is that of a test. We do
+    not report a condition with too many ways to hold: their number depends on the tables, which we may not know."""
+    outer = [term.name for term in statement.head.terms if isinstance(term, Variable)] if isinstance(statement, Refute) else []
+    if all(map(_is_plain, statement.body.conditions)) and isinstance(statement.head, Atom | Falsity):
+        return list(_plain_safety(statement, outer, is_test))
+    binder = Binder(lambda atom: is_test(atom.predicate), keys)
+    binder.body(statement.body, outer, statement.head)
+    if isinstance(statement, Rule):
+        binder.head(statement.head, statement.body)
+    outside = {*outer, *binder.outside_aggregates()}
+    for condition in (statement.body,) if isinstance(statement.head, Falsity) else (statement.body, statement.head):
+        for node in nodes_in(condition):
+            if isinstance(node, Aggregate):
+                binder.aggregate(node, outside)
+    return [] if any(one.code in _NOT_OF_SAFETY for one in binder.problems) else binder.problems
+
+
+def _is_plain(condition: Condition) -> bool:
+    """Whether a condition is an atom, a negated atom or a comparison of terms, so that it has no `or` and no aggregate in it."""
+    match condition:
+        case Atom() | Not(Atom()) | Comparison(_, Variable() | Constant(), Variable() | Constant()):
+            return True
+        case _:
+            return False
+
+
+def _plain_safety(statement: Rule | Refute, outer: Sequence[str], is_test: Callable[[str], bool]) -> Iterator[Diagnostic]:
+    """`safety` for bodies that hold in one way, quickly: there may be a hundred thousand of them."""
+    head, body = statement.head, statement.body
+    part = bind(body.conditions, outer, lambda atom: is_test(atom.predicate))
+    if isinstance(statement, Rule) and isinstance(head, Atom) and not all(_is_known(term, part.bound) for term in head.terms):
+        yield from head_problems(head, {*part.bound, *part.values, *names_in(body)})
+        yield from () if is_test(head.predicate) else wildcard_problems(head)
+    if part.tests:
+        yield from body_problems(body, [part])
+
+
+def _is_known(term: Term, bound: Collection[str]) -> bool:
+    return isinstance(term, Constant) or (isinstance(term, Variable) and term.name in bound)
+
+
+_NOT_OF_SAFETY = {"E274", "E282"}
+
+
+@dataclass
+class Binder:
+    """Examines one statement. `is_test`: whether an atom, by its syntax, is a test. `keys`: the key attributes of a table; None if
+    we do not know the table. `homes`: the aggregates in which each variable occurs; 0: outside of all aggregates."""
+
+    is_test: Callable[[Atom | Test], bool]
+    keys: Callable[[str], Collection[str] | None]
+    problems: list[Diagnostic] = field(default_factory=list)
+    homes: dict[str, set[int]] = field(default_factory=dict)
+
+    def body(self, body: And, outer: Iterable[str], head: Head | None) -> list[DisjunctPart]:
+        """The ways for a body to hold. Each must bind every variable, and contain every atom with a `_`. `outer`: variables that
+        are bound already."""
+        self._find_homes(body, head)
+        parts = self._parts(body, outer)
+        self.problems.extend(body_problems(body, parts, self.outside_aggregates()))
+        self._check_wildcards(parts)
+        return parts
+
+    def head(self, head: Head, body: And) -> None:
+        """Report variables of the head that do not occur in the body. If a variable occurs there unbound, `body` reports it."""
+        if isinstance(head, Falsity):
+            return
+        own = {one.name for one in variables_in(head)} - self.outside_aggregates()
+        self.problems.extend(head_problems(head, {*own, *names_in(body)}))
+        for node in nodes_in(head, aggregates=False):
+            if isinstance(node, Atom | RowAtom) and not (isinstance(node, Atom) and self.is_test(node)):
+                self.problems.extend(wildcard_problems(node))
+
+    def aggregate(self, aggregate: Aggregate, outer: Collection[str]) -> list[DisjunctPart]:
+        """The ways for the condition of an aggregate to hold, each of which must bind the aggregate's own variables."""
+        parts = self._parts(aggregate.condition, outer)
+        self._check_wildcards(parts)
+        inner = self.inner_variables(aggregate)
+        for part in parts:
+            for variable in first_uses(aggregate, inner - part.bound - part.values.keys()):
+                self.problems.append(unsafe(variable, "the aggregate does not bind it", alternatives=len(parts) > 1))
+        return parts
+
+    def stands_outside(self, name: str) -> bool:
+        """Whether a variable occurs outside of all aggregates."""
+        return 0 in self.homes.get(name, {0})
+
+    def outside_aggregates(self) -> set[str]:
+        """The variables of the rule itself: those that occur outside of aggregates."""
+        return {name for name, homes in self.homes.items() if 0 in homes}
+
+    def inner_variables(self, aggregate: Aggregate) -> set[str]:
+        own = [*variables_in(aggregate.value, aggregates=False), *variables_in(aggregate.condition, aggregates=False)]
+        return {variable.name for variable in own if self.homes.get(variable.name) == {id(aggregate)}}
+
+    def _find_homes(self, body: And, head: Head | None) -> None:
+        nodes: list[Condition] = [body]
+        if head is not None and not isinstance(head, Falsity):
+            nodes.append(head)
+        for name, home, span in places(nodes):
+            if home is None:
+                self._report("E274", "an aggregate cannot stand within another", span, "give the inner one a rule of its own")
+            else:
+                self.homes.setdefault(name, set()).add(home)
+        for name, homes in self.homes.items():
+            if len(homes) > 1 and 0 not in homes:
+                occurrences = [(home, span) for one, home, span in places(nodes) if one == name]
+                span = next(span for home, span in occurrences if home != occurrences[0][0])
+                message = f"variable `{name}` occurs in two aggregates and nowhere else"
+                self._report("E274", message, span, "give it another name in one of them")
+
+    def _parts(self, condition: And, outer: Iterable[str]) -> list[DisjunctPart]:
+        """The ways for a condition to hold. An `or` that binds nothing stays one test: spelt out, each would double the ways."""
+        certain = self._bind([one for one in conjuncts(condition) if not isinstance(one, Or)], outer)
+        bound = certain.bound | certain.values.keys()
+
+        def spelt_out(one: Or) -> bool:
+            return not self._binds_nothing(one, bound)
+
+        ways, atoms = number_of_ways(condition, spelt_out), most_atoms(condition, spelt_out)
+        most = MOST_WAYS if atoms < 2 else max(1, min(MOST_WAYS, MOST_JOINS // atoms**2))
+        if ways <= most:
+            found = disjunctions(condition, spelt_out)
+        else:
+            message = f"the condition has {ways:,} ways to hold, of which at most {most:,} can be told apart"
+            message += f" if they have {atoms:,} atoms" if most < MOST_WAYS else ""
+            self._report("E282", message, condition.span, "an `or` that binds variables multiplies them: write several rules")
+            found = disjunctions(_first_ways(condition), lambda _: False)
+        return [self._bind(conditions, outer) for conditions in found]
+
+    def _bind(self, conditions: Iterable[Condition], outer: Iterable[str]) -> DisjunctPart:
+        return bind(conditions, outer, self.is_test, self._names)
+
+    def _names(self, expression: Expression) -> set[str]:
+        """The variables of an expression, except the inner variables of its aggregates."""
+        outside = {variable.name for variable in variables_in(expression, aggregates=False)}
+        return {name for name in names_in(expression) if name in outside or self.stands_outside(name)}
+
+    def _binds_nothing(self, condition: Or, bound: Collection[str]) -> bool:
+        """Whether all variables in the atoms and equations of an `or` are bound outside of it."""
+        for node in nodes_in(condition, negations=False, aggregates=False):
+            match node:
+                case Atom() | RowAtom():
+                    free = [term for term in terms_of(node) if isinstance(term, Wildcard | Variable)]
+                    if self._leaves_key_open(node) or not all(isinstance(one, Variable) and one.name in bound for one in free):
+                        return False
+                case Comparison(Operator.EQUAL, left, right) | Let(left, right):
+                    if any(isinstance(side, Variable) and side.name not in bound for side in (left, right)):
+                        return False
+                case _:
+                    pass
+        return True
+
+    def _leaves_key_open(self, atom: Atom | RowAtom) -> bool:
+        return isinstance(atom, RowAtom) and (self.keys(atom.table) is None or bool(self._unnamed(atom)))
+
+    def _unnamed(self, atom: RowAtom) -> set[str]:
+        """The key attributes that an atom does not name."""
+        return set(self.keys(atom.table) or ()) - {name for name, _ in atom.arguments}
+
+    def _check_wildcards(self, parts: Sequence[DisjunctPart]) -> None:
+        """Report an atom with `_` or an unnamed key that binds in only some of the parts."""
+        for atom in self._of_some(parts):
+            unnamed = isinstance(atom, RowAtom) and bool(self._unnamed(atom))
+            if unnamed or any(isinstance(term, Wildcard) for term in terms_of(atom)):
+                what = "a key that is not named" if unnamed else "`_`"
+                problem = Diagnostic(
+                    "E202",
+                    f"{what} is unsafe here: it is a variable that only one side of `or` binds",
+                    atom.span.place() if atom.span else None,
+                    notes=("each value of it would be a grounding of its own",),
+                    helps=("write two rules, or name it in every part of the `or`",),
+                )
+                self.problems.append(problem)
+                return
+
+    def _of_some(self, parts: Sequence[DisjunctPart]) -> Iterator[Atom | RowAtom]:
+        """Atoms that some parts have and others do not."""
+        for part in parts:
+            for atom in part.atoms:
+                if not all(any(one is atom for one in other.atoms) for other in parts):
+                    yield atom
+
+    def _report(self, code: str, message: str, span: Span | None, advice: str) -> None:
+        problem = Diagnostic(code, message, span.place() if span is not None else None, helps=(advice,))
+        if problem not in self.problems:
+            self.problems.append(problem)
+
+
+def _first_ways(condition: Condition) -> Condition:
+    """The condition with every `or` in it replaced by its first part."""
+    match condition:
+        case And(conditions, span):
+            return And(tuple(_first_ways(one) for one in conditions), span)
+        case Or(conditions):
+            return _first_ways(conditions[0])
+        case _:
+            return condition

@@ -1,0 +1,135 @@
+"""Messages about wrong names, types and variables of a formula."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from rulescore.errors import Diagnostic, Severity, Span, suggestion
+from rulescore.language.cursor import DEEPEST
+from rulescore.language.printer import print_term
+from rulescore.language.syntax import Atom, Condition, Constant, Expression, RowAtom, Test, Variable
+from rulescore.logic.schema import Relation, Schema
+from rulescore.logic.sizes import MOST_NODES
+from rulescore.logic.types import TESTS, type_of_value, with_article
+from rulescore.values.types import ValueType
+
+DECIDABLE = frozenset({*TESTS, "within"})
+"""Tests that are built in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Collects problems, each once."""
+
+    schema: Schema
+    functions: frozenset[str]
+    found: list[Diagnostic]
+
+    def two_types(self, what: str, span: Span | None) -> None:
+        message = f"{what} has another type than what is written here"
+        self.report("E277", message, span, "values of different types are never equal: convert one where it is read")
+
+    def never_equal(self, variable: str, span: Span | None, notes: Sequence[str]) -> None:
+        """Warn of a rule without groundings: the values that it joins are never equal."""
+        message = f"nothing can be `{variable.rpartition(' ')[2]}`: its values have one type here and another elsewhere"
+        helps = ("convert one of them where it is read: values of different types are never equal",)
+        place = span.place() if span is not None else None
+        problem = Diagnostic("W210", message, place, notes=tuple(notes), helps=helps, severity=Severity.WARNING)
+        if problem not in self.found:
+            self.found.append(problem)
+
+    def wrong_type(self, relation: Relation, column: str, term: Constant) -> None:
+        found = relation.columns[column]
+        problem = wrong_type(term, print_column(relation, column), found.kinds or {found.type})
+        if problem not in self.found:
+            self.found.append(problem)
+
+    def unknown_predicate(self, atom: Atom) -> None:
+        table, dot, attribute = atom.predicate.partition(".")
+        relation = self.schema.relations.get(table)
+        if dot and relation is not None:
+            if attribute in relation.columns:
+                message = f"`{atom.predicate}` has {len(relation.key) + 1} arguments, the key and the value, not {atom.arity}"
+                self.report("E203", message, atom.span, None)
+            else:
+                self.unknown_attribute(atom, relation, attribute)
+        elif relation is not None and relation.is_table:
+            columns = ", ".join(f"{one}: {one[:1].upper()}" for one in relation.attributes[:3])
+            self.report("E275", f"`{table}` is a table: its attributes are named", atom.span, f"write `{table}({columns})`")
+
+    def unknown_table(self, atom: RowAtom) -> None:
+        span = _part_of(atom.span, r"[^(]*")
+        if atom.table in self.schema.relations:
+            message = f"`{atom.table}` is a predicate of facts, whose arguments have no names"
+            self.report("E275", message, span, "write the arguments in their order, without names")
+            return
+        tables = [one.name for one in self.schema.relations.values() if one.is_table]
+        meant = suggestion(atom.table, tables)
+        known = f"the tables are {', '.join(f'`{one}`' for one in tables)}" if tables else "no table with a key is given"
+        self.report("E275", f"there is no table `{atom.table}`", span, f"did you mean `{meant}`?" if meant else known)
+
+    def unknown_attribute(self, atom: Atom | RowAtom, relation: Relation, attribute: str) -> None:
+        meant = suggestion(attribute, relation.attributes)
+        known = f"its attributes are {', '.join(f'`{one}`' for one in relation.attributes)}"
+        message = f"table `{relation.name}` has no attribute `{attribute}`"
+        named = rf"(?<!\w){re.escape(attribute)}(?=[`\"]?\s*:)" if isinstance(atom, RowAtom) else re.escape(atom.predicate)
+        self.report("E275", message, _part_of(atom.span, named), f"did you mean `{meant}`?" if meant else known)
+
+    def expression_in_atom(self, test: Test) -> None:
+        if self.schema.positions(test.predicate) is not None:
+            computed = next(one for one in test.arguments if not isinstance(one, Variable | Constant))
+            message = f"an argument of `{test.predicate}` is computed: those of atoms are variables and constants"
+            self.report("E278", message, computed.span, "name the value in the body, `let V = …`, and write `V` here")
+            return
+        meant = suggestion(test.predicate, [*DECIDABLE, *self.functions])
+        advice = f"did you mean `{meant}`?" if meant else "only tests and registered functions take computed arguments"
+        message = f"`{test.predicate}` is no predicate of the data, no test and no registered function"
+        self.report("E278", message, _part_of(test.span, r"[^(]*"), advice)
+
+    def too_large(self, node: Condition | Expression) -> None:
+        message = "once abbreviations are put in, this is too large to be computed"
+        advice = (
+            f"at most {MOST_NODES:,} operations in a rule, nested at most {DEEPEST} deep: add a column with the value to the data"
+        )
+        self.report("E282", message, node.span, advice)
+
+    def report(self, code: str, message: str, span: Span | None, advice: str | None) -> None:
+        place = span.place() if span is not None else None
+        problem = Diagnostic(code, message, place, helps=(advice,) if advice else ())
+        if problem not in self.found:
+            self.found.append(problem)
+
+
+def wrong_type(term: Constant, where: str, kinds: Collection[ValueType | None]) -> Diagnostic:
+    """The error for a constant at a place where the data have values of other types."""
+    own = with_article(type_of_value(term.value))
+    if isinstance(term.value, datetime.timedelta):
+        message, advice = f"`{print_term(term)}` is {own}, which no fact holds", "compare the difference of two dates with it"
+    else:
+        message = (
+            f"`{print_term(term)}` is {own}, but {where} is {' or '.join(with_article(one) for one in ValueType if one in kinds)}"
+        )
+        wanted = f'a string, "{print_term(term)}"' if set(kinds) == {ValueType.STRING} else "a constant of that type"
+        advice = f"write {wanted}, or declare the column's type where the data are read"
+    return Diagnostic("E206", message, term.span.place() if term.span else None, own, helps=(advice,))
+
+
+def print_column(relation: Relation, column: str) -> str:
+    if relation.is_table:
+        return f"`{relation.name}.{column}`"
+    return print_argument(relation.name, list(relation.columns).index(column))
+
+
+def print_argument(predicate: str, position: int) -> str:
+    return f"argument {position + 1} of `{predicate}`"
+
+
+def _part_of(span: Span | None, pattern: str) -> Span | None:
+    """The part of a span that matches; all of it if nothing matches, as in a template."""
+    found = re.search(pattern, span.source.text[span.start : span.end]) if span is not None else None
+    if span is None or found is None:
+        return span
+    return Span(span.source, span.start + found.start(), span.start + found.end())

@@ -1,0 +1,174 @@
+"""Text files of other tools: which tool's a file is, and its facts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import islice
+from types import ModuleType
+
+import pyarrow as pa
+
+from rulescore.errors import Diagnostic, InputError, Place
+from rulescore.readers.batches import assemble, no_facts
+from rulescore.readers.constant_columns import text_keys
+from rulescore.readers.files import Opening
+from rulescore.readers.lines import open_lines
+from rulescore.readers.strangers import rule_file, stranger
+from rulescore.readers.text_problems import MOST_PROBLEMS, at_most, encoding_problem, printable
+from rulescore.readers.tools import amie, anyburl, expressgnn, neural_lp, psl
+from rulescore.readers.tools.facts import Facts, Fault
+from rulescore.setting.model import FactBatch, Recognised
+from rulescore.setting.request import FileFormat, Request
+
+READERS: dict[FileFormat, ModuleType] = {
+    FileFormat.AMIE: amie,
+    FileFormat.ANYBURL: anyburl,
+    FileFormat.NEURAL_LP: neural_lp,
+    FileFormat.EXPRESSGNN: expressgnn,
+    FileFormat.PSL: psl,
+}
+"""A reader has `TITLE` and `LAYOUT` for people, says in `PREDICTIONS` and `FACTS` what its files may be and in `ONE_PREDICATE`
+whether they leave the predicate to the user, and has the functions `looks_like` for the first lines of a file and `read` for all
+of them."""
+
+_SAMPLE_LINES = 50
+
+
+def recognised(file: Opening, request: Request) -> FileFormat | None:
+    """The format of the tool whose file this is, by its first lines; None if the user says how the file is written."""
+    said = request.file
+    if said.format is not None or said.layout is not None or said.columns or said.types or said.predicate is not None:
+        return None
+    if said.delimiter is not None or said.header is not None:
+        return None
+    sample = _first_lines(file, request)
+    if (rules := rule_file(sample)) is not None:
+        # Split at commas or blanks, rules may look like facts.
+        what, cure = rules
+        option = f"--{_option(request)} text"
+        helps = (cure, f'if they are facts all the same, say `format = "text"` (`{option}`)')
+        raise InputError(Diagnostic("E368", f"the file looks like {what}", Place(request.origin), helps=helps))
+    fitting = (form for form, reader in READERS.items() if (reader.PREDICTIONS if request.predictions else reader.FACTS))
+    return next((form for form in fitting if READERS[form].looks_like(sample)), None)
+
+
+def _option(request: Request) -> str:
+    return "predictions-format" if request.predictions else "facts-format"
+
+
+def _first_lines(file: Opening, request: Request) -> list[str]:
+    with open_lines(file, request.origin) as lines:
+        return list(islice(lines, _SAMPLE_LINES))
+
+
+@contextmanager
+def strangers_named(file: Opening, request: Request) -> Iterator[None]:
+    """Context manager: if a file cannot be read as rows, the first problem also says what the file looks like."""
+    try:
+        yield
+    except InputError as error:
+        found = None if _is_unreadable(error) else _looks_like(_first_lines(file, request), request)
+        if found is None:
+            raise
+        first, *others = error.problems
+        what, cure = found
+        named = replace(first, notes=(*first.notes, f"the file looks like {what}"), helps=(cure, *first.helps))
+        raise InputError([named, *others]) from None
+
+
+def _looks_like(lines: Sequence[str], request: Request) -> tuple[str, str] | None:
+    """What a file without rows probably is, and what to do: it may hold another tool's facts instead of predictions, or the
+    reverse."""
+    other = "give it as facts: `--facts`" if request.predictions else "give it as predictions: `--predictions`"
+    unfit = (one for one in READERS.values() if not (one.PREDICTIONS if request.predictions else one.FACTS))
+    return next(((one.TITLE, other) for one in unfit if one.looks_like(lines)), None) or stranger(lines)
+
+
+def _is_unreadable(error: InputError) -> bool:
+    return error.problems[0].code == "E305"
+
+
+def read_foreign(form: FileFormat, file: Opening, request: Request) -> Iterator[FactBatch]:
+    """The facts of another tool's file. Raises one InputError for all lines that we do not understand."""
+    reader = READERS[form]
+    refuse_unfit(form, request)
+    problems: list[Diagnostic] = []
+    begun = False
+    guess = None if request.file.format is not None else Recognised(form.value, reader.TITLE)
+    with open_lines(file, request.origin) as lines:
+        for found in reader.read(_decodable(lines, request), predictions=request.predictions):
+            if isinstance(found, Fault):
+                problems.append(_problem(found, reader, request))
+                if len(problems) > MOST_PROBLEMS:
+                    break
+            elif not problems:
+                yield replace(_batch(found, request), guess=guess)
+                guess, begun = None, True
+    if problems:
+        raise InputError(at_most(iter(problems)))
+    if not begun:
+        raise no_facts(request)
+
+
+def asked_columns(form: FileFormat, file: Opening, request: Request) -> pa.Table:
+    """The query of each row in a file of rankings: its `direction`, and its true answer as `asked`."""
+    with open_lines(file, request.origin) as lines:
+        found = READERS[form].read(_decodable(lines, request), predictions=request.predictions)
+        asked = [one for facts in found if isinstance(facts, Facts) for one in facts.asked]
+    if not asked:
+        return pa.table({})
+    directions, answers = zip(*asked, strict=True)
+    return pa.table({"direction": pa.array(directions), "asked": pa.array(answers)})
+
+
+def refuse_unfit(form: FileFormat, request: Request) -> None:
+    """Raises InputError for a format that holds no facts, or no predictions, and for options that it does not take."""
+    reader, file = READERS[form], request.file
+    if not (reader.PREDICTIONS if request.predictions else reader.FACTS):
+        kinds = ("predictions", "facts") if request.predictions else ("facts", "predictions")
+        message = f"{reader.TITLE} holds no {kinds[0]}"
+        helps = (f"give it as {kinds[1]}, or say another `format` (`--{_option(request)}`)",)
+        raise InputError(Diagnostic("E363", message, Place(request.origin), helps=helps))
+    if (file.predicate is not None) != reader.ONE_PREDICATE and not (reader.ONE_PREDICATE and request.in_folder):
+        name = f"`NAME={request.origin}`, a mapping in Python, `predicates` in a project file"
+        message = (
+            f"{reader.TITLE} holds the facts of one predicate, and nothing says of which"
+            if reader.ONE_PREDICATE
+            else (f"{reader.TITLE} names its predicates, and another name is given")
+        )
+        helps = (f"name it: {name}",) if reader.ONE_PREDICATE else ("leave the name out",)
+        raise InputError(Diagnostic("E363", message, Place(request.origin), helps=helps))
+    said = [key for key in ("layout", "delimiter", "header") if getattr(file, key) is not None]
+    said += [key for key in ("columns", "types") if getattr(file, key)]
+    if said:
+        message = f"`{said[0]}` says nothing of {reader.TITLE}"
+        notes = (f"it is written so: {reader.LAYOUT}",)
+        raise InputError(Diagnostic("E363", message, Place(request.origin), notes=notes, helps=("leave it out",)))
+
+
+def _decodable(lines: Iterable[str], request: Request) -> Iterator[str]:
+    for number, line in enumerate(lines, 1):
+        if not line.isascii() and (problem := encoding_problem(request.origin, number, line)) is not None:
+            raise InputError(problem)
+        yield line
+
+
+def _problem(fault: Fault, reader: ModuleType, request: Request) -> Diagnostic:
+    place = Place(request.origin, fault.line, fault.column, fault.length, printable(fault.text))
+    notes = (f"the file is read as {reader.TITLE}: {reader.LAYOUT}",)
+    told = () if request.file.format is not None else (f"if it is another tool's, say its `format` (`--{_option(request)}`)",)
+    return Diagnostic(fault.code, fault.message, place, notes=notes, helps=(*fault.helps, *told))
+
+
+def _batch(facts: Facts, request: Request) -> FactBatch:
+    columns = [text_keys(pa.array(one, pa.string())) for one in facts.arguments]
+    answers = (
+        pa.array(facts.scores, pa.float64()) if facts.scores else None,
+        pa.array(facts.ranks, pa.int64()) if facts.ranks else None,
+        pa.array(facts.queries, pa.string()) if facts.queries else None,
+    )
+    predicates = pa.array(facts.predicates, pa.string()) if request.file.predicate is None else None
+    batch = assemble(columns, predicates, request.file.predicate, answers if request.predictions else None)
+    return replace(batch, negative=facts.negative)

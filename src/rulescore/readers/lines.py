@@ -1,0 +1,143 @@
+"""Text files line by line: slow and exact, for finding out what a file is and what is wrong with it."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import re
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from rulescore.errors import Diagnostic, InputError, Place
+from rulescore.readers.files import Opening
+
+# If a quoted field is longer than this, we assume that its closing quote is missing.
+LONGEST_FIELD = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field's value and where its text begins in the record's line, counted from 1."""
+
+    column: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One row of a text file: its first line's number, its text, and its fields, or the column of a wrong quote."""
+
+    line: int
+    text: str
+    fields: tuple[Field, ...] = ()
+    wrong_quote: int | None = None
+
+
+@contextmanager
+def open_bytes(file: Opening, origin: str) -> Iterator[gzip.GzipFile | io.BufferedReader]:
+    """The bytes of a text file, without a byte order mark. InputError if its first bytes show that it holds no text."""
+    try:
+        with file.reader() as plain, gzip.open(plain) if file.compressed else plain as raw:
+            _refuse_others(raw.peek(1), origin)
+            if raw.peek(len(codecs.BOM_UTF8)).startswith(codecs.BOM_UTF8):
+                raw.read(len(codecs.BOM_UTF8))
+            yield raw
+    except (EOFError, OSError, zlib.error) as error:
+        raise damaged(origin, getattr(error, "strerror", None) or str(error)) from None
+
+
+@contextmanager
+def open_lines(file: Opening, origin: str) -> Iterator[Iterator[str]]:
+    """The lines of a text file without their ends (`\\n`, `\\r\\n` or `\\r`); bytes that are not UTF-8 become surrogates."""
+    with (
+        open_bytes(file, origin) as raw,
+        io.TextIOWrapper(raw, encoding="utf-8", errors="surrogateescape", newline="") as handle,
+    ):
+        yield _lines(handle)
+
+
+def _refuse_others(beginning: bytes, origin: str) -> None:
+    if beginning.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise InputError(Diagnostic("E305", "the file looks like UTF-16", Place(origin), helps=("convert it to UTF-8",)))
+    if b"\0" in beginning:
+        notes = ("files that can be read are delimited text, RDF and Parquet",)
+        helps = ("if the name has the wrong ending, rename the file or give its `format`",)
+        raise InputError(Diagnostic("E305", "the file looks like a binary file", Place(origin), notes=notes, helps=helps))
+
+
+def damaged(origin: str, reason: str) -> InputError:
+    return InputError(Diagnostic("E305", "the file cannot be read", Place(origin), notes=(reason[:1].lower() + reason[1:],)))
+
+
+def _lines(handle: io.TextIOWrapper) -> Iterator[str]:
+    """The lines, without empty ones at the end of the file: editors and scripts leave them there."""
+    empty = 0
+    for line in handle:
+        body = line[:-2] if line.endswith("\r\n") else line[:-1] if line.endswith(("\n", "\r")) else line
+        if body:
+            yield from [""] * empty
+            empty = 0
+            yield body
+        else:
+            empty += 1
+
+
+def records(lines: Iterator[str], delimiter: str, quoted: bool) -> Iterator[Record]:
+    """The rows of a file. If it is `quoted`, a field may span lines."""
+    numbered = enumerate(lines, 1)
+    for number, text in numbered:
+        if not quoted or '"' not in text:
+            yield Record(number, text, _split(text, delimiter))
+            continue
+        record = _quoted_record(number, text, delimiter)
+        while record is None:
+            following = next(numbered, None) if len(text) < LONGEST_FIELD else None
+            if following is None:
+                yield Record(number, text.split("\n")[0], wrong_quote=_open_quote(text, delimiter))
+                return
+            text = f"{text}\n{following[1]}"
+            # Only a line with a quote can close the field; the others need no second look.
+            record = _quoted_record(number, text, delimiter) if '"' in following[1] else None
+        yield record
+
+
+def _split(text: str, delimiter: str) -> tuple[Field, ...]:
+    fields, column = [], 1
+    for part in text.split(delimiter):
+        fields.append(Field(column, part))
+        column += len(part) + 1
+    return tuple(fields)
+
+
+def _quoted_record(number: int, text: str, delimiter: str) -> Record | None:
+    """The record of a text with quotes; None when a quoted field is still open at its end."""
+    pattern = _field_pattern(delimiter)
+    fields, start = [], 0
+    while (match := pattern.match(text, start)) is not None:
+        value = match[2] if match[1] is None else match[1].replace('""', '"')
+        fields.append(Field(start + 1, value))
+        if match.end() == len(text):
+            return Record(number, text, tuple(fields))
+        start = match.end() + 1
+    if _OPEN.match(text, start):
+        return None
+    return Record(number, text.split("\n")[0], wrong_quote=start + 1)
+
+
+def _open_quote(text: str, delimiter: str) -> int:
+    pattern, start = _field_pattern(delimiter), 0
+    while (match := pattern.match(text, start)) is not None:
+        start = match.end() + 1
+    return start + 1
+
+
+_OPEN = re.compile(r'"[^"]*+(?:""[^"]*+)*+\Z')
+
+
+def _field_pattern(delimiter: str) -> re.Pattern[str]:
+    """A quoted field, or one that does not begin with a quote, up to the delimiter or the end of the line."""
+    mark = re.escape(delimiter)
+    return re.compile(rf'(?:"([^"]*+(?:""[^"]*+)*+)"|(?!")([^{mark}]*+))(?={mark}|\Z)')

@@ -1,0 +1,45 @@
+"""How much was read, and how much of it was repeated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class PredictionCounts:
+    """How many predictions a model brought: rows read, rows within top_k, distinct facts among them, repeated rows, and those of
+    the distinct facts that are observed already. `hidden` and `covered` are None if it predicts no table's target: how many targets
+    are hidden in the tables it predicts, and how many of those it predicts. `queries`: how many queries the distinct facts answer;
+    a fact without a known query is a query by itself."""
+
+    rows: int
+    kept: int
+    distinct: int
+    duplicates: int
+    already_observed: int
+    hidden: int | None = None
+    covered: int | None = None
+    queries: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TableCounts:
+    """A table with a key: its rows, and those of them whose target is hidden."""
+
+    name: str
+    rows: int
+    hidden: int
+
+
+@dataclass(frozen=True, slots=True)
+class DataSummary:
+    """What was read: distinct observed facts, repeated rows, negative facts and how many of those are observed too, constants,
+    predicates with facts, tables with keys."""
+
+    facts: int
+    fact_duplicates: int
+    negatives: int
+    negatives_observed: int
+    constants: int
+    predicates: int
+    tables: tuple[TableCounts, ...] = ()

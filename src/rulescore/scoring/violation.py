@@ -1,0 +1,239 @@
+"""A violation as data: one grounding whose head is refuted, with everything that is known of it, whatever the form of its rule."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from itertools import islice, product
+from typing import Protocol
+
+from rulescore.language.conditions_printer import print_condition, print_term
+from rulescore.language.syntax import Atom, Constant, RowAtom, Term, Wildcard
+from rulescore.values.moments import is_of_days, parse_moment
+from rulescore.values.types import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A ground atom with the values of its arguments; None stands for anything. `names`: the attributes, if it is a row.
+    `predicted`: it is the row of the prediction, with the predicted values."""
+
+    predicate: str
+    values: tuple[Value | None, ...]
+    names: tuple[str, ...] = ()
+    negative: bool = False
+    predicted: bool = False
+
+    def __str__(self) -> str:
+        terms: list[Term] = [Wildcard() if one is None else Constant(one) for one in self.values]
+        atom = (
+            RowAtom(self.predicate, tuple(zip(self.names, terms, strict=True)))
+            if self.names
+            else Atom(self.predicate, tuple(terms))
+        )
+        return f"negative {print_condition(atom)}" if self.negative else print_condition(atom)
+
+
+@dataclass(frozen=True, slots=True)
+class Refuter:
+    """What refutes a head: facts that hold, and facts that are absent. `declared`: the declaration, if there are no such facts."""
+
+    facts: tuple[Fact, ...] = ()
+    absent: tuple[Fact, ...] = ()
+    declared: str | None = None
+
+    def __str__(self) -> str:
+        if self.declared == "closed":
+            return f"nothing says {', '.join(map(str, self.absent))}: closed"
+        parts = [*map(str, self.facts), *(f"not {one}" for one in self.absent)]
+        return ", ".join(parts) if parts else self.declared or "its own arguments"
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The predicates that refute: of facts that hold, of those that are absent from a closed predicate."""
+        found = [f"negative {one.predicate}" if one.negative else one.predicate for one in self.facts]
+        closed = [f"closed {one.predicate}" for one in self.absent] if self.declared == "closed" else []
+        return tuple(dict.fromkeys(found or closed)) or (str(self),)
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedValues:
+    """A comparison with the values of both sides. `holds`: whether it does, which a head may forbid. `margin`: by how much it holds
+    or fails, if the sides are numbers, or dates, date-times or durations: then in days. `percent`: the sides are percentages."""
+
+    text: str
+    left: Value
+    right: Value
+    holds: bool
+    percent: bool = False
+
+    @property
+    def unit(self) -> str | None:
+        """What the margin is counted in, if it is not in the unit of the sides."""
+        if self.percent:
+            return "percentage points"
+        return None if self.distance is None else "days"
+
+    @property
+    def margin(self) -> int | float | None:
+        match self.left, self.right:
+            case (str() | bool(), _) | (_, str() | bool()):
+                return None
+            case (int() | float() as left, int() | float() as right):
+                return abs(left - right)
+            case _:
+                pass
+        distance = self.distance
+        if distance is None:
+            return None
+        return distance.days if is_of_days(distance) else distance / datetime.timedelta(days=1)
+
+    @property
+    def distance(self) -> datetime.timedelta | None:
+        """How far two dates, date-times or durations are apart."""
+        match self.left, self.right:
+            case (datetime.timedelta() as left, datetime.timedelta() as right):
+                return abs(left - right)
+            case (datetime.date() as left, datetime.date() as right):
+                return abs(left - right)
+            case _:
+                return None
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregated:
+    """An aggregate with its value over the data and the prediction, and over the data alone."""
+
+    text: str
+    value: Value | None
+    before: Value | None
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """`model`, `prediction`, its `score` and `rank` are None for violations in the data alone. `body`: the conditions of the body
+    in words, `facts`: those of its atoms that bind, as facts. `confirmed`: the head is confirmed, so that this is not a
+    violation."""
+
+    rule: str
+    binding: Mapping[str, Value]
+    body: tuple[str, ...]
+    head: str
+    facts: tuple[Fact, ...] = ()
+    refuters: tuple[Refuter, ...] = ()
+    compared: tuple[ComparedValues, ...] = ()
+    aggregated: tuple[Aggregated, ...] = ()
+    model: str | None = None
+    prediction: Fact | None = None
+    score: float | None = None
+    rank: int | None = None
+    roles: tuple[str, ...] = ()
+    confirmed: bool = False
+
+    @property
+    def refuted_by(self) -> tuple[str, ...]:
+        """What refutes the head, in words."""
+        return tuple(dict.fromkeys(map(str, self.refuters)))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The predicates that refute the head; if there are none, what else refutes it."""
+        found = dict.fromkeys(label for one in self.refuters for label in one.labels)
+        return tuple(found) or ("a comparison" if self.compared and self.head != "false" else self.head,)
+
+
+@dataclass(frozen=True, slots=True)
+class Violations:
+    """The rows that were asked for, and how many there are in all. `counts`: by rule and model, None being the data.
+    `says_nothing`: why there can be none, if that follows from the rules and the predictions alone. `keys`: the key columns of
+    tables, by the predicate of their predictions."""
+
+    total: int
+    rows: list[Violation]
+    says_nothing: str | None = None
+    counts: Mapping[tuple[str, str | None], int] = field(default_factory=dict)
+    keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+class FindsViolations(Protocol):
+    """A session, as reports know it."""
+
+    def violations(self, *, rule: str | None = None, model: str | None = None, limit: int | None = 20) -> Violations:
+        """The first violations of a rule, or of all, by a model or, if it is None, by the data."""
+
+
+@dataclass(frozen=True, slots=True)
+class PredictedKey:
+    """The key of a row of a table, whose target is predicted."""
+
+    values: tuple[Value, ...]
+
+    def __str__(self) -> str:
+        return ", ".join(print_term(Constant(one)) for one in self.values)
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """What a prediction does to the rules, by their names: confirmed, refuted and evaluable groundings in which it takes part.
+    `models`: the models that predict it. `confirmations`: the groundings of the rules that it meets."""
+
+    prediction: Fact
+    models: tuple[str, ...]
+    counts: Mapping[str, tuple[int, int, int]]
+    violations: Violations
+    confirmations: Violations
+
+
+class CountedBy(StrEnum):
+    """What violations are counted by. An entity is an argument of the prediction (of a table: its key) or, in the data, a value of
+    the grounding; a refuter is the predicate of the fact that refutes."""
+
+    RULE = "rule"
+    PREDICATE = "predicate"
+    REFUTER = "refuter"
+    ENTITY = "entity"
+    PREDICTION = "prediction"
+
+
+@dataclass(frozen=True, slots=True)
+class CountedViolations:
+    """The number of violations of a model, or of the data, for one value of what they are counted by. `predictions`: how many of
+    the model's predictions cause them, if known."""
+
+    what: Value
+    model: str | None
+    violations: int
+    predictions: int | None = None
+    prediction: Fact | None = None
+    score: float | None = None
+    rank: int | None = None
+
+
+def other_writings(atom: Atom) -> Iterator[Atom]:
+    """The same atom with constants of other types that are shown alike: `5` for `"5"`, or `"5"` for `5`."""
+    choices = [list(_writings(term)) for term in atom.terms]
+    for terms in islice(product(*choices), 1, _MOST_WRITINGS):
+        yield Atom(atom.predicate, terms)
+
+
+_MOST_WRITINGS = 256
+
+
+def _writings(term: Term) -> Iterator[Term]:
+    yield term
+    match term:
+        case Constant(str() as text):
+            for read in (int, float, datetime.date.fromisoformat, parse_moment, {"true": True, "false": False}.__getitem__):
+                try:
+                    value = read(text)
+                except (ValueError, KeyError):
+                    continue
+                if not isinstance(value, float) or math.isfinite(value):
+                    yield Constant(value)
+        case Constant(value):
+            yield Constant(print_term(term))
+        case _:
+            return

@@ -1,0 +1,1 @@
+"""Descriptions of all that one evaluation needs; nothing here opens a file."""

@@ -1,0 +1,15 @@
+"""The passes for PostgreSQL: a module for each."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from rulescore.sql.build import PREFIX
+from rulescore.sql.expressions import is_of_doubles
+
+
+def concerns(node: exp.Expr) -> bool:
+    """Whether any pass rewrites a node."""
+    if isinstance(node, exp.Anonymous):
+        return node.name.startswith(PREFIX)
+    return isinstance(node, exp.TryCast | exp.Lower | exp.Upper) or (isinstance(node, exp.Sum) and is_of_doubles(node))

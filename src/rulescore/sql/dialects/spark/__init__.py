@@ -1,0 +1,1 @@
+"""The passes for Spark: a module for each."""

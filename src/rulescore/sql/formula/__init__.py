@@ -1,0 +1,1 @@
+"""Statements that count one formula."""

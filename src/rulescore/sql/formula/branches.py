@@ -1,0 +1,181 @@
+"""Every way to find the groundings of a formula. A prediction stands at an atom that binds variables, at an atom that binds none,
+in a refutation of the head, or within an aggregate; atoms before its place read observed facts, atoms behind it facts or the
+prediction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from rulescore.logic.formula import All, AnyOf, Disjunct, Exists, Judgement, Leaf, Opposite, ResolvedAtom
+from rulescore.logic.resolved_trees import atoms_of
+from rulescore.setting.model import Role
+from rulescore.sql.build import all_of, any_of, exists, number
+from rulescore.sql.formula.scope import FormulaContext, Joins, RowSource, Scope
+
+# Planners take time that grows out of proportion with queries nested in one statement: hours for several hundred.
+MOST_NESTED = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """One way to find groundings: a disjunct, the joins that read its atoms, and the place of the prediction in words. `binds`: the
+    prediction is the first atom that can be it, so that no other such branch has the same grounding. `repeats`: the branch may find
+    one grounding several times."""
+
+    disjunct: Disjunct
+    joins: Joins
+    title: str
+    binds: bool = False
+    repeats: bool = False
+
+
+def branches(context: FormulaContext, *, predictions: bool) -> Iterator[Branch]:
+    """Every way to find the groundings of a rule, without the tests of the body. `changes` finds the groundings with a prediction
+    in an aggregate; here they are included only while we ask registered predicates, whose answers it needs."""
+    for disjunct in context.possible(context.rule.disjuncts):
+        if predictions:
+            yield from _prediction_branches(context, disjunct)
+        else:
+            yield Branch(disjunct, _observed(context, disjunct), "over the data")
+
+
+def _prediction_branches(context: FormulaContext, disjunct: Disjunct) -> Iterator[Branch]:
+    rule = context.rule
+    for index, atom in enumerate(disjunct.atoms):
+        if context.predictable(atom):
+            yield Branch(disjunct, _binding(context, disjunct, index), f"prediction at body atom {index + 1}", binds=True)
+    for atom in _other_atoms(context, rule.disjuncts, disjunct):
+        yield Branch(disjunct, _beside(context, disjunct, atom), "prediction at an atom that binds nothing")
+    if Role.HEAD in context.roles:
+        for atom in dict.fromkeys(filter(context.predictable, rule.head_atoms)):
+            yield Branch(disjunct, _beside(context, disjunct, atom), "prediction in the head")
+    if Role.REFUTER in context.roles:
+        for joins in _refuting(context, rule.refuted, lambda: _observed(context, disjunct)):
+            yield Branch(disjunct, joins, "prediction refutes the head", repeats=True)
+    if context.asking:
+        yield from _measure_branches(context, disjunct)
+
+
+def _binding(context: FormulaContext, disjunct: Disjunct, index: int) -> Joins:
+    """The prediction at one of the atoms that bind."""
+    joins = Joins(Scope(context, {}, None))
+    joins.read(disjunct.atoms[index], RowSource.PREDICTED)
+    for other, atom in enumerate(disjunct.atoms):
+        if other != index:
+            behind = other > index and context.predictable(atom)
+            joins.read(atom, RowSource.EITHER if behind else RowSource.OBSERVED)
+    joins.compute(disjunct)
+    return joins
+
+
+def _other_atoms(context: FormulaContext, disjuncts: Sequence[Disjunct], disjunct: Disjunct) -> list[ResolvedAtom]:
+    """Atoms of a condition that bind nothing in one of its disjuncts and may be the prediction."""
+    found: list[ResolvedAtom] = []
+    for other in disjuncts:
+        found += [atom for test in other.tests for atom in atoms_of(test)]
+        found += other.atoms if other is not disjunct else ()
+    return list(dict.fromkeys(one for atom in found for one in context.participating(atom)))
+
+
+def _observed(context: FormulaContext, disjunct: Disjunct) -> Joins:
+    joins = Joins(Scope(context, {}, None))
+    joins.read_observed(disjunct)
+    return joins
+
+
+def _beside(context: FormulaContext, disjunct: Disjunct, atom: ResolvedAtom) -> Joins:
+    """Observed facts in the body, and the prediction at an atom that binds nothing."""
+    joins = _observed(context, disjunct)
+    joins.read(atom, RowSource.PREDICTED)
+    return joins
+
+
+def _refuting(context: FormulaContext, judgement: Judgement, around: Callable[[], Joins]) -> Iterator[Joins]:
+    """Ways for a prediction to be one of the facts that make a judgement hold of a grounding; `around` reads the grounding."""
+    match judgement:
+        case Leaf(ResolvedAtom() as atom) if context.predictable(atom):
+            joins = around()
+            joins.read(atom, RowSource.PREDICTED)
+            yield joins
+        case Exists(disjuncts):
+            for inner in context.possible(disjuncts):
+                for index, atom in enumerate(inner.atoms):
+                    if context.predictable(atom):
+                        yield _within(around(), inner, index)
+        case AnyOf(parts):
+            for part in parts:
+                yield from _refuting(context, part, around)
+        case All(parts):
+            for index, part in enumerate(parts):
+                for joins in _refuting(context, part, around):
+                    # While we ask registered predicates, their answers are unknown: we find, and ask about, too many groundings.
+                    for other in () if context.asking else (*parts[:index], *parts[index + 1 :]):
+                        joins.condition(joins.scope.judgement(other))
+                    yield joins
+        case Leaf() | Opposite():
+            return
+
+
+def refutes(scope: Scope, judgement: Judgement) -> list[exp.Expr]:
+    """Ways in which the prediction is one of the facts that make a judgement hold of the grounding at hand."""
+    match judgement:
+        case Leaf() | Exists():
+            return [exists(joins.query(number(1))) for joins in _refuting(scope.context, judgement, lambda: Joins(scope))]
+        case AnyOf(parts):
+            return [way for part in parts for way in refutes(scope, part)]
+        case All(parts):
+            ways = [way for part in parts for way in refutes(scope, part)]
+            return [exp.Paren(this=all_of([any_of(ways), *map(scope.judgement, parts)]))] if ways else []
+        case Opposite():
+            return []
+
+
+def _measure_branches(context: FormulaContext, disjunct: Disjunct) -> Iterator[Branch]:
+    for joins, alone in in_measures(context, taken_part_through(context), lambda: _observed(context, disjunct)):
+        yield Branch(disjunct, joins, "prediction in an aggregate", repeats=not alone)
+
+
+def taken_part_through(context: FormulaContext) -> tuple[str, ...]:
+    """The aggregates that predictions take part through."""
+    body = context.rule.body_measures if Role.BODY in context.roles else ()
+    return (*body, *(context.rule.head_measures if Role.HEAD in context.roles else ()))
+
+
+def in_measures(context: FormulaContext, names: Sequence[str], around: Callable[[], Joins]) -> Iterator[tuple[Joins, bool]]:
+    """Ways for a prediction to take part in aggregates of a grounding, which `around` reads: at an atom of an inner grounding that
+    holds, or held before. The flag says whether that atom is alone, so that there is at most one inner grounding."""
+    for measure in (context.rule.measures[name] for name in names):
+        for inner in context.possible(measure.disjuncts):
+            for index, atom in enumerate(inner.atoms):
+                if context.predictable(atom):
+                    yield _within(around(), inner, index), len(inner.atoms) == 1
+            for atom in _other_atoms(context, measure.disjuncts, inner):
+                yield _beside_measure(around(), inner, atom), False
+
+
+def _within(joins: Joins, inner: Disjunct, index: int) -> Joins:
+    """The prediction at an atom of a condition with variables of its own."""
+    context = joins.scope.context
+    joins.read(inner.atoms[index], RowSource.PREDICTED)
+    for other, atom in enumerate(inner.atoms):
+        if other != index:
+            joins.read(atom, RowSource.EITHER if context.predictable(atom) else RowSource.OBSERVED)
+    joins.compute(inner)
+    for test in context.tests(inner):
+        joins.condition(joins.scope.judgement(test))
+    joins.forget(context.rule.variables)
+    return joins
+
+
+def _beside_measure(joins: Joins, inner: Disjunct, atom: ResolvedAtom) -> Joins:
+    context = joins.scope.context
+    joins.read_observed(inner)
+    joins.read(atom, RowSource.PREDICTED)
+    before = replace(joins.scope, prediction=None)
+    ways = [all_of([scope.judgement(test) for test in context.tests(inner)]) for scope in (joins.scope, before)]
+    joins.condition(exp.Paren(this=any_of([exp.Paren(this=way) for way in ways])))
+    joins.forget(context.rule.variables)
+    return joins

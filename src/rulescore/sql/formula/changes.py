@@ -1,0 +1,250 @@
+"""Predictions in aggregates.
+
+Through an aggregate, a prediction takes part in the groundings that the data with it judge differently from the data alone: few of
+the many that the aggregate concerns. So we compute the values of aggregates once for each prediction and each binding of the
+variables that they read, with the prediction (`after`) and without it (`before`), join the groundings of the data to these values
+and judge them by both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from rulescore.language.syntax import Expression, Variable
+from rulescore.logic.disjuncts import bound_variables
+from rulescore.logic.formula import AggregateValue, All, AnyOf, Disjunct, Exists, Judgement, Leaf, Opposite, ResolvedAtom
+from rulescore.logic.resolved_trees import Resolved, atoms_of, computed_in, nodes_of, parts_of, variables_of
+from rulescore.sql.build import (
+    Select,
+    all_of,
+    any_of,
+    column,
+    different,
+    equal,
+    exists,
+    named,
+    number,
+    one_if,
+    select,
+    table,
+    union_all,
+)
+from rulescore.sql.formula.branches import in_measures, taken_part_through
+from rulescore.sql.formula.scope import FormulaContext, Joins, RowSource, Scope
+
+
+def can_be_inside(context: FormulaContext, names: Sequence[str]) -> bool:
+    """Whether a prediction can be an atom in the range of one of these aggregates."""
+    disjuncts = [one for name in names for one in context.possible(context.rule.measures[name].disjuncts)]
+    return any(context.predictable(atom) for disjunct in disjuncts for part in parts_of(disjunct) for atom in atoms_of(part))
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The values of the aggregates of a rule, in a table with a row for each prediction and each binding of `outer`, the variables
+    of a disjunct that the aggregates read. A row has the values of the aggregates `names` and of the expressions `computed` from
+    them, with the prediction and without it, and whether the prediction is `inside` an aggregate that it can take part through."""
+
+    context: FormulaContext
+    disjunct: Disjunct
+    table: str
+    outer: tuple[str, ...]
+    names: tuple[str, ...]
+    computed: tuple[Expression, ...]
+
+    def keys(self, alias: str) -> dict[str, exp.Expr]:
+        return {name: column(alias, f"o{i}") for i, name in enumerate(self.outer)}
+
+    def key_of(self, scope: Scope) -> list[exp.Expr]:
+        """The fields that identify the row of a grounding."""
+        assert scope.prediction is not None
+        outer = [named(scope.projected(name), f"o{i}") for i, name in enumerate(self.outer)]
+        return [named(scope.prediction.copy(), "prediction"), *outer]
+
+    def is_row_of(self, scope: Scope) -> exp.Expr:
+        """Whether a row `k` is that of a grounding."""
+        assert scope.prediction is not None
+        same = [scope.is_value_of(name, one) for name, one in self.keys("k").items()]
+        return all_of([equal(column("k", "prediction"), scope.prediction.copy()), *same])
+
+    def measures(self, when: str) -> dict[str, exp.Expr]:
+        return {name: column("k", f"{when}{i}") for i, name in enumerate(self.names)}
+
+    def _expressions(self, when: str) -> dict[str, exp.Expr]:
+        return {repr(one): column("k", f"computed_{when}{i}") for i, one in enumerate(self.computed)}
+
+    def after(self, scope: Scope) -> Scope:
+        """The scope of a grounding that reads what it can from its row `k`."""
+        return replace(scope, columns={**scope.columns, **self.measures("after")}, computed=self._expressions("after"))
+
+    def before(self, scope: Scope) -> Scope:
+        """The scope of the same grounding over the data alone. A variable that an equation binds keeps the grounding's value."""
+        own = {name: scope.column(Variable(name)) for name, _ in self.disjunct.values}
+        columns = {**scope.columns, **own, **self.measures("before")}
+        return replace(scope, columns=columns, prediction=None, computed=self._expressions("before"))
+
+
+def measured(context: FormulaContext, disjunct: Disjunct, table: str) -> Measured:
+    names = (*context.rule.body_measures, *context.rule.head_measures)
+    outer = _read_by(context, disjunct, names)
+    return Measured(context, disjunct, table, outer, names, _computed_from(context, disjunct, {*outer, *names}))
+
+
+def _read_by(context: FormulaContext, disjunct: Disjunct, names: Sequence[str]) -> tuple[str, ...]:
+    """The variables that atoms of a disjunct bind and aggregates read, directly or through equations."""
+    made_of: dict[str, tuple[Resolved, ...]] = {name: (value,) for name, value in disjunct.values}
+    made_of.update({name: tuple(_parts(measure)) for name, measure in context.rule.measures.items()})
+    found: set[str] = set()
+    waiting = list(names)
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += [one.name for part in made_of.get(name, ()) for one in variables_of(part)]
+    return tuple(name for name in bound_variables(disjunct) if name in found)
+
+
+def _computed_from(context: FormulaContext, disjunct: Disjunct, names: set[str]) -> tuple[Expression, ...]:
+    """Expressions of nothing but aggregates and the variables these read: we compute them once for each row, not for each
+    grounding."""
+    judgements = [*disjunct.tests, context.rule.confirmed, context.rule.refuted]
+    every = {repr(one): one for judgement in judgements for one in computed_in(judgement) if not isinstance(one, Variable)}
+    return tuple(one for one in every.values() if {v.name for v in variables_of(one)} <= names and _changes(context, one))
+
+
+def values(found: Measured, standing: str | None, scope: Scope) -> Select:
+    """The rows of the table that `Measured` describes. `standing`: a table of groundings in which predictions stand; `scope` is
+    theirs."""
+    parts = list(_inside(found))
+    if standing is not None:
+        parts.append(select(*found.key_of(scope), named(number(0), "inside")).from_(table(standing, "g")))
+    keys = [one.alias for one in found.key_of(scope)]
+    rows = select(*(column("u", one) for one in keys), named(exp.Max(this=column("u", "inside")), "inside"))
+    rows = rows.from_(union_all(parts).subquery("u")).group_by(*(column("u", one) for one in keys))
+    after = Scope(found.context, found.keys("k"), column("k", "prediction"), dict(found.disjunct.values))
+    names = [Variable(name) for name in found.names]
+    rows = _wider(rows, [*keys, "inside"], "", names, (after, replace(after, prediction=None)))
+    if found.computed:
+        known = [replace(after, columns={**after.columns, **found.measures(when)}) for when in ("after", "before")]
+        rows = _wider(rows, [one.alias_or_name for one in rows.fields], "computed_", found.computed, known)
+    return rows
+
+
+def _wider(rows: Select, fields: Sequence[str], prefix: str, values: Sequence[Expression], scopes: Sequence[Scope]) -> Select:
+    """Rows `k` with further values, with the prediction and without it."""
+    times = zip(("after", "before"), scopes, strict=True)
+    more = [named(scope.value(value), f"{prefix}{when}{i}") for when, scope in times for i, value in enumerate(values)]
+    return select(*(column("k", one) for one in fields), *more).from_(rows.subquery("k"))
+
+
+def _inside(found: Measured) -> Iterator[Select]:
+    """The rows whose prediction is in an aggregate."""
+    for joins, _ in in_measures(found.context, taken_part_through(found.context), lambda: _around(found)):
+        yield joins.query(*found.key_of(joins.scope), named(number(1), "inside"))
+
+
+def _around(found: Measured) -> Joins:
+    """The distinct bindings, in the data, of the variables that aggregates read. If one atom has all these variables, we read only
+    that atom: bindings that the rest of the body lacks join nothing later."""
+    context, disjunct = found.context, found.disjunct
+    alias = context.alias()
+    joins = Joins(Scope(context, found.keys(alias), None, dict(disjunct.values)))
+    if not found.outer:
+        return joins
+    enough = [atom for atom in disjunct.atoms if {*found.outer} <= {one.name for one in variables_of(atom)}]
+    reading = Joins(Scope(context, {}, None))
+    for atom in enough[:1] or disjunct.atoms:
+        reading.read(atom, RowSource.OBSERVED)
+    fields = [named(reading.scope.projected(name), f"o{i}") for i, name in enumerate(found.outer)]
+    joins.start(reading.query(*fields).distinct().subquery(alias))
+    return joins
+
+
+def turned(found: Measured, held: Callable[[Scope], exp.Expr] | None) -> Joins:
+    """Groundings of the data whose judgement changes with a prediction inside one of their aggregates. `held`: whether the body
+    held before, if the disjunct is not the only one."""
+    scope = Scope(found.context, found.keys("k"), column("k", "prediction"))
+    joins = Joins(found.after(scope))
+    joins.start(table(found.table, "k"))
+    joins.read_observed(found.disjunct)
+    joins.condition(equal(column("k", "inside"), number(1)))
+    before = found.before(joins.scope)
+    joins.condition(judged_otherwise(joins.scope, before, _still_held(before, found.disjunct) if held is None else held(before)))
+    return joins
+
+
+def _still_held(before: Scope, disjunct: Disjunct) -> exp.Expr | None:
+    """Whether a disjunct with observed atoms held before; we test only what a prediction can change. None: all of it held."""
+    context = before.context
+    tests = [before.judgement(test) for test in disjunct.tests if _changes(context, test)]
+    values = [_has_value(before, name, value) for name, value in disjunct.values if _changes(context, value)]
+    return all_of([*tests, *values]) if tests or values else None
+
+
+def held_over_data(before: Scope) -> exp.Expr:
+    """Whether the body of a grounding held before."""
+    context = before.context
+    return any_of([_held(before, one) for one in context.possible(context.rule.disjuncts)])
+
+
+def _held(before: Scope, disjunct: Disjunct) -> exp.Expr:
+    joins = Joins(before)
+    for atom in disjunct.atoms:
+        joins.read(atom, RowSource.OBSERVED)
+    for name, value in disjunct.values:
+        joins.condition(_has_value(before, name, value))
+    return exists(joins.query(number(1), tests=disjunct.tests)) if disjunct.atoms else all_of(joins.conditions(disjunct.tests))
+
+
+def _has_value(scope: Scope, name: str, value: Expression) -> exp.Expr:
+    return scope.is_value_of(name, scope.typed(name, scope.value(value), scope.type_of(value)))
+
+
+def judged_otherwise(after: Scope, before: Scope, held: exp.Expr | None) -> exp.Expr:
+    """Whether a grounding whose body holds with a prediction is judged differently without it: its body does not hold, or one of
+    the head's answers differs. `held`: whether its body holds without it; None: it does."""
+    context = after.context
+    confirmed, refuted = context.rule.confirmed, context.rule.refuted
+    found = [] if held is None else [equal(one_if(held), number(0))]
+    if refuted == Opposite(confirmed) and _judgement_changes(context, confirmed):  # true, false or unknown
+        sides = [exp.Paren(this=scope.judgement(confirmed)) for scope in (after, before)]
+        return exp.Paren(this=any_of([*found, exp.NullSafeNEQ(this=sides[0], expression=sides[1])]))
+    for judgement in (confirmed, refuted):
+        if _judgement_changes(context, judgement):
+            found.append(different(one_if(after.judgement(judgement)), one_if(before.judgement(judgement))))
+    return exp.Paren(this=any_of(found))
+
+
+def _changes(context: FormulaContext, part: Resolved) -> bool:
+    """Whether a prediction may change the value of a test or an expression."""
+    measures = context.rule.measures
+    for one in nodes_of(part):
+        match one:
+            case ResolvedAtom() if context.predictable(one):
+                return True
+            case Variable(name) if name in measures and any(_changes(context, part) for part in _parts(measures[name])):
+                return True
+            case _:
+                pass
+    return False
+
+
+def _parts(measure: AggregateValue) -> Iterator[Resolved]:
+    yield measure.value
+    for disjunct in measure.disjuncts:
+        yield from parts_of(disjunct)
+
+
+def _judgement_changes(context: FormulaContext, judgement: Judgement) -> bool:
+    match judgement:
+        case Leaf():
+            return _changes(context, judgement)
+        case All(parts) | AnyOf(parts):
+            return any(_judgement_changes(context, part) for part in parts)
+        case Opposite(part):
+            return _judgement_changes(context, part)
+        case Exists(disjuncts):
+            return any(_changes(context, part) for disjunct in disjuncts for part in parts_of(disjunct))

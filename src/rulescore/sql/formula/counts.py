@@ -1,0 +1,254 @@
+"""Formulas counted: one statement counts one rule, over the data or for every prediction at once.
+
+If several branches find the same grounding, we keep it once; then we evaluate all tests over the data with the prediction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations, groupby
+
+from sqlglot import exp
+
+from rulescore.language.syntax import Comparison, Operator, Variable
+from rulescore.logic.formula import Disjunct, Judgement
+from rulescore.logic.resolved_trees import variables_of
+from rulescore.setting.model import Role
+from rulescore.sql.build import (
+    Query,
+    Select,
+    all_of,
+    any_of,
+    big,
+    column,
+    equal,
+    exists,
+    named,
+    number,
+    one_if,
+    select,
+    table,
+    total,
+    union_all,
+)
+from rulescore.sql.formula.branches import MOST_NESTED, Branch, branches, in_measures, refutes, taken_part_through
+from rulescore.sql.formula.changes import can_be_inside, held_over_data, judged_otherwise, measured, turned, values
+from rulescore.sql.formula.scope import FormulaContext, Joins, Scope
+
+
+def variable(index: int) -> str:
+    return f"v{index}"
+
+
+def groundings(context: FormulaContext, *, predictions: bool, only: Disjunct | None = None) -> Query | None:
+    """The groundings whose body, or `only` one disjunct of it, holds, each once: `prediction` if asked for, `v0`, `v1`, …. None if
+    there can be none."""
+    found = [one for one in branches(context, predictions=predictions) if only is None or one.disjunct is only]
+    parts: list[Query] = []
+    if _are_apart(context, found):
+        parts += [_branch_rows(context, branch, predictions=predictions) for branch in found if branch.binds]
+        found = [branch for branch in found if not branch.binds]
+    if found:
+        repeat = len(found) > 1 or found[0].repeats
+        rows = list(_of_disjuncts(context, found, predictions=predictions))
+        parts.append(_each_once(context, rows, predictions=predictions) if repeat else rows[0])
+    return union_all(parts) if parts else None
+
+
+def _of_disjuncts(context: FormulaContext, found: Sequence[Branch], *, predictions: bool) -> Iterator[Select]:
+    """The rows of all branches. If tests that contain queries would be repeated too often, we evaluate them once, over the rows of
+    all branches."""
+    for _, same in groupby(found, lambda branch: id(branch.disjunct)):
+        chosen = list(same)
+        tests = context.tests(chosen[0].disjunct)
+        nested = {test: sum(1 for _ in _condition(context, test, predictions=predictions).find_all(exp.Select)) for test in tests}
+        heavy = [test for test in tests if nested[test]]
+        if len(chosen) * sum(nested.values()) <= MOST_NESTED:
+            yield from (_branch_rows(context, branch, predictions=predictions) for branch in chosen)
+            continue
+        rows = [_branch_rows(context, branch, predictions=predictions, without=heavy) for branch in chosen]
+        source, scope = with_measures(
+            context,
+            _each_once(context, rows, predictions=predictions),
+            [name for name in context.rule.body_measures if any(_mentions(test, name) for test in heavy)],
+            predictions=predictions,
+        )
+        fields = [column("g", field) for field in fields_of(context, predictions=predictions)] or [column("g", "one")]
+        yield select(*fields).from_(source).where(all_of([scope.judgement(test) for test in heavy]))
+
+
+def _condition(context: FormulaContext, test: Judgement, *, predictions: bool) -> exp.Expr:
+    return grounding(context, predictions=predictions).judgement(test)
+
+
+def _mentions(test: Judgement, measure: str) -> bool:
+    return any(one.name == measure for one in variables_of(test))
+
+
+def grounding(context: FormulaContext, *, predictions: bool) -> Scope:
+    """The scope of a row `g` of groundings."""
+    columns: dict[str, exp.Expr] = {name: column("g", variable(i)) for i, name in enumerate(context.rule.variables)}
+    return Scope(context, columns, column("g", "prediction") if predictions else None)
+
+
+def with_measures(
+    context: FormulaContext, rows: Query, measures: Sequence[str], *, predictions: bool
+) -> tuple[exp.Subquery, Scope]:
+    """Groundings as a source `g` in which each of these aggregates is computed once, however often a test asks for it."""
+    scope = grounding(context, predictions=predictions)
+    source = rows.subquery("g")
+    if not measures:
+        return source, scope
+    names = fields_of(context, predictions=predictions) or ["one"]
+    fields = [named(scope.column(Variable(name)), f"m{i}") for i, name in enumerate(measures)]
+    wider = select(*(column("g", c) for c in names), *fields).from_(source)
+    columns = {**scope.columns, **{name: column("g", f"m{i}") for i, name in enumerate(measures)}}
+    return wider.subquery("g"), replace(scope, columns=columns)
+
+
+def _are_apart(context: FormulaContext, found: Sequence[Branch]) -> bool:
+    """Whether no other branch finds the groundings of the branches that bind: then we need to make only the rest distinct, which
+    takes longer than all else. So it is with tables: a row with a prediction is never an observed row, whereas a predicted fact may
+    be observed."""
+    if any(branch.disjunct is not found[0].disjunct for branch in found):
+        return False
+    atoms = [atom for branch in found for atom in branch.disjunct.atoms if context.predictable(atom)]
+    return all(context.relation(atom).is_table for atom in atoms)
+
+
+def _each_once(context: FormulaContext, rows: Sequence[Query], *, predictions: bool) -> Select:
+    columns: list[exp.Expr] = [column("u", c) for c in fields_of(context, predictions=predictions)]
+    columns = columns or [named(number(1), "one")]
+    return select(*columns).distinct().from_(union_all(rows).subquery("u"))
+
+
+def fields_of(context: FormulaContext, *, predictions: bool) -> list[str]:
+    return [*(["prediction"] if predictions else []), *(variable(i) for i in range(len(context.rule.variables)))]
+
+
+def _branch_rows(context: FormulaContext, branch: Branch, *, predictions: bool, without: Collection[Judgement] = ()) -> Select:
+    scope = branch.joins.scope
+    fields = [named(_prediction(scope), "prediction")] if predictions else []
+    fields += [named(scope.projected(name), variable(i)) for i, name in enumerate(context.rule.variables)]
+    tests = [test for test in context.tests(branch.disjunct) if test not in without]
+    query = branch.joins.query(*(fields or [named(number(1), "one")]), tests=tests)
+    # While we ask registered predicates, a value may still be missing.
+    if context.distinct_variables and not context.asking:
+        pairs = combinations(map(Variable, context.rule.variables), 2)
+        query = query.where(*(scope.condition(Comparison(Operator.DIFFERENT, *pair)) for pair in pairs))
+    return query
+
+
+def _prediction(scope: Scope) -> exp.Expr:
+    assert scope.prediction is not None
+    return scope.prediction.copy()
+
+
+def judged(context: FormulaContext, *, predictions: bool) -> Select | None:
+    """The groundings with the two answers of their heads, each 0 or 1."""
+    if predictions and can_be_inside(context, taken_part_through(context)):
+        return _judged_by_changes(context)
+    rows = groundings(context, predictions=predictions)
+    if rows is None:
+        return None
+    source, scope = with_measures(context, rows, context.rule.head_measures, predictions=predictions)
+    query = select(*_answered(scope, predictions=predictions)).from_(source)
+    if predictions and Role.BODY not in context.roles:
+        query = query.where(any_of(_outside_the_body(scope)))
+    return query
+
+
+def _outside_the_body(scope: Scope) -> list[exp.Expr]:
+    """Ways in which the prediction takes part in a grounding at the head or against it."""
+    roles = scope.context.roles
+    ways = head_atoms(scope) if Role.HEAD in roles else []
+    return [*ways, *(refutes(scope, scope.context.rule.refuted) if Role.REFUTER in roles else [])]
+
+
+def _answered(scope: Scope, *, predictions: bool) -> list[exp.Expr]:
+    rule = scope.context.rule
+    answers = {"confirmed": rule.confirmed, "refuted": rule.refuted}
+    fields: list[exp.Expr] = [column("g", c) for c in fields_of(scope.context, predictions=predictions)]
+    return [*fields, *(named(one_if(scope.judgement(answer)), name) for name, answer in answers.items())]
+
+
+def _judged_by_changes(context: FormulaContext) -> Select | None:
+    """For a rule whose aggregates can contain predictions: the groundings in which a prediction stands, and those whose judgement
+    it changes."""
+    found = list(branches(context, predictions=True))
+    disjuncts = context.possible(context.rule.disjuncts)
+    held = _is_held if len(disjuncts) > 1 else None
+    parts = [_disjunct_by_changes(context, one, [way for way in found if way.disjunct is one], held) for one in disjuncts]
+    if len(parts) <= 1:
+        return parts[0] if parts else None
+    rows = union_all([select("*").from_(part.subquery(f"d{i}")) for i, part in enumerate(parts)])
+    of_data = groundings(context, predictions=False)
+    assert of_data is not None
+    return select("*").with_step("held", of_data).distinct().from_(rows.subquery("j"))
+
+
+def _is_held(before: Scope) -> exp.Expr:
+    """Whether a grounding is among those of the data, which the step `held` keeps."""
+    same = [before.is_value_of(name, column("h", variable(i))) for i, name in enumerate(before.context.rule.variables)]
+    return exists(select(number(1)).from_(table("held", "h")).where(all_of(same)))
+
+
+def _disjunct_by_changes(
+    context: FormulaContext, disjunct: Disjunct, found: Sequence[Branch], held: Callable[[Scope], exp.Expr] | None
+) -> Select:
+    """`found`: the branches of a disjunct; `held`: how to test whether a body held before, if other disjuncts may make it hold."""
+    tests = context.tests(disjunct)
+    heavy = [test for test in tests if _condition(context, test, predictions=True).find(exp.Select)]
+    scope, fields = grounding(context, predictions=True), fields_of(context, predictions=True)
+    query, rows = select(), []
+    if found:
+        standing = union_all([_branch_rows(context, way, predictions=True, without=heavy) for way in found])
+        query = query.with_step("standing", standing)
+        rows.append(select(*(column("s", c) for c in fields)).from_(table("standing", "s")))
+    known = measured(context, disjunct, "measured")
+    query = query.with_step(known.table, values(known, "standing" if found else None, scope))
+    way = Branch(disjunct, turned(known, held), "prediction in an aggregate")
+    rows.append(_branch_rows(context, way, predictions=True))
+    apart = all(one.binds for one in found) and _are_apart(context, [*found, way])
+    source = union_all(rows) if apart else _each_once(context, rows, predictions=True)
+    after = known.after(scope)
+    query = query.select(*_answered(after, predictions=True)).from_(source.subquery("g"))
+    query = query.join(table(known.table, "k"), on=known.is_row_of(scope)).where(*(after.judgement(test) for test in heavy))
+    if Role.BODY not in context.roles:
+        inside = exp.Paren(this=any_of(measure_places(scope, context.rule.head_measures)))
+        before = known.before(after)
+        changed = all_of([inside, judged_otherwise(after, before, (held or held_over_data)(before))])
+        query = query.where(any_of([*_outside_the_body(after), exp.Paren(this=changed)]))
+    return query
+
+
+def head_atoms(scope: Scope) -> list[exp.Expr]:
+    """Whether the prediction stands in the head of a grounding, at each of its atoms."""
+    context = scope.context
+    return list(map(scope.is_prediction, dict.fromkeys(filter(context.predictable, context.rule.head_atoms))))
+
+
+def measure_places(scope: Scope, names: Sequence[str]) -> Iterator[exp.Expr]:
+    """Whether the prediction is in aggregates of a grounding."""
+    for joins, _ in in_measures(scope.context, names, lambda: Joins(scope)):
+        yield exists(joins.query(number(1)))
+
+
+def counts(context: FormulaContext, rule_number: int, *, predictions: bool) -> Select | None:
+    """Confirmed, refuted and evaluable groundings: one row over the data, or one for each prediction."""
+    rows = judged(context, predictions=predictions)
+    if rows is None:
+        return None
+    keys = [column("j", "prediction")] if predictions else []
+    either = one_if(any_of([equal(column("j", c), number(1)) for c in ("confirmed", "refuted")]))
+    sums = {"confirmed": column("j", "confirmed"), "refuted": column("j", "refuted"), "evaluable": either}
+    query = select(
+        named(exp.cast(number(rule_number), "INT", copy=False), "rule"),
+        *keys,
+        *(named(big(exp.Coalesce(this=total(value), expressions=[number(0)])), name) for name, value in sums.items()),
+    ).from_(rows.subquery("j"))
+    if not predictions:
+        return query
+    query = query.group_by(*(key.copy() for key in keys))
+    return query.having(exp.GT(this=total(either.copy()), expression=number(0)))

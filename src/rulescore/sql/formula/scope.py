@@ -1,0 +1,477 @@
+"""Formulas as SQL: variables in scope, conditions, aggregates, and the joins that read atoms.
+
+For a prediction A the facts are D ∪ {A}: an atom holds if it is observed or is A.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum, auto
+from itertools import count
+
+from sqlglot import exp
+
+from rulescore.language.syntax import Aggregation, Attribute, Constant, Expression, Test, Variable, Wildcard
+from rulescore.language.trees import variables_in
+from rulescore.logic.formula import (
+    AggregateValue,
+    All,
+    AnyOf,
+    Disjunct,
+    Exists,
+    FormulaRule,
+    Judgement,
+    Leaf,
+    Opposite,
+    ResolvedAtom,
+)
+from rulescore.logic.questions import Question, asks, question
+from rulescore.logic.ranges import may_be_missing
+from rulescore.logic.schema import Relation, Schema
+from rulescore.setting.model import Role
+from rulescore.sql.build import (
+    Select,
+    all_of,
+    any_of,
+    big,
+    column,
+    count_rows,
+    equal,
+    exists,
+    named,
+    negation,
+    number,
+    select,
+    table,
+    union_all,
+    union_distinct,
+)
+from rulescore.sql.expressions import Compiler, sum_of_doubles, when
+from rulescore.sql.values import cast, constant, constant_in, converted, is_exact, same
+from rulescore.values.types import ValueType
+
+
+class RowSource(Enum):
+    """Which rows an atom reads."""
+
+    OBSERVED = auto()
+    PREDICTED = auto()
+    EITHER = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaContext:
+    """What all statements of a rule share. `calls`: the tables that hold the answers of registered predicates. While we are
+    `asking` these, we skip every test that needs an answer, and values computed from answers may be missing."""
+
+    rule: FormulaRule
+    schema: Schema
+    calls: Mapping[Question, str]
+    distinct_variables: bool = False
+    roles: frozenset[Role] = frozenset({Role.BODY, Role.HEAD})
+    asking: bool = False
+    numbers: Iterator[int] = field(default_factory=count)
+
+    def relation(self, atom: ResolvedAtom) -> Relation:
+        return self.schema.relations[atom.relation]
+
+    def predictable(self, atom: ResolvedAtom) -> bool:
+        """Whether a prediction can be this atom."""
+        relation = self.relation(atom)
+        return relation.predicted is not None and any(name in relation.from_prediction for name, _ in atom.arguments)
+
+    def tests(self, disjunct: Disjunct) -> list[Judgement]:
+        return [test for test in disjunct.tests if not self.asking or not asks(test, self.rule, disjunct)]
+
+    def possible(self, disjuncts: Sequence[Disjunct]) -> list[Disjunct]:
+        """Disjuncts that can hold: the columns of a relation without rows have no types, nor has anything computed from them."""
+        return [
+            disjunct
+            for disjunct in disjuncts
+            if all(self.relation(atom).columns[name].type is not None for atom in disjunct.atoms for name, _ in atom.arguments)
+        ]
+
+    def participating(self, atom: ResolvedAtom) -> list[ResolvedAtom]:
+        """The atoms at which a prediction can stand. A row whose key and attributes are all given is one atom for each attribute; a
+        row with wildcards stays one atom, since all of it must hold of the same row."""
+        relation = self.relation(atom)
+        if not self.predictable(atom):
+            return []
+        given = dict(atom.arguments)
+        if not relation.is_table or any(isinstance(given.get(one, Wildcard()), Wildcard) for one in (*relation.key, *given)):
+            return [atom]
+        key = tuple((one, given[one]) for one in relation.key)
+        return [ResolvedAtom(atom.relation, (*key, one), atom.span) for one in atom.arguments if one[0] in relation.from_prediction]
+
+    def alias(self) -> str:
+        return f"t{next(self.numbers)}"
+
+
+# If all values are the same, these aggregates give that value.
+_OF_EQUAL_VALUES = {Aggregation.LEAST, Aggregation.GREATEST}
+
+
+@dataclass
+class Scope(Compiler):
+    """Variables with their columns or, if an equation binds them, their values, and the prediction that is added to the data; None:
+    the data alone. `computed`: columns that hold the values of whole expressions."""
+
+    context: FormulaContext
+    columns: dict[str, exp.Expr]
+    prediction: exp.Expr | None
+    values: dict[str, Expression] = field(default_factory=dict)
+    kinds: dict[str, ValueType] = field(default_factory=dict)
+    """Types of columns that hold values of a variable of mixed type."""
+    computed: Mapping[str, exp.Expr] = field(default_factory=dict)
+
+    @property
+    def inexact(self) -> Collection[str]:
+        return self.context.schema.inexact
+
+    def value(self, expression: Expression) -> exp.Expr:
+        known = self.computed.get(repr(expression))
+        return super().value(expression) if known is None else known.copy()
+
+    def column(self, variable: Variable | Attribute) -> exp.Expr:
+        name = variable.name
+        if name in self.columns:
+            return self.columns[name].copy()
+        if name in self.values:
+            found = self.type_of(self.values[name])
+            return self.value(self.values[name]) if name in self.kinds else self.typed(name, self.value(self.values[name]), found)
+        return self._measured(self.context.rule.measures[name], self.type(variable))
+
+    def type(self, variable: Variable | Attribute) -> ValueType | None:
+        return self.kinds.get(variable.name, self.context.rule.types.get(variable.name))
+
+    def projected(self, variable: str) -> exp.Expr:
+        """A variable's value in the type that it has in all parts of the rule."""
+        return self.typed(variable, self.column(Variable(variable)), self.type(Variable(variable)))
+
+    def bind(self, name: str, value: exp.Expr, kind: ValueType | None) -> None:
+        """Let a variable stand for a column. A variable of mixed type keeps the column's type here: nothing is computed with it."""
+        wanted = self.context.rule.types.get(name)
+        if kind is not None and wanted is ValueType.MIXED:
+            self.columns[name], self.kinds[name] = value, kind
+        elif kind is ValueType.INTEGER and wanted is ValueType.FLOAT:
+            # An integer that no double equals must match no float.
+            self.columns[name] = when(is_exact(value), cast(value.copy(), ValueType.FLOAT))
+        else:
+            self.columns[name] = self.typed(name, value, kind)
+
+    def is_value_of(self, variable: str, other: exp.Expr) -> exp.Expr:
+        """Whether a column that has the variable's type in all parts of the rule holds its value."""
+        found, wanted = self.type(Variable(variable)), self.context.rule.types.get(variable)
+        value = self.column(Variable(variable))
+        return equal(other, value) if found is None or wanted is None else same(other, wanted, value, found, self.inexact)
+
+    def knows(self, name: str) -> bool:
+        return name in self.columns or name in self.values or name in self.context.rule.measures
+
+    def typed(self, name: str, value: exp.Expr, found: ValueType | None) -> exp.Expr:
+        """A value of a variable in the variable's own type: an integer here may be a float elsewhere in the rule."""
+        wanted = self.context.rule.types.get(name)
+        if wanted is None or found is None:
+            return value if wanted is None else cast(value, wanted)
+        return converted(value, found, wanted, self.inexact)
+
+    def atom(self, atom: ResolvedAtom) -> exp.Expr:
+        """An atom holds if it is observed or is the prediction."""
+        no_rows = any(self.context.relation(atom).columns[name].type is None for name, _ in atom.arguments)
+        ways = [exp.false() if no_rows else self._some((atom,), RowSource.OBSERVED)]
+        if self.prediction is not None and self.context.predictable(atom):
+            ways.append(self.is_prediction(atom))
+        ways += self._unknown(atom)
+        return exp.Paren(this=any_of(ways)) if len(ways) > 1 else ways[0]
+
+    def _unknown(self, atom: ResolvedAtom) -> Iterator[exp.Expr]:
+        """Conditions that are NULL if a missing argument makes the atom unknown, and false otherwise. A row is the conjunction of
+        its attributes: false, not unknown, if no row has those whose values are known."""
+        relation = self.context.relation(atom)
+        attributes = []
+        for name, term in atom.arguments:
+            if isinstance(term, Wildcard) or not self._may_be_missing(term):
+                continue
+            if relation.is_table and name not in relation.key:
+                attributes.append(name)
+            else:
+                value = exp.Paren(this=self.value(term))
+                yield exp.NEQ(this=value, expression=value.copy())
+        if attributes:
+            joins = Joins(self)
+            predicted = self.prediction is not None and self.context.predictable(atom)
+            joins.read(atom, RowSource.EITHER if predicted else RowSource.OBSERVED, or_missing=attributes)
+            yield exp.Paren(this=all_of([exists(joins.query(number(1))), exp.cast(exp.null(), "BOOLEAN", copy=False)]))
+
+    def _may_be_missing(self, term: Expression) -> bool:
+        return may_be_missing(term, self.type_of, lambda name: name in self.columns or name in self.values)
+
+    def is_prediction(self, atom: ResolvedAtom) -> exp.Expr:
+        return self._some((atom,), RowSource.PREDICTED)
+
+    def registered(self, test: Test) -> exp.Expr:
+        asked = question(self.context.rule, test)
+        if self.context.asking and asked not in self.context.calls:
+            return exp.cast(exp.null(), "BOOLEAN", copy=False)
+        alias = self.context.alias()
+        answers = table(self.context.calls[asked], alias)
+        given = [
+            same(column(alias, f"a{i}"), kind, self.value(one), self.type_of(one) or kind, self.inexact) if kind else exp.false()
+            for i, (one, kind) in enumerate(zip(test.arguments, asked.types, strict=True))
+        ]
+        query = select(column(alias, "answer")).from_(answers).where(all_of(given))
+        # sqlglot takes a subquery as a condition only in parentheses.
+        return exp.Paren(this=query.subquery())
+
+    def judgement(self, judgement: Judgement) -> exp.Expr:
+        match judgement:
+            case Leaf(condition):
+                return self.atom(condition) if isinstance(condition, ResolvedAtom) else self.condition(condition)
+            case All(parts):
+                return exp.Paren(this=all_of([self.judgement(part) for part in parts]))
+            case AnyOf(parts):
+                return exp.Paren(this=any_of([self.judgement(part) for part in parts]))
+            case Opposite(part):
+                return negation(self.judgement(part))
+            case Exists(disjuncts):
+                return exp.Paren(this=any_of([self._exists(disjunct) for disjunct in self.context.possible(disjuncts)]))
+
+    def _exists(self, disjunct: Disjunct) -> exp.Expr:
+        joins = Joins(self)
+        joins.read_all(disjunct)
+        if not disjunct.atoms:
+            return all_of(joins.conditions(disjunct.tests))
+        return exists(joins.query(number(1), tests=disjunct.tests))
+
+    def _some(self, atoms: Sequence[ResolvedAtom], source: RowSource) -> exp.Expr:
+        joins = Joins(self)
+        for atom in atoms:
+            joins.read(atom, source)
+        return exists(joins.query(number(1)))
+
+    def _measured(self, measure: AggregateValue, kind: ValueType | None) -> exp.Expr:
+        """The value of an aggregate, as a query that depends on the row at hand. We cast a missing value to its type, since some
+        engines take an untyped column for text."""
+        disjuncts = self.context.possible(measure.disjuncts)
+        if not disjuncts:
+            counts = {Aggregation.COUNT, Aggregation.COUNT_DISTINCT, Aggregation.SUM}
+            missing = exp.null() if kind is None else cast(exp.null(), kind)
+            return number(0) if measure.function in counts else missing
+        names = {one.name for one in variables_in(measure.value)}
+        if measure.function in _OF_EQUAL_VALUES and not names & set(measure.variables):
+            value = cast(self.value(measure.value), kind) if kind is not None else self.value(measure.value)
+            return exp.Case(ifs=[exp.If(this=any_of([self._exists(one) for one in disjuncts]), true=value)])
+        if len(disjuncts) == 1 and names and names <= set(measure.variables):
+            predicted = [atom for atom in disjuncts[0].atoms if self.prediction is not None and self.context.predictable(atom)]
+            if measure.function is Aggregation.COUNT_DISTINCT and len(predicted) == 1:
+                return self._distinct_values(measure.value, disjuncts[0], predicted[0])
+            joins = Joins(self)
+            joins.read_all(disjuncts[0])
+            value = self._aggregated(measure, joins.scope.value(measure.value))
+            return joins.query(value, tests=disjuncts[0].tests).subquery()
+        return self._measured_rows(measure, disjuncts)
+
+    def _distinct_values(self, value: Expression, disjunct: Disjunct, predicted: ResolvedAtom) -> exp.Expr:
+        """The number of distinct values: those of the data, which all predictions share, plus those that the prediction, at the one
+        atom it can be, adds. A set of values for each prediction would be as large as the group."""
+        observed, added = (self._rows_of(disjunct, predicted, source) for source in (RowSource.OBSERVED, RowSource.PREDICTED))
+        there = self._rows_of(disjunct, predicted, RowSource.OBSERVED)
+        there.condition(equal(there.scope.value(value), added.scope.value(value)))
+        added.condition(exp.Not(this=exists(there.query(number(1), tests=disjunct.tests))))
+        many = [
+            joins.query(exp.Count(this=exp.Distinct(expressions=[joins.scope.value(value)])), tests=disjunct.tests)
+            for joins in (observed, added)
+        ]
+        return exp.Paren(this=exp.Add(this=many[0].subquery(), expression=many[1].subquery()))
+
+    def _rows_of(self, disjunct: Disjunct, predicted: ResolvedAtom, source: RowSource) -> Joins:
+        """The rows of a disjunct whose one atom that can be predicted is read from `source`."""
+        joins = Joins(self)
+        for atom in disjunct.atoms:
+            joins.read(atom, source if atom is predicted else RowSource.OBSERVED)
+        joins.compute(disjunct)
+        return joins
+
+    def _measured_rows(self, measure: AggregateValue, disjuncts: Sequence[Disjunct]) -> exp.Expr:
+        """Each grounding of several disjuncts counts once. An inner query computes a value that depends on the row at hand: engines
+        would take an aggregate of it for one of the outer query."""
+        parts = []
+        for disjunct in disjuncts:
+            joins = Joins(self)
+            joins.read_all(disjunct)
+            fields = [named(joins.scope.projected(name), f"v{i}") for i, name in enumerate(measure.variables)]
+            value = named(joins.scope.value(measure.value), "value")
+            parts.append(joins.query(*fields, value, tests=disjunct.tests))
+        alias = self.context.alias()
+        rows = union_distinct(parts)
+        found = self._aggregated(measure, column(alias, "value"))
+        return select(found).from_(rows.subquery(alias)).subquery()
+
+    def _aggregated(self, measure: AggregateValue, value: exp.Expr) -> exp.Expr:
+        match measure.function:
+            case Aggregation.COUNT:
+                return count_rows()
+            case Aggregation.COUNT_DISTINCT:
+                return exp.Count(this=exp.Distinct(expressions=[value]))
+            case Aggregation.SUM if self.type_of(measure.value) is ValueType.FLOAT:
+                # The sum of no values is 0, but a sum of values may be missing.
+                nothing = exp.If(this=equal(exp.Count(this=value.copy()), number(0)), true=constant(0.0))
+                return exp.Case(ifs=[nothing], default=sum_of_doubles(value))
+            case Aggregation.SUM:
+                # A sum of 64-bit integers would have 128 bits, which a registered predicate cannot take as an integer.
+                return big(exp.Coalesce(this=exp.Sum(this=value), expressions=[number(0)]))
+            case Aggregation.AVERAGE if self.type_of(measure.value) is ValueType.INTEGER:
+                # The exact sum, divided as doubles: the engines' own averages of integers are of different types.
+                many = exp.Nullif(this=exp.Count(this=value.copy()), expression=number(0))
+                sides = [cast(one, ValueType.FLOAT) for one in (exp.Sum(this=value), many)]
+                return exp.Div(this=sides[0], expression=sides[1], typed=True, safe=False)
+            case Aggregation.AVERAGE:
+                many = exp.Nullif(this=exp.Count(this=value.copy()), expression=number(0))
+                sum_of_all = exp.Paren(this=sum_of_doubles(value))
+                return exp.Div(this=sum_of_all, expression=cast(many, ValueType.FLOAT), typed=True, safe=False)
+            case Aggregation.LEAST:
+                return exp.Min(this=value)
+            case Aggregation.GREATEST:
+                return exp.Max(this=value)
+
+
+class Joins:
+    """Reads atoms one after the other, each joined to those before it and to the scope around."""
+
+    def __init__(self, around: Scope) -> None:
+        self.scope = replace(around, columns=dict(around.columns), values=dict(around.values), kinds=dict(around.kinds))
+        self._tables: list[tuple[exp.Expr, list[exp.Expr]]] = []
+        self._further: list[exp.Expr] = []
+        self._computed: list[str] = []
+
+    def start(self, rows: exp.Expr) -> None:
+        """Begin with rows that the scope around refers to."""
+        self._tables.append((rows, []))
+
+    def read_all(self, disjunct: Disjunct) -> None:
+        """Read the atoms over the facts of the scope: observed ones and, if there is one, the prediction."""
+        for atom in disjunct.atoms:
+            predicted = self.scope.prediction is not None and self.scope.context.predictable(atom)
+            self.read(atom, RowSource.EITHER if predicted else RowSource.OBSERVED)
+        self.compute(disjunct)
+
+    def read_observed(self, disjunct: Disjunct) -> None:
+        for atom in disjunct.atoms:
+            self.read(atom, RowSource.OBSERVED)
+        self.compute(disjunct)
+
+    def compute(self, disjunct: Disjunct) -> None:
+        """Bind the variables of equations. We compute their values only where they are used: a prediction may be known only
+        then."""
+        for name, value in disjunct.values:
+            self.scope.values[name] = value
+            kind = self.scope.type_of(value)
+            if kind is not None and self.scope.context.rule.types.get(name) is ValueType.MIXED:
+                self.scope.kinds[name] = kind
+        measures = self.scope.context.rule.measures
+        self._computed += [
+            name
+            for name, value in disjunct.values
+            if not isinstance(value, Constant) and not (isinstance(value, Variable) and value.name not in measures)
+        ]
+
+    def read(self, atom: ResolvedAtom, source: RowSource, or_missing: Collection[str] = ()) -> None:
+        """Read an atom; `or_missing`: attributes that match any row if their argument is missing."""
+        context = self.scope.context
+        relation = context.relation(atom)
+        alias = context.alias()
+        conditions: list[exp.Expr] = []
+        if source is RowSource.PREDICTED:
+            mine = column(alias, "prediction")
+            if self.scope.prediction is None:
+                self.scope.prediction = mine
+            else:
+                conditions.append(equal(mine, self.scope.prediction.copy()))
+        elif source is RowSource.EITHER:
+            assert self.scope.prediction is not None
+            own = equal(column(alias, "prediction"), self.scope.prediction.copy())
+            conditions.append(exp.Paren(this=any_of([_is_null(column(alias, "prediction")), own])))
+        for name, term in atom.arguments:
+            matches = list(self._match(relation, alias, name, term))
+            if name in or_missing and not isinstance(term, Wildcard):
+                matches.append(_is_null(exp.Paren(this=self.scope.value(term))))
+                matches = [exp.Paren(this=any_of(matches))]
+            conditions.extend(matches)
+        self._tables.append((_rows(relation, source, alias, [name for name, _ in atom.arguments]), conditions))
+
+    def _match(self, relation: Relation, alias: str, name: str, term: Expression | Wildcard) -> Iterator[exp.Expr]:
+        here = column(alias, relation.columns[name].column)
+        kind = relation.columns[name].type
+        match term:
+            case Wildcard():
+                if relation.is_table:
+                    yield exp.Not(this=_is_null(here))
+            case Constant(value):
+                found = None if kind is None else constant_in(value, kind)  # without a type there are no rows
+                yield exp.false() if found is None else equal(here, found)
+            case Variable(variable) if not self.scope.knows(variable):
+                self.scope.bind(variable, here, kind)
+                if relation.is_table:
+                    yield exp.Not(this=_is_null(here.copy()))
+            case _ if kind is None:
+                yield exp.false()
+            case _:
+                yield same(here, kind, self.scope.value(term), self.scope.type_of(term) or kind, self.scope.inexact)
+
+    def condition(self, condition: exp.Expr) -> None:
+        """A further condition on the rows read so far."""
+        self._further.append(condition)
+
+    def conditions(self, tests: Sequence[Judgement] = ()) -> list[exp.Expr]:
+        """The further conditions, and tests. If the value of an equation is missing, there is no grounding; but while we ask
+        registered predicates, it may be missing for want of their answers."""
+        for name in () if self.scope.context.asking else self._computed:
+            self.condition(exp.Not(this=_is_null(exp.Paren(this=self.scope.column(Variable(name))))))
+        self._computed = []
+        return [*self._further, *(self.scope.judgement(test) for test in tests)]
+
+    def forget(self, all_but: Collection[str]) -> None:
+        """Let go of variables that belong to an aggregate: the aggregate itself ranges over all of their values, even if a kept
+        variable is computed from it."""
+        kept = [name for name in self._computed if name in all_but]
+        self._computed = [name for name in self._computed if name not in all_but]
+        self._further = self.conditions()
+        self._computed = kept
+        self.scope.columns = {name: value for name, value in self.scope.columns.items() if name in all_but}
+        self.scope.values = {name: value for name, value in self.scope.values.items() if name in all_but}
+        self.scope.kinds = {name: kind for name, kind in self.scope.kinds.items() if name in all_but}
+
+    def query(self, *fields: exp.Expr, tests: Sequence[Judgement] = ()) -> Select:
+        """The rows that meet all conditions; a single row if no atom is read."""
+        query = select(*fields)
+        conditions = self.conditions(tests)
+        for index, (rows, own) in enumerate(self._tables):
+            if index == 0:
+                query = query.from_(rows)
+                conditions = [*own, *conditions]
+            else:
+                query = query.join(rows, on=all_of(own))
+        return query.where(all_of(conditions)) if conditions else query
+
+
+def _rows(relation: Relation, source: RowSource, alias: str, names: Sequence[str]) -> exp.Expr:
+    match source:
+        case RowSource.OBSERVED:
+            return table(relation.observed, alias)
+        case RowSource.PREDICTED:
+            assert relation.predicted is not None
+            return table(relation.predicted, alias)
+        case RowSource.EITHER:
+            assert relation.predicted is not None
+            columns = list(dict.fromkeys(relation.columns[name].column for name in names))
+            nothing = named(exp.cast(exp.null(), "INT", copy=False), "prediction")
+            observed = select(nothing, *(column("o", c) for c in columns)).from_(table(relation.observed, "o"))
+            predicted = select(column("p", "prediction"), *(column("p", c) for c in columns)).from_(table(relation.predicted, "p"))
+            if not relation.is_table:  # a fact that is observed already is not there twice
+                predicted = predicted.where(equal(column("p", "observed"), number(0)))
+            return union_all([observed, predicted]).subquery(alias)
+
+
+def _is_null(value: exp.Expr) -> exp.Expr:
+    return exp.Is(this=value, expression=exp.null())

@@ -1,0 +1,1 @@
+"""Statements that count many rules of Horn form at once."""

@@ -1,0 +1,59 @@
+"""Statements made readable."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pyarrow as pa
+from sqlglot import exp
+
+from rulescore.sql.build import (
+    PREFIX,
+    Query,
+    Select,
+    arguments,
+    column,
+    count_rows,
+    fact_table,
+    identifier,
+    named,
+    number,
+    select,
+    table,
+    union_all,
+)
+
+
+def relation_sizes(arity: int) -> Select:
+    """Facts per literal, and different constants at each of its positions."""
+    spreads = [named(exp.Count(this=exp.Distinct(expressions=[column("f", a)])), a) for a in arguments(arity)]
+    query = select(column("f", "literal"), named(count_rows(), "n"), *spreads).from_(table(fact_table(arity), "f"))
+    return query.group_by(column("f", "literal"))
+
+
+def alone(statement: Select, parameters: Mapping[str, pa.Table], names: Mapping[int, str]) -> exp.Expr:
+    """A statement with its parameter tables written in as common table expressions, literals with their names beside them."""
+    short = {full: full.removeprefix(PREFIX).rsplit("_", 1)[0] for full in parameters}
+    if len(set(short.values())) < len(short):
+        short = {full: full.removeprefix(PREFIX) for full in parameters}
+    written = [
+        exp.CTE(this=_rows(rows, names).tree(), alias=exp.TableAlias(this=identifier(f"rule_{short[full]}")))
+        for full, rows in parameters.items()
+    ]
+    found = replace(statement, steps=(*written, *statement.steps)).tree().copy()
+    for node in found.find_all(exp.Table):
+        if node.name in short:
+            node.set("this", identifier(f"rule_{short[node.name]}"))
+    return found
+
+
+def _rows(rows: pa.Table, names: Mapping[int, str]) -> Query:
+    return union_all([select(*(_value(field, value, names) for field, value in row.items())) for row in rows.to_pylist()])
+
+
+def _value(field: str, value: int, names: Mapping[int, str]) -> exp.Expr:
+    literal = number(value)
+    if field[0] == "l" and value in names:
+        literal.add_comments([names[value].replace("*/", "* /")])
+    return named(literal, field)

@@ -1,0 +1,1 @@
+"""Statements that make the rows of tables with keys."""

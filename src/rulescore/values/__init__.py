@@ -1,0 +1,1 @@
+"""Values: their types, the keys that stand for constants, and date-times."""

@@ -1,0 +1,130 @@
+"""Bodies that are chains of three atoms or more are walked from their cheaper end, in pieces: the counts are those of the rules
+counted one by one as formulas are."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from random import Random
+
+import pytest
+
+from rulescore.arguments.python import make_setting
+from rulescore.counting import chains
+from rulescore.evaluate import Session
+from rulescore.logic.plan import Bound, Shape, ShapeAtom
+from rulescore.sql.horn.chains import way_through
+
+Counts = list[tuple[int, int, int]]
+
+DECLARED = "extract incompatible. incompatible p(X, Y), q(Y, X).\n"
+LETTERS = "XABCDY"
+
+
+def chain(random: Random, length: int) -> str:
+    """A rule whose body goes from X to Y over as many atoms, each in some direction, in some order."""
+    variables = [*LETTERS[:length], "Y"]
+    atoms = []
+    for left, right in pairwise(variables):
+        pair = [left, right] if random.random() < 0.5 else [right, left]
+        atoms.append(f"{random.choice('pqrs')}({', '.join(pair)})")
+    random.shuffle(atoms)
+    return f"{random.choice('pqrs')}({random.choice(('X, Y', 'Y, X'))}) <- {', '.join(atoms)}."
+
+
+def rules(random: Random) -> str:
+    return DECLARED + "\n".join(chain(random, random.choice((3, 3, 3, 4, 5))) for _ in range(12))
+
+
+def facts(random: Random) -> dict[str, list[tuple[str, str]]]:
+    """Few constants, one of which has many neighbours."""
+    names = ["hub", "hub", *"abcdefg"]
+    return {one: [(random.choice(names), random.choice(names)) for _ in range(14)] for one in "pqrs"}
+
+
+def predicted(random: Random, observed: dict[str, list[tuple[str, str]]]) -> dict[str, list[tuple[str, str]]]:
+    """New facts, loops among them, and a few observed ones."""
+    names = ["hub", *"abcdefg"]
+    new = {one: [(random.choice(names), random.choice(names)) for _ in range(6)] for one in "pqrs"}
+    return {one: [*rows, ("a", "a"), *random.sample(observed[one], 2)] for one, rows in new.items()}
+
+
+def contributions(session: Session) -> dict[tuple[str, ...], tuple[int, int, int]]:
+    rows = session.evaluate(contributions=True).contributions.to_pylist()
+    return {
+        (row["rule"], row["predicate"], *row["arguments"]): (row["confirmed"], row["refuted"], row["evaluable"]) for row in rows
+    }
+
+
+def counts(session: Session) -> Counts:
+    found = [rule.dataset for rule in session.audit().rule_results]
+    return [(one.confirmed, one.refuted, one.evaluable) for one in found]
+
+
+@pytest.mark.parametrize("most_paths", [50, 10_000_000])
+@pytest.mark.parametrize("distinct", [False, True])
+def test_the_counts_are_those_of_formulas(most_paths: int, distinct: bool, engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chains, "MOST_PATHS", most_paths)
+    seen = 0
+    for seed in range(3 if engine == "duckdb" else 1):
+        random = Random(seed)
+        setting = make_setting(facts(random), None, rules(random), distinct_variables=distinct, engine=engine)
+        with Session(setting) as session, Session(setting, horn=False) as other:
+            assert any(map(chains.is_chain, session.counter.plan.groups))
+            assert not other.counter.plan.groups
+            found = counts(session)
+            assert found == counts(other)
+        seen += sum(refuted > 0 and confirmed > 0 for confirmed, refuted, _ in found)
+    assert seen
+
+
+@pytest.mark.parametrize(
+    ("most_paths", "roles"), [(50, None), (10_000_000, None), (50, ["body"]), (10_000_000, ["head", "refuter"])]
+)
+@pytest.mark.parametrize("distinct", [False, True])
+def test_the_contributions_are_those_of_formulas(
+    most_paths: int, roles: list[str] | None, distinct: bool, engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chains, "MOST_PATHS", most_paths)
+    random = Random(len(roles or ()))
+    observed = facts(random)
+    setting = make_setting(
+        observed, {"model": predicted(random, observed)}, rules(random), distinct_variables=distinct, roles=roles, engine=engine
+    )
+    with Session(setting) as session, Session(setting, horn=False) as other:
+        found = contributions(session)
+        assert found == contributions(other)
+    assert any(confirmed for confirmed, _, _ in found.values())
+
+
+def test_large_pieces_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = Random(1)
+    with Session(make_setting(facts(random), None, rules(random))) as session:
+        statements = [text for shape in session.explain() for text in shape.statements]
+        monkeypatch.setattr(chains, "MOST_PATHS", 20)
+        cut = [text for shape in session.explain() for text in shape.statements]
+    assert len(cut) > 2 * len(statements)
+    assert any("% 3 = 2" in text for text in cut)
+
+
+def atom(left: int, right: int) -> ShapeAtom:
+    return ShapeAtom((Bound(left), Bound(right)))
+
+
+def shape(*atoms: ShapeAtom, variables: int) -> Shape:
+    return Shape(atoms, (), (), variables, (Bound(0), Bound(1)))
+
+
+@pytest.mark.parametrize(
+    ("body", "way"),
+    [
+        (shape(atom(0, 2), atom(1, 3), atom(2, 3), variables=4), ((0, False), (2, False), (1, True))),
+        (shape(atom(0, 2), atom(1, 2), variables=3), None),
+        (shape(atom(0, 1), atom(0, 2), atom(2, 3), variables=4), None),
+        (shape(atom(0, 2), atom(2, 0), atom(1, 2), variables=3), None),
+        (shape(atom(0, 2), atom(2, 2), atom(1, 2), variables=3), None),
+        (shape(atom(0, 2), atom(2, 3), atom(3, 4), variables=5), None),
+        (shape(atom(0, 1), atom(2, 3), atom(3, 2), variables=4), None),
+    ],
+)
+def test_what_is_a_chain(body: Shape, way: tuple[tuple[int, bool], ...] | None) -> None:
+    assert way_through(body) == way

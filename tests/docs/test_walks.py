@@ -1,0 +1,61 @@
+"""The two walks of the architecture page name files that are entered, in that order."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+
+import pytest
+
+import rulescore
+
+SOURCE = Path(rulescore.__file__).parent
+PAGE = Path(__file__).parents[2] / "docs" / "architecture.md"
+FACTS = [("alice", "sister", "daniel"), ("daniel", "father", "emma"), ("alice", "aunt", "emma"), ("fiona", "mother", "emma")]
+
+
+def score_horn_rule() -> None:
+    rules = "aunt(X, Z) <- sister(X, Y), father(Y, Z). incompatible aunt, mother."
+    rulescore.score(FACTS, {"model": [("fiona", "sister", "daniel")]}, rules).to_text()
+
+
+def score_aggregate() -> None:
+    rules = "P <= 2 * avg(Q : sale(zip: Z, price: Q)) <- sale(id: A, zip: Z, price: P), listed(A)."
+    table = rulescore.Table({"id": [1, 2, 3], "zip": ["a", "a", "a"], "price": [100.0, 300.0, None]}, key="id", target="price")
+    models = {"model": {"sale": {"id": [3], "prediction": [900.0]}}}
+    rulescore.score({"listed": [(1,), (2,), (3,)]}, models, rules, tables={"sale": table}).to_text()
+
+
+def entered(run: Callable[[], None]) -> list[str]:
+    """The files whose functions a run calls, in the order of the first calls."""
+    found: dict[str, None] = {}
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        file = frame.f_code.co_filename
+        if event == "call" and frame.f_code.co_name != "<module>" and file.startswith(str(SOURCE)):
+            found.setdefault(Path(file).relative_to(SOURCE).as_posix())
+
+    run()  # so that everything is imported, and no import is taken for a step
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        run()
+    finally:
+        sys.setprofile(before)
+    return list(found)
+
+
+def walks() -> list[list[str]]:
+    section = PAGE.read_text(encoding="utf-8").split("## Two walks, hop by hop")[1].split("\n## ")[0]
+    tables = re.findall(r"\|---\|---\|\n((?:\|.*\n)+)", section)
+    return [re.findall(r"`([\w/]+\.py)`", "\n".join(row.split(" | ")[0] for row in table.splitlines())) for table in tables]
+
+
+@pytest.mark.parametrize(("number", "run"), [(0, score_horn_rule), (1, score_aggregate)])
+def test_a_walk_names_files_in_the_order_in_which_they_are_entered(number: int, run: Callable[[], None]) -> None:
+    walk = walks()[number]
+    assert len(walk) > 20
+    assert [file for file in entered(run) if file in walk] == walk

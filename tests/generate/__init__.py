@@ -1,0 +1,1 @@
+"""Settings made at random, to compare engines with the oracle on."""

@@ -1,0 +1,142 @@
+-- convention: definition
+-- shown: predictions
+-- p(X, Y) or s(Y, X) <- q(X, Y).
+-- closed *.
+
+SELECT
+  CAST(0 AS INT) AS `rule`,
+  `j`.`prediction`,
+  CAST(COALESCE(SUM(`j`.`confirmed`), 0) AS BIGINT) AS `confirmed`,
+  CAST(COALESCE(SUM(`j`.`refuted`), 0) AS BIGINT) AS `refuted`,
+  CAST(COALESCE(SUM(CASE WHEN `j`.`confirmed` = 1 OR `j`.`refuted` = 1 THEN 1 ELSE 0 END), 0) AS BIGINT) AS `evaluable`
+FROM (
+  SELECT
+    `g`.`prediction`,
+    `g`.`v0`,
+    `g`.`v1`,
+    CASE
+      WHEN (
+        (
+          EXISTS(
+            SELECT
+              1
+            FROM `__rulescore__observed_relation_1` AS `t5`
+            WHERE
+              `t5`.`a0` = `g`.`v0` AND `t5`.`a1` = `g`.`v1`
+          )
+          OR EXISTS(
+            SELECT
+              1
+            FROM `__rulescore__predicted_relation_2` AS `t6`
+            WHERE
+              `t6`.`prediction` = `g`.`prediction`
+              AND `t6`.`a0` = `g`.`v0`
+              AND `t6`.`a1` = `g`.`v1`
+          )
+        )
+        OR (
+          EXISTS(
+            SELECT
+              1
+            FROM `__rulescore__observed_relation_5` AS `t7`
+            WHERE
+              `t7`.`a0` = `g`.`v1` AND `t7`.`a1` = `g`.`v0`
+          )
+          OR EXISTS(
+            SELECT
+              1
+            FROM `__rulescore__predicted_relation_6` AS `t8`
+            WHERE
+              `t8`.`prediction` = `g`.`prediction`
+              AND `t8`.`a0` = `g`.`v1`
+              AND `t8`.`a1` = `g`.`v0`
+          )
+        )
+      )
+      THEN 1
+      ELSE 0
+    END AS `confirmed`,
+    CASE
+      WHEN (
+        (
+          NOT (
+            (
+              EXISTS(
+                SELECT
+                  1
+                FROM `__rulescore__observed_relation_1` AS `t9`
+                WHERE
+                  `t9`.`a0` = `g`.`v0` AND `t9`.`a1` = `g`.`v1`
+              )
+              OR EXISTS(
+                SELECT
+                  1
+                FROM `__rulescore__predicted_relation_2` AS `t10`
+                WHERE
+                  `t10`.`prediction` = `g`.`prediction`
+                  AND `t10`.`a0` = `g`.`v0`
+                  AND `t10`.`a1` = `g`.`v1`
+              )
+            )
+          )
+        )
+        AND (
+          NOT (
+            (
+              EXISTS(
+                SELECT
+                  1
+                FROM `__rulescore__observed_relation_5` AS `t11`
+                WHERE
+                  `t11`.`a0` = `g`.`v1` AND `t11`.`a1` = `g`.`v0`
+              )
+              OR EXISTS(
+                SELECT
+                  1
+                FROM `__rulescore__predicted_relation_6` AS `t12`
+                WHERE
+                  `t12`.`prediction` = `g`.`prediction`
+                  AND `t12`.`a0` = `g`.`v1`
+                  AND `t12`.`a1` = `g`.`v0`
+              )
+            )
+          )
+        )
+      )
+      THEN 1
+      ELSE 0
+    END AS `refuted`
+  FROM (
+    SELECT DISTINCT
+      `u`.`prediction`,
+      `u`.`v0`,
+      `u`.`v1`
+    FROM (
+      SELECT
+        `t0`.`prediction` AS `prediction`,
+        `t0`.`a0` AS `v0`,
+        `t0`.`a1` AS `v1`
+      FROM `__rulescore__predicted_relation_4` AS `t0`
+      UNION ALL
+      SELECT
+        `t2`.`prediction` AS `prediction`,
+        `t1`.`a0` AS `v0`,
+        `t1`.`a1` AS `v1`
+      FROM `__rulescore__observed_relation_3` AS `t1`
+      JOIN `__rulescore__predicted_relation_2` AS `t2`
+        ON `t2`.`a0` = `t1`.`a0` AND `t2`.`a1` = `t1`.`a1`
+      UNION ALL
+      SELECT
+        `t4`.`prediction` AS `prediction`,
+        `t3`.`a0` AS `v0`,
+        `t3`.`a1` AS `v1`
+      FROM `__rulescore__observed_relation_3` AS `t3`
+      JOIN `__rulescore__predicted_relation_6` AS `t4`
+        ON `t4`.`a0` = `t3`.`a1` AND `t4`.`a1` = `t3`.`a0`
+    ) AS u
+  ) AS g
+) AS j
+GROUP BY
+  `j`.`prediction`
+HAVING
+  SUM(CASE WHEN `j`.`confirmed` = 1 OR `j`.`refuted` = 1 THEN 1 ELSE 0 END) > 0

@@ -129,7 +129,7 @@ def _row(data: Array, predictions: Array) -> Row:
 def count(folder: Path, name: str) -> Report:
     """The package on one of the rules. Loading is everything before counting."""
     from rulescore import Table as KeyedTable
-    from rulescore.data.api import make_setting
+    from rulescore.arguments.python import make_setting
     from rulescore.evaluate import Session
 
     started = time.perf_counter()

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from measure import DifferentCountsError, ratios, spread
 from printing import Table, Target, show, show_targets, spread_text
-from rulescore.data.api import make_setting
+from rulescore.arguments.python import make_setting
 from rulescore.evaluate import Session
 from workload import SHARED, material, write
 
@@ -62,7 +62,7 @@ def _server(url: str | None) -> Iterator[str]:
     if url is not None:
         yield url
         return
-    from postgres_server import running_server
+    from servers.postgres import running_server
 
     with running_server() as server:
         yield server.url()

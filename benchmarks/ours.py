@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from rulescore.data.api import make_setting
+from rulescore.arguments.python import make_setting
 from rulescore.evaluate import Session
 from rulescore.scoring.results import RuleResult
 from workload import Row

@@ -87,7 +87,7 @@ def _options() -> argparse.Namespace:
 
 @contextmanager
 def _server() -> Iterator[str]:
-    from postgres_server import running_server
+    from servers.postgres import running_server
 
     with running_server() as server:
         yield server.url()

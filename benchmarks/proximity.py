@@ -124,7 +124,7 @@ def _neighbours(ordered: Array, points: Array) -> Array:
 def count(folder: Path, *, sorted_plans: bool) -> Report:
     """The package on one workload. Loading is everything before counting."""
     from rulescore import Table as KeyedTable
-    from rulescore.data.api import make_setting
+    from rulescore.arguments.python import make_setting
     from rulescore.evaluate import Session
 
     started = time.perf_counter()

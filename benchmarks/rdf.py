@@ -8,7 +8,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from rulescore.data.sources import observed_streams
+from rulescore.readers.sources import observed_streams
 
 _XSD = "http://www.w3.org/2001/XMLSchema#"
 _PLACE = "http://example.org"

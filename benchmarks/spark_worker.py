@@ -15,13 +15,15 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 import spark_graph
-from rulescore.data.api import make_setting
+from rulescore.arguments.python import make_setting
 from rulescore.engines.base import Engine
-from rulescore.engines.spark_java import java_home
-from rulescore.engines.spark_session import OWN
+from rulescore.engines.spark.java import java_home
+from rulescore.engines.spark.session import OWN
 from rulescore.evaluate import Session
 from rulescore.logic.plan import Judge
-from rulescore.sql import build, loading, results, wedges
+from rulescore.sql import build, results
+from rulescore.sql import facts as loading
+from rulescore.sql.horn import wedges
 
 _TABLES = {
     "facts, both ways round": build.fact_table(2),

@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 import argparse
-import gzip
+import compileall
 import json
+import math
 import os
 import platform
-import random
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import duckdb
 import pyarrow as pa
 
 import rulescore
-from measure import Spread, ratios, spread
+from measure import DifferentCountsError, Spread, ratios, spread
 from printing import MEBIBYTE, Table, Target, show, show_targets, spread_text
-from workload import SHARED
+from series import AUDITED_FEW, AUDITED_MANY, FEW, MAKERS, SCORED, Series, Step, make
 
-RESULTS = Path(__file__).with_name("results") / "whole.json"
-FEW, MANY = 4_000, 100_000
-SEED = 1
+RESULTS = Path(__file__).with_name("results")
+LAUNCH = Path(__file__).with_name("launch.py")
+GIBIBYTE = 2**30
+STEEPEST = 1.15
+"""The largest exponent of growth: sorting four times sixteen million rows takes about 4.3 times as long, an exponent of 1.06."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,106 +40,144 @@ class Run:
     memory: int
 
 
+Runs = dict[str, list[Run]]
+
+
 def main() -> None:
     options = _options()
-    if not (SHARED / "anyburl").is_dir():
-        sys.exit("whole.py: needs the graphs, rules and predictions that lie beside the repository")
-    with tempfile.TemporaryDirectory() as temporary:
-        commands = _commands(Path(temporary))
-        found: dict[str, list[Run]] = {name: [] for name in commands}
-        for turn in range(options.rounds):
-            for name, command in commands.items():
-                print(f"round {turn + 1} of {options.rounds}: {name}", file=sys.stderr, flush=True)
-                found[name].append(measured(command))
-    table: Table = [("command", "wall s", "processor s", "peak MiB")]
-    for name, runs in found.items():
-        table.append((name, spread_text(_wall(runs)), spread_text(spread([one.processor for one in runs])), _memory(runs)))
-    show(table)
-    print()
-    show_targets(_targets(found))
+    with tempfile.TemporaryDirectory(prefix="rulescore-bench-") as temporary:
+        # An installer compiles the modules of a package: no user waits for that.
+        compileall.compile_dir(Path(rulescore.__file__).parent, quiet=1)
+        print("writing files", file=sys.stderr, flush=True)
+        graph, series = make(options.series, Path(temporary), full=options.full)
+        found = _measured([step for one in series for step in one.steps], Path(temporary), options.rounds)
+    for one in series:
+        show(_table(one, found))
+    targets = _targets(series, found)
+    show_targets(targets)
     if options.save:
-        RESULTS.write_text(json.dumps(_kept(found), indent=2) + "\n")
+        name = "whole-full.json" if options.full else "whole.json"
+        (RESULTS / name).write_text(json.dumps(_kept(graph, series, found, targets), indent=2) + "\n")
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--series", nargs="+", choices=list(MAKERS), default=list(MAKERS), help="these only")
+    parser.add_argument("--full", action="store_true", help="16 million facts and 2 million predictions too, once each")
     parser.add_argument("--rounds", type=int, default=3, help="interleaved rounds")
-    parser.add_argument("--save", action="store_true", help=f"keep the result in {RESULTS.name}")
+    parser.add_argument("--save", action="store_true", help=f"keep the result in {RESULTS.name}/")
     return parser.parse_args()
 
 
-def _commands(folder: Path) -> dict[str, list[str]]:
-    facts = ("--facts", str(SHARED / "fb15k-237" / "train.txt.gz"))
-    (folder / "incompatible.rules").write_text("extract incompatible.\n")
-    refuted = ("--rules", str(folder / "incompatible.rules"))
-    with gzip.open(SHARED / "anyburl" / "fb15k-237.rules.100k.gz", "rt", encoding="utf-8") as lines:
-        mined = lines.readlines()
-    few = random.Random(SEED).sample(mined, FEW)
-    chains = [line for line in mined if line.count("(") > 3]
-    for name, rules in (("few", few), ("many", mined), ("chains", chains)):
-        (folder / f"{name}.rules").write_text("".join(rules), encoding="utf-8")
-    model = f"compgcn={SHARED / 'predictions' / 'fb15k-237-compgcn.tsv.gz'}"
-    clauses = ("--rules", str(SHARED / "fb15k-237" / "rules.mln.txt"))
+def _measured(steps: Sequence[Step], folder: Path, rounds: int) -> Runs:
+    """Every step in turn, round by round."""
+    found: Runs = {step.name: [] for step in steps}
+    counts: list[list[int]] = []
+    for turn in range(rounds):
+        for step in steps:
+            if turn and step.once:
+                continue
+            print(f"round {turn + 1} of {rounds}: {step.name}", file=sys.stderr, flush=True)
+            output = folder / "output"
+            found[step.name].append(measured(step.arguments, output))
+            if step.copies:
+                counts.append(_counts(step, output))
+                _require_equal(step.name, counts[-1], counts[0])
+    return found
 
-    def audited(name: str) -> list[str]:
-        return ["audit", *facts, "--rules", str(folder / f"{name}.rules"), *refuted, "--format", "csv"]
 
+def measured(arguments: Sequence[str], output: Path) -> Run:
+    told = subprocess.run([sys.executable, str(LAUNCH), str(output), *arguments], stdout=subprocess.PIPE, check=True).stdout
+    return Run(**json.loads(told))
+
+
+def _counts(step: Step, output: Path) -> list[int]:
+    """What every rule counts over one copy of the facts."""
+    counts = [rule["dataset"][one] for rule in json.loads(output.read_bytes())["rules"] for one in ("confirmed", "refuted")]
+    if any(count % step.copies for count in counts):
+        raise DifferentCountsError(f"{step.name}: counts are no multiple of {step.copies}")
+    return [count // step.copies for count in counts]
+
+
+def _require_equal(name: str, found: list[int], expected: list[int]) -> None:
+    if found != expected:
+        raise DifferentCountsError(f"{name}: other counts over the facts than before")
+
+
+def _table(series: Series, found: Runs) -> Table:
+    table: Table = [(series.title, "wall s", "processor s", "peak MiB", "exponent")]
+    exponents = ["–", *(f"{one:.2f}" for one in _exponents(series, found)["processor"])] if series.grows else []
+    for number, step in enumerate(series.steps):
+        runs = found[step.name]
+        times = (spread_text(spread([getattr(one, what) for one in runs])) for what in ("wall", "processor"))
+        table.append((step.name, *times, f"{_peak(runs) / MEBIBYTE:,.0f}", exponents[number] if exponents else "–"))
+    return table
+
+
+def _peak(runs: Sequence[Run]) -> int:
+    return max(one.memory for one in runs)
+
+
+def _exponents(series: Series, found: Runs) -> dict[str, list[float]]:
+    """From each step to the next: the logarithm of the ratio of what they used over that of their sizes, by the medians."""
+    middles = {what: [_middle(found[step.name], what) for step in series.steps] for what in ("processor", "memory")}
+    growth = [math.log(after.size / before.size) for before, after in pairwise(series.steps)]
     return {
-        "--version": ["--version"],
-        SCORED: ["score", *facts, *clauses, *refuted, "--predictions", model, "--format", "json"],
-        AUDITED_FEW: audited("few"),
-        AUDITED_MANY: audited("many"),
-        f"audit of its {len(chains):,} chains of three atoms": audited("chains"),
+        what: [math.log(after / before) / size for (before, after), size in zip(pairwise(values), growth, strict=True)]
+        for what, values in middles.items()
     }
 
 
-SCORED = "score of 509 rules, one model"
-AUDITED_FEW = f"audit of {FEW:,} mined rules"
-AUDITED_MANY = f"audit of {MANY:,} mined rules"
+def _middle(runs: Sequence[Run], what: str) -> float:
+    return spread([getattr(one, what) for one in runs]).middle
 
 
-def measured(command: Sequence[str]) -> Run:
-    started = time.perf_counter()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "rulescore", *command, *(["--quiet"] if command != ["--version"] else [])], stdout=subprocess.DEVNULL
-    )
-    _, status, used = os.wait4(process.pid, 0)
-    wall = time.perf_counter() - started
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        sys.exit(f"whole.py: {' '.join(command)} exited with {process.returncode}")
-    return Run(wall, used.ru_utime + used.ru_stime, used.ru_maxrss * (1 if sys.platform == "darwin" else 1024))
+def _targets(series: Sequence[Series], found: Runs) -> list[Target]:
+    targets = [Target(f"{SCORED}, s", _wall(found[SCORED]), 1.5)] if SCORED in found else []
+    if AUDITED_MANY in found:
+        few, many = found[AUDITED_FEW], found[AUDITED_MANY]
+        growth = ratios([one.wall for one in many], [one.wall for one in few])
+        targets += [
+            Target(f"{AUDITED_MANY}, s", _wall(many), 40),
+            Target(f"{AUDITED_MANY}, times {FEW:,}", growth, 25),
+            Target(f"{AUDITED_MANY}, GiB", spread([one.memory / GIBIBYTE for one in many]), 3),
+        ]
+    for one in series:
+        if one.grows:
+            steepest = _exponents(one, found)["processor"][-1]
+            targets.append(Target(f"exponent of growth with {one.title}", Spread(steepest, steepest, steepest), STEEPEST))
+        for step in one.steps:
+            peaks = [run.memory for run in found[step.name]]
+            if one.title == "facts" and step.once:
+                targets.append(Target(f"{step.name}, GiB", spread([peak / GIBIBYTE for peak in peaks]), 8))
+            if step.limit:
+                targets.append(Target(f"{step.name}, peak / limit", spread([peak / step.limit for peak in peaks]), 1.1))
+    return targets
 
 
 def _wall(runs: Sequence[Run]) -> Spread:
     return spread([one.wall for one in runs])
 
 
-def _memory(runs: Sequence[Run]) -> str:
-    return f"{max(one.memory for one in runs) / MEBIBYTE:,.0f}"
-
-
-def _targets(found: dict[str, list[Run]]) -> list[Target]:
-    few, many = found[AUDITED_FEW], found[AUDITED_MANY]
-    growth = ratios([one.wall for one in many], [one.wall for one in few])
-    return [
-        Target(f"{SCORED}, s", _wall(found[SCORED]), 1.5),
-        Target(f"{AUDITED_MANY}, s", _wall(many), 40),
-        Target(f"{AUDITED_MANY}, times {FEW:,}", growth, 25),
-        Target(f"{AUDITED_MANY}, GiB", spread([one.memory / 2**30 for one in many]), 3),
-    ]
-
-
-def _kept(found: dict[str, list[Run]]) -> dict[str, object]:
+def _kept(graph: str, series: Sequence[Series], found: Runs, targets: Sequence[Target]) -> dict[str, object]:
+    pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return {
-        "machine": {"cores": os.cpu_count(), "system": platform.system(), "processor": platform.machine()},
+        "machine": {
+            "cores": os.cpu_count(),
+            "memory GiB": round(pages / GIBIBYTE),
+            "system": platform.system(),
+            "processor": platform.machine(),
+        },
         "versions": {
             "rulescore": rulescore.__version__,
             "python": platform.python_version(),
             "duckdb": duckdb.__version__,
             "pyarrow": pa.__version__,
         },
+        "graph": graph,
         "runs": {name: [asdict(one) for one in runs] for name, runs in found.items()},
+        "exponents": {one.title: _exponents(one, found) for one in series if one.grows},
+        "targets": [{**asdict(target), "met": target.met} for target in targets],
     }
 
 

@@ -108,8 +108,8 @@ def _read_triples(path: Path, *, first_column: int = 0, header: bool = False) ->
 def write(folder: Path, graph: Material, rules: Sequence[Rule], *, copies: int = 1) -> Path:
     """Lay out a workload. With copies, each entity of copy k carries the mark `#k`, so that copies share nothing."""
     folder.mkdir(parents=True)
-    _write_triples(folder / "facts.tsv", graph.facts, copies)
-    _write_triples(folder / "predictions.tsv", graph.predictions, copies)
+    write_triples(folder / "facts.tsv", graph.facts, copies)
+    write_triples(folder / "predictions.tsv", graph.predictions, copies)
     return _write_rules(folder, graph, rules)
 
 
@@ -127,7 +127,7 @@ def _write_rules(folder: Path, graph: Material, rules: Sequence[Rule]) -> Path:
     return folder
 
 
-def _write_triples(path: Path, triples: Sequence[Triple], copies: int) -> None:
+def write_triples(path: Path, triples: Sequence[Triple], copies: int) -> None:
     with path.open("w", encoding="utf-8") as file:
         for copy in range(copies):
             mark = f"#{copy}" if copy else ""

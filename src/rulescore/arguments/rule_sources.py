@@ -6,6 +6,7 @@ import gzip
 import io
 import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
@@ -18,7 +19,7 @@ from rulescore.language.names import TEXT_NAME
 from rulescore.language.printer import print_program, print_statement
 from rulescore.language.sources import EVERY_RULE, RuleChoice, RuleSource, WeighBy
 from rulescore.language.syntax import Program, Statement
-from rulescore.readers.files import STANDARD_INPUT, is_device, standard_input
+from rulescore.readers.files import STANDARD_INPUT, chunks, is_device, standard_input
 from rulescore.setting.request import chosen
 from rulescore.values.keys import has_lone_surrogate
 
@@ -83,7 +84,8 @@ def _read(path: Path, form: FormatName | None = None, choice: RuleChoice = EVERY
         piped = path == STANDARD_INPUT
         if not piped and is_device(path):
             raise InputError(Diagnostic("E406", f"`{path}` is a device, not a rule file"))
-        found = standard_input().read() if piped else path.read_bytes()
+        with nullcontext(standard_input()) if piped else path.open("rb") as file:
+            found = b"".join(chunks(file))
         raw = gzip.decompress(found) if found.startswith(_GZIP) else found
         text = io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8-sig").read()
         return RuleSource(str(path), text, None if piped else path.parent, format=form, choice=choice)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-import shutil
+import select
 import stat
 import sys
 import tempfile
@@ -19,6 +19,10 @@ from rulescore.errors import Diagnostic, InputError, Place, meant_file
 
 STANDARD_INPUT = Path("/dev/stdin")
 _GZIP = b"\x1f\x8b"
+_CHUNK = 1 << 20
+
+# How often a reader that waits for a pipe looks for Ctrl-C, in milliseconds.
+_POLL = 100
 
 # The standard input that we have read: its bytes do not come again.
 _spent: object = None
@@ -125,10 +129,10 @@ class InputFile:
 
     def _copy_to(self, copy: IO[bytes]) -> None:
         if self.path == STANDARD_INPUT:
-            shutil.copyfileobj(standard_input(), copy, 1 << 20)
+            copy.writelines(chunks(standard_input()))
         else:
             with _open(self.path) as pipe:
-                shutil.copyfileobj(pipe, copy, 1 << 20)
+                copy.writelines(chunks(pipe))
         # Seeking writes the buffer, so that a full disk fails here.
         copy.seek(0)
 
@@ -180,6 +184,28 @@ def _open(path: Path) -> io.FileIO:
         return path.open("rb", buffering=0)
     except OSError as error:
         raise InputError(unreadable(path, error)) from None
+
+
+def chunks(pipe: IO[bytes]) -> Iterator[bytes]:
+    """The bytes of a pipe as they come. We wait in short steps: if Ctrl-C came just before a read that has to wait,
+    Python would hear it only when that read ends."""
+    read = getattr(pipe, "read1", pipe.read)
+    while True:
+        while not _has_bytes(pipe):
+            pass
+        if not (chunk := read(_CHUNK)):
+            return
+        yield chunk
+
+
+def _has_bytes(pipe: IO[bytes]) -> bool:
+    """Whether a pipe has bytes or has ended, waited for a little. True if this system cannot tell."""
+    try:
+        poll = select.poll()
+        poll.register(pipe.fileno(), select.POLLIN)
+    except (AttributeError, OSError):  # Windows has no `poll`, and a stand-in for standard input has no number
+        return True
+    return bool(poll.poll(_POLL))
 
 
 def standard_input() -> IO[bytes]:

@@ -16,21 +16,32 @@ from rulescore.errors import Diagnostic
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What we are about to do: `reading facts.csv`, `counting …`. `done` of `of` steps are finished; 0 of 0 if we do not know."""
+    """What we are about to do: `reading facts.csv`, `counting …`. `done` of `of` steps are finished; 0 of 0 if we do not know.
+    `groundings`: about how many the rules of this step have; None if we did not estimate them."""
 
     what: str
     done: int = 0
     of: int = 0
+    groundings: int | None = None
+
+    def __str__(self) -> str:
+        step = f", {self.done + 1:,} of {self.of:,}" if self.of else ""
+        return f"{self.what}{step}" + ("" if self.groundings is None else f", about {self.groundings:,} groundings")
 
 
 Listener = Callable[[Told], None]
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
-def tell(what: str, done: int = 0, of: int = 0) -> None:
+def is_heard() -> bool:
+    """Whether anybody listens."""
+    return _listener.get() is not None
+
+
+def tell(what: str, done: int = 0, of: int = 0, groundings: int | None = None) -> None:
     listener = _listener.get()
     if listener is not None:
-        listener(Told(what, done, of))
+        listener(Told(what, done, of, groundings))
 
 
 @contextmanager

@@ -103,7 +103,7 @@ IMPATIENT = ("-c", "from rulescore.cli import main, progress; progress._PATIENCE
 def test_long_work_shows_what_it_does_until_there_is_something_to_read(family: Path) -> None:
     shown = on_terminal(*SCORE, start=IMPATIENT, RULESCORE_PROGRESS="1", COLUMNS="200")
     working, _, result = shown.rpartition("\x1b[1A\x1b[2K")
-    assert re.search(r"counting .* (over the data|with predictions), \d+ of \d+ ", working)
+    assert re.search(r"counting .* (over the data|with predictions), \d+ of \d+, about [\d,]+ groundings ", working)
     assert "reading " in working
     assert "RVS hard" in result
     assert "counting" not in result

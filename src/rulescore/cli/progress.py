@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -33,8 +34,7 @@ class _Line:
         if self._progress is None:
             self._progress = _started()
         what = visible(told.what)
-        what = what if len(what) <= _LONGEST else f"{what[:_LONGEST]} …"
-        what += f", {told.done + 1:,} of {told.of:,}" if told.of else ""
+        what = str(replace(told, what=what if len(what) <= _LONGEST else f"{what[:_LONGEST]} …"))
         self._progress.update(
             self._progress.task_ids[0], description=what, completed=told.done, total=told.of or None, refresh=True
         )

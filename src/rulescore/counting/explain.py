@@ -15,17 +15,18 @@ from rulescore.counting.horn import (
     prediction_statements,
 )
 from rulescore.counting.parameters import head_literal, load_group
-from rulescore.logic.estimates import RelationSize, estimated_by_rule, estimated_groundings, shape_text
+from rulescore.counting.sizes import sizes
+from rulescore.logic.estimates import estimated_by_rule, estimated_groundings, shape_text
 from rulescore.logic.horn_refutation import Refutations
 from rulescore.logic.normal import NormalRule
-from rulescore.logic.plan import Group, LiteralName, Plan
+from rulescore.logic.plan import Group, Plan
 from rulescore.logic.planner import plan
 from rulescore.sql.build import Select, drop, every_row, tables_read
 from rulescore.sql.formula import counts as formula_sql
 from rulescore.sql.horn import claims as claim_sql
 from rulescore.sql.horn import conditions as condition_sql
 from rulescore.sql.horn import evidence as evidence_sql
-from rulescore.sql.readable import alone, relation_sizes
+from rulescore.sql.readable import alone
 
 MANY = 1_000_000_000
 
@@ -40,19 +41,9 @@ class ShapeExplanation:
     statements: list[str]
 
 
-def sizes(counter: Counter) -> dict[LiteralName, RelationSize]:
-    found: dict[LiteralName, RelationSize] = {}
-    loaded = counter.loaded
-    for arity in sorted(loaded.fact_arities):
-        for row in counter.engine.query(relation_sizes(arity)).to_pylist():
-            constants = tuple(row[f"a{i}"] for i in range(arity))
-            found[loaded.literal_name(row["literal"], arity)] = RelationSize(row["n"], constants)
-    return found
-
-
 def explain(counter: Counter) -> list[ShapeExplanation]:
     """Every group of the plan, without counting."""
-    known = sizes(counter)
+    known = sizes(counter.engine, counter.loaded)
     explanations = []
     for number, group in enumerate(counter.plan.groups):
         statements = []
@@ -70,7 +61,7 @@ def expensive_rules(counter: Counter) -> dict[int, int]:
     """Rules whose groundings the engine would walk one by one, if these are more than a thousand million by our estimate: the
     estimate by the rule's number."""
     walked = [group for group in counter.plan.groups if len(group.shape.atoms) > 1 and not is_met_halfway(group)]
-    known = sizes(counter) if walked else {}
+    known = sizes(counter.engine, counter.loaded) if walked else {}
     found = {rule: n for group in walked for rule, n in estimated_by_rule(group, known).items()}
     return {rule: n for rule, n in found.items() if n > MANY}
 

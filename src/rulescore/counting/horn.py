@@ -10,12 +10,13 @@ import pyarrow as pa
 from rulescore.counting import chain_predictions, chains
 from rulescore.counting.parameters import load_group, oppositions
 from rulescore.counting.run import TitledStatement
+from rulescore.counting.sizes import sizes
 from rulescore.engines.base import Engine
 from rulescore.loading.facts import Loaded
-from rulescore.logic.estimates import shape_text
+from rulescore.logic.estimates import Sizes, estimated_groundings, shape_text
 from rulescore.logic.horn_refutation import Refutations, opposed_both_ways
 from rulescore.logic.plan import Bound, Group, Judge, Plan, ShapeTest
-from rulescore.progress import tell
+from rulescore.progress import is_heard, tell
 from rulescore.setting.model import Role
 from rulescore.sql.build import Select
 from rulescore.sql.horn import claims as claim_sql
@@ -139,8 +140,9 @@ def dataset_statements(counter: Counter, number: int) -> Iterator[Select]:
 
 def over_the_data(counter: Counter) -> Iterator[TitledStatement]:
     """Every statement that counts the plan over the data."""
+    known = _sizes_if_heard(counter)
     for number in range(len(counter.plan.groups)):
-        _tell_step(counter, number, "over the data")
+        _tell_step(counter, number, "over the data", known)
         for statement in dataset_statements(counter, number):
             yield _title(counter, number, "over the data"), statement
 
@@ -298,16 +300,23 @@ def _judge_refuter(counter: Counter, number: int, claims: Select) -> Select:
 
 def with_predictions(counter: Counter) -> Iterator[TitledStatement]:
     """Every statement that counts the plan's groundings in which a prediction takes part."""
+    known = _sizes_if_heard(counter)
     for number in range(len(counter.plan.groups)):
-        _tell_step(counter, number, "with predictions")
+        _tell_step(counter, number, "with predictions", known)
         for title, statement in prediction_statements(counter, number):
             yield _title(counter, number, title), statement
 
 
-def _tell_step(counter: Counter, number: int, what: str) -> None:
+def _sizes_if_heard(counter: Counter) -> Sizes | None:
+    """What estimates need, if somebody hears them and the engine has it at once."""
+    return sizes(counter.engine, counter.loaded) if is_heard() and counter.engine.capabilities.cheap_statements else None
+
+
+def _tell_step(counter: Counter, number: int, what: str, known: Sizes | None) -> None:
     """Report progress: first all shapes over the data and then, if there are predictions, all shapes with them."""
-    shapes, rules = len(counter.plan.groups), len(counter.plan.groups[number].heads)
+    group, shapes = counter.plan.groups[number], len(counter.plan.groups)
     steps = shapes * (2 if counter.loaded.candidate_arities else 1)
-    first = counter.titles[counter.plan.groups[number].heads[0].rule]
-    named = first if rules == 1 else f"{rules:,} rules such as {first.removeprefix('rule ')}"
-    tell(f"counting {named} {what}", number + (shapes if what == "with predictions" else 0), steps)
+    first = counter.titles[group.heads[0].rule]
+    named = first if len(group.heads) == 1 else f"{len(group.heads):,} rules of shape {shape_text(group.shape)}"
+    done = number + (shapes if what == "with predictions" else 0)
+    tell(f"counting {named} {what}", done, steps, None if known is None else estimated_groundings(group, known))

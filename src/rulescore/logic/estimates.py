@@ -16,19 +16,22 @@ class RelationSize:
     constants: tuple[int, ...]
 
 
-def estimated_groundings(group: Group, sizes: Mapping[LiteralName, RelationSize]) -> int:
+Sizes = Mapping[LiteralName, RelationSize]
+
+
+def estimated_groundings(group: Group, sizes: Sizes) -> int:
     """The estimate for all rules of a group together, as if constants were spread evenly."""
     estimates = [_body(group.shape, body, sizes) for body in group.bodies]
     return round(sum(estimates[head.body] for head in group.heads))
 
 
-def estimated_by_rule(group: Group, sizes: Mapping[LiteralName, RelationSize]) -> dict[int, int]:
+def estimated_by_rule(group: Group, sizes: Sizes) -> dict[int, int]:
     """The estimate for each rule of a group, by its number."""
     estimates = [round(_body(group.shape, body, sizes)) for body in group.bodies]
     return {head.rule: estimates[head.body] for head in group.heads}
 
 
-def _body(shape: Shape, body: Body, sizes: Mapping[LiteralName, RelationSize]) -> float:
+def _body(shape: Shape, body: Body, sizes: Sizes) -> float:
     estimate = 1.0
     spreads: dict[int, list[int]] = {}
     for atom, literal in zip(shape.atoms, body.literals, strict=False):

@@ -37,10 +37,6 @@ def _is_notebook() -> bool:
     return shell is not None and "IPKernelApp" in shell.config
 
 
-def _text(told: Told) -> str:
-    return f"{told.what}, step {told.done + 1} of {told.of}" if told.of else told.what
-
-
 class _NotebookLine:
     """A line that appears late and changes in place."""
 
@@ -51,7 +47,7 @@ class _NotebookLine:
     def say(self, told: Told) -> None:
         now = time.monotonic()
         if now - self._begun >= _PATIENCE and now - self._changed >= _PACE:
-            self._show(visible(_text(told))[:_LONGEST] + " …")
+            self._show(visible(str(told))[:_LONGEST] + " …")
             self._changed = now
 
     def end(self) -> None:

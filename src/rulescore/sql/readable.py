@@ -26,8 +26,9 @@ from rulescore.sql.build import (
 
 
 def relation_sizes(arity: int) -> Select:
-    """Facts per literal, and different constants at each of its positions."""
-    spreads = [named(exp.Count(this=exp.Distinct(expressions=[column("f", a)])), a) for a in arguments(arity)]
+    """Facts per literal and, nearly, how many different constants each of its positions holds: counting those of 16 million facts
+    exactly takes 4.5 s, and so only for an estimate."""
+    spreads = [named(exp.ApproxDistinct(this=column("f", a)), a) for a in arguments(arity)]
     query = select(column("f", "literal"), named(count_rows(), "n"), *spreads).from_(table(fact_table(arity), "f"))
     return query.group_by(column("f", "literal"))
 

@@ -12,6 +12,7 @@ from rulescore.sql.build import Statement, tree
 from rulescore.sql.dialects.duckdb import is_ordered_list, sort_made_lists
 from rulescore.sql.dialects.postgres import concerns
 from rulescore.sql.dialects.postgres.casts import fit_casts
+from rulescore.sql.dialects.postgres.distinct import count_exactly
 from rulescore.sql.dialects.postgres.letters import collate_letters, translate_letters
 from rulescore.sql.dialects.postgres.overflow import bound_arithmetic, scale_sums
 from rulescore.sql.dialects.postgres.sums import keep_plain_sums
@@ -40,13 +41,13 @@ class Dialect:
 DUCKDB = Dialect("duckdb", (sort_made_lists,), concerns=is_ordered_list)
 POSTGRES = Dialect(
     "postgres",
-    (fit_casts, keep_plain_sums, spell_for_postgres, collate_letters),
+    (fit_casts, keep_plain_sums, count_exactly, spell_for_postgres, collate_letters),
     (keep_plain_sums, scale_sums, bound_arithmetic),
     concerns,
 )
 POSTGRES_BEFORE_17 = Dialect(
     "postgres",
-    (fit_casts, keep_plain_sums, spell_for_postgres, translate_letters),
+    (fit_casts, keep_plain_sums, count_exactly, spell_for_postgres, translate_letters),
     (keep_plain_sums, scale_sums, bound_arithmetic),
     concerns,
 )

@@ -12,4 +12,6 @@ def concerns(node: exp.Expr) -> bool:
     """Whether any pass rewrites a node."""
     if isinstance(node, exp.Anonymous):
         return node.name.startswith(PREFIX)
-    return isinstance(node, exp.TryCast | exp.Lower | exp.Upper) or (isinstance(node, exp.Sum) and is_of_doubles(node))
+    if isinstance(node, exp.Sum):
+        return is_of_doubles(node)
+    return isinstance(node, exp.TryCast | exp.Lower | exp.Upper | exp.ApproxDistinct)

@@ -7,7 +7,7 @@ plan looks up whole sets of oppositions at once. Everything else is a pattern on
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from rulescore.logic.horn import IsPredicate, is_horn_refutation
 from rulescore.logic.normal import Bound, EqualityTest, Pattern, PatternAtom, Refutation, normal_refutation
@@ -79,8 +79,10 @@ def refutations(declared: Declared, vocabulary: Vocabulary, is_predicate: IsPred
                     found.setdefault(_said(way, condition), condition)
         if found:
             conditions[known.name] = tuple(found.values())
-    groups = (tuple(dict.fromkeys(filter(is_predicate, group))) for group in declared.groups)
-    return Refutations(tuple(groups), tuple(one for one in oppositions if is_predicate(one.opponent)), conditions)
+    is_known = cache(is_predicate)
+    groups = (tuple(dict.fromkeys(filter(is_known, group))) for group in declared.declared_groups)
+    pairs = (pair for pair in declared.extracted if is_known(pair[0]) and is_known(pair[1]))
+    return Refutations((*groups, *pairs), tuple(one for one in oppositions if is_known(one.opponent)), conditions)
 
 
 def _condition(predicate: str, arity: int, way: Absence | OtherValue | Stated) -> Refutation:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 from rulescore.language.syntax import (
     Atom,
@@ -83,6 +84,8 @@ class Declared:
 
     def in_one_group(self, predicate: str, other: str) -> bool:
         """Whether some group has both of two predicates, so that they are incompatible on the same arguments."""
+        if (predicate, other) in self._extracted or (other, predicate) in self._extracted:
+            return True
         numbers = self._group_numbers
         return other != predicate and not numbers.get(predicate, _NONE).isdisjoint(numbers.get(other, _NONE))
 
@@ -97,8 +100,13 @@ class Declared:
     @property
     def groups(self) -> Iterator[tuple[str, ...]]:
         """Sets of predicates of which no two hold of the same arguments."""
-        yield from (one.predicates for one in self.declarations if isinstance(one, IncompatibleGroup))
+        yield from self.declared_groups
         yield from self.extracted
+
+    @property
+    def declared_groups(self) -> Iterator[tuple[str, ...]]:
+        """The groups without the extracted pairs, of which there may be as many as pairs of predicates."""
+        return (one.predicates for one in self.declarations if isinstance(one, IncompatibleGroup))
 
     def about(self, predicate: str) -> Iterator[Declaration]:
         """The declarations that can refute a predicate; an extracted pair is a group of two."""
@@ -112,12 +120,16 @@ class Declared:
 
     @cached_property
     def _group_numbers(self) -> dict[str, set[int]]:
-        """The numbers of the groups that each predicate is in."""
+        """The numbers of the declared groups that each predicate is in."""
         found: dict[str, set[int]] = {}
-        for number, group in enumerate(self.groups):
+        for number, group in enumerate(self.declared_groups):
             for predicate in group:
                 found.setdefault(predicate, set()).add(number)
         return found
+
+    @cached_property
+    def _extracted(self) -> frozenset[tuple[str, str]]:
+        return frozenset(self.extracted)
 
     @cached_property
     def _orders(self) -> dict[tuple[str, str], list[Order]]:
@@ -132,8 +144,8 @@ class Declared:
 
     @cached_property
     def _refuted(self) -> frozenset[str | None]:
-        found = (name for name, several in self._by_predicate.items() if any(not isinstance(one, Refute) for one in several))
-        return self.negative.union(found)
+        single = (name for name, several in self._singles.items() if any(not isinstance(one, Refute) for one in several))
+        return self.negative.union(single, chain.from_iterable(self.groups))
 
     @cached_property
     def _singles(self) -> dict[str | None, list[Declaration]]:

@@ -18,7 +18,7 @@ from rulescore.logic.horn_refutation import Refutations, opposed_both_ways
 from rulescore.logic.plan import Bound, Group, Judge, Plan, ShapeTest
 from rulescore.progress import is_heard, tell
 from rulescore.setting.model import Role
-from rulescore.sql.build import Select
+from rulescore.sql.build import Select, select, union_all
 from rulescore.sql.horn import claims as claim_sql
 from rulescore.sql.horn import conditions as condition_sql
 from rulescore.sql.horn import evidence as evidence_sql
@@ -93,6 +93,8 @@ def _find_triangles(engine: Engine, loaded: Loaded, *, distinct: bool) -> None:
     engine.run(wedge_sql.create_triangles(distinct=distinct), as_written=True)
     if 2 in loaded.candidate_arities:
         engine.run(wedge_sql.create_spokes(distinct=distinct), as_written=True)
+        for statement in () if distinct else wedge_sql.create_looped():
+            engine.run(statement)
 
 
 def condition_sources(number: int, group: Group) -> list[condition_sql.ConditionSource]:
@@ -169,7 +171,7 @@ def prediction_statements(counter: Counter, number: int) -> Iterator[TitledState
     elif _is_wedge(group) and counter.roles == {Role.BODY, Role.HEAD} and _binary_predictions(context):
         yield from _wedge_statements(counter, number)
         if not context.distinct_variables:
-            yield from _coincidences(counter, number)
+            yield "prediction and a loop", _coincidences(counter, number)
     else:
         yield from _definition_statements(counter, number)
 
@@ -187,19 +189,28 @@ def _wedge_statements(counter: Counter, number: int) -> Iterator[TitledStatement
         yield "prediction is the incompatible fact", wedge_sql.refuter_counts(number).keeping_order()
 
 
-def _coincidences(counter: Counter, number: int) -> Iterator[TitledStatement]:
-    """The groundings of a wedge in which the corner opposite the prediction is one of the prediction's own ends."""
-    group = counter.plan.groups[number]
+def _coincidences(counter: Counter, number: int) -> Select:
+    """Counts the groundings of a wedge in which the corner opposite the prediction is one of the prediction's own ends. One side of
+    the triangle is then a loop, so that the prediction is a loop or touches one."""
+    group, context = counter.plan.groups[number], replace(counter.context, looped=True)
+    found = []
     for opposite, ends, entry in ((1, (0, 2), Entry((0,))), (0, (1, 2), Entry((1,))), (2, (0, 1), Entry())):
-        for end, tests in (
-            (ends[0], (ShapeTest(True, Bound(opposite), Bound(ends[0])),)),
-            (ends[1], (ShapeTest(True, Bound(opposite), Bound(ends[1])), ShapeTest(False, Bound(ends[0]), Bound(ends[1])))),
+        for tests in (
+            (ShapeTest(True, Bound(opposite), Bound(ends[0])),),
+            (ShapeTest(True, Bound(opposite), Bound(ends[1])), ShapeTest(False, Bound(ends[0]), Bound(ends[1]))),
         ):
             narrowed = replace(group, shape=replace(group.shape, tests=tests))
-            title = f"prediction at {_entry_title(entry)}, variable {opposite} is variable {end}"
-            yield from _entry_statements(counter, number, narrowed, entry, title, None)
+            found.append(_groundings(narrowed, number, context, entry))
     if any(len({literal.predicate for literal in body.literals}) == 1 for body in group.bodies):
-        yield from _entry_statements(counter, number, group, Entry((0, 1)), "prediction at both body atoms", None)
+        found.append(_groundings(group, number, context, Entry((0, 1))))
+    parts = [select("*").from_(claim_sql.located(one, readings=True).subquery("q")) for one in found]
+    return evidence_sql.prediction_counts(union_all(parts), context, len(context.orders_of(2)), keep=None)
+
+
+def _groundings(group: Group, number: int, context: HornContext, entry: Entry) -> claim_sql.Grounded:
+    if entry.atoms:
+        return claim_sql.body_groundings(group, number, context, entry)
+    return claim_sql.head_groundings(group, number, context)
 
 
 def _entry_statements(
@@ -208,17 +219,9 @@ def _entry_statements(
     context = counter.context
     if not claim_sql.possible(group, context, entry):
         return
-    if entry.atoms:
-        found = claim_sql.body_groundings(group, number, context, entry)
-    else:
-        found = claim_sql.head_groundings(group, number, context)
-    statement = _judge(counter, number, found, keep)
+    statement = _judge(counter, number, _groundings(group, number, context, entry), keep)
     if statement is not None:
         yield title, statement
-
-
-def _entry_title(entry: Entry) -> str:
-    return f"body atom {entry.atoms[0] + 1}" if entry.atoms else "the head"
 
 
 def _appendix_statements(counter: Counter, number: int) -> Iterator[TitledStatement]:

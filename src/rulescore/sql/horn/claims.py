@@ -38,10 +38,15 @@ from rulescore.sql.build import (
     union_all,
 )
 
+LOOPED = name("looped")
+LOOPED_FACT = name("looped_fact")
+LOOPED_TUPLE = name("looped_tuple")
+
 
 @dataclass(frozen=True, slots=True)
 class HornContext:
-    """What the statements of one evaluation have in common."""
+    """What the statements of one evaluation have in common. `looped`: they look only at predictions of two arguments that are
+    loops or touch one, and at facts between the ends of one such prediction."""
 
     stride: int
     orders: dict[int, tuple[Order, ...]]
@@ -51,6 +56,19 @@ class HornContext:
     appendix: bool
     ambiguous: bool
     any_observed_prediction: bool
+    looped: bool = False
+
+    def predictions(self, arity: int) -> str:
+        """The table of the predictions that statements look at."""
+        return LOOPED if self.looped else candidate_table(arity)
+
+    def facts(self, arity: int) -> str:
+        """The table of the facts that statements look at."""
+        return LOOPED_FACT if self.looped else fact_table(arity)
+
+    def tuples(self, arity: int) -> str:
+        """The table of the tuples, with their signatures, that statements look at."""
+        return LOOPED_TUPLE if self.looped else tuple_table(arity)
 
     def orders_of(self, arity: int) -> tuple[Order, ...]:
         return self.orders.get(arity, (identity(arity),))
@@ -300,19 +318,19 @@ def body_groundings(group: Group, number_of_group: int, context: HornContext, en
     first, *others = entry.atoms
     arity = group.shape.atoms[first].arity
     own = f"f{first}"
-    _atom(join, first, candidate_table(arity), with_body=False)
+    _atom(join, first, context.predictions(arity), with_body=False)
     late = facts_first(group.shape)
     if not late:
         join.add(body_table(number_of_group), "b", _parameters_of(join, [first]))
     for index in others:
-        _atom(join, index, candidate_table(arity), with_body=not late)
+        _atom(join, index, context.predictions(arity), with_body=not late)
         join.query = join.query.where(equal(column(f"f{index}", "prediction"), column(own, "prediction")))
     for index, atom in enumerate(group.shape.atoms):
         if index in entry.also:
             _atom(join, index, facts_or_predictions(context, arity), with_body=not late)
             join.query = join.query.where(fact_or_own(f"f{index}", column(own, "prediction")))
         elif index not in entry.atoms:
-            _atom(join, index, fact_table(atom.arity), with_body=not late)
+            _atom(join, index, context.facts(atom.arity), with_body=not late)
     if late:
         join.add(body_table(number_of_group), "b", _parameters_of(join, range(len(group.shape.atoms))))
     join.query = join.query.where(*_filters(join, own, (*entry.atoms, *entry.also), arity))
@@ -326,14 +344,14 @@ def head_groundings(group: Group, number_of_group: int, context: HornContext, op
     head = group.shape.head or ()
     own = "p"
     fits = join.match(own, head, "h", "h")
-    join.add(candidate_table(len(head)), own, ())
+    join.add(context.predictions(len(head)), own, ())
     said = equal(column("h", "literal"), column(own, "literal") if opposes is None else column("o", "head"))
     opposed = [equal(column("o", "l0"), column(own, "literal"))]
     body_of_head = equal(column("b", "body"), column("h", "body"))
     if facts_first(group.shape):
         join.query = join.query.where(*fits)
         for index, atom in enumerate(group.shape.atoms):
-            _atom(join, index, fact_table(atom.arity), with_body=False)
+            _atom(join, index, context.facts(atom.arity), with_body=False)
         join.add(body_table(number_of_group), "b", _parameters_of(join, range(len(group.shape.atoms))))
         join.add(head_table(number_of_group), "h", [body_of_head, said] if opposes is None else [body_of_head])
         if opposes is not None:
@@ -409,7 +427,7 @@ def located(found: Grounded, *, readings: bool) -> Select:
     if not found.head_joined and any(isinstance(slot, Parameter) for slot in head):
         return _located_claims(found, readings=readings)
     values = _head_slots(join)
-    join.add(tuple_table(len(head)), "t", [equal(column("t", argument(i)), value) for i, value in enumerate(values)])
+    join.add(join.context.tuples(len(head)), "t", [equal(column("t", argument(i)), value) for i, value in enumerate(values)])
     fields: list[tuple[str, exp.Expr]] = [("signature", column("t", "signature"))]
     if found.own is not None:
         fields.append(("prediction", column(found.own, "prediction")))

@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from rulescore.logic.refutation import Order
 from rulescore.sql.build import (
+    Query,
     Select,
     all_of,
     any_of,
@@ -159,7 +160,7 @@ def is_head(readings: Sequence[tuple[exp.Expr, exp.Expr]]) -> exp.Expr:
 
 
 def prediction_counts(
-    located: Select, context: HornContext, readings: int, *, keep: Sequence[str] | None, steps: Select | None = None
+    located: Query, context: HornContext, readings: int, *, keep: Sequence[str] | None, steps: Select | None = None
 ) -> Select:
     """Counts per rule and prediction over the observed facts and the prediction together.
 

@@ -9,6 +9,8 @@ Predictions are one side of a triangle whose other two sides are observed (a *sp
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from sqlglot import exp
 
 from rulescore.logic.plan import Bound, Shape, ShapeAtom
@@ -24,6 +26,7 @@ from rulescore.sql.build import (
     create,
     different,
     equal,
+    fact_table,
     integer,
     name,
     named,
@@ -35,7 +38,7 @@ from rulescore.sql.build import (
     tuple_table,
     union_all,
 )
-from rulescore.sql.horn.claims import HornContext, body_table, flipped, head_table
+from rulescore.sql.horn.claims import LOOPED, LOOPED_FACT, LOOPED_TUPLE, HornContext, body_table, flipped, head_table
 from rulescore.sql.horn.evidence import COUNTS, OPPOSES, count_judged, is_found, verdict_of, weighed, with_verdicts
 from rulescore.sql.horn.signatures import INVERSE, MEMBER
 
@@ -57,6 +60,26 @@ _TUPLE = tuple_table(2)
 
 def _carries_fact(alias: str) -> exp.Expr:
     return exp.GT(this=column(alias, "signature"), expression=number(0))
+
+
+def create_looped() -> Iterator[exp.Create]:
+    """The predictions that join a constant to itself or at one of whose ends a fact does, and the facts and tuples that have no
+    other constants than one such prediction."""
+    loop = equal(column("f", "a0"), column("f", "a1"))
+    loops = select(column("f", "a0")).distinct().from_(table(fact_table(2), "f")).where(loop)
+    query = select(*(column("c", one) for one in ("literal", "a0", "a1", "prediction", "observed")))
+    query = query.from_(table(candidate_table(2), "c"))
+    for end, alias in (("a0", "x"), ("a1", "y")):
+        query = query.join(loops.subquery(alias), on=equal(column(alias, "a0"), column("c", end)), join_type="left")
+    found = (is_found(alias, "a0") for alias in ("x", "y"))
+    yield create(LOOPED, query.where(any_of([equal(column("c", "a0"), column("c", "a1")), *found])))
+    ends = [("a0", "a1"), ("a0", "a0"), ("a1", "a1")]
+    pairs = union_all([select(named(column("c", i), "a0"), named(column("c", j), "a1")).from_(table(LOOPED, "c")) for i, j in ends])
+    known = select(column("u", "a0"), column("u", "a1")).distinct().from_(pairs.subquery("u"))
+    for target, source, field in ((LOOPED_FACT, fact_table(2), "literal"), (LOOPED_TUPLE, _TUPLE, "signature")):
+        rows = select(*(column("f", one) for one in (field, "a0", "a1"))).from_(table(source, "f"))
+        on = all_of(equal(column("p", one), column("f", one)) for one in ("a0", "a1"))
+        yield create(target, rows.join(known.subquery("p"), on=on))
 
 
 def create_ranks() -> exp.Create:

@@ -68,7 +68,7 @@ formats = ["json", "csv", "parquet"]
 RULES_TEXT = """\
 # Kinship. `mother(X, Y)` says that X is the mother of Y, and all other relations read the same way.
 
-# Nobody is two of these to one person: where one of them is known, it refutes the others.
+# Nobody is two of these to one person: if one of them is known, it refutes the others.
 incompatible mother, father, son, daughter, husband, wife, sister, brother, aunt, uncle, nephew, niece.
 
 # Denial constraints: what never happens.
@@ -153,7 +153,7 @@ class Demo:
 
 
 def run(folder: Path) -> Demo:
-    """Scores the motivating example and the kinship graph; data and results are written into the folder."""
+    """Scores the motivating example and the kinship graph, and writes data and results into the folder."""
     _refuse_foreign(folder)
     random = Random(_SEED)
     kinship = make_kinship(random)
@@ -184,7 +184,7 @@ def accuracy(held_out: Sequence[Triple], answers: Sequence[Triple]) -> RightShar
 
 
 def write_inputs(folder: Path, kinship: Kinship, answers: dict[str, list[Triple]]) -> tuple[Path, ...]:
-    """The setting as files. `held-out.tsv` is there to be looked at: the project file does not name it."""
+    """Writes the setting as files. `held-out.tsv` is only for the user to look at: the project file does not name it."""
     texts = {
         "facts.tsv": _table(kinship.observed),
         "held-out.tsv": _table(kinship.held_out),
@@ -209,8 +209,8 @@ def make_kinship(random: Random) -> Kinship:
 def make_answers(kinship: Kinship, random: Random) -> dict[str, list[Triple]]:
     """One answer to each query from each model.
 
-    `careful` and `gender-blind` fail at the same queries. There `careful` names a stranger of the right sex and age, and
-    `gender-blind` somebody of the other sex: the uncle for the aunt. `reckless` names anybody, and does so more often."""
+    `careful` and `gender-blind` fail at the same queries. For these, `careful` names a stranger of the right sex and age, and
+    `gender-blind` somebody of the other sex: the uncle for the aunt. `reckless` fails more often, and then names anybody."""
     queries = kinship.held_out
     confused = _counterparts(kinship)
     able = [number for number, query in enumerate(queries) if query in confused]
@@ -265,8 +265,8 @@ class _Namer:
 
 
 def _marry(children: Sequence[Person], random: Random) -> Iterator[Couple]:
-    """Four in five look for somebody. Then some unmarried brothers of husbands and sisters of wives marry the bereaved: these
-    second marriages are the exceptions to the rules about parents."""
+    """Marries four in five people. Then some unmarried brothers of husbands and sisters of wives marry the bereaved: these second
+    marriages are the exceptions to the rules about parents."""
     single = [person for person in children if random.random() < 0.8]
     random.shuffle(single)
     first: list[Couple] = []
@@ -321,12 +321,12 @@ def _turned(pairs: Iterable[tuple[Person, Person]]) -> set[tuple[Person, Person]
 
 
 def _answer(queries: Sequence[Triple], mistakes: set[int], wrong: Callable[[Triple], str]) -> list[Triple]:
-    """The truth, but at the mistakes what `wrong` says instead of the right head."""
+    """The right answers, except for the queries in `mistakes`: for those, `wrong` chooses the head."""
     return [(wrong(query), query[1], query[2]) if number in mistakes else query for number, query in enumerate(queries)]
 
 
 def _counterparts(kinship: Kinship) -> dict[Triple, list[str]]:
-    """For each query, those who are known to be to its tail what the answer would be if they were of the other sex."""
+    """For each query, the people whose observed relation to its tail is the query's relation for the other sex: uncle for aunt."""
     known: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     for head, relation, tail in kinship.observed:
         known[relation, tail].append(head)
@@ -356,7 +356,7 @@ def _table(triples: Iterable[Triple]) -> str:
 
 
 def _refuse_foreign(folder: Path) -> None:
-    """What is in the folder already must be an earlier demo: other people's files are not overwritten."""
+    """Raises an error if the folder holds anything but an earlier demo: we do not overwrite the user's files."""
     if not folder.is_dir() or not any(folder.iterdir()):
         return
     project = folder / "rulescore.toml"

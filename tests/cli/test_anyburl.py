@@ -145,7 +145,7 @@ def test_an_older_ranking_is_not_taken_for_a_new_one(folder: Path) -> None:
 def test_what_is_missing_is_told(folder: Path) -> None:
     done = run(folder, *LEARN, jar=None)
     assert done.returncode == 2
-    assert "error[E580]: nothing says where AnyBURL's jar is" in done.stderr
+    assert "error[E580]: we do not know where AnyBURL's jar is" in done.stderr
     assert "`--jar PATH`" in done.stderr
     assert "error[E580]: there is no file `other.jar`" in run(folder, *LEARN, "--jar", "other.jar").stderr
     assert "error[E581]" in run(folder, *LEARN, path=str(folder)).stderr

@@ -106,7 +106,7 @@ def test_a_kept_file_is_not_overwritten_unawares(mined: Run) -> None:
 def test_what_lists_no_audit_takes_none_of_its_options(mined: Run, other: tuple[str, ...], choice: tuple[str, ...]) -> None:
     result = mined(*other, *choice)
     assert result.exit_code == 2
-    assert f"`{other[0]}` lists no audit: it cannot be combined with `{choice[0]}`" in result.stderr
+    assert f"`{other[0]}` lists no audited rules: it cannot be combined with `{choice[0]}`" in result.stderr
 
 
 def test_a_range_that_is_none_is_told(mined: Run) -> None:

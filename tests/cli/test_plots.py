@@ -40,7 +40,7 @@ def test_figures_may_lie_with_results_but_not_in_a_folder_of_theirs(run, family:
     assert {"evaluation.json", "rules.svg"} <= names(family / "both")
     result = run(*DATA, "--output", "results", "--plots", "results/figures")
     assert result.exit_code == 2
-    assert "lies in the other" in result.stderr
+    assert "lie one inside the other" in result.stderr
     assert not (family / "results").exists()
 
 

@@ -83,7 +83,7 @@ def test_ctrl_c_keeps_what_has_arrived(offered: DataSet, site: Site, cache: Path
     finally:
         process.kill()
     assert (process.returncode, stdout) == (130, "")
-    assert stderr == "what has arrived is kept: the same command goes on from there\ninterrupted\n"
+    assert stderr == "we keep what has arrived: the same command resumes the download\ninterrupted\n"
     assert part.stat().st_size == 100_000
     site.stop_after = None
     again = subprocess.run(

@@ -129,7 +129,7 @@ def test_a_server_whose_file_ends_before_the_part_is_asked_for_everything(
     break_off(site)
     site.files["train.txt"], right = b"short", site.files["train.txt"]
     text = refused("E755")
-    assert "`train.txt` has 400,000 bytes, and 5 are sent" in text
+    assert "`train.txt` has 400,000 bytes, but the server sends 5" in text
     assert site.header("Range") == ["bytes=100000-", None]
     assert list(part.parent.iterdir()) == []
     site.files["train.txt"] = right
@@ -139,7 +139,7 @@ def test_a_server_whose_file_ends_before_the_part_is_asked_for_everything(
 def test_another_part_than_the_one_asked_for_is_refused(offered: DataSet, site: Site, cache: Path, part: Path) -> None:
     break_off(site)
     site.shifted = 1
-    assert "gives another part: `bytes 100001-399999/400000`" in refused("E757")
+    assert "it sends another part: `bytes 100001-399999/400000`" in refused("E757")
     assert not part.exists()
 
 
@@ -158,7 +158,7 @@ def test_wrong_bytes_are_refused_and_both_digests_told(offered: DataSet, site: S
 def test_more_bytes_than_there_should_be_are_refused(offered: DataSet, site: Site, part: Path, length: bool) -> None:
     site.files["train.txt"] += b"!"
     site.length = length
-    assert f"and {'400,001' if length else 'more'} are sent" in refused("E755")
+    assert f"but the server sends {'400,001' if length else 'more'}" in refused("E755")
     assert list(part.parent.iterdir()) == []
 
 
@@ -174,7 +174,7 @@ def test_redirects_on_this_machine_are_followed_with_the_range(offered: DataSet,
 @pytest.mark.parametrize("target", ["http://example.org/train.txt", "ftp://127.0.0.1/train.txt", "file:///etc/hostname"])
 def test_redirects_without_https_are_not_followed(offered: DataSet, site: Site, target: str) -> None:
     site.redirects["train.txt"] = target
-    assert "only addresses with https are followed" in refused("E759")
+    assert "we follow only addresses with https" in refused("E759")
     assert site.names == ["train.txt"]
 
 

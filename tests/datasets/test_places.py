@@ -47,7 +47,7 @@ def test_what_nobody_offers_is_an_error_that_says_where_to_put_it() -> None:
     for call, code in ((datasets.path, "E752"), (datasets.fetch, "E753")):
         found, text = problem(call, "dvf-nantes")
         assert found == code
-        assert "put `sales.parquet` into the folder `dvf-nantes`" in text
+        assert "put `sales.parquet` into a folder `dvf-nantes`" in text
         assert "https://www.data.gouv.fr/" in text
 
 

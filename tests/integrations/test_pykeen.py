@@ -202,7 +202,7 @@ def test_what_is_not_trained_or_not_known_is_told(nations: Any) -> None:
     from rulescore.integrations.pykeen import predictions
 
     model = train("TransE", nations)
-    with pytest.raises(InputError, match=r"E570.*a list is no trained model"):
+    with pytest.raises(InputError, match=r"E570.*a list is not a trained model"):
         predictions([model], nations)
     with pytest.raises(InputError, match="E571"):
         predictions(model.model)

@@ -1,4 +1,4 @@
-"""`rulescore anyburl`: runs the user's own AnyBURL, and scores what it predicts."""
+"""`rulescore anyburl`: runs the user's own AnyBURL, and scores its predictions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _RANKING = "ranking"
 
 @dataclass(frozen=True, slots=True)
 class Runner:
-    """How AnyBURL is run: with which jar and options, and where its files go."""
+    """The jar, the options and the folder with which we run AnyBURL."""
 
     jar: Path | None
     folder: Path
@@ -38,11 +38,11 @@ class Runner:
     quiet: bool
 
     def run(self, program: str, properties: Mapping[str, object], outputs: Sequence[Path]) -> list[Path]:
-        """Writes the properties to a file, runs a program of AnyBURL's with it, and tells which of the files it has written."""
+        """Writes the properties to a file, runs a program of AnyBURL with it, and returns the `outputs` that it has written."""
         if self.jar is None or not self.jar.is_file():
-            what = "nothing says where AnyBURL's jar is" if self.jar is None else f"there is no file `{self.jar}`"
+            what = "we do not know where AnyBURL's jar is" if self.jar is None else f"there is no file `{self.jar}`"
             helps = (
-                "give `--jar PATH`, or set RULESCORE_ANYBURL_JAR; AnyBURL is found at https://web.informatik.uni-mannheim.de/AnyBURL",
+                "give `--jar PATH`, or set RULESCORE_ANYBURL_JAR; download AnyBURL from https://web.informatik.uni-mannheim.de/AnyBURL",
             )
             raise InputError(Diagnostic("E580", what, helps=helps))
         java = shutil.which("java")
@@ -58,17 +58,17 @@ class Runner:
         config.write_text("".join(f"{name} = {_escaped(str(value))}\n" for name, value in chosen.items()), encoding="ascii")
         memory = [] if self.memory is None else [f"-Xmx{self.memory}"]
         for path in outputs:
-            # What an earlier run has written is not to be taken for this one's.
+            # A file of an earlier run would look like a result of this one.
             path.unlink(missing_ok=True)
         self._follow([java, *memory, "-cp", str(self.jar), f"{_PACKAGE}.{program}", str(config)])
         written = [path for path in outputs if path.is_file()]
         if not written:
-            notes = ("AnyBURL ended without an error of its own; what it printed may tell why",)
+            notes = ("AnyBURL ended without reporting an error; its output above may show the reason",)
             raise InputError(Diagnostic("E583", f"AnyBURL has not written `{outputs[-1]}`", notes=notes))
         return written
 
     def _follow(self, command: list[str]) -> None:
-        """Shows what a command prints while it runs; its last lines tell why it failed."""
+        """Shows the output of a command while it runs. If it fails, the error message repeats the last lines."""
         last: deque[str] = deque(maxlen=_LAST_LINES)
         with subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8", errors="replace"
@@ -83,11 +83,11 @@ class Runner:
                 process.terminate()
                 raise
         if process.returncode:
-            raise EngineError(f"AnyBURL ended with code {process.returncode}; the last that it said:\n" + "\n".join(last))
+            raise EngineError(f"AnyBURL ended with code {process.returncode}; its last lines were:\n" + "\n".join(last))
 
 
 def _escaped(value: str) -> str:
-    """A value as files of properties have it: a backslash begins an escape, and what is not of ASCII, or ends a line, is one."""
+    """A value as Java's property files spell it: backslashes doubled, and line ends and characters beyond ASCII as `\\uXXXX`."""
     doubled = value.replace("\\", "\\\\")
     units = doubled.encode("utf-16-be")
     codes = [units[i] << 8 | units[i + 1] for i in range(0, len(units), 2)]
@@ -113,12 +113,17 @@ _RUNNING: tuple[Decorator, ...] = (
         type=click.Path(path_type=Path, file_okay=False),
         default=Path("anyburl"),
         show_default=True,
-        help="Where the files of AnyBURL go.",
+        help="The folder for AnyBURL's files.",
     ),
     click.option("--memory", metavar="SIZE", help="The most memory that Java may use, such as 12G."),
     click.option("--threads", type=click.IntRange(min=1), help="How many threads AnyBURL may use."),
     click.option(
-        "--set", "more", multiple=True, metavar="NAME=VALUE", callback=_settings, help="Another of AnyBURL's own properties."
+        "--set",
+        "more",
+        multiple=True,
+        metavar="NAME=VALUE",
+        callback=_settings,
+        help="Set a property of AnyBURL's own; repeatable.",
     ),
 )
 _FACTS = click.option("--facts", type=_FILE, required=True, metavar="PATH", help="The triples that AnyBURL learns from.")
@@ -140,7 +145,7 @@ def _running(function: Function) -> Function:
 def anyburl() -> None:
     """Run AnyBURL, and score its predictions.
 
-    AnyBURL is a program in Java of its own, which you download; these commands write its configuration and run it.
+    AnyBURL is a separate Java program that you download. These commands write its configuration and run it.
     """
 
 
@@ -158,7 +163,7 @@ def anyburl() -> None:
     multiple=True,
     default=(100,),
     show_default=True,
-    help="How long it learns; given again, it also writes what it has by then.",
+    help="How long AnyBURL learns. Repeat the option to write the rules found by each of these times.",
 )
 @_running
 @quiet_option
@@ -172,7 +177,7 @@ def learn(
     more: tuple[str, ...],
     quiet: bool,
 ) -> None:
-    """Mine rules."""
+    """Mine rules from triples."""
     moments = sorted(set(seconds))
     properties = {
         "PATH_TRAINING": facts.absolute().as_posix(),
@@ -192,15 +197,15 @@ def learn(
     ),
 )
 @_FACTS
-@click.option("--test", type=_FILE, required=True, metavar="PATH", help="The triples whose heads and tails are asked for.")
-@click.option("--valid", type=_FILE, metavar="PATH", help="Further known triples, which are no answers.")
-@click.option("--mined", type=_FILE, metavar="FILE", help="The mined rules. [default: those in the folder that took longest]")
+@click.option("--test", type=_FILE, required=True, metavar="PATH", help="The triples whose heads and tails AnyBURL predicts.")
+@click.option("--valid", type=_FILE, metavar="PATH", help="Further known triples: AnyBURL leaves them out of its answers.")
+@click.option("--mined", type=_FILE, metavar="FILE", help="The mined rules. [default: those of the longest run in the folder]")
 @click.option(
-    "--answers", type=click.IntRange(min=1), default=100, show_default=True, help="How many answers to a query AnyBURL writes."
+    "--answers", type=click.IntRange(min=1), default=100, show_default=True, help="How many answers AnyBURL writes for each query."
 )
 @click.option("--rules", type=_FILE, multiple=True, metavar="FILE", help="Rules to score the predictions by.")
 @click.option(
-    "--top-k", type=click.IntRange(min=1), default=1, show_default=True, help="How many of the best answers to a query are scored."
+    "--top-k", type=click.IntRange(min=1), default=1, show_default=True, help="How many of the best answers to each query we score."
 )
 @_running
 @format_option
@@ -225,7 +230,7 @@ def apply(
 ) -> None:
     """Predict with mined rules, and score.
 
-    The ranking that AnyBURL writes is named; it is scored if there are rules to score it by.
+    Prints the path of the ranking that AnyBURL writes. With --rules, scores the ranking.
     """
     ranking = folder / _RANKING
     properties = {

@@ -1,4 +1,4 @@
-"""`rulescore audit`: the rules over the observed facts alone."""
+"""`rulescore audit`: judges the rules by the observed facts alone."""
 
 from __future__ import annotations
 
@@ -56,26 +56,33 @@ def _read_rate(context: click.Context, parameter: click.Parameter, value: str | 
 )
 @setting_options(ALL)
 @click.option(
-    "--flag", multiple=True, type=click.Choice([*_FLAGS, UNFLAGGED]), help="Rules with this flag, or with none; repeatable."
+    "--flag", multiple=True, type=click.Choice([*_FLAGS, UNFLAGGED]), help="List rules with this flag, or with `none`; repeatable."
 )
-@click.option("--no-flag", multiple=True, type=click.Choice(_FLAGS), help="Rules without this flag; repeatable.")
+@click.option("--no-flag", multiple=True, type=click.Choice(_FLAGS), help="List rules without this flag; repeatable.")
 @click.option(
-    "--min-evaluable", type=click.IntRange(min=0), default=0, metavar="N", help="Rules with as many evaluable groundings."
+    "--min-evaluable", type=click.IntRange(min=0), default=0, metavar="N", help="List rules with at least N evaluable groundings."
 )
-@click.option("--rate", callback=_read_rate, metavar="RANGE", help='Rules with such a rate: 0..0.1, ..10%, "<=0.05", ">0".')
+@click.option(
+    "--rate", callback=_read_rate, metavar="RANGE", help='List rules with a rate in RANGE: 0..0.1, ..10%, "<=0.05", ">0".'
+)
 @click.option(
     "--sort",
     type=click.Choice([one.value for one in Order]),
     default=Order.RATE.value,
     show_default=True,
-    help="By what rules are sorted.",
+    help="The column to sort rules by.",
 )
-@click.option("--reverse", is_flag=True, help="Sort the other way round.")
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="How many rules are listed.")
-@click.option("--keep", type=click.Path(path_type=Path), metavar="FILE", help="Write the rules that pass as a rule file.")
+@click.option("--reverse", is_flag=True, help="Reverse the order.")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="List at most N rules.")
+@click.option(
+    "--keep", type=click.Path(path_type=Path), metavar="FILE", help="Write the rules that pass the filters to this rule file."
+)
 @click.option("--force", is_flag=True, help="Overwrite the file that `--keep` names.")
 @click.option(
-    "--tolerances", callback=read_tolerances, metavar="VALUE,…", help="Rates of rules that limit a distance, for these: 100,500,5%."
+    "--tolerances",
+    callback=read_tolerances,
+    metavar="VALUE,…",
+    help="Rates of rules that limit a distance, for each of these limits: 100,500,5%.",
 )
 @explain_option
 @format_option
@@ -100,7 +107,8 @@ def audit(
 ) -> None:
     """Rank rules by how often the data break them.
 
-    Flags rules that are unrefutable, tautologies, vacuous, near 1, near 0.5, or rest on fewer than 5 groundings.
+    Flags rules that are unrefutable, tautologies or vacuous, whose rate is near 1 or near 0.5, or that rest on fewer than 5
+    groundings.
     """
     from rulescore.cli.setting import COUNTING, load
     from rulescore.evaluate import Session
@@ -142,7 +150,7 @@ def _refuse_combinations(*, explain: str | None, grid: bool) -> None:
     context = click.get_current_context()
     for name in _CHOOSING if explain or grid else ():
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            raise click.UsageError(f"`{other}` lists no audit: it cannot be combined with `--{name.replace('_', '-')}`")
+            raise click.UsageError(f"`{other}` lists no audited rules: it cannot be combined with `--{name.replace('_', '-')}`")
 
 
 def _keep(program: Program, results: Sequence[RuleResult], wanted: AuditFilter, path: Path, *, quiet: bool) -> None:

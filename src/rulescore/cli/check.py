@@ -22,7 +22,7 @@ from rulescore.cli.output import show, show_warnings
 )
 @setting_options(ALL)
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--rules-only", is_flag=True, help="Check rule files by themselves, without data: all files named are such.")
+@click.option("--rules-only", is_flag=True, help="Check rule files without data. Every file named is a rule file.")
 @format_option
 @quiet_option
 def check(choice: SettingChoice, files: tuple[Path, ...], rules_only: bool, form: str, quiet: bool) -> None:
@@ -30,11 +30,11 @@ def check(choice: SettingChoice, files: tuple[Path, ...], rules_only: bool, form
     if rules_only:
         first = () if choice.project is None else (choice.project,)
         if replace(choice, project=None, rules=(), rules_format=None) != SettingChoice():
-            raise click.UsageError("`--rules-only` reads rule files, all of their rules, and nothing else")
+            raise click.UsageError("`--rules-only` reads whole rule files and nothing else: leave out the other options")
         _check_rule_files((*first, *files, *choice.rules), choice.rules_format, form, quiet=quiet)
         return
     if files:
-        raise click.UsageError(f"`{files[0]}` is one file too many: rule files are checked by themselves with `--rules-only`")
+        raise click.UsageError(f"`{files[0]}` is one file too many: give `--rules-only` to check rule files without data")
     from rulescore.cli.setting import LOOKING, load
     from rulescore.evaluate import Session
     from rulescore.reporting.findings import check_listing
@@ -51,7 +51,7 @@ def check(choice: SettingChoice, files: tuple[Path, ...], rules_only: bool, form
 
 def _check_rule_files(files: tuple[Path, ...], written_in: str | None, form: str, *, quiet: bool) -> None:
     if not files:
-        raise click.UsageError("`--rules-only` checks the rule files that are named, and there are none")
+        raise click.UsageError("`--rules-only` needs the names of rule files: give at least one")
     from rulescore.arguments.rule_sources import RuleFile, rule_sources
     from rulescore.logic.rule_files import check_rule_files
     from rulescore.reporting.findings import rule_files_listing

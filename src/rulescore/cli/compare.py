@@ -41,17 +41,17 @@ _PATH = click.Path(path_type=Path)
     ),
 )
 @click.argument("names", nargs=-1, metavar="[A] [B] …")
-@click.option("--result", type=_PATH, help="A saved result: A and B are models of it.")
-@click.option("--project", type=_PATH, help="A project file to score: A and B are models of it. [default: ./rulescore.toml]")
-@click.option("--trust", is_flag=True, help="Let the project file run code, SQL and whatever else it asks for, this once.")
-@click.option("--model", "models", multiple=True, metavar="NAME", help="Only this model of each result. Repeatable.")
-@click.option("--level", type=float, default=0.95, show_default=True, help="How much intervals are to cover.")
-@click.option("--draws", type=int, default=1000, show_default=True, help="How often queries are drawn.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Where the random numbers begin.")
-@click.option("--table", type=click.Choice([one.value for one in ComparisonTable]), help="One table alone, in any format.")
+@click.option("--result", type=_PATH, help="A saved result. A and B are then models in it.")
+@click.option("--project", type=_PATH, help="A project file to score. A and B are then models in it. [default: ./rulescore.toml]")
+@click.option("--trust", is_flag=True, help="Trust the project file for this run: it may run code and SQL.")
+@click.option("--model", "models", multiple=True, metavar="NAME", help="Compare only this model of each result; repeatable.")
+@click.option("--level", type=float, default=0.95, show_default=True, help="The confidence level of the intervals.")
+@click.option("--draws", type=int, default=1000, show_default=True, help="How often the bootstrap draws the queries anew.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The seed of the random numbers.")
+@click.option("--table", type=click.Choice([one.value for one in ComparisonTable]), help="Print only this table.")
 @format_option
 @click.option(
-    "-o", "--output", type=_PATH, metavar="FOLDER|FILE", help="Write all tables into a folder, or a file: .json, .csv, .parquet …"
+    "-o", "--output", type=_PATH, metavar="FOLDER|FILE", help="Write all tables into this folder, or into a .json, .csv, … file."
 )
 @click.option("--force", is_flag=True, help="Overwrite the file that `--output` names.")
 @quiet_option
@@ -72,9 +72,9 @@ def compare(
 ) -> None:
     """Compare models or runs, with intervals.
 
-    Scores and their differences with intervals, the rules that separate models, and what changed from one run to the next. A and B
-    are saved results (what `rulescore score --output` or `result.save` wrote), or else models: of a saved result, or of a project,
-    which is scored.
+    Prints scores and their differences with intervals, the rules that separate the models, and the changes from one run to the
+    next. A and B are saved results, written by `rulescore score --output` or `result.save`. With --result they are models of one
+    saved result; with --project, models of a project, which we score first.
     """
     from rulescore.reporting.comparison import render_comparison
     from rulescore.reporting.saved import load
@@ -83,7 +83,7 @@ def compare(
     second = None
     if result is None and project is None and names and Path(names[0]).exists():
         if len(names) > 2:
-            raise click.UsageError("two results are compared at a time")
+            raise click.UsageError("give two saved results at most: `compare` takes two at a time")
         first = load(Path(names[0]))
         second = load(Path(names[1])) if len(names) == 2 else None
     else:
@@ -104,7 +104,7 @@ def compare(
 
 
 def _refuse(output: Path, *, force: bool) -> None:
-    """Says before the work what could not be written after it."""
+    """Raises an error before we count if the output could not be written afterwards."""
     from rulescore.reporting.files import require_absent
     from rulescore.reporting.folder import refuse_unswappable
 
@@ -113,7 +113,7 @@ def _refuse(output: Path, *, force: bool) -> None:
         return
     if output.suffix not in _FORMATS:
         helps = (f"end its name with {', '.join(f'`{one}`' for one in _FORMATS)}, or name a folder",)
-        raise InputError(Diagnostic("E511", f"`{output}` does not say in which format a comparison is to be written", helps=helps))
+        raise InputError(Diagnostic("E511", f"`{output}` has no ending that names a format for comparisons", helps=helps))
     if not force:
         require_absent(output)
 
@@ -150,6 +150,6 @@ def _nothing_to_compare(names: Sequence[str]) -> Diagnostic:
     helps = (
         "give two saved results: `rulescore compare before/ after/`; `rulescore score --output before` writes one",
         "or models of one: `rulescore compare careful careless --result before/`",
-        "or name a project file with models, which is scored: `rulescore compare --project rulescore.toml`",
+        "or name a project file, whose models are then scored: `rulescore compare --project rulescore.toml`",
     )
-    return Diagnostic("E510", message, notes=("without `--project`, `rulescore.toml` is read if it is here",), helps=helps)
+    return Diagnostic("E510", message, notes=("without `--project`, we read `rulescore.toml` if this folder has one",), helps=helps)

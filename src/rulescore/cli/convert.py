@@ -1,4 +1,4 @@
-"""`rulescore rules convert`: a rule file in another format."""
+"""`rulescore rules convert`: writes a rule file in another format."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ WRITTEN_FORMATS = ("rulescore", "anyburl", "mln", "uniker")
     ),
 )
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--from", "source", type=click.Choice(RULE_FORMATS), metavar="NAME", help="Its format. [default: by content]")
-@click.option("--to", "target", type=click.Choice(WRITTEN_FORMATS), required=True, help="The format that is written.")
+@click.option("--from", "source", type=click.Choice(RULE_FORMATS), metavar="NAME", help="The format of FILE. [default: by content]")
+@click.option("--to", "target", type=click.Choice(WRITTEN_FORMATS), required=True, help="The format to write.")
 @setting_options(RULE_CHOICES)
-@click.option("--table", metavar="NAME", help="The table that denial constraints of HoloClean or Desbordante are about.")
+@click.option("--table", metavar="NAME", help="The table of denial constraints from HoloClean or Desbordante.")
 @click.option("--key", multiple=True, metavar="COLUMN", help="A key column of that table; repeatable.")
-@click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help="Where to write. [default: stdout]")
+@click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help="The file to write. [default: stdout]")
 @click.option("--force", is_flag=True, help="Overwrite the file that `--output` names.")
 @quiet_option
 def convert(
@@ -42,7 +42,7 @@ def convert(
 ) -> None:
     """Write the rules of FILE in another format.
 
-    Nothing is written if a rule does not fit that format: each is named, with the reason.
+    If a rule does not fit that format, writes nothing and names each such rule with the reason.
     """
     from rulescore.arguments.rule_sources import RuleFile, rule_sources
     from rulescore.characters import visible
@@ -52,7 +52,7 @@ def convert(
     from rulescore.reporting.files import require_absent, write_files
 
     if (table is None) != (not key):
-        raise click.UsageError("`--table` and `--key` belong together")
+        raise click.UsageError("`--table` and `--key` belong together: give both or neither")
     if output is not None and not force:
         require_absent(output)
     wanted = RuleFile(file, source, choice.min_confidence, choice.min_support, choice.max_length, choice.head)

@@ -1,4 +1,4 @@
-"""`rulescore datasets`: public data sets, where they lie, and how they get there."""
+"""`rulescore datasets`: lists, finds and downloads public data sets."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def datasets() -> None:
 @datasets.command("list", cls=Command, examples=("rulescore datasets list", "rulescore datasets list --format json"))
 @format_option
 def list_data_sets(form: str) -> None:
-    """List the data sets, and where they lie."""
+    """List the data sets, and where they are on this machine."""
     show(_listing(), form)
 
 
@@ -37,7 +37,7 @@ def list_data_sets(form: str) -> None:
 def fetch(name: str, quiet: bool) -> None:
     """Download a data set from its makers.
 
-    Prints the path of its folder. A download that broke off is gone on with.
+    Prints the path of its folder. Resumes a download that broke off.
     """
     from rulescore import datasets
 
@@ -45,7 +45,7 @@ def fetch(name: str, quiet: bool) -> None:
         try:
             folder = datasets.fetch(name, told)
         except KeyboardInterrupt:
-            tell("what has arrived is kept: the same command goes on from there")
+            tell("we keep what has arrived: the same command resumes the download")
             raise
     click.echo(click.format_filename(folder))
 
@@ -91,7 +91,7 @@ def _listing() -> Listing:
 
 @contextmanager
 def _progress(*, quiet: bool) -> Iterator[Listener | None]:
-    """A bar for each file, if somebody looks at stderr."""
+    """Shows a bar for each file, if stderr is a terminal."""
     if quiet or not sys.stderr.isatty():
         yield None
         return

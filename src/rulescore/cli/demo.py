@@ -1,4 +1,4 @@
-"""`rulescore demo`: a first look, on data made on the spot."""
+"""`rulescore demo`: a first look at the package, on generated data."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _WIDEST_TEXT = 100
     type=click.Path(path_type=Path),
     default=Path("rulescore-demo"),
     show_default=True,
-    help="Where the data and the results are written.",
+    help="The folder for the data and the results.",
 )
 def demo(folder: Path) -> None:
-    """Score three models of a generated family."""
+    """Show the scores of example models on generated data."""
     from rulescore.demo import run
 
     found = run(folder)
@@ -54,7 +54,7 @@ def _show_motivating_example(found: Demo) -> None:
     _show(Listing("models", "Two models", columns, rows))
     _say(
         "Alice is Daniel's sister, so the second prediction violates the rule, and its score counts one violation. Nobody "
-        "had to know whom Alice is really married to: the score needs facts and rules, and no right answers."
+        "had to know whom Alice is really married to: the score needs facts and rules, but no right answers."
     )
 
 
@@ -66,12 +66,13 @@ def _show_kinship(found: Demo) -> None:
     _heading("2. A family and three models")
     _say(
         f"A made-up family: {len(graph.people):,} people of {generations} generations. {len(graph.observed):,} facts are "
-        f"observed; {len(graph.held_out):,} are held out and asked for, as in “who is the aunt of …?”. Three models answer:"
+        f"observed, {len(graph.held_out):,} are held out. Each held-out fact is a query such as “who is the aunt of …?”. Three "
+        "models answer:"
     )
     _points(
-        "careful: where it is wrong, it names a stranger of the right sex and age",
-        "gender-blind: where it is wrong, it names the uncle for the aunt, the son for the daughter",
-        "reckless: where it is wrong, it names anybody at all",
+        "careful: if it is wrong, it names a stranger of the right sex and age",
+        "gender-blind: if it is wrong, it names the uncle for the aunt, the son for the daughter",
+        "reckless: if it is wrong, it names anybody at all",
     )
     models, rules = short_listings(found.kinship, _accuracy(found))
     _show(models)
@@ -89,7 +90,7 @@ def _lesson(found: Demo) -> str:
     return (
         f"Accuracy cannot tell careful from gender-blind: both are right {right['careful']} of the time, at the very same "
         f"queries. The rules can: RVS hard is {careful} and {gender_blind}. And reckless, right only "
-        f"{right['reckless']} of the time, breaks the rules less than gender-blind does, with {reckless}: how often a model is "
+        f"{right['reckless']} of the time, breaks the rules less than gender-blind does, with {reckless}. How often a model is "
         "right and how far it respects rules are two questions."
     )
 
@@ -98,8 +99,8 @@ def _show_files(found: Demo) -> None:
     project = click.format_filename(found.project)
     _heading("3. The same from files")
     _say(
-        f"Facts, rules, predictions and results are in {click.format_filename(found.project.parent)}. From them the first of "
-        "these commands makes the same scores again, the others show more:"
+        f"Facts, rules, predictions and results are in {click.format_filename(found.project.parent)}. The first of these commands "
+        "computes the same scores from those files; the others show more:"
     )
     click.echo(f"  rulescore score {project}")
     click.echo(f"  rulescore audit {project}")
@@ -107,7 +108,7 @@ def _show_files(found: Demo) -> None:
 
 
 def _accuracy(found: Demo) -> tuple[Beside, ...]:
-    """What the models' table has in the demo alone, which knows the right answers."""
+    """A column that only the demo adds to the table of models: the demo knows the right answers."""
     from rulescore.reporting.short import Beside
 
     shares = {model: accuracy.share for model, accuracy in found.accuracies.items()}

@@ -1,4 +1,4 @@
-"""Gates on the command line: options, what they say, and where it goes."""
+"""Gates on the command line: their options, their outcomes, and the files that outcomes are written to."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ fail_if_option = click.option(
     "--fail-if",
     multiple=True,
     metavar="GATE",
-    help='End with exit code 1 if this holds of a model: "hard > 0", "violating > 1%", "worse than result.json by 5%".',
+    help='Exit with code 1 if this is true of a model: "hard > 0", "violating > 1%", "worse than result.json by 5%".',
 )
 _FILE = click.Path(dir_okay=False, path_type=Path)
 junit_option = click.option("--junit", type=_FILE, metavar="FILE", help="Write the outcomes of the gates as JUnit XML.")
@@ -30,7 +30,7 @@ summary_option = click.option("--summary", type=_FILE, metavar="FILE", help="Wri
 
 
 def given_gates(project: Sequence[GateText], options: Sequence[str] = ()) -> tuple[Gate, ...]:
-    """The gates of the project file, and further ones: an option takes none of them away."""
+    """The gates of the project file and those of `--fail-if`: the option adds gates and removes none."""
     if not project and not options:
         return ()
     from rulescore.errors import Source, Span
@@ -42,7 +42,7 @@ def given_gates(project: Sequence[GateText], options: Sequence[str] = ()) -> tup
 
 
 def refuse_unknown(gates: Sequence[Gate], session: Session) -> None:
-    """Before anything is counted."""
+    """Raises an error for a gate that names an unknown rule or model, before we count."""
     if not gates:
         return
     from rulescore.errors import InputError
@@ -53,7 +53,7 @@ def refuse_unknown(gates: Sequence[Gate], session: Session) -> None:
 
 
 def read_baselines(gates: Sequence[Gate]) -> dict[str, Evaluation]:
-    """The saved results that gates compare with, before anything is counted."""
+    """Reads the saved results that gates compare with, before we count."""
     if not gates:
         return {}
     from rulescore.reporting.gates import saved_results
@@ -87,7 +87,7 @@ def write_reports(
 
 
 def show_gates(outcomes: Sequence[Outcome], *, quiet: bool) -> None:
-    """One line for each gate and model. Quietly, only what fails."""
+    """Prints a line for each gate and model; with `quiet`, only for the gates that fail."""
     if not outcomes:
         return
     from rulescore.reporting.gates import told
@@ -98,6 +98,6 @@ def show_gates(outcomes: Sequence[Outcome], *, quiet: bool) -> None:
 
 
 def end_by(outcomes: Sequence[Outcome]) -> None:
-    """Ends the program with exit code 1 if a gate is not met that is not only a warning."""
+    """Ends the program with exit code 1 if a model does not meet a gate, other than a gate that only warns."""
     if any(outcome.fails for outcome in outcomes):
         raise click.exceptions.Exit(1)

@@ -1,4 +1,4 @@
-"""Help of a command: its options in groups, and examples below them."""
+"""The help of a command: its options in groups, and examples below them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Command(click.Command):
 
 
 class OptionGroup(click.Group):
-    """Commands of one purpose, with examples."""
+    """A group of commands, with examples."""
 
     def __init__(self, *given: Any, examples: tuple[str, ...], **options: Any) -> None:
         super().__init__(*given, **options)

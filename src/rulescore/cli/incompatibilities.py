@@ -1,4 +1,4 @@
-"""`rulescore incompatibilities`: pairs of predicates that never or hardly ever meet, as a rule file."""
+"""`rulescore incompatibilities`: pairs of predicates that share no tuple, or hardly any, as a rule file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,12 @@ from rulescore.reporting.format import Format
 )
 @setting_options(PROJECT + FACTS + ENGINE)
 @click.option(
-    "--at-most", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="Pairs that meet no more than N times."
+    "--at-most",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    metavar="N",
+    help="Take pairs that share at most N tuples.",
 )
 @click.option(
     "--min-expected",
@@ -30,16 +35,16 @@ from rulescore.reporting.format import Format
     default=0.0,
     show_default=True,
     metavar="X",
-    help="Pairs that would be expected to meet X times or more.",
+    help="Take pairs expected by chance to share X tuples or more.",
 )
-@click.option("--all", "with_others", is_flag=True, help="Also list the other pairs: as comments in a rule file.")
+@click.option("--all", "with_others", is_flag=True, help="Also list all other pairs; in a rule file, as comments.")
 @click.option(
     "--format",
     "form",
     type=click.Choice(["rules", *(form.value for form in Format)]),
     default="rules",
     show_default=True,
-    help="A rule file, or how the pairs are printed.",
+    help="Print a rule file, or the pairs in this format.",
 )
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write the rule file here.")
 @click.option("--force", is_flag=True, help="Overwrite the file that `--output` names.")
@@ -56,8 +61,8 @@ def incompatibilities(
 ) -> None:
     """Find pairs of predicates that never meet.
 
-    They share no tuple of the observed facts, or hardly any, and are written as an editable rule file. The most surprising pairs
-    come first.
+    Two predicates meet if the observed facts have a tuple of both. Writes the pairs that share no tuple, or hardly any, as a rule
+    file for you to edit, the most surprising pairs first.
     """
     from rulescore.cli.setting import load_facts
     from rulescore.evaluate import Session
@@ -67,7 +72,7 @@ def incompatibilities(
     from rulescore.scoring.pairs import by_surprise
 
     if output is not None and form != "rules":
-        raise click.UsageError("`--output` takes a rule file: it cannot be combined with another `--format`")
+        raise click.UsageError("`--output` writes a rule file: it cannot be combined with another `--format`")
     if output is not None and not force:
         require_absent(output)
     with Session(load_facts(choice)) as session:

@@ -1,4 +1,4 @@
-"""`rulescore init`: the files of a first session, to be tried and then replaced by one's own."""
+"""`rulescore init`: writes the files of a first session, for the user to try and then replace."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ fiona,sister,daniel
 alice,wife,daniel
 """,
     "rulescore.toml": """\
-# What `rulescore` reads in this folder. Paths are relative to this file; a key that is not known is an error.
+# The project file: `rulescore` reads it in this folder. Paths are relative to this file; an unknown key is an error.
 
 # Observed facts: CSV, TSV, Parquet or RDF, or a folder of those. A list takes several.
 facts = "facts.csv"
-# Rules, and what refutes a conclusion.
+# Rules, and the declarations that refute their heads.
 rules = "family.rules"
 # Facts known to be false.
 # negatives = "denied.csv"
@@ -55,12 +55,12 @@ rules = "family.rules"
 careful = "careful.csv"
 careless = "careless.csv"
 
-# A model's answers to queries, ranked: how many of the best count.
+# Ranked answers to queries: `top_k` of the best for each query count as predictions.
 # [predictions.ranked]
 # path = "ranked.tsv"
 # top_k = 10
 
-# Held-out facts: MRR and Hits@k beside the scores. Nothing else reads them.
+# Held-out facts, only for MRR and Hits@k beside the scores: the scores never read them.
 # [truth]
 # path = "test.tsv"
 # known = "valid.tsv"
@@ -75,12 +75,12 @@ careless = "careless.csv"
 # weights = { aunt_by_father = 2 }
 # kinds = { mother_by_wife = "soft" }
 
-# Limits of the database that counts inside this process.
+# Limits of the database engine, which counts inside this process.
 # [engine]
 # memory_limit = "4GB"
 # threads = 2
 
-# Results as files, with every `rulescore score`.
+# Every `rulescore score` also writes its results as files.
 # [output]
 # folder = "results"
 # formats = ["json", "csv", "markdown"]
@@ -90,7 +90,7 @@ careless = "careless.csv"
 _NEXT = (
     ("rulescore score", "how far both models respect the rules"),
     ("rulescore audit", "the rules over the facts alone"),
-    ("rulescore violations --model careless", "what a model says that cannot be"),
+    ("rulescore violations --model careless", "the predictions that break rules, with the facts against them"),
 )
 
 
@@ -99,9 +99,9 @@ _NEXT = (
 def init(folder: Path) -> None:
     """Write the files of a first session.
 
-    They are facts, rules, predictions of two models, and a project file.
+    The files are facts, rules, predictions of two models, and a project file.
 
-    FOLDER is the current one unless given. Nothing is overwritten.
+    FOLDER is the current folder unless given. Existing files are never overwritten.
     """
     from rulescore.reporting.files import require_absent, write_files
 

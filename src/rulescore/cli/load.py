@@ -1,4 +1,4 @@
-"""`rulescore load`: facts and predictions into the user's own database, in the published layout."""
+"""`rulescore load`: writes facts and predictions into the user's own database, in the published layout."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
 )
 @setting_options(PROJECT + FACTS + NEGATIVES + PREDICTIONS + ENGINE)
 @schema_option
-@click.option("--replace", is_flag=True, help="Drop the tables that this command made there before.")
+@click.option("--replace", is_flag=True, help="First drop the tables that this command made in the schema before.")
 @quiet_option
 def load(choice: SettingChoice, schema: str, replace: bool, quiet: bool) -> None:
     """Write facts and predictions into PostgreSQL.
 
-    There is a table for each predicate.
+    Writes one table for each predicate.
     """
     from rulescore.cli.setting import load_data
     from rulescore.engines.connect import connect

@@ -1,6 +1,6 @@
-"""The entry: the group of commands, and what errors become there.
+"""The entry: the group of commands, and the exit code and message of each error.
 
-Exit codes: 0 done, 1 a gate the user asked for was not met, 2 wrong use, wrong input or no place for the output, 3 an engine
+Exit codes: 0 done, 1 a gate of the user was not met, 2 wrong use, wrong input or output that cannot be written, 3 an engine
 failed, 129 the terminal was closed, 130 interrupted, 143 terminated.
 """
 
@@ -40,7 +40,7 @@ from rulescore.progress import warning
 
 
 class Failure(click.ClickException):
-    """Wrong use or wrong input: a message that is complete as it is."""
+    """Wrong use or wrong input. The message is complete: click adds nothing to it."""
 
     exit_code = 2
 
@@ -96,11 +96,11 @@ def _warn(ctx: click.Context, problem: Diagnostic) -> None:
 
 @contextmanager
 def _without_passwords() -> Iterator[None]:
-    """What is wrong with the words of a command line is told by repeating them."""
+    """Context manager: masks passwords in click's messages, which repeat the user's arguments."""
     try:
         yield
     except click.ClickException as error:
-        error.message = masked(error.message)  # type: ignore[misc]  # it is the same error
+        error.message = masked(error.message)  # type: ignore[misc]  # click declares it final; we raise the same error
         raise
 
 
@@ -116,8 +116,8 @@ Examples:
 def program() -> None:
     """Measure how far a model's predictions respect logical rules: the Rule Violation Score.
 
-    Commands read a project file (./rulescore.toml unless another is named) or plain options; an option replaces what the
-    project file says.
+    A command reads a project file (./rulescore.toml unless you name another), or options alone, or both. An option replaces the
+    value in the project file.
     """
 
 

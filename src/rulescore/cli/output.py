@@ -47,12 +47,12 @@ def show(
         spreadsheet=is_for_spreadsheets(click.get_current_context(silent=True)),
         gates=gates,
     )
-    # Tables have been made visible cell by cell, and their colours are escapes.
+    # The renderer has already escaped control characters, cell by cell; escapes that are left are our colours.
     put(text, form, look)
 
 
 def show_violations(session: Session, form: Format) -> None:
-    """The first ones of each model."""
+    """Prints the first violations of each model."""
     from rulescore.reporting.first_violations import first_violations
 
     look = appearance()
@@ -69,8 +69,8 @@ def appearance() -> Appearance:
 
 
 def write(text: str) -> None:
-    """Text for programs: exact, but on a terminal nothing in it steers it."""
-    # Told that colours are welcome, click leaves what looks like one in names.
+    """Prints text for programs: exactly, but on a terminal with control characters escaped, so that data cannot steer it."""
+    # `color=True`: click would otherwise remove from names whatever looks like a colour.
     still()
     click.echo(visible_lines(text) if sys.stdout.isatty() else text, nl=False, color=True)
 
@@ -84,7 +84,7 @@ def told(problem: Diagnostic) -> str:
 
 
 def painter() -> Paint:
-    """What colours problems: nothing unless stderr is a terminal that has colours."""
+    """The function that colours problems; it adds no colour unless stderr is a terminal that has colours."""
     return _painted if has_colour(sys.stderr) else plain
 
 
@@ -99,7 +99,7 @@ def _painted(part: Part, severity: Severity, text: str) -> str:
 
 
 def show_warnings(warnings: Iterable[Diagnostic], *, quiet: bool) -> None:
-    """The first few of each code; the others are counted."""
+    """Prints the first few warnings of each code, and how many more there are."""
     if quiet:
         return
     for code, problems in _by_code(warnings).items():
@@ -110,18 +110,18 @@ def show_warnings(warnings: Iterable[Diagnostic], *, quiet: bool) -> None:
 
 
 def show_folded(warnings: Sequence[Diagnostic], *, quiet: bool, where: str = "`--detail`") -> None:
-    """A line for each code: the first message, and how many more there are. `where`: what shows all of them."""
+    """Prints a line for each code: its first message, and the number of others. `where`: the option or command that lists all."""
     if quiet or not warnings:
         return
     tell("")
     for problems in _by_code(warnings).values():
         line = told(Diagnostic(problems[0].code, problems[0].message, severity=problems[0].severity))
         tell(line if len(problems) == 1 else f"{line} (and {len(problems) - 1:,} more)")
-    tell(f"{where} shows warnings with their places and what to do")
+    tell(f"{where} shows all warnings, with places and advice")
 
 
 def put(text: str, form: str, look: Appearance) -> None:
-    """A result to stdout."""
+    """Prints a result to stdout."""
     from rulescore.reporting.format import Format
 
     still()
@@ -129,7 +129,7 @@ def put(text: str, form: str, look: Appearance) -> None:
 
 
 def tell(text: str) -> None:
-    """To stderr: what is made visible already. If nothing can be written there, nobody reads it."""
+    """Prints text to stderr, whose control characters the caller has escaped. We ignore a stderr that cannot be written."""
     still()
     with suppress(OSError):
         click.echo(text, err=True, color=has_colour(sys.stderr))

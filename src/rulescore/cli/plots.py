@@ -1,4 +1,4 @@
-"""Figures as files, and what is said of them."""
+"""Writes figures as files, and reports which were written."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def refuse_folders(results: Path | None, plots: Path | None) -> None:
-    """Says before the work what could not be written after it, or not drawn."""
+    """Raises an error before we count if results or figures could not be written afterwards."""
     from rulescore.reporting.folder import refuse_unswappable
 
     for folder in (one for one in (results, plots) if one is not None):
@@ -26,7 +26,7 @@ def refuse_folders(results: Path | None, plots: Path | None) -> None:
     import rulescore.reporting.plots  # noqa: F401
 
     if results is not None and _is_within(results, plots):
-        message = "one of the folders of results and of figures lies in the other: each is swapped whole"
+        message = "the folder of results and the folder of figures lie one inside the other, and we replace each as a whole"
         raise click.UsageError(f"{message}; give one folder for both, or two side by side")
 
 

@@ -1,4 +1,4 @@
-"""What long work is doing, as a line of the terminal: it appears after two seconds and is gone when there is something to read."""
+"""A line on the terminal that shows the progress of long work: it appears after two seconds and goes when we print something."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _started() -> Progress:
 
     columns = (
         SpinnerColumn(),
-        # Names of rules and files are no markup.
+        # Names of rules and files may hold brackets, which rich would read as markup.
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=20),
         TimeElapsedColumn(),
@@ -74,7 +74,7 @@ _line: _Line | None = None
 
 @contextmanager
 def shown_on_terminal() -> Iterator[None]:
-    """Shows what is told meanwhile, if stderr is a terminal and nobody asked for less."""
+    """Context manager: shows progress, if stderr is a terminal and RULESCORE_PROGRESS is not 0."""
     global _line
     if not sys.stderr.isatty() or os.environ.get("RULESCORE_PROGRESS") == "0":
         yield
@@ -88,7 +88,7 @@ def shown_on_terminal() -> Iterator[None]:
 
 
 def say_above(text: str) -> None:
-    """Says something on stderr while work goes on."""
+    """Prints text to stderr, above the line of progress."""
     if _line is None:
         click.echo(text, err=True)
     else:
@@ -96,6 +96,6 @@ def say_above(text: str) -> None:
 
 
 def still() -> None:
-    """Nothing is shown from now on: something is printed, or nothing is to be."""
+    """Ends the line of progress for good: output follows, or the work is over."""
     if _line is not None:
         _line.end()

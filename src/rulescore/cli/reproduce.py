@@ -1,4 +1,4 @@
-"""`rulescore reproduce`: the published experiments, run again."""
+"""`rulescore reproduce`: runs the published experiments again."""
 
 from __future__ import annotations
 
@@ -29,32 +29,32 @@ _ENDINGS = {Format.JSON: "json", Format.CSV: "csv", Format.MARKDOWN: "md"}
     "--output",
     type=click.Path(path_type=Path),
     metavar="FOLDER",
-    help="Also write the tables, and a project with which other commands show more, into this folder.",
+    help="Also write the tables into this folder, and a project file for other commands to read.",
 )
 @click.option(
     "--plots",
     type=click.Path(path_type=Path),
     metavar="FOLDER",
-    help="Draw the published figures, ours beside the published values, as SVG, PNG and PDF into this folder.",
+    help="Also draw the published figures, with our values beside the published ones, into this folder.",
 )
 @quiet_option
 def reproduce(experiment: str, form: str, output: Path | None, plots: Path | None, quiet: bool) -> None:
     """Run a published experiment again.
 
-    Prints the published numbers beside ours. Each that differs gets its class: other predictions, other data, other averaging,
-    training on test facts, unknown. `checks` checks what the publication claims of the score, P1 to P4, and exits with 1 if
-    something does not hold. Data sets and `predictions` lie in the folder that RULESCORE_DATA names.
+    Prints the published numbers beside ours, and the reason for each difference: other predictions, other data, other averaging,
+    training on test facts, or unknown. `checks` tests the publication's claims P1 to P4 about the score, and exits with 1 if one
+    does not hold. RULESCORE_DATA names the folder with the data sets and with the folder `predictions`.
     """
     from rulescore.reproduction.experiments import run
     from rulescore.reproduction.rendering import render
 
     if plots is not None:
-        # Says before the work if what draws is not installed.
+        # Fails before we count, if the package that draws is not installed.
         import rulescore.reporting.plots  # noqa: F401
     found = run(experiment)
     look = appearance()
     text = render(found, Format(form), look, spreadsheet=is_for_spreadsheets(click.get_current_context()))
-    # Tables have been made visible cell by cell, and their colours are escapes.
+    # The renderer has already escaped control characters, cell by cell; escapes that are left are our colours.
     put(text, form, look)
     if output is not None:
         _write(found, output, quiet=quiet)
@@ -65,7 +65,7 @@ def reproduce(experiment: str, form: str, output: Path | None, plots: Path | Non
 
 
 def _write(found: ExperimentOutcome, folder: Path, *, quiet: bool) -> None:
-    """The tables; and the project of each experiment, in a folder of its own if there are several."""
+    """Writes the tables, and the project of each experiment, in a folder of its own if there are several."""
     from rulescore.reporting.files import write_files
     from rulescore.reproduction.rendering import render
 

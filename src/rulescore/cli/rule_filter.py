@@ -1,4 +1,4 @@
-"""Which rules of some rule files a user wants to see."""
+"""Selects the rules that a user wants to see."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rulescore.sql.sql_rules import relations_named
 
 @dataclass(frozen=True, slots=True)
 class RuleFilter:
-    """Every condition given has to hold."""
+    """Conditions on a rule. A rule passes if it meets all of them."""
 
     name: str | None = None
     tags: frozenset[str] = frozenset()
@@ -32,7 +32,7 @@ def listed_rules(program: Program, sql_rules: Sequence[SqlRule], options: Scorin
 
 
 def predicates_of(rule: Rule) -> frozenset[str]:
-    """Predicates, tables and attributes of tables that a rule names, under `not` and in aggregates too."""
+    """The predicates, tables and attributes of tables that a rule names anywhere, also under `not` and in aggregates."""
     return frozenset(name for condition in (rule.head, rule.body) for node in nodes_in(condition) for name in _named(node))
 
 

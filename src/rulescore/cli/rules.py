@@ -1,4 +1,4 @@
-"""`rulescore rules`: the rules there are, filtered. Reads no data."""
+"""`rulescore rules`: lists the rules, all or those that pass a filter. Reads no data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rulescore.cli.output import show, show_warnings
 
 
 class RulesCommand(Command):
-    """Takes a project file, or the word `convert`, which is a command of its own."""
+    """The command `rules`. If its first argument is `convert`, the command `rules convert` runs instead."""
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
@@ -31,10 +31,10 @@ class RulesCommand(Command):
     ),
 )
 @setting_options(PROJECT + RULES)
-@click.option("--name", metavar="PATTERN", help="Rules whose name matches, with * and ? as in file names.")
-@click.option("--tag", multiple=True, help="Rules with this tag; given twice, with both.")
-@click.option("--kind", type=click.Choice(["hard", "soft"]), help="Rules declared so.")
-@click.option("--predicate", multiple=True, help="Rules that mention this predicate; given twice, both.")
+@click.option("--name", metavar="PATTERN", help="List rules whose name matches; * and ? as in file names.")
+@click.option("--tag", multiple=True, help="List rules with this tag; repeat it to ask for several tags at once.")
+@click.option("--kind", type=click.Choice(["hard", "soft"]), help="List rules declared hard, or soft.")
+@click.option("--predicate", multiple=True, help="List rules that mention this predicate; repeat it to ask for several at once.")
 @format_option
 @quiet_option
 def rules(
@@ -48,7 +48,7 @@ def rules(
 ) -> None:
     """List the rules, or convert a rule file.
 
-    `rulescore rules convert FILE --to FORMAT` writes rules for another tool; it has a `--help` of its own.
+    `rulescore rules convert FILE --to FORMAT` writes rules for another tool: see `rulescore rules convert --help`.
     """
     from rulescore.cli.rule_filter import RuleFilter, listed_rules
     from rulescore.cli.setting import load_rules

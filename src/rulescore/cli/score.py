@@ -1,4 +1,4 @@
-"""`rulescore score`: everything, for every model."""
+"""`rulescore score`: scores of every model."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ from rulescore.reporting.format import Shown
 )
 @setting_options(ALL + ALLOWANCE + TRUTH)
 @explain_option
-@click.option("--detail", is_flag=True, help="Print everything: every rule under every model, reasons, warnings in full.")
-@click.option("--table", type=click.Choice([one.value for one in Shown]), help="Print this table alone, with all its rows.")
+@click.option("--detail", is_flag=True, help="Print everything: every rule for every model, reasons, full warnings.")
+@click.option("--table", type=click.Choice([one.value for one in Shown]), help="Print only this table, with all its rows.")
 @click.option(
     "--curve",
     type=click.Choice(CURVES),
     is_flag=False,
     flag_value="rank",
-    help="Print scores at every k up to the longest ranking, or over a threshold of scores.",
+    help="Print the scores as a curve: over the rank k, or over a threshold of the predictions' scores.",
 )
 @format_option
 @output_option
@@ -98,7 +98,7 @@ def score(
     require_predictions(chosen.setting)
     gates = given_gates(chosen.gates, fail_if)
     if junit is not None and not gates:
-        raise click.UsageError("`--junit` writes the outcomes of gates, and there are none: give `--fail-if`")
+        raise click.UsageError("`--junit` writes the outcomes of gates, and there are no gates: give `--fail-if`")
     baselines = read_baselines(gates)
     folder, drawn = output or chosen.output_folder, plots or chosen.plots_folder
     if not explain:
@@ -108,7 +108,7 @@ def score(
             show_explanations(session.explain(), statements=explain == EXPLAIN)
             return
         refuse_unknown(gates, session)
-        # Nothing but the folder holds them.
+        # Contributions are written to the folder only.
         evaluation = session.evaluate(contributions=None if folder is not None else False)
         outcomes = judged(gates, evaluation, baselines)
         if table == Shown.VIOLATIONS:

@@ -1,4 +1,4 @@
-"""`rulescore sql`: the statement a rule becomes, or the published queries for it."""
+"""`rulescore sql`: the statement that counts a rule, or the published queries for it."""
 
 from __future__ import annotations
 
@@ -25,10 +25,12 @@ if TYPE_CHECKING:
 )
 @click.argument("rule")
 @setting_options(ALL)
-@click.option("--plan", is_flag=True, help="Print the engine's plan for the statement below it.")
-@click.option("--layout", type=click.Choice(LAYOUTS), help="Print the published queries, for tables that `load` writes.")
+@click.option("--plan", is_flag=True, help="Print the engine's query plan below the statement.")
+@click.option(
+    "--layout", type=click.Choice(LAYOUTS), help="Print the published queries instead, for the tables that `load` writes."
+)
 @schema_option
-@click.option("--model", help="With `--layout`: the queries of this model only.")
+@click.option("--model", help="With `--layout`: print only the queries of this model.")
 def sql(rule: str, choice: SettingChoice, plan: bool, layout: str | None, schema: str, model: str | None) -> None:
     """Print the SQL that counts RULE, a rule's name."""
     from rulescore.cli.setting import LOOKING, load, require_rule
@@ -37,7 +39,7 @@ def sql(rule: str, choice: SettingChoice, plan: bool, layout: str | None, schema
     if layout is None:
         _refuse_without_layout()
     elif plan:
-        raise click.UsageError("`--plan` is for the statement of this engine: leave out `--layout`")
+        raise click.UsageError("`--plan` shows the plan of the statement that we run: leave out `--layout`")
     with Session(load(choice, LOOKING).setting) as session:
         require_rule(rule, [info.name for info in session.rules])
         if layout is None:
@@ -48,7 +50,7 @@ def sql(rule: str, choice: SettingChoice, plan: bool, layout: str | None, schema
             return
         statements = session.published_statements(rule, schema, model)
     if not statements:
-        write("-- a predicate of the body has no facts and no table: there is nothing to count\n")
+        write("-- nothing to count: a predicate of the body has no facts and no table\n")
     write("\n\n".join(f"-- {_title(query)}\n{statement};" for query, statement in statements) + "\n")
 
 
@@ -60,11 +62,11 @@ def _refuse_without_layout() -> None:
     context = click.get_current_context()
     for name in ("schema", "model"):
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            raise click.UsageError(f"`--{name}` is for the published queries: it needs `--layout published`")
+            raise click.UsageError(f"`--{name}` is an option of the published queries: give `--layout published` too")
 
 
 def _title(query: PublishedQuery) -> str:
-    """What a query counts, on one line whatever is in the names."""
+    """A title for a query, on one line even if a name holds line ends."""
     verb = "confirms" if query.confirms else "refutes"
     who = "observed facts" if query.model is None else f"model {query.model}"
     return " ".join(f"{who}: {query.evidence.predicate} {verb} the head".split())

@@ -1,4 +1,5 @@
-"""Ctrl-C, the request to terminate, and a terminal that is closed: work stops, and what it made for itself is removed."""
+"""Stops work at Ctrl-C, at a request to terminate, and when the terminal is closed; the work then removes its temporary tables and
+files."""
 
 from __future__ import annotations
 
@@ -19,10 +20,10 @@ class TerminalClosed(KeyboardInterrupt):
 
 
 def stop_on_signals() -> None:
-    """The first signal interrupts; the second is ignored, since the first is being handled; one more ends the process at once."""
+    """The first signal interrupts the work. We ignore the second, because we are handling the first. The third ends the process."""
     signals = count(1)
     for number in (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if sys.platform != "win32" else [])):
-        # A shell that starts a command in the background has it ignore Ctrl-C, and `nohup` the end of the terminal.
+        # Shells make commands in the background ignore Ctrl-C, and `nohup` makes them ignore the end of the terminal: keep that.
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, lambda number, frame: _stop(number, next(signals)))
 

@@ -1,4 +1,4 @@
-"""Standard output that cannot take everything."""
+"""Standard output that lacks characters, or that can no longer be written to."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ _PLAIN = {"─": "-", "–": "-", "…": "...", "“": '"', "”": '"'}
 
 
 def prepare_stdout() -> None:
-    """What the encoding of stdout lacks is written in ASCII: lines and dashes as hyphens, any other character by its number."""
+    """Makes stdout replace characters that its encoding lacks by ASCII: lines and dashes by hyphens, others by escapes."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         codecs.register_error("rulescore", _in_ascii)
         sys.stdout.reconfigure(errors="rulescore")
 
 
 def abandon_stdout() -> None:
-    """Lets go of what could not be written: Python would try again at exit, and fail again."""
+    """Discards output that could not be written: Python would try to write it again at exit, and fail again."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)

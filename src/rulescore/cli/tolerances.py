@@ -1,4 +1,4 @@
-"""`--tolerances`: what a user wrote, and tolerances that no rule can be given."""
+"""`--tolerances`: reads the user's list, and reports tolerances that fit no rule."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TOLERANCE = re.compile(r"(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]
 
 @dataclass(frozen=True, slots=True)
 class WrittenTolerance:
-    """A tolerance as it was written, and what it says."""
+    """A tolerance: the user's text and its value. `relative`: a percentage, with its number as the value."""
 
     text: str
     value: int | float
@@ -30,7 +30,7 @@ class WrittenTolerance:
 
 
 def read_tolerances(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[WrittenTolerance, ...] | None:
-    """Numbers and percentages, separated by commas; each once."""
+    """Reads numbers and percentages separated by commas. A repeated one counts once."""
     if value is None:
         return None
     found = [_tolerance(text.strip(), context, parameter) for text in value.split(",")]
@@ -41,13 +41,13 @@ def _tolerance(text: str, context: click.Context, parameter: click.Parameter) ->
     found = _TOLERANCE.fullmatch(text)
     number = None if found is None else _number(found["number"])
     if found is None or number is None:
-        message = f"`{text}` is not a tolerance: write numbers or percentages with commas between them, as in 100,500,5%"
+        message = f"`{text}` is not a tolerance: write numbers or percentages separated by commas, as in 100,500,5%"
         raise click.BadParameter(message, context, parameter)
     return WrittenTolerance(text, number, bool(found["percent"]))
 
 
 def _number(text: str) -> int | float | None:
-    """The number, None where it is too large to be one."""
+    """The number; None if it is too large for 64 bits or for a double."""
     if text.isdigit():
         return int(text) if int(text) < 2**63 else None
     value = float(text)
@@ -55,15 +55,15 @@ def _number(text: str) -> int | float | None:
 
 
 def problems_of(written: Sequence[WrittenTolerance], rows: Sequence[GridRow]) -> Iterator[Diagnostic]:
-    """An error where no rule was counted, a warning for the tolerances that concern none."""
+    """An error if no rule was counted, otherwise a warning for the tolerances that fit no rule."""
     if not rows:
         yield Diagnostic(
             "E707",
-            f"no rule limits a distance that {_listed(written)} could limit",
+            f"no rule has a limit on a distance that {_listed(written)} could replace",
             notes=(
-                "a rule limits a distance when it compares `abs(P - Q)` with a number, or says `within(P, Q, …)`, of two rows of "
-                "one table that are read alike",
-                "percentages are for rules with a tolerance in percent, `within(P, Q, 10%)`, numbers for the others",
+                "a rule limits a distance if it compares `abs(P - Q)` with a number or says `within(P, Q, …)`, and its body has "
+                "two atoms of one table with the same attributes and the same conditions",
+                "percentages fit rules with a tolerance in percent, `within(P, Q, 10%)`; numbers fit the others",
             ),
         )
         return
@@ -71,7 +71,7 @@ def problems_of(written: Sequence[WrittenTolerance], rows: Sequence[GridRow]) ->
     for relative, kind in ((True, "in percent"), (False, "that is a number")):
         idle = [one for one in written if one.relative is relative]
         if idle and relative not in used:
-            message = f"{_listed(idle)} {'concerns' if len(idle) == 1 else 'concern'} no rule: none has a tolerance {kind}"
+            message = f"{_listed(idle)} {'fits' if len(idle) == 1 else 'fit'} no rule: none has a tolerance {kind}"
             yield Diagnostic("W701", message, severity=Severity.WARNING)
 
 

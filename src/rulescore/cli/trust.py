@@ -1,4 +1,4 @@
-"""`rulescore trust`: which project files may do what they ask for."""
+"""`rulescore trust`: remembers, forgets and lists the project files that the user trusts."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     examples=("rulescore trust rulescore.toml", "rulescore trust --list"),
 )
 @click.argument("project", type=click.Path(path_type=Path), default=Path("rulescore.toml"))
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@click.option("--forget", "forgets", is_flag=True, help="Trust the project file no longer.")
-@click.option("--list", "lists", is_flag=True, help="List the files that are trusted.")
+@click.option("--yes", is_flag=True, help="Trust the file without asking.")
+@click.option("--forget", "forgets", is_flag=True, help="No longer trust the project file.")
+@click.option("--list", "lists", is_flag=True, help="List the trusted files.")
 def trust(project: Path, yes: bool, forgets: bool, lists: bool) -> None:
     """Trust a project file as it is now.
 
-    Shows what the file asks for, and asks you.
+    Shows what the file wants to do beyond reading data, and asks whether you trust it.
     """
     from rulescore.arguments.project_file import read_project
 
@@ -42,7 +42,7 @@ def trust(project: Path, yes: bool, forgets: bool, lists: bool) -> None:
 def _trust(file: ProjectFile, *, yes: bool) -> None:
     from rulescore.arguments.trust import digest, remember, shown_path, wishes
 
-    # Of what is shown, not of what it has become when the answer comes.
+    # We remember the digest of the file that we show: it may change before the user answers.
     seen, found = digest(file), wishes(file)
     name = shown_path(file.path)
     if not found:

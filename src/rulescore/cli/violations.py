@@ -27,16 +27,16 @@ _ENDINGS = (".csv", ".json", ".parquet")
     ),
 )
 @setting_options(ALL)
-@click.option("--rule", metavar="NAME", help="Violations of this rule only.")
-@click.option("--model", metavar="NAME", help="Violations that this model's predictions take part in; all models unless given.")
-@click.option("--dataset", is_flag=True, help="Violations in the observed facts.")
-@click.option("--prediction", metavar="ATOM", help='Violations that one prediction takes part in: "wife(alice, daniel)".')
-@click.option("--by", type=click.Choice(_BY), help="Count them by this instead of listing them.")
-@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many are shown.")
-@click.option("--sample", type=click.IntRange(min=1), metavar="N", help="Show so many of all, taken at random.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Another seed, another sample.")
+@click.option("--rule", metavar="NAME", help="Show only violations of this rule.")
+@click.option("--model", metavar="NAME", help="Show only violations with predictions of this model. [default: all models]")
+@click.option("--dataset", is_flag=True, help="Show violations in the observed facts alone, without predictions.")
+@click.option("--prediction", metavar="ATOM", help='Show only violations with this prediction: "wife(alice, daniel)".')
+@click.option("--by", type=click.Choice(_BY), help="Count violations by this instead of listing them.")
+@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many violations to show.")
+@click.option("--sample", type=click.IntRange(min=1), metavar="N", help="Show a random sample of N violations.")
+@click.option("--seed", type=int, default=0, show_default=True, help="The seed of the random sample.")
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write them to a .csv, .json or .parquet file."
+    "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write violations to this .csv, .json or .parquet file."
 )
 @click.option("--force", is_flag=True, help="Overwrite the file that `--output` names.")
 @format_option
@@ -58,7 +58,7 @@ def violations(
 ) -> None:
     """Show the groundings that violate rules.
 
-    Each with its rule, what is predicted and in which roles, body, head and the facts that refute it.
+    Shows for each its rule, the prediction and its roles, the body, the head, and the facts that refute the head.
     """
     if dataset and (model or prediction):
         raise click.UsageError("`--dataset` cannot be combined with `--model` or `--prediction`")
@@ -76,11 +76,11 @@ def violations(
         if not force:
             require_absent(output)
     atom = None if prediction is None else parse_atom(prediction)
-    # A file has all of them unless it is told otherwise, and so has a table of counts for programs.
+    # Without `--limit`, a file gets all violations, and so does a table of counts for programs.
     programs = output is not None or (by is not None and form in {"json", "csv"})
     most = None if programs and _is_default("limit") else limit
     with Session(load(choice, COUNTING).setting) as session:
-        # Asked of the session: a published layout has models that only the database knows.
+        # The session knows all models: those of a published layout are only in the database.
         source = None if dataset else the_models(model, [one.model for one in session.setting.predictions])
         if rule is not None:
             require_rule(rule, [info.name for info in session.rules])
@@ -117,7 +117,7 @@ def _require_ending(path: Path) -> None:
 
     if path.suffix not in _ENDINGS:
         helps = (f"end its name with {', '.join(f'`{one}`' for one in _ENDINGS)}",)
-        raise InputError(Diagnostic("E708", f"`{path}` does not say in which format violations are to be written", helps=helps))
+        raise InputError(Diagnostic("E708", f"`{path}` has no ending that names a format for violations", helps=helps))
 
 
 def _text(found: ViolationTable, form: str, by: str | None) -> str:

@@ -1,4 +1,4 @@
-"""Public data sets: which there are, where they lie on this machine, and how they get there.
+"""Public data sets: lists them, finds them on this machine, and downloads them.
 
 from rulescore import datasets
 
@@ -33,8 +33,8 @@ def path(name: str) -> Path:
 
 
 def fetch(name: str, progress: Listener | None = None) -> Path:
-    """The folder of a data set, downloaded from its makers into the cache unless it is complete on this machine. `progress` is
-    called for each piece with the name of a file, the bytes of it that are here, and those it has."""
+    """The folder of a data set. If it is not complete on this machine, we download it from its makers into the cache. We call
+    `progress` for each piece that arrives, with the name of the file, the bytes that are here, and the bytes in all."""
     return fetched(data_set(name), progress).folder
 
 
@@ -50,10 +50,10 @@ def file(name: str, file_name: str) -> Path:
 
 
 def predictions_folder() -> Path:
-    """The folder `predictions` beside the data sets of RULESCORE_DATA: models' answers, which nobody offers for download."""
+    """The folder `predictions` beside the data sets of RULESCORE_DATA: predictions of models, which nobody offers for download."""
     own = own_folder()
     if own is None or not (own / "predictions").is_dir():
         what = f"{VARIABLE} is not set" if own is None else f"`{own}` has no folder `predictions`"
-        helps = (f"set {VARIABLE} to a folder that has the data sets and a folder `predictions`; they cannot be fetched",)
+        helps = (f"set {VARIABLE} to a folder that has the data sets and a folder `predictions`; predictions cannot be fetched",)
         raise InputError(Diagnostic("E761", f"there are no predictions here: {what}", helps=helps))
     return own / "predictions"

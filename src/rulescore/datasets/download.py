@@ -28,8 +28,8 @@ Listener = Callable[[str, int, int], None]
 _PIECE = 1 << 16
 _SECONDS = 30.0
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
-_GO_ON = "the same command goes on from there"
-_CHANGED = "what came was removed; fetch it again, and if that does not help, something between here and there changes it"
+_GO_ON = "the same command resumes the download"
+_CHANGED = "we removed what came: fetch it again; if that does not help, something between here and the server changes the file"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ def _start(answer: HTTPResponse, part: ArrivedPart, url: str) -> int:
     sent = answer.headers.get("Content-Range", "")
     if not sent.startswith(f"bytes {part.size}-"):
         part.remove()
-        raise InputError(Diagnostic("E757", f"{url} was asked for the rest of the file, and gives another part: `{sent}`"))
+        raise InputError(Diagnostic("E757", f"we asked {url} for the rest of the file, and it sends another part: `{sent}`"))
     return part.size
 
 
@@ -158,7 +158,7 @@ def _piece(answer: HTTPResponse, url: str, size: int, file: File) -> bytes:
 
 
 def _wrong_size(url: str, file: File, size: str) -> Diagnostic:
-    notes = (f"`{file.name}` has {file.size:,} bytes, and {size} are sent",)
+    notes = (f"`{file.name}` has {file.size:,} bytes, but the server sends {size}",)
     return Diagnostic("E755", f"what {url} sends is not `{file.name}`", notes=notes, helps=(_CHANGED,))
 
 
@@ -186,11 +186,11 @@ def _is_local(url: str) -> bool:
 
 
 def _elsewhere(url: str, target: str) -> Diagnostic:
-    return Diagnostic("E759", f"{url} sends to {target}", notes=("only addresses with https are followed, and not endlessly",))
+    return Diagnostic("E759", f"{url} sends to {target}", notes=("we follow only addresses with https, and only a few in a row",))
 
 
 def _refusal(url: str, error: HTTPError) -> Diagnostic:
-    helps = {404: "the file is gone from there: see whether a later version of rulescore knows where it is"}
+    helps = {404: "the file is gone from there: a later version of rulescore may know its new address"}
     return Diagnostic(
         "E757",
         f"{url} gives no file: {error.code} {error.reason}".rstrip(),

@@ -47,7 +47,7 @@ def _fetch(one: Download, folder: Path, told: Listener | None) -> None:
 
 
 def _unpack(one: Download, archive: Path, folder: Path) -> None:
-    """The archive has the right digest: it holds what it should."""
+    """Extracts the members. We need not check them: the archive has the right digest."""
     with ZipFile(archive) as content:
         for member, file in one.members:
             unpacked = folder / f"{file.name}.part"

@@ -13,7 +13,7 @@ from rulescore.datasets.catalogue import DATA_SETS, DataSet
 from rulescore.errors import Diagnostic, InputError, meant
 
 VARIABLE = "RULESCORE_DATA"
-"""The environment variable that names a folder with data sets. If it is set nothing is downloaded."""
+"""The environment variable that names a folder with data sets. If it is set, we download nothing."""
 
 
 class Origin(StrEnum):
@@ -52,15 +52,15 @@ def not_here(wanted: DataSet) -> Diagnostic:
     own, notes = own_folder(), [f"it would be cached in `{cached(wanted)}`"] if wanted.downloads else []
     if own is not None:
         missing = _missing(own / wanted.name, wanted)
-        notes = [f"{VARIABLE} is set, and `{own / wanted.name}` has no {' and no '.join(f'`{name}`' for name in missing)}", *notes]
+        notes = [f"{VARIABLE} is set, but `{own / wanted.name}` has no {' and no '.join(f'`{name}`' for name in missing)}", *notes]
     return Diagnostic("E752", f"data set `{wanted.name}` is not on this machine", notes=tuple(notes), helps=(how_to_get(wanted),))
 
 
 def how_to_get(wanted: DataSet) -> str:
     if not wanted.downloads:
         files = " and ".join(f"`{file.name}`" for file in wanted.files)
-        where = f"the folder `{wanted.name}` of the one that {VARIABLE} names"
-        return f"it cannot be fetched: put {files} into {where}; it was made from what is at {wanted.page}"
+        where = f"a folder `{wanted.name}` in the folder that {VARIABLE} names"
+        return f"it cannot be fetched: put {files} into {where}; it was made from the data at {wanted.page}"
     unset = f"unset {VARIABLE}, then " if own_folder() is not None else ""
     return f"{unset}`rulescore datasets fetch {wanted.name}`"
 
@@ -78,7 +78,7 @@ def own_folder() -> Path | None:
     folder = Path(given).expanduser()
     if not folder.is_dir():
         helps = (f"correct {VARIABLE}, or unset it",)
-        raise InputError(Diagnostic("E754", f"{VARIABLE} is `{given}`, and there is no such folder", helps=helps))
+        raise InputError(Diagnostic("E754", f"{VARIABLE} is `{given}`, but there is no such folder", helps=helps))
     return folder
 
 
@@ -104,7 +104,7 @@ def _cache() -> Path:
 
 
 def _packaged(wanted: DataSet) -> Path | None:
-    """The folder of an installed PyKEEN, which is not imported."""
+    """The folder of an installed PyKEEN. We do not import it."""
     if wanted.package is None:
         return None
     found = find_spec("pykeen")

@@ -1,1 +1,1 @@
-"""What other tools load."""
+"""Adapters that other tools load."""

@@ -1,4 +1,4 @@
-"""The few numbers of a result that other tools keep beside their own."""
+"""The numbers of a result that other tools log beside their own."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ MEASURES = ("rvs_hard", "rvs_soft", "violating_predictions")
 
 
 def model_measures(model: ModelResult) -> dict[str, float | None]:
-    """A model's scores, and how many of its predictions violate a hard rule. None: undefined, or a number that says nothing."""
+    """A model's scores, and the number of predictions that violate a hard rule. None: undefined, or marked, as the 0 of an
+    unmeasured model is."""
     violating = None if model.violating_reason is not None else model.violating
     return dict(zip(MEASURES, (_telling(model.hard_score), _telling(model.soft_score), violating), strict=True))
 
 
 def the_model(result: Result) -> ModelResult:
-    """The model of a result that has one."""
+    """The only model of a result."""
     (model,) = result.model_results
     return model
 
@@ -28,8 +29,8 @@ def _telling(measure: Measure) -> float | None:
 
 
 def logged_measures(result: Result, prefix: str = "") -> dict[str, float]:
-    """All that is defined, by name: `rvs_hard` of the only model, `transe/rvs_hard` of one of several. Letters that no name of a
-    metric may have are written as their numbers."""
+    """The defined measures of all models, by name: `rvs_hard` if there is one model, `transe/rvs_hard` if there are several. We
+    replace characters that names of metrics may not have by their numbers."""
     only = len(result.model_results) == 1
     found = {
         f"{prefix}{'' if only else _plain(model.name) + '/'}{name}": value
@@ -40,7 +41,7 @@ def logged_measures(result: Result, prefix: str = "") -> dict[str, float]:
 
 
 def logged_options(result: Result) -> dict[str, str]:
-    """How a result came about, as texts: options that say something, and the versions of program and engine."""
+    """The options that a result was made with, other than empty ones, and the versions of program and engine, as texts."""
     if result.run is None:
         return {}
     told = {name: value for name, value in result.run.options.items() if value not in (None, False, {}, [])}

@@ -1,4 +1,4 @@
-"""MLflow: a result in a run beside everything else that is logged there."""
+"""MLflow: logs a result to a run."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ __all__ = ["log_result"]
 
 
 def log_result(result: Result, *, prefix: str = "", step: int | None = None, folder: str = "rulescore") -> None:
-    """Logs a result to the active run, or to a new one as MLflow does: scores as metrics (`rvs_hard`, or `transe/rvs_hard` if there
-    are several models), options as parameters, and the whole result as artifacts in `folder`: `rulescore.load_result` reads its
-    `result.json`. What is undefined is left out.
+    """Logs a result to the active run; if there is none, MLflow starts one.
 
-    `prefix`: stands before the names of metrics. `step`: of the metrics."""
+    Scores become metrics (`rvs_hard`, or `transe/rvs_hard` if there are several models), options become parameters. Undefined
+    scores are left out. The whole result becomes artifacts in `folder`; `rulescore.load_result` reads the `result.json` there.
+
+    `prefix`: put before the names of metrics. `step`: the step of the metrics."""
     mlflow.log_metrics(logged_measures(result, prefix), step=step)
     mlflow.log_params({f"rulescore.{name}": value for name, value in logged_options(result).items()})
     with TemporaryDirectory() as here:

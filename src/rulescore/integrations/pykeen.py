@@ -1,6 +1,6 @@
-"""PyKEEN: from trained models to filtered predictions and scores; scores beside rank metrics, and while training.
+"""PyKEEN: filtered predictions and scores of trained models; scores beside rank metrics, and during training.
 
-PyKEEN's own evaluation scores and filters every batch: predictions are taken from what it hands to an evaluator."""
+PyKEEN's own evaluation scores and filters every batch: we take predictions from the scores that it hands to an evaluator."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ def predictions(trained: Any, dataset: Any = None, *, of: str = "testing", k: in
     """The `k` best answers to both queries of every triple, `(head, relation, ?)` and `(?, relation, tail)`: an Arrow table with
     `head`, `relation`, `tail`, `score`, `rank` and `query`.
 
-    Triples of the data set that are known, other than the query's own answer, are no answers. Of equal scores, the entity with the
+    Known triples of the data set are left out of the answers, except the query's own answer. Of equal scores, the entity with the
     smaller id comes first.
 
-    `trained`: a model, or what `pipeline` returned. `dataset`: a data set of PyKEEN or its name; a pipeline result knows it unless
-    its triples were given one by one: then `EagerDataset(training, testing, validation)`. `of`: whose triples are asked about:
-    `testing`, `validation` or `training`."""
+    `trained`: a model, or the result of `pipeline`. `dataset`: a data set of PyKEEN or its name. The result of a pipeline knows its
+    data set, unless you gave the pipeline triples instead: then give `EagerDataset(training, testing, validation)`. `of`: the
+    triples to predict: `testing`, `validation` or `training`. `batch_size`: of the evaluation; PyKEEN's choice unless given."""
     model, found = _model_and_dataset(trained, dataset)
     queries = _split(found, of)
     labels = _labels(found.training)
@@ -72,10 +72,10 @@ def score(
     observed: FactsLike | None = None,
     **options: Any,
 ) -> Result:
-    """Scores a trained model, or a mapping from names to several, by its `k` best answers to every query.
+    """Scores a trained model, or several in a mapping from their names, by the `k` best answers to every query.
 
-    Observed are the triples that the model was trained on, unless others are given. `options` are those of `rulescore.score`; the
-    others those of `predictions`."""
+    `rules`: as `rulescore.score` takes them. `observed`: observed facts, instead of the triples that the model was trained on.
+    `options`: those of `rulescore.score`. The other arguments are those of `predictions`."""
     models = trained if isinstance(trained, Mapping) else {_name(trained): trained}
     found = {name: predictions(one, dataset, of=of, k=k, batch_size=batch_size) for name, one in models.items()}
     if observed is None:
@@ -84,11 +84,11 @@ def score(
 
 
 class RuleViolationMetricResults(RankBasedMetricResults):
-    """Rank metrics with `rvs_hard`, `rvs_soft` and `violating_predictions` beside them; NaN where they are undefined."""
+    """Rank metrics, and beside them `rvs_hard`, `rvs_soft` and `violating_predictions`; NaN if one is undefined."""
 
     @classmethod
     def key_from_string(cls, s: str | None) -> RankBasedMetricKey:
-        """PyKEEN's own keys, and those of the scores, with or without `both.realistic.`."""
+        """Knows PyKEEN's own keys, and the names of the scores, with or without `both.realistic.` before them."""
         name = None if s is None else s.rpartition(".")[2]
         return _key(name) if name in MEASURES else super().key_from_string(s)
 
@@ -96,8 +96,9 @@ class RuleViolationMetricResults(RankBasedMetricResults):
 class RuleViolationEvaluator(RankBasedEvaluator):
     """PyKEEN's rank-based evaluator that also scores the `k` best answers: `metric_results.get_metric("rvs_hard")`.
 
-    `training`: the triples that the model is trained on, which are the observed facts unless others are given as `observed`.
-    `options`: those of `rulescore.score`. What was scored last is `result`."""
+    `rules`: as `rulescore.score` takes them. `training`: the triples that the model is trained on. `observed`: observed facts,
+    instead of these triples. `options`: those of `rulescore.score`. `rank_options`: those of `RankBasedEvaluator`. The attribute
+    `result` is the last result."""
 
     metric_result_cls = RuleViolationMetricResults
 
@@ -113,7 +114,7 @@ class RuleViolationEvaluator(RankBasedEvaluator):
     ) -> None:
         super().__init__(**rank_options)
         if not self.filtered:
-            helps = ("leave out `filtered=False`: with known triples among them, answers are no predictions",)
+            helps = ("leave out `filtered=False`: unfiltered answers include known triples, which are not predictions",)
             raise InputError(Diagnostic("E575", "the evaluation is not filtered", helps=helps))
         self.rules, self.k, self.options = rules, k, dict(options or {})
         self.labels = _labels(training)
@@ -135,7 +136,7 @@ class RuleViolationEvaluator(RankBasedEvaluator):
         self.answers = _Answers(self.k)
 
     def finalize(self) -> RankBasedMetricResults:
-        # The ranks are cleared with the answers.
+        # PyKEEN's `finalize` clears our answers together with its ranks: read them first.
         table = self.answers.table(self.labels)
         ranked = super().finalize()
         self.result = score_predictions(self.observed, {"model": table}, self.rules, top_k=self.k, **self.options)
@@ -147,10 +148,11 @@ class RuleViolationEvaluator(RankBasedEvaluator):
 
 
 class RuleViolationCallback(TrainingCallback):
-    """Scores the model while it is trained, after every `frequency` epochs. `history` has a row for each time, with `epoch`,
-    `rvs_hard`, `rvs_soft` and `violating_predictions`; PyKEEN's result tracker gets them as well.
+    """Scores the model during training, after every `frequency` epochs. `history` gets a row each time, with `epoch`, `rvs_hard`,
+    `rvs_soft` and `violating_predictions`; PyKEEN's result tracker gets them as well.
 
-    `of`: whose triples are asked about; `validation`, so that the test triples stay unseen. The others: those of `score`."""
+    `of`: the triples to predict; `validation` by default, so that the test triples stay unseen. The other arguments are those of
+    `score`; `options`, a mapping, holds those of `rulescore.score`."""
 
     def __init__(
         self,
@@ -174,7 +176,7 @@ class RuleViolationCallback(TrainingCallback):
         found = score(
             self.model, self.rules, dataset=self.dataset, of=self.of, k=self.k, batch_size=self.batch_size, **self.options
         )
-        # A model that was asked keeps representations which are no longer right after the next step.
+        # Evaluation makes the model cache representations, which the next training step would make stale.
         self.model._free_graph_and_cache()
         measures = model_measures(the_model(found))
         self.history.append({"epoch": epoch, **measures})
@@ -183,7 +185,7 @@ class RuleViolationCallback(TrainingCallback):
 
 
 class _TripleCollector(Evaluator):
-    """An evaluator that keeps the best answers and measures nothing."""
+    """An evaluator that collects the best answers and computes no metric."""
 
     def __init__(self, k: int) -> None:
         super().__init__(filtered=True)
@@ -203,7 +205,7 @@ class _TripleCollector(Evaluator):
 
 
 class _Answers:
-    """The best answers of batches of queries, gathered as columns of ids."""
+    """Collects the best answers of batches of queries, as columns of ids."""
 
     def __init__(self, k: int) -> None:
         self._k = k
@@ -211,7 +213,7 @@ class _Answers:
         self._batches: list[tuple[Any, Any, Any, Any]] = []
 
     def add(self, triples: Any, target: str, scores: Any, true_scores: Any) -> None:
-        """`scores` of all entities, NaN for those that are no answers; `true_scores` of the queries' own answers."""
+        """`scores`: of all entities, NaN for those that the filter leaves out. `true_scores`: of the queries' own answers."""
         if not bool(torch.isfinite(true_scores).all()) or bool(torch.isposinf(scores).any()):
             helps = ("training has diverged: try a smaller learning rate",)
             raise InputError(Diagnostic("E573", "the model's scores are not finite numbers", helps=helps))
@@ -239,8 +241,8 @@ class _Answers:
 
 
 def best(scores: Any, k: int) -> tuple[Any, Any]:
-    """The columns of the `k` greatest scores of each row, and these scores; NaN is less than any. Of equal ones the first columns
-    are taken, in their order. Sorting whole rows would take many times as long."""
+    """The columns of the `k` greatest scores of each row, and these scores; NaN is the least. Of equal scores we take the first
+    columns, in their order. Sorting whole rows would take many times as long."""
     k = min(k, scores.shape[1])
     known = torch.where(torch.isnan(scores), -math.inf, scores)
     least = known.topk(k, dim=1).values[:, -1:]
@@ -269,12 +271,12 @@ def _model_and_dataset(trained: Any, dataset: Any) -> tuple[Model, Dataset]:
         model, training = trained.model, trained.training
     elif isinstance(trained, Model):
         if dataset is None:
-            raise InputError(Diagnostic("E571", "a model does not tell which data set it was trained on", helps=(_GIVE,)))
+            raise InputError(Diagnostic("E571", "we cannot learn from a model which data set it was trained on", helps=(_GIVE,)))
         found = _dataset(dataset)
         model, training = trained, found.training
     else:
-        notes = ("it is a model of PyKEEN, or what `pipeline` returned",)
-        raise InputError(Diagnostic("E570", f"a {type(trained).__name__} is no trained model of PyKEEN", notes=notes))
+        notes = ("give a model of PyKEEN, or the result of `pipeline`",)
+        raise InputError(Diagnostic("E570", f"a {type(trained).__name__} is not a trained model of PyKEEN", notes=notes))
     if model.num_entities != found.training.num_entities or _labels(training) != _labels(found.training):
         notes = (f"the model knows {model.num_entities:,} entities, the data set has {found.training.num_entities:,}",)
         raise InputError(Diagnostic("E572", "this is not the data set that the model was trained on", notes=notes))
@@ -283,21 +285,21 @@ def _model_and_dataset(trained: Any, dataset: Any) -> tuple[Model, Dataset]:
 
 def _dataset(given: Any) -> Dataset:
     if not isinstance(given, str | Path | Dataset):
-        raise InputError(Diagnostic("E571", f"a {type(given).__name__} is no data set of PyKEEN", helps=(_GIVE,)))
+        raise InputError(Diagnostic("E571", f"a {type(given).__name__} is not a data set of PyKEEN", helps=(_GIVE,)))
     return get_dataset(dataset=given)
 
 
 def _pipeline_dataset(trained: PipelineResult) -> Dataset:
     name = trained.configuration.get("dataset")
     if name not in dataset_resolver.lookup_dict:
-        raise InputError(Diagnostic("E571", "the pipeline does not tell which data set it was trained on", helps=(_GIVE,)))
+        raise InputError(Diagnostic("E571", "we cannot learn from the pipeline which data set it was trained on", helps=(_GIVE,)))
     return get_dataset(dataset=name, dataset_kwargs=trained.configuration.get("dataset_kwargs"))
 
 
 def _split(dataset: Dataset, of: str) -> Any:
     if of not in _SPLITS:
         helps = meant(of, _SPLITS)
-        notes = (f"they are {', '.join(f'`{one}`' for one in _SPLITS)}",)
+        notes = (f"its triples are {', '.join(f'`{one}`' for one in _SPLITS)}",)
         raise InputError(Diagnostic("E572", f"a data set has no triples called `{of}`", notes=notes, helps=helps))
     found = getattr(dataset, of)
     if found is None:
@@ -309,7 +311,7 @@ def _labels(training: Any) -> tuple[pa.Array, pa.Array]:
     """The labels of entities and of relations, by their ids."""
     if not isinstance(training, TriplesFactory):
         helps = ("make a `TriplesFactory`, such as with `TriplesFactory.from_path`",)
-        raise InputError(Diagnostic("E574", "the triples have no labels, and rules speak of labels", helps=helps))
+        raise InputError(Diagnostic("E574", "the triples have no labels, but rules name labels", helps=helps))
     return tuple(
         pa.array([names[one] for one in range(len(names))], pa.string())
         for names in (training.entity_id_to_label, training.relation_id_to_label)

@@ -1,4 +1,4 @@
-"""A pytest plugin. Every run of pytest loads it: what it needs is imported when a test asks for the fixture."""
+"""A pytest plugin. Every run of pytest loads it, so it imports the package only if a test uses the fixture."""
 
 from __future__ import annotations
 

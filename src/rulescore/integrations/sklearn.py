@@ -1,4 +1,4 @@
-"""scikit-learn: a scorer for cross-validation and searches. It needs nothing of scikit-learn's."""
+"""scikit-learn: a scorer for cross-validation and searches. It does not import scikit-learn."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from rulescore.errors import Diagnostic, InputError, meant
 from rulescore.integrations.measures import MEASURES, model_measures, the_model
 
 _ROW = "row"
-"""What rules call the key of rows that are named by an index."""
+"""The name of the key in rules, if an index names the rows."""
 
 
 @dataclass(frozen=True)
 class RuleViolationScorer:
-    """`scorer(estimator, X, y)`: minus a measure of what the estimator predicts for the rows of `X`, so that greater is better; NaN
-    where it is undefined. `y` is never looked at. `name`: what to call it among other scorers."""
+    """`scorer(estimator, X, y)`: minus a measure of the estimator's predictions for the rows of `X`, so that greater is better; NaN
+    if the measure is undefined. The scorer never reads `y`. `name`: its name among other scorers."""
 
     rules: RulesLike
     data: Any
@@ -41,7 +41,7 @@ class RuleViolationScorer:
         described = Table(rows, key=self.key or _ROW, target=self.target, hidden=ids)
         result = score(None, {"estimator": predicted}, self.rules, tables={self.table: described}, **self.options)
         found = model_measures(the_model(result))[self.measure]
-        # A difference, since minus 0 is another float than 0.
+        # A difference, because -0.0 and 0.0 would print differently.
         return math.nan if found is None else 0 - found
 
 
@@ -55,11 +55,12 @@ def rule_violation_scorer(
     measure: str = "rvs_hard",
     **options: Any,
 ) -> RuleViolationScorer:
-    """A scorer, as `make_scorer` makes them, of how far predictions of `target` respect rules over `table`.
+    """Makes a scorer, like those of `make_scorer`, that measures how far predictions of `target` respect `rules` over `table`.
 
-    `data`: all rows with their targets; those that the estimator predicts are hidden, the others observed. Rows of `X` are found in
-    it by the column `key` or, without one, by the pandas index, which rules call `row`. `measure`: `rvs_hard`, `rvs_soft` or
-    `violating_predictions`. `options`: those of `rulescore.score`."""
+    `data`: all rows with their targets. The targets of the rows that the estimator predicts are hidden, the others observed.
+    `key`: the column by which we find the rows of `X` in `data`; without it we use the pandas index, which rules call `row`.
+    `table`: the name of the table in rules. `measure`: `rvs_hard`, `rvs_soft` or `violating_predictions`. `options`: those of
+    `rulescore.score`."""
     if measure not in MEASURES:
         helps = meant(measure, MEASURES)
         notes = (f"the measures are {', '.join(f'`{one}`' for one in MEASURES)}",)
@@ -71,7 +72,7 @@ def _with_index(data: Any) -> Any:
     index = _index(data, "data")
     if _ROW in data.columns:
         helps = (f'give `key="{_ROW}"` if that column names the rows, or rename it',)
-        raise InputError(Diagnostic("E577", f"`data` has a column `{_ROW}`, as rules call its index", helps=helps))
+        raise InputError(Diagnostic("E577", f"`data` has a column `{_ROW}`, but rules call its index so", helps=helps))
     return data.assign(**{_ROW: index})
 
 

@@ -1,6 +1,7 @@
-"""Accumulators in the manner of torchmetrics: predictions batch by batch (`update`), then scores (`compute`), and again (`reset`).
+"""Accumulators in the manner of torchmetrics: `update` takes predictions batch by batch, `compute` scores them, `reset` starts
+again.
 
-Batches are tensors, arrays or lists; torch itself is not needed."""
+Batches are tensors, arrays or lists; torch need not be installed."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ _TYPES = {"head": None, "relation": pa.string(), "tail": None, "score": pa.float
 
 
 class _Accumulator(ABC):
-    """Columns that grow by batches."""
+    """Collects columns of predictions, batch by batch."""
 
     def __init__(self, rules: RulesLike, model: str, options: Mapping[str, Any]) -> None:
         self._rules, self._model, self._options = rules, model, dict(options)
@@ -35,13 +36,13 @@ class _Accumulator(ABC):
         self._columns: dict[str, list[Any]] = {}
 
     def compute(self) -> dict[str, float]:
-        """`rvs_hard`, `rvs_soft` and `violating_predictions` of all predictions since the last reset; NaN where undefined."""
+        """`rvs_hard`, `rvs_soft` and `violating_predictions` of all predictions since the last reset; NaN if undefined."""
         found = model_measures(the_model(self.result()))
         return {name: math.nan if value is None else float(value) for name, value in found.items()}
 
     @abstractmethod
     def result(self) -> Result:
-        """All of what is found, as `rulescore.score` returns it."""
+        """The whole result, as `rulescore.score` returns it."""
 
     def _add(self, **columns: list[Any]) -> None:
         if len({len(values) for values in columns.values()}) > 1:
@@ -52,13 +53,16 @@ class _Accumulator(ABC):
 
     def _gathered(self) -> dict[str, list[Any]]:
         if not self._columns:
-            raise InputError(Diagnostic("E578", "nothing was predicted yet", helps=("call `update` with predictions first",)))
+            raise InputError(Diagnostic("E578", "there are no predictions yet", helps=("call `update` with predictions first",)))
         return self._columns
 
 
 class TripleRuleViolation(_Accumulator):
-    """Predicted triples. `observed`: the facts that the model was trained on. `entities`, `relations`: the labels of ids, by id;
-    without them, triples are given as labels. `options`: those of `rulescore.score`, such as `top_k`."""
+    """Scores predicted triples.
+
+    `rules`: as `rulescore.score` takes them. `observed`: the facts that the model was trained on. `entities`, `relations`: the
+    labels of ids, by id; without them, triples hold labels. `model`: its name in the result. `options`: those of `rulescore.score`,
+    such as `top_k`."""
 
     def __init__(
         self,
@@ -74,7 +78,8 @@ class TripleRuleViolation(_Accumulator):
         self._observed, self._entities, self._relations = observed, entities, relations
 
     def update(self, triples: Any, scores: Any = None, *, ranks: Any = None, queries: Any = None) -> None:
-        """A batch of predicted triples: `n` rows of head, relation and tail, with a score, a rank and a query of each if known."""
+        """Adds a batch of predicted triples: `n` rows of head, relation and tail, and for each a score, a rank and a query if
+        known."""
         rows = [tuple(row) for row in _values(triples)]
         if any(len(row) != 3 for row in rows):
             raise InputError(Diagnostic("E579", "triples have three columns: head, relation and tail"))
@@ -94,8 +99,11 @@ class TripleRuleViolation(_Accumulator):
 
 
 class TableRuleViolation(_Accumulator):
-    """Predicted values of the target of a table. `name`: what rules call the table. `classes`: the labels of values, by their ids,
-    for classification. `options`: those of `rulescore.score`, such as `tables`, further ones."""
+    """Scores predicted values of a table's target.
+
+    `rules`: as `rulescore.score` takes them. `name`: the name of the table in rules. `classes`, for classification: the labels of
+    values, by id. `model`: its name in the result. `tables`: further tables, by name. `observed`: facts beside the tables.
+    `options`: those of `rulescore.score`."""
 
     def __init__(
         self,
@@ -114,7 +122,7 @@ class TableRuleViolation(_Accumulator):
         self._tables, self._observed = {**(tables or {}), name: table}, observed
 
     def update(self, ids: Any, values: Any) -> None:
-        """A batch: the keys of rows, tuples if the key has several columns, and the value that is predicted for each."""
+        """Adds a batch: the keys of rows, as tuples if the key has several columns, and the predicted value of each row."""
         self._add(ids=_values(ids), values=_labelled(_column(values), self._classes, "classes"))
 
     def result(self) -> Result:
@@ -127,12 +135,12 @@ class TableRuleViolation(_Accumulator):
 
 
 def _values(batch: Any) -> list[Any]:
-    """A tensor, an array or a list as Python values."""
+    """The Python values of a tensor, an array or a list."""
     return list(batch.tolist() if hasattr(batch, "tolist") else batch)
 
 
 def _column(batch: Any) -> list[Any]:
-    """One value a row; a column of width 1 is one, too."""
+    """One value for each row; a batch of rows of width 1 has one, too."""
     return [one[0] if isinstance(one, list) and len(one) == 1 else one for one in _values(batch)]
 
 

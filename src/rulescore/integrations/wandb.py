@@ -1,4 +1,4 @@
-"""Weights & Biases: a result in a run beside everything else that is logged there."""
+"""Weights & Biases: logs a result to a run."""
 
 from __future__ import annotations
 
@@ -20,20 +20,22 @@ __all__ = ["log_result"]
 
 
 def log_result(result: Result, run: Any = None, *, prefix: str = "", step: int | None = None, name: str = "rulescore") -> None:
-    """Logs a result to a run, the current one unless another is given: scores as metrics (`rvs_hard`, or `transe/rvs_hard` if there
-    are several models), options in the run's configuration, and the whole result as an artifact called `name`:
-    `rulescore.load_result` reads its `result.json`. What is undefined is left out.
+    """Logs a result to `run`, or to the current run.
 
-    `prefix`: stands before the names of metrics. `step`: of the metrics."""
+    Scores become metrics (`rvs_hard`, or `transe/rvs_hard` if there are several models), options go into the run's configuration.
+    Undefined scores are left out. The whole result becomes an artifact called `name`; `rulescore.load_result` reads its
+    `result.json`.
+
+    `prefix`: put before the names of metrics. `step`: the step of the metrics."""
     chosen = wandb.run if run is None else run
     if chosen is None:
-        helps = ("begin one with `wandb.init()`, or give it: `log_result(result, run)`",)
+        helps = ("start one with `wandb.init()`, or pass one: `log_result(result, run)`",)
         raise InputError(Diagnostic("E584", "there is no run to log to", helps=helps))
     chosen.log(logged_measures(result, prefix), step=step)
     chosen.config.update({"rulescore": logged_options(result)}, allow_val_change=True)
     artifact = wandb.Artifact(name, type="rulescore")
     with TemporaryDirectory() as here:
         for path in result.save(Path(here) / "result.json"):
-            # The default is a copy, which outlives the folder.
+            # By default, W&B copies the files, so that they outlive the temporary folder.
             artifact.add_file(str(path))
     chosen.log_artifact(artifact)

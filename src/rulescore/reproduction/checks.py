@@ -23,7 +23,7 @@ from rulescore.scoring.results import RuleKind
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A property, what was done to see whether it holds, and what was found."""
+    """A property, how we tested whether it holds, and what we found."""
 
     name: str
     claim: str
@@ -47,7 +47,7 @@ def checks_listing(checks: Sequence[Check]) -> Listing:
 
 
 def _labels() -> Iterator[Check]:
-    """P1: no label of the test set is read."""
+    """P1: the scores read no label of the test set."""
     claim = "scores never read test labels: permuted labels change nothing but accuracy"
     yield _unchanged("P1, test facts of Family", claim, _family_by_labels())
     yield _unchanged("P1, hidden prices of Nantes", claim, _sales_by_labels())
@@ -102,7 +102,8 @@ def _sales_by_labels() -> tuple[Result, Result]:
 
 
 def _kinds(result: Result) -> Iterator[Check]:
-    """P2: hard rules are counted, soft rules compared with the data, from the same contributions."""
+    """P2: the score of a hard rule counts violations, that of a soft rule compares with the data; both from the same
+    contributions."""
     hard = [rule for rule in result.rule_results if rule.kind is RuleKind.HARD]
     soft = [rule for rule in result.rule_results if rule.kind is RuleKind.SOFT]
     sums = _sums(result)

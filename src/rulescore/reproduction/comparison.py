@@ -15,7 +15,7 @@ from rulescore.result import Result
 
 
 class Cause(StrEnum):
-    """Why a number is not the published one."""
+    """The reason why a number differs from the published one."""
 
     SAME = "same"
     PREDICTIONS = "other predictions"
@@ -27,8 +27,8 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One published number. `ours` is counted as the appendix counts, if there are two ways, and `by_definition` the other way;
-    None: there is nothing of ours to compare. `kind`: how numbers are shown."""
+    """One published number. `ours`: our number, by the appendix if there are two ways of counting; None if we have none to compare.
+    `by_definition`: our number by the definition. `kind`: how numbers are shown."""
 
     row: str
     measure: str
@@ -45,7 +45,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """What a class means in a table, and the command that shows it."""
+    """The meaning of a class in a table, and the command that shows the evidence."""
 
     text: str
     command: str
@@ -53,9 +53,9 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A published table beside ours. `reasons`: for each class that its cells may have. `wide`: the listing that people see in
-    place of a row for each cell, if cells are many. `both`: whether people, like programs, see numbers by the definition as
-    well."""
+    """A published table beside ours. `reasons`: one for each class that its cells may have. `wide`: if there are many cells, the
+    listing that people see instead of a row for each cell. `both`: whether people, like programs, see numbers by the definition
+    as well."""
 
     name: str
     title: str
@@ -70,7 +70,7 @@ class Compared:
 @dataclass(frozen=True, slots=True)
 class Reproduction:
     """A published experiment, run again. `parts`: tables in the order in which people read them. `result`: by the appendix, if
-    there are two ways of counting. `files`: what was read. `project`: files that make a project of it, by name."""
+    there are two ways of counting. `files`: the files that we read. `project`: the files of a project that scores it, by name."""
 
     name: str
     title: str
@@ -117,6 +117,6 @@ def sizes(
 
 
 def used(reasons: Mapping[Cause, Reason], cells: Iterable[Cell]) -> Sequence[tuple[Cause, Reason]]:
-    """The reasons that some cell has, in the order of the classes."""
+    """The reasons that occur in some cell, in the order of the classes."""
     found = {one.cause for one in cells}
     return [(cause, reasons[cause]) for cause in Cause if cause in found and cause in reasons]

@@ -19,14 +19,14 @@ CHECKS, ALL = "checks", "all"
 
 @dataclass(frozen=True, slots=True)
 class ExperimentOutcome:
-    """Experiments that are shown, and checks."""
+    """The experiments to show, and the checks."""
 
     reproductions: tuple[Reproduction, ...]
     checks: tuple[Check, ...] = ()
 
 
 def run(name: str) -> ExperimentOutcome:
-    """One experiment, the checks, or all of it."""
+    """Runs one experiment, the checks, or everything."""
     if name in EXPERIMENTS:
         return ExperimentOutcome((EXPERIMENTS[name](),))
     found = {one: reproduce() for one, reproduce in EXPERIMENTS.items()}

@@ -31,7 +31,7 @@ NAME = "family"
 TRIPLES = ("train.txt", "valid.txt", "test.txt")
 RULES = "MLN_rule.txt"
 
-# Of the 41 rules of the file these five, on aunts and uncles by marriage, are not among the published ones, and one is added.
+# The published rules lack five of the 41 rules of the file, on aunts and uncles by marriage, and have one that the file lacks.
 LEFT_OUT = {"aunt wife uncle", "uncle husband aunt", "uncle husband nephew_v", "aunt wife niece_v", "uncle husband niece_v"}
 ADDED = "father son_v"
 
@@ -44,7 +44,7 @@ FILES = {
 }
 TURNED = "CompGCN-turned"
 VARIANTS = {"AnyBURL": ("AnyBURL",), "CompGCN": ("CompGCN", TURNED), "UniKER": ("UniKER-own-filter", "UniKER")}
-"""The models of the publication, and what stands beside each of them here."""
+"""The models of the publication, each with our further variants of it."""
 
 _COLUMNS = ("head", "relation", "tail")
 _PROJECT = "rulescore reproduce family --output family"
@@ -102,7 +102,7 @@ def reproduce() -> Reproduction:
 
 
 def rule_text(path: Path) -> str:
-    """The published rules, named by the words that UniKER's file has for them, and the declaration that refutes their heads."""
+    """The published rules, named as in UniKER's file, and the declaration that refutes their heads."""
     lines = [line.split("\t", 1)[1] for line in read_lines(path) if line]
     words = [line.replace("\t", " ") for line in lines]
     program = read_rules(rule_sources(path)).program
@@ -147,7 +147,7 @@ def _model_cells(model: str, numbers: Mapping[str, Any], by: Mapping[str, Result
 
 
 def _of_hard_rules(model: str) -> Cause:
-    """CompGCN's accuracy is the published one, so that training alone does not explain what differs."""
+    """CompGCN's accuracy is the published one, so that training alone does not explain the differences."""
     return Cause.UNKNOWN if model in VARIANTS["CompGCN"] else Cause.PREDICTIONS
 
 

@@ -38,7 +38,7 @@ class Chart(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A chart of a result, and what was published beside it. A chart over tolerances has points of its own, and no result."""
+    """A chart of a result, with the published values beside it. A chart over tolerances has `points` instead of a result."""
 
     name: str
     chart: Chart

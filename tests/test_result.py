@@ -108,7 +108,7 @@ def test_what_is_no_result_is_not_compared(tmp_path: Path) -> None:
             ask()
         assert caught.value.problems[0].code == code
         assert words in str(caught.value)
-    assert "<Comparison of ridge alone" in repr(result.compare(models="ridge"))
+    assert "<ModelComparison of ridge alone" in repr(result.compare(models="ridge"))
 
 
 def test_rules_with_very_many_groundings_are_named_before_they_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,17 +12,17 @@ if _typing.TYPE_CHECKING:
     from rulescore.arguments.truth import Truth
     from rulescore.errors import EngineError, InputError, RulescoreError, RulescoreWarning
     from rulescore.readers.triples import Triples
-    from rulescore.reporting.comparison import Comparison
+    from rulescore.reporting.comparison import ModelComparison
     from rulescore.result import OpenSession, Result, load_result
     from rulescore.setting.model import Function, SqlRule
     from rulescore.setting.request import FactFile
 
 __all__ = [
-    "Comparison",
     "EngineError",
     "FactFile",
     "Function",
     "InputError",
+    "ModelComparison",
     "OpenSession",
     "Result",
     "RuleFile",
@@ -42,11 +42,11 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Comparison": "rulescore.reporting.comparison",
     "EngineError": "rulescore.errors",
     "FactFile": "rulescore.setting.request",
     "Function": "rulescore.setting.model",
     "InputError": "rulescore.errors",
+    "ModelComparison": "rulescore.reporting.comparison",
     "OpenSession": "rulescore.result",
     "Result": "rulescore.result",
     "RuleFile": "rulescore.arguments.rule_sources",

@@ -22,7 +22,7 @@ from rulescore.language.parser import parse_atom
 from rulescore.language.syntax import Atom, Constant
 from rulescore.progress import warning
 from rulescore.reporting.cells import counted, shown
-from rulescore.reporting.comparison import Comparison
+from rulescore.reporting.comparison import ModelComparison
 from rulescore.reporting.explanation import Explanation, explanation
 from rulescore.reporting.first_violations import first_violations
 from rulescore.reporting.format import Appearance, Format, Shown
@@ -156,7 +156,7 @@ class Result(_Asked, Evaluation):
         level: float = 0.95,
         draws: int = 1000,
         seed: int = 0,
-    ) -> Comparison:
+    ) -> ModelComparison:
         """The models of this result with each other or, of this result and another one (or the path of a saved one), those of one
         name: scores with intervals, differences, and what changed. `models`: only these; one alone has no difference."""
         second = self._compared_with(other)
@@ -165,7 +165,7 @@ class Result(_Asked, Evaluation):
             raise InputError(Diagnostic("E512", f"`models` is {kind_of(models)}", helps=('write `models=["…"]`',)))
         found = compare(self, second, models=chosen, level=level, draws=draws, seed=seed)
         _warn(found.warnings)
-        return Comparison.of(found)
+        return ModelComparison.of(found)
 
     def _compared_with(self, other: object) -> Evaluation | None:
         if other is None or isinstance(other, Evaluation):

@@ -14,7 +14,7 @@ import pytest
 from pyarrow import parquet
 
 from made_results import Rows, made_result
-from rulescore import Comparison
+from rulescore import ModelComparison
 from rulescore.errors import InputError
 from rulescore.reporting.comparison import write_comparison
 from rulescore.reporting.comparison_listings import comparison_listings
@@ -38,19 +38,19 @@ def result(text: str = "p(X) <- q(X)", **rates: float) -> Evaluation:
     return made_result([Counts(9, 0, 9), Counts(90, 10, 100)], models, 100, 100, infos)
 
 
-TWO = Comparison.of(compare(result(ridge=0.1, forest=0.5)))
-ALONE = Comparison.of(compare(result(ridge=0.1)))
-RUNS = Comparison.of(compare(result(ridge=0.1, forest=0.5), result("p(X) <- r(X)", ridge=0.1, forest=0.2)))
+TWO = ModelComparison.of(compare(result(ridge=0.1, forest=0.5)))
+ALONE = ModelComparison.of(compare(result(ridge=0.1)))
+RUNS = ModelComparison.of(compare(result(ridge=0.1, forest=0.5), result("p(X) <- r(X)", ridge=0.1, forest=0.2)))
 ALL = (TWO, ALONE, RUNS)
 
 
 def test_a_comparison_is_one_line() -> None:
     assert repr(TWO) == (
-        "<Comparison of ridge and forest, 95% intervals: better by violating a hard rule: ridge, by RVS hard: ridge, "
+        "<ModelComparison of ridge and forest, 95% intervals: better by violating a hard rule: ridge, by RVS hard: ridge, "
         "by RVS soft: –>"
     )
-    assert repr(ALONE).startswith("<Comparison of ridge alone, 95% intervals: RVS hard ")
-    assert repr(RUNS).startswith("<Comparison of 2 pairs of models, 95% intervals: ")
+    assert repr(ALONE).startswith("<ModelComparison of ridge alone, 95% intervals: RVS hard ")
+    assert repr(RUNS).startswith("<ModelComparison of 2 pairs of models, 95% intervals: ")
     assert all("\n" not in repr(one) for one in ALL)
 
 
@@ -62,7 +62,7 @@ def test_without_a_hard_rule_nobody_violates_one_or_none() -> None:
 
 
 @pytest.mark.parametrize("comparison", ALL)
-def test_json_follows_its_schema(comparison: Comparison) -> None:
+def test_json_follows_its_schema(comparison: ModelComparison) -> None:
     jsonschema.Draft202012Validator.check_schema(comparison_schema())
     document = json.loads(comparison.to_json())
     jsonschema.validate(document, comparison_schema())
@@ -116,7 +116,7 @@ def test_csv_is_exact_and_spreadsheets_compute_nothing() -> None:
         assert len(found) == len(getattr(RUNS, table))
     assert TWO.to_csv() == TWO.to_csv("differences")
     assert ALONE.to_csv() == ALONE.to_csv("models")
-    named = Comparison.of(compare(result(**{"=ridge": 0.1})))
+    named = ModelComparison.of(compare(result(**{"=ridge": 0.1})))
     assert "'=ridge" in named.to_csv(spreadsheet=True)
 
 

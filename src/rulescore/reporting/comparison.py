@@ -31,7 +31,7 @@ _PLAIN = Appearance()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Comparison(ComparedResults):
+class ModelComparison(ComparedResults):
     """Models side by side, and their differences. Its tables are `models`, `differences`, `rules`, `rule_differences` and
     `changes`."""
 
@@ -40,7 +40,7 @@ class Comparison(ComparedResults):
         return cls(**{one.name: getattr(compared, one.name) for one in fields(compared)})
 
     def __repr__(self) -> str:
-        return visible(f"<Comparison of {_in_a_line(self)}>")
+        return visible(f"<ModelComparison of {_in_a_line(self)}>")
 
     def _repr_html_(self) -> str:
         return render_html(comparison_listings(self))

@@ -46,7 +46,8 @@ from rulescore.logic.usage import constant_keys, mentioned_by
 from rulescore.readers.inputs import Inputs
 from rulescore.readers.sources import refuse_shared_pipes
 from rulescore.scoring.results import RuleInfo
-from rulescore.setting.model import Convention, Role, Setting
+from rulescore.setting.choices import Convention, Role
+from rulescore.setting.model import Setting
 from rulescore.sql.published import PredicateTable
 
 _MOST_SUGGESTIONS = 10

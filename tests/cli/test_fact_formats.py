@@ -11,7 +11,7 @@ import pytest
 
 from cli.conftest import Run
 from rulescore.cli.options import FACT_FORMATS
-from rulescore.setting.request import FileFormat
+from rulescore.setting.choices import FileFormat
 
 RANKING = "alice wife daniel\nHeads: \nTails: daniel\t0.9\tchristopher\t0.1\t\n"
 

@@ -10,7 +10,7 @@ import pytest
 
 from rulescore.cli.main import program
 from rulescore.cli.options import CONVENTIONS, SettingChoice
-from rulescore.setting.model import Convention
+from rulescore.setting.choices import Convention
 
 REFERENCE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
 SECTIONS = dict(zip(*[iter(re.split(r"^## (.+)$", REFERENCE, flags=re.MULTILINE)[1:])] * 2, strict=True))

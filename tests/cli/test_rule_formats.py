@@ -14,9 +14,8 @@ from click.testing import Result
 
 from rulescore.cli.convert import WRITTEN_FORMATS, convert
 from rulescore.cli.options import WEIGHTS
-from rulescore.language.formats.base import FormatName
+from rulescore.language.formats.names import FormatName, WeighBy
 from rulescore.language.formats.writing import WRITERS
-from rulescore.language.sources import WeighBy
 
 Run = Callable[..., Result]
 

@@ -13,23 +13,16 @@ from rulescore.arguments.tables import table_predictions, the_target_table
 from rulescore.arguments.truth import Truth, held_out
 from rulescore.cli.options import SettingChoice
 from rulescore.errors import Diagnostic, InputError, Source, meant
-from rulescore.language.formats.base import FormatName
-from rulescore.language.sources import RuleChoice, RuleSource, WeighBy
+from rulescore.language.formats.names import FormatName, WeighBy
+from rulescore.language.sources import RuleChoice, RuleSource
 from rulescore.readers.files import refuse_pipes_twice
 from rulescore.readers.sources import files_by_model, named_path, named_source
 from rulescore.reporting.format import DEFAULT_FILE_FORMATS
+from rulescore.setting.choices import Convention, FileFormat
 from rulescore.setting.gates import GateText
-from rulescore.setting.model import (
-    Convention,
-    EngineOptions,
-    HeldOut,
-    KeyedTable,
-    ModelPredictions,
-    PublishedFacts,
-    ScoringOptions,
-    Setting,
-)
-from rulescore.setting.request import FactFile, FileFormat
+from rulescore.setting.model import HeldOut, KeyedTable, ModelPredictions, PublishedFacts, Setting
+from rulescore.setting.options import EngineOptions, ScoringOptions
+from rulescore.setting.request import FactFile
 
 _Value = TypeVar("_Value")
 

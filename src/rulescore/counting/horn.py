@@ -16,7 +16,7 @@ from rulescore.logic.estimates import shape_text
 from rulescore.logic.horn_refutation import Refutations, opposed_both_ways
 from rulescore.logic.plan import Bound, Group, Judge, Plan, ShapeTest
 from rulescore.progress import tell
-from rulescore.setting.model import Role
+from rulescore.setting.choices import Role
 from rulescore.sql.build import Select
 from rulescore.sql.horn import claims as claim_sql
 from rulescore.sql.horn import conditions as condition_sql

@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 
 from rulescore.errors import Diagnostic, InputError, Source
-from rulescore.language.formats.base import WEIGHT_TAG, FormatName
+from rulescore.language.formats.base import WEIGHT_TAG
+from rulescore.language.formats.names import FormatName, WeighBy
 from rulescore.language.syntax import Atom, Program, RowAtom, Rule
 from rulescore.language.trees import atoms_in
-
-
-class WeighBy(StrEnum):
-    """The figure that a tool states of a rule and that becomes its weight in scores."""
-
-    CONFIDENCE = "confidence"
-    WEIGHT = "weight"
 
 
 @dataclass(frozen=True, slots=True)

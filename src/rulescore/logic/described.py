@@ -9,7 +9,8 @@ from rulescore.language.printer import print_rule
 from rulescore.language.syntax import Falsity, Program, Rule
 from rulescore.logic.tautologies import is_tautology
 from rulescore.scoring.results import RuleInfo
-from rulescore.setting.model import ScoringOptions, SqlRule
+from rulescore.setting.model import SqlRule
+from rulescore.setting.options import ScoringOptions
 
 
 def described_rules(program: Program, options: ScoringOptions, further: Sequence[SqlRule] = ()) -> tuple[RuleInfo, ...]:

@@ -14,10 +14,11 @@ from other_rules import problem, reading, rules
 from rulescore.arguments.python import make_setting
 from rulescore.cli.options import RULE_FORMATS
 from rulescore.errors import InputError, Source
-from rulescore.language.formats.base import FormatName, RuleFormat
+from rulescore.language.formats.base import RuleFormat
+from rulescore.language.formats.names import FormatName, WeighBy
 from rulescore.language.formats.table import FORMATS, recognise
 from rulescore.language.reading import read_rules
-from rulescore.language.sources import RuleChoice, RuleSource, WeighBy
+from rulescore.language.sources import RuleChoice, RuleSource
 from rulescore.reporting.json import schema
 
 ANYBURL = """\

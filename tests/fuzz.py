@@ -46,7 +46,7 @@ from rulescore.logic.normal import normal_rule
 from rulescore.logic.planner import plan
 from rulescore.logic.refutation import declared_in
 from rulescore.logic.schema import Relation, RelationColumn, Schema
-from rulescore.logic.tautologies import tautologies
+from rulescore.logic.self_evident import tautologies
 from rulescore.logic.usage import used_arities
 from rulescore.logic.vocabulary import Predicate, Vocabulary
 from rulescore.opening import raise_errors

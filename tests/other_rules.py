@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from rulescore.errors import Diagnostic, InputError, Source
-from rulescore.language.formats.base import FormatName, TableName
+from rulescore.language.formats.base import TableName
+from rulescore.language.formats.names import FormatName
 from rulescore.language.printer import print_rule
 from rulescore.language.reading import Reading, read_rules
 from rulescore.language.sources import RuleSource

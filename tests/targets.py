@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from rulescore.setting.model import EngineOptions
+from rulescore.setting.options import EngineOptions
 
 
 class Word(StrEnum):

@@ -11,7 +11,7 @@ from rulescore.arguments.python import make_setting
 from rulescore.engines.base import Engine
 from rulescore.engines.connect import connect
 from rulescore.errors import InputError
-from rulescore.setting.model import EngineOptions
+from rulescore.setting.options import EngineOptions
 
 FACTS = {"p": [("a", "b")], "q": [("a", "b"), ("c", "d")], "r": [("c", "d")]}
 RULES = "one: p(X, Y) <- q(X, Y). extract incompatible. two: X != Y <- p(X, Y), X < Y."

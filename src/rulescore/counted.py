@@ -15,7 +15,7 @@ from rulescore.logic.plan import Judge
 from rulescore.opening import Opened
 from rulescore.progress import warn_now
 from rulescore.scoring.results import Counts, PredictionFindings
-from rulescore.setting.model import Convention
+from rulescore.setting.choices import Convention
 
 
 class Counted:

@@ -31,7 +31,8 @@ from rulescore.scoring.score import kind_of, score, unmeasured_models, violated_
 from rulescore.scoring.summary import DataSummary, PredictionCounts, TableCounts
 from rulescore.scoring.tolerances import GridRow, Tolerance
 from rulescore.scoring.violation import CountedBy, CountedViolations, Explained, Fact, PredictedKey, Violation, Violations
-from rulescore.setting.model import Convention, Setting
+from rulescore.setting.choices import Convention
+from rulescore.setting.model import Setting
 from rulescore.sql.build import text
 from rulescore.sql.facts import engine_version
 from rulescore.sql.published import DIALECT as PUBLISHED_DIALECT

@@ -33,7 +33,6 @@ from rulescore.logic import checks, conventions
 from rulescore.logic.described import described_rules
 from rulescore.logic.horn import horn_program
 from rulescore.logic.horn_refutation import Refutations, opposed_both_ways, refutations
-from rulescore.logic.incompatible import self_refuting
 from rulescore.logic.names import Names, names_of
 from rulescore.logic.normal import normal_rule
 from rulescore.logic.offers import offers
@@ -41,12 +40,13 @@ from rulescore.logic.plan import Plan
 from rulescore.logic.planner import plan
 from rulescore.logic.refutable import Concerned, Refuters, concerned, head_predicates, unrefutable_rules
 from rulescore.logic.refutation import Declared, declared_in, orders_in_use
-from rulescore.logic.tautologies import tautologies
+from rulescore.logic.self_evident import self_refuting, tautologies
 from rulescore.logic.usage import constant_keys, mentioned_by
 from rulescore.readers.inputs import Inputs
 from rulescore.readers.sources import refuse_shared_pipes
 from rulescore.scoring.results import RuleInfo
-from rulescore.setting.model import Convention, Role, Setting
+from rulescore.setting.choices import Convention, Role
+from rulescore.setting.model import Setting
 from rulescore.sql.published import PredicateTable
 
 _MOST_SUGGESTIONS = 10

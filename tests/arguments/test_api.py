@@ -9,11 +9,17 @@ from rulescore.arguments.python import make_setting
 from rulescore.arguments.rule_sources import RuleText
 from rulescore.language.parser import parse, parse_all, parse_rule
 from rulescore.language.syntax import Closed, Kind
-from rulescore.setting.model import Convention, EngineOptions, Role, ScoringOptions
+from rulescore.setting.choices import Convention, Role
+from rulescore.setting.options import EngineOptions, ScoringOptions
 from rulescore.setting.request import FactFile
 
 FACTS = [("alice", "mother", "bob")]
 RULE = "aunt(X, Z) <- sister(X, Y), father(Y, Z)."
+
+
+def test_what_is_not_given_has_the_default_of_its_option():
+    setting = make_setting([("a", "p", "b")])
+    assert (setting.scoring, setting.engine) == (ScoringOptions(), EngineOptions())
 
 
 def test_rules_may_be_files_texts_and_trees(write):

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from rulescore.arguments.options import ProjectSections
 from rulescore.arguments.project import load_project
+from rulescore.arguments.sections import ProjectSections
 from rulescore.errors import InputError
 from rulescore.language.parser import parse_all
 from rulescore.language.syntax import (
@@ -22,7 +22,8 @@ from rulescore.language.syntax import (
     Kind,
     Refute,
 )
-from rulescore.setting.model import Convention, FactStream, Role
+from rulescore.setting.choices import Convention, Role
+from rulescore.setting.model import FactStream
 from rulescore.setting.outputs import OutputFormat
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -9,7 +9,7 @@ import pytest
 from rulescore.cli.options import SettingChoice
 from rulescore.cli.setting import load, load_facts, the_models
 from rulescore.errors import InputError
-from rulescore.setting.model import Convention, Role
+from rulescore.setting.choices import Convention, Role
 
 PLAIN = {"facts": ("train.tsv",), "rules": (Path("family.rules"),)}
 

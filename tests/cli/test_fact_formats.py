@@ -10,14 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from cli.conftest import Run
-from rulescore.cli.options import FACT_FORMATS
-from rulescore.setting.request import FileFormat
 
 RANKING = "alice wife daniel\nHeads: \nTails: daniel\t0.9\tchristopher\t0.1\t\n"
-
-
-def test_the_formats_are_those_of_project_files() -> None:
-    assert list(FACT_FORMATS) == list(FileFormat)
 
 
 def test_formats_are_named(run: Run, family: Path) -> None:

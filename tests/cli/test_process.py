@@ -63,7 +63,7 @@ def test_a_score_of_text_files_loads_only_what_it_needs(family: Path) -> None:
     given = ("--facts", "train.tsv", "--rules", "family.rules", "--predictions", "good.tsv")
     loaded = loaded_by("score", *given, "--format", "json", "--quiet")
     assert {"duckdb", "pyarrow", "sqlglot", "rulescore.evaluate"} <= loaded
-    ours = ("data.options", "accuracy.reading", "reporting.terminal", "reporting.files", "reporting.saved", "scoring.gates")
+    ours = ("arguments.checking", "accuracy.reading", "reporting.terminal", "reporting.files", "reporting.saved", "scoring.gates")
     others = {"pandas", "numpy.ma", "pyarrow.parquet", "pydantic", "rich", "tomllib", *(f"rulescore.{one}" for one in ours)}
     assert loaded & others == set()
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from dataclasses import fields
 from pathlib import Path
+from typing import get_args
 
 import click
 import pytest
 
+from rulescore.arguments.call_options import ScoreOptions
 from rulescore.cli.main import program
-from rulescore.cli.options import CONVENTIONS, SettingChoice
-from rulescore.setting.model import Convention
+from rulescore.cli.options import SettingChoice
+from rulescore.setting.options import Options
 
 REFERENCE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
 SECTIONS = dict(zip(*[iter(re.split(r"^## (.+)$", REFERENCE, flags=re.MULTILINE)[1:])] * 2, strict=True))
@@ -60,8 +63,12 @@ def test_every_option_has_a_help_text() -> None:
     assert without == []
 
 
-def test_the_choices_are_those_of_the_stages_behind() -> None:
-    assert list(Convention) == list(CONVENTIONS)
+@pytest.mark.parametrize("options", get_args(Options))
+def test_every_option_is_one_of_python_and_of_commands(options: type[Options]) -> None:
+    """Project files have them as well: their sections are made of the options."""
+    names = {"engine" if one.name == "url" else one.name for one in fields(options)} - {"session"}
+    assert names <= set(ScoreOptions.__annotations__)
+    assert names - {"weights", "kinds"} <= {one.name for one in fields(SettingChoice)}
 
 
 def test_everything_that_can_be_chosen_has_an_option() -> None:

@@ -13,10 +13,8 @@ import pytest
 from click.testing import Result
 
 from rulescore.cli.convert import WRITTEN_FORMATS, convert
-from rulescore.cli.options import WEIGHTS
-from rulescore.language.formats.base import FormatName
+from rulescore.language.formats.names import FormatName
 from rulescore.language.formats.writing import WRITERS
-from rulescore.language.sources import WeighBy
 
 Run = Callable[..., Result]
 
@@ -88,7 +86,6 @@ def test_confidences_are_weights_if_one_asks(run: Run, mined: Path) -> None:
     assert [row["weight"] for row in rows][:2] == [0.8, 0.3333]
     Path("mined.toml").write_text(f'facts = "train.tsv"\n[rules]\npath = "{mined}"\nweigh_by = "confidence"\n')
     assert json.loads(run("rules", "mined.toml", "--format", "json").stdout)["rows"] == rows
-    assert list(WEIGHTS) == list(WeighBy)
 
 
 def test_what_is_no_rule_file_is_told_so(run: Run, mined: Path) -> None:

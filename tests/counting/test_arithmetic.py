@@ -14,7 +14,7 @@ import rulescore
 from rulescore import Table
 from rulescore.engines.postgres.engine import PostgresEngine
 from rulescore.errors import EngineError, InputError
-from rulescore.setting.model import EngineOptions
+from rulescore.setting.options import EngineOptions
 from rulescore.sql.dialects import POSTGRES, POSTGRES_BEFORE_17
 from rulescore.sql.dialects.letters import capitals, small_letters
 from servers.postgres import Server

@@ -10,7 +10,7 @@ import pytest
 from rulescore.engines.base import Engine
 from rulescore.engines.connect import connect
 from rulescore.errors import EngineError
-from rulescore.setting.model import EngineOptions
+from rulescore.setting.options import EngineOptions
 from rulescore.sql import results
 from rulescore.sql.facts import ANSWER
 from rulescore.sql.horn.evidence import COUNTS

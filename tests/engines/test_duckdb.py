@@ -19,7 +19,7 @@ from rulescore.engines.base import Engine
 from rulescore.engines.connect import connect
 from rulescore.engines.duckdb import DuckDBEngine
 from rulescore.errors import EngineError, InputError
-from rulescore.setting.model import EngineOptions
+from rulescore.setting.options import EngineOptions
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from rulescore.engines.connect import connect
 from rulescore.engines.log import LOGGER, log_no_more
 from rulescore.errors import EngineError, InputError
 from rulescore.evaluate import Session
-from rulescore.setting.model import EngineOptions
+from rulescore.setting.options import EngineOptions
 from rulescore.sql.build import column, create, drop, name, select, table
 from servers.postgres import Server
 

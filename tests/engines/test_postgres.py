@@ -15,7 +15,7 @@ from rulescore.engines.base import Engine
 from rulescore.engines.connect import connect
 from rulescore.errors import EngineError, InputError
 from rulescore.language.parser import parse_atom
-from rulescore.setting.model import EngineOptions
+from rulescore.setting.options import EngineOptions
 from rulescore.sql.build import create, named, select
 from rulescore.sql.expressions import call, constant, doubles, try_cast
 from rulescore.values.types import ValueType

@@ -22,7 +22,7 @@ from rulescore.engines.base import Engine
 from rulescore.engines.connect import connect
 from rulescore.engines.postgres.engine import PostgresEngine
 from rulescore.errors import Diagnostic, InputError, MissingExtraError, Place, masked
-from rulescore.setting.model import EngineOptions
+from rulescore.setting.options import EngineOptions
 from servers.postgres import READER, Server
 from servers.postgres_activity import opened_engine  # noqa: F401  # a fixture
 

@@ -17,7 +17,7 @@ from rulescore.cli.main import program
 from rulescore.engines.base import Engine
 from rulescore.engines.connect import connect
 from rulescore.errors import EngineError, InputError
-from rulescore.setting.model import EngineOptions
+from rulescore.setting.options import EngineOptions
 from servers.postgres import Server, running_server
 from servers.postgres_activity import (
     ENDLESS,

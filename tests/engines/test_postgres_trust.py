@@ -17,7 +17,8 @@ from rulescore.engines.connect import connect
 from rulescore.errors import EngineError, InputError
 from rulescore.evaluate import Session
 from rulescore.loading.published import write_published
-from rulescore.setting.model import EngineOptions, PublishedFacts
+from rulescore.setting.model import PublishedFacts
+from rulescore.setting.options import EngineOptions
 from servers.database import Database
 from servers.hostile_schema import Harm, plant
 

@@ -19,7 +19,7 @@ from rulescore.engines.spark import session as spark_session
 from rulescore.engines.spark.engine import SparkEngine
 from rulescore.engines.spark.java import java_home
 from rulescore.errors import EngineError, InputError
-from rulescore.setting.model import EngineOptions
+from rulescore.setting.options import EngineOptions
 from rulescore.sql.build import create, drop
 from servers.spark_program import ENVIRONMENT, FACTS, RULES, audited, rows
 
@@ -201,7 +201,7 @@ def test_a_session_of_our_own_is_an_engine_by_its_address(tmp_path: Path) -> Non
 MANY_ROWS = """
 import pyarrow as pa
 from rulescore.engines.spark import engine as engines
-from rulescore.setting.model import EngineOptions
+from rulescore.setting.options import EngineOptions
 
 engines._FEW_IN_ALL = 3
 engine = engines.SparkEngine(EngineOptions("spark://local[2]"))

@@ -16,7 +16,7 @@ from pyspark.sql.connect.session import SparkSession as RemoteSession
 import rulescore
 from rulescore.engines.spark.engine import SparkEngine
 from rulescore.errors import EngineError
-from rulescore.setting.model import EngineOptions
+from rulescore.setting.options import EngineOptions
 from rulescore.sql.build import column, named, select, table
 from rulescore.sql.keys import key
 from rulescore.values.keys import key_of

@@ -14,7 +14,7 @@ import pytest
 
 from rulescore.engines.spark import session as spark_session
 from rulescore.engines.spark.engine import SparkEngine
-from rulescore.setting.model import EngineOptions
+from rulescore.setting.options import EngineOptions
 from servers.spark_program import ENVIRONMENT
 
 pytestmark = [pytest.mark.server, pytest.mark.xdist_group("spark-servers")]

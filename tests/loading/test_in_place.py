@@ -22,7 +22,8 @@ from rulescore.errors import InputError
 from rulescore.evaluate import Session
 from rulescore.loading.stored import observed_in_place
 from rulescore.readers.constant_columns import decimal_value
-from rulescore.setting.model import EngineOptions, FactTable, PublishedFacts
+from rulescore.setting.model import FactTable, PublishedFacts
+from rulescore.setting.options import EngineOptions
 from rulescore.values.keys import key_of
 from servers.database import Database, own_database
 from servers.postgres import Server

@@ -21,7 +21,8 @@ from rulescore.errors import EngineError, InputError
 from rulescore.evaluate import Session
 from rulescore.loading.published import WrittenSchema, write_published
 from rulescore.scoring.results import Counts
-from rulescore.setting.model import EngineOptions, PublishedFacts, Setting
+from rulescore.setting.model import PublishedFacts, Setting
+from rulescore.setting.options import EngineOptions
 from rulescore.sql.published import MOST_BYTES, table_names
 from servers.database import Database
 from servers.postgres import Server

@@ -26,7 +26,8 @@ from rulescore.errors import Diagnostic, InputError
 from rulescore.evaluate import Session
 from rulescore.loading.facts import Loaded, load
 from rulescore.loading.tables.loaded import LoadedTable, load_tables, predicted_tables
-from rulescore.setting.model import EngineOptions, Setting
+from rulescore.setting.model import Setting
+from rulescore.setting.options import EngineOptions
 from rulescore.sql.build import select, table
 from rulescore.values.restored import restored
 from rulescore.values.types import ValueType

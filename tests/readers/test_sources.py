@@ -17,8 +17,9 @@ import pytest
 from rulescore.arguments.tables import Table, keyed_tables
 from rulescore.language.syntax import Kind
 from rulescore.readers.sources import files_by_model, named_source, observed_streams, prediction_streams, stem
+from rulescore.setting.choices import FileFormat
 from rulescore.setting.model import SqlRule
-from rulescore.setting.request import Arrangement, ColumnType, FactFile, FileFormat
+from rulescore.setting.request import Arrangement, ColumnType, FactFile
 
 KIN = [("mother", "alice", "bob"), ("sister", "alice", "daniel")]
 COLUMNS = {"head": ["alice", "alice"], "relation": ["mother", "sister"], "tail": ["bob", "daniel"]}

@@ -22,7 +22,8 @@ from rulescore.reporting.json import schema
 from rulescore.reporting.saved import load, save
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.run import run_of
-from rulescore.setting.model import EngineOptions, FactTable, Setting
+from rulescore.setting.model import FactTable, Setting
+from rulescore.setting.options import EngineOptions
 from rulescore.setting.request import FactFile, Request
 
 KEPT = Path(__file__).parent / "kept" / "result.json"

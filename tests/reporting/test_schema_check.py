@@ -17,10 +17,28 @@ from rulescore.reporting.format import Format
 from rulescore.reporting.json import schema
 from rulescore.reporting.render import render
 from rulescore.reporting.saved import load
-from rulescore.reporting.schema_check import KEYWORDS, SILENT, first_problem
+from rulescore.reporting.schema_check import first_problem
 
 KEPT = Path(__file__).parent / "kept"
 DOCUMENT = json.loads((KEPT / "result.json").read_text(encoding="utf-8"))
+KEYWORDS = frozenset(
+    {
+        "$ref",
+        "oneOf",
+        "type",
+        "enum",
+        "const",
+        "minimum",
+        "maximum",
+        "pattern",
+        "required",
+        "properties",
+        "additionalProperties",
+        "items",
+        "minItems",
+    }
+)
+SILENT = frozenset({"$schema", "$defs", "title", "description", "format"})
 WRONG = (None, True, -1.5, "x", [1], {"x": 1})
 
 Place = tuple[Any, ...]

@@ -10,7 +10,7 @@ from sqlglot import exp, parse_one
 
 from rulescore.engines.base import Engine
 from rulescore.engines.connect import connect
-from rulescore.setting.model import EngineOptions
+from rulescore.setting.options import EngineOptions
 from servers.postgres import READER, Server
 
 TABLE = "__rulescore__t"

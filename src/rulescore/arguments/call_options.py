@@ -4,14 +4,14 @@ and their checks."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypedDict, TypeVar
 
 from rulescore.errors import Diagnostic
-from rulescore.setting.model import EVERY_ANSWER, EngineOptions, Function, ScoringOptions, SqlRule
+from rulescore.setting.model import EVERY_ANSWER, Function, SqlRule
+from rulescore.setting.options import EngineOptions, Options, ReadingOptions, ScoringOptions
 
 if TYPE_CHECKING:
     from rulescore.arguments.tables import Table
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")
+_Options = TypeVar("_Options", bound=Options)
 
 
 class AuditOptions(TypedDict, total=False):
@@ -85,65 +86,31 @@ def takes(options: type[AuditOptions]) -> Callable[[Callable[_Given, _Result]], 
     return decorate
 
 
-@dataclass(frozen=True, slots=True)
-class ReadingOptions:
-    """How files are read, and how many predictions are kept."""
-
-    top_k: int | None = None
-    delimiter: str | None = None
-    header: bool | None = None
-
-
-# Pydantic checks options only if one differs from its default: importing it takes a tenth of a second.
-
-
 def scoring_options(given: ScoreOptions, problems: list[Diagnostic]) -> ScoringOptions:
     roles = given["roles"]
-    values = {
-        "convention": given["convention"],
-        "distinct_variables": given["distinct_variables"],
-        "roles": [roles] if isinstance(roles, str) else None if roles is None else list(roles),
-        "weights": dict(given["weights"] or {}),
-        "kinds": dict(given["kinds"] or {}),
-        "allow_unrefutable": given["allow_unrefutable"],
-    }
-    if _are_defaults(values, ScoringOptions()):
-        return ScoringOptions()
-    from rulescore.arguments.options import ScoringSection, checked
-
-    section = checked(ScoringSection, values, problems)
-    return ScoringOptions() if section is None else section.options()
+    listed = [roles] if isinstance(roles, str) else None if roles is None else list(roles)
+    plain = {"roles": listed, "weights": dict(given["weights"] or {}), "kinds": dict(given["kinds"] or {})}
+    return _checked(ScoringOptions, {**given, **plain}, problems)
 
 
 def engine_options(given: ScoreOptions, problems: list[Diagnostic]) -> EngineOptions:
     engine, folder = given["engine"], given["spill_folder"]
-    values = {
-        "url": engine if isinstance(engine, str) else "spark://",
-        "memory_limit": given["memory_limit"],
-        "threads": given["threads"],
-        "spill_folder": None if folder is None else str(folder),
-        "timeout": given["timeout"],
-    }
-    if _are_defaults(values, EngineOptions()):
-        return EngineOptions()
-    from rulescore.arguments.options import EngineSection, checked
-
-    section = checked(EngineSection, values, problems)
-    return EngineOptions() if section is None else section.options(Path())
+    plain = {"url": engine if isinstance(engine, str) else "spark://", "spill_folder": None if folder is None else str(folder)}
+    return _checked(EngineOptions, {**given, **plain}, problems)
 
 
 def reading_options(given: ScoreOptions, problems: list[Diagnostic]) -> ReadingOptions:
     top_k = EVERY_ANSWER if given["top_k"] == "all" else given["top_k"]
-    values = {"top_k": top_k, "delimiter": given["delimiter"], "header": given["header"]}
-    if _are_defaults(values, ReadingOptions()):
-        return ReadingOptions()
-    from rulescore.arguments.options import CallOptions, checked
-
-    section = checked(CallOptions, values, problems)
-    return ReadingOptions() if section is None else ReadingOptions(section.top_k, section.delimiter, section.header)
+    return _checked(ReadingOptions, {**given, "top_k": top_k}, problems)
 
 
-def _are_defaults(given: Mapping[str, object], defaults: object) -> bool:
-    """Whether every given value is the default; 0 is not false."""
-    pairs = ((value, getattr(defaults, name)) for name, value in given.items())
-    return all(type(value) is type(default) and value == default for value, default in pairs)
+def _checked(options: type[_Options], given: Mapping[str, object], problems: list[Diagnostic]) -> _Options:
+    """Options of the given values. Pydantic checks them only if one differs from its default, since importing it takes a while."""
+    default = options()
+    values = {name: given[name] for name in options.__annotations__ if name in given}
+    pairs = ((value, getattr(default, name)) for name, value in values.items())
+    if all(type(value) is type(usual) and value == usual for value, usual in pairs):  # 0 is not false
+        return default
+    from rulescore.arguments.checking import checked_options
+
+    return checked_options(options, values, problems)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rulescore.errors import Diagnostic, InputError, Severity
-from rulescore.language.formats.base import FormatName
+from rulescore.language.formats.names import FormatName
 from rulescore.language.formats.ontology import read_ontology
 from rulescore.language.formats.statements import NotUnderstood
 from rulescore.language.formats.triples import Blank, Iri, Literal, Node, Triple

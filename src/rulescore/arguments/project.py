@@ -9,18 +9,18 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+from rulescore.arguments.checking import Location
 from rulescore.arguments.deeds import ALL_DEEDS, Deed
 from rulescore.arguments.functions import imported, only_named
-from rulescore.arguments.options import (
+from rulescore.arguments.project_file import ProjectFile, read_project
+from rulescore.arguments.rule_sources import rule_sources
+from rulescore.arguments.sections import (
     FunctionSection,
     GateSection,
-    Location,
     PredictionsSection,
     RefutationSection,
     SourceSection,
 )
-from rulescore.arguments.project_file import ProjectFile, read_project
-from rulescore.arguments.rule_sources import rule_sources
 from rulescore.arguments.stored import table_answers, table_facts
 from rulescore.arguments.tables import (
     keyed_tables,
@@ -39,7 +39,6 @@ from rulescore.readers.sources import observed_streams, prediction_streams
 from rulescore.setting.gates import GateText
 from rulescore.setting.model import (
     DatabaseTable,
-    EngineOptions,
     FactSource,
     FactTable,
     Function,
@@ -50,6 +49,7 @@ from rulescore.setting.model import (
     SqlRule,
     TablePredictions,
 )
+from rulescore.setting.options import EngineOptions
 from rulescore.setting.outputs import OutputFormat
 
 _INLINE_RULES = re.compile(r"""^[ \t]*(?:rules[ \t]*\.[ \t]*)?text[ \t]*=[ \t]*(?:\"{3}|'{3})\r?\n""", re.MULTILINE)
@@ -114,7 +114,7 @@ class _SettingBuilder:
             rules=(*self._rules(), *self._refutation()),
             predictions=tuple(self._model(name, parts) for name, parts in sections.predictions.items()),
             negatives=self._streams("negatives", sections.negatives),
-            scoring=sections.scoring.options(),
+            scoring=sections.scoring,
             engine=self._engine(),
             tables=self._tables,
             functions=tuple(self._functions()),
@@ -138,7 +138,8 @@ class _SettingBuilder:
         return next(iter(found), None)
 
     def _engine(self) -> EngineOptions:
-        options, spill = self._sections.engine.options(self._folder), self._sections.engine.spill_folder
+        options = self._sections.engine
+        spill = options.spill_folder
         return options if spill is None else replace(options, spill_folder=folder_to_write(self._folder, spill))
 
     def _streams(self, key: str, sections: list[SourceSection]) -> tuple[FactSource, ...]:

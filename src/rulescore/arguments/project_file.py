@@ -7,7 +7,8 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-from rulescore.arguments.options import Placer, ProjectSections, checked
+from rulescore.arguments.checking import Placer, checked
+from rulescore.arguments.sections import ProjectSections
 from rulescore.arguments.toml_places import TomlPlaces
 from rulescore.errors import Diagnostic, InputError, Place
 from rulescore.readers.files import is_device

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TypeVar, Unpack
+from typing import Unpack
 
 from rulescore.arguments.call_options import (
-    ReadingOptions,
     ScoreOptions,
     engine_options,
     reading_options,
@@ -41,9 +40,8 @@ from rulescore.setting.model import (
     SqlRule,
     TablePredictions,
 )
+from rulescore.setting.options import ReadingOptions
 from rulescore.values.keys import has_lone_surrogate
-
-Found = TypeVar("Found")
 
 _FACTS = "facts"
 
@@ -73,22 +71,22 @@ def make_setting(
     call = reading_options(given, problems)
 
     def facts(what: FactsLike) -> tuple[FactSource, ...]:
-        return _attempt(problems, lambda: observed_streams(what, delimiter=call.delimiter, header=call.header))
+        return attempt(problems, lambda: observed_streams(what, delimiter=call.delimiter, header=call.header), ())
 
-    keyed = _attempt(problems, lambda: keyed_tables(tables))
+    keyed = attempt(problems, lambda: keyed_tables(tables), ())
     models = _Models(keyed, call, problems, facts=observed is not None)
     # Without all tables we cannot tell what is predicted.
     readable = len(keyed) == len(tables)
     setting = Setting(
         observed=() if observed is None and tables else facts(observed),
-        rules=_attempt(problems, lambda: rule_sources(rules)),
+        rules=attempt(problems, lambda: rule_sources(rules), ()),
         predictions=models.read(predictions) if readable else (),
         negatives=() if given["negatives"] is None else facts(given["negatives"]),
         scoring=scoring,
         engine=running if isinstance(engine, str) else replace(running, session=engine),
         tables=keyed,
-        functions=_attempt(problems, lambda: registered(given["functions"] or {})),
-        sql_rules=_attempt(problems, lambda: _sql_rules(given["sql_rules"])),
+        functions=attempt(problems, lambda: registered(given["functions"] or {}), ()),
+        sql_rules=attempt(problems, lambda: _sql_rules(given["sql_rules"]), ()),
         truth=None if truth is None or not readable else _truth(truth, keyed, call, problems, facts=observed is not None),
     )
     if problems:
@@ -99,8 +97,7 @@ def make_setting(
 def _truth(
     what: object, tables: tuple[KeyedTable, ...], call: ReadingOptions, problems: list[Diagnostic], *, facts: bool
 ) -> HeldOut | None:
-    found = _attempt(problems, lambda: (held_out(what, tables, facts=facts, delimiter=call.delimiter),))
-    return next(iter(found), None)
+    return attempt(problems, lambda: held_out(what, tables, facts=facts, delimiter=call.delimiter), None)
 
 
 def _sql_rules(given: Iterable[SqlRule]) -> tuple[SqlRule, ...]:
@@ -170,10 +167,11 @@ class _Models:
         def read(one: FactsLike) -> tuple[TablePredictions]:
             return (table_predictions(table, one, origin, self._call.delimiter),)
 
-        return tuple(found for one in sources for found in _attempt(self._problems, partial(read, one)))
+        return tuple(found for one in sources for found in attempt(self._problems, partial(read, one), ()))
 
     def _answers(self, what: FactsLike) -> tuple[FactSource, ...]:
-        return _attempt(self._problems, lambda: prediction_streams(what, delimiter=self._call.delimiter, header=self._call.header))
+        call = self._call
+        return attempt(self._problems, lambda: prediction_streams(what, delimiter=call.delimiter, header=call.header), ())
 
 
 def _sources_by_name(what: FactsLike) -> list[tuple[str, FactsLike]]:
@@ -195,10 +193,6 @@ def _are_sources(what: list[FactsLike] | tuple[FactsLike, ...]) -> bool:
 
 def _model_name(what: FactsLike) -> str:
     return stem(Path(what)) if isinstance(what, str | Path) else "model"
-
-
-def _attempt(problems: list[Diagnostic], make: Callable[[], tuple[Found, ...]]) -> tuple[Found, ...]:
-    return attempt(problems, make, ())
 
 
 def _is_session(engine: object) -> bool:

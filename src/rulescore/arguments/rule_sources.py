@@ -13,11 +13,11 @@ from typing import get_args
 
 from rulescore.arguments.ontologies import is_ontology, ontology_source
 from rulescore.errors import Diagnostic, InputError, Place, Source, meant_file
-from rulescore.language.formats.base import FormatName
+from rulescore.language.formats.names import FormatName, WeighBy
 from rulescore.language.formats.table import named_format
 from rulescore.language.names import TEXT_NAME
 from rulescore.language.printer import print_program, print_statement
-from rulescore.language.sources import EVERY_RULE, RuleChoice, RuleSource, WeighBy
+from rulescore.language.sources import EVERY_RULE, RuleChoice, RuleSource
 from rulescore.language.syntax import Program, Statement
 from rulescore.readers.files import STANDARD_INPUT, chunks, is_device, standard_input
 from rulescore.setting.request import chosen
@@ -94,7 +94,7 @@ def _read(path: Path, form: FormatName | None = None, choice: RuleChoice = EVERY
         helps = ("save the file as UTF-8",)
         raise InputError(Diagnostic("E406", "the rule file is not UTF-8", Place(str(path), line), helps=helps)) from None
     except FileNotFoundError:
-        raise InputError(_missing(path)) from None
+        raise InputError(Diagnostic("E406", f"there is no rule file `{path}`", helps=meant_file(path))) from None
     except (OSError, ValueError, EOFError, zlib.error) as error:
         reason = (getattr(error, "strerror", None) or str(error)).lower()
         raise InputError(Diagnostic("E406", f"the rule file `{path}` cannot be read: {reason}")) from None
@@ -140,7 +140,3 @@ def _is_file(text: str) -> bool:
         return bool(text) and Path(text).is_file()
     except (OSError, ValueError):
         return False
-
-
-def _missing(path: Path) -> Diagnostic:
-    return Diagnostic("E406", f"there is no rule file `{path}`", helps=meant_file(path))

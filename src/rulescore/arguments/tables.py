@@ -20,6 +20,7 @@ from rulescore.readers.files import is_pipe
 from rulescore.readers.frames import column_values, is_frame, refuse_half_zoned, series_index, with_index
 from rulescore.readers.sources import file_format
 from rulescore.readers.table_rows import file_rows, frame_rows, value_type
+from rulescore.setting.choices import FileFormat
 from rulescore.setting.model import (
     DatabaseTable,
     Derived,
@@ -32,7 +33,7 @@ from rulescore.setting.model import (
     RowStream,
     TablePredictions,
 )
-from rulescore.setting.request import ColumnType, FileFormat, chosen
+from rulescore.setting.request import ColumnType, chosen
 from rulescore.values.types import ValueType
 
 PREDICTION = "prediction"

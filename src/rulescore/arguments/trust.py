@@ -16,10 +16,11 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from rulescore.arguments.checking import Location
 from rulescore.arguments.deeds import Deed
 from rulescore.arguments.modules import module_files
-from rulescore.arguments.options import Location, ProjectSections
 from rulescore.arguments.project_file import ProjectFile, read_project
+from rulescore.arguments.sections import ProjectSections
 from rulescore.characters import visible
 from rulescore.errors import Diagnostic, InputError, Place, masked, masked_address
 from rulescore.locks import alone_in
@@ -66,7 +67,7 @@ def _wishes(file: ProjectFile) -> Iterator[Wish]:
     yield from _databases(sections, file)
     spill, output = sections.engine.spill_folder, sections.output.folder
     if spill is not None and _is_outside(folder, spill):
-        words = f"puts what does not fit into memory into {_quoted(spill)}, outside its own folder"
+        words = f"puts what does not fit into memory into {_quoted(str(spill))}, outside its own folder"
         yield Wish(Deed.SPILL, words, place(("engine", "spill_folder")), _target(folder, spill))
     if output is not None and _is_outside(folder, output):
         words = f"writes results into {_quoted(output)}, outside its own folder"
@@ -186,13 +187,13 @@ def _module(call: str) -> str:
     return call.partition(":")[0]
 
 
-def folder_to_write(folder: Path, path: str) -> Path:
+def folder_to_write(folder: Path, path: str | Path) -> Path:
     """A folder that a project file writes to. If it is outside, we follow links now, when we check trust: they may lead elsewhere
     later."""
     return _followed(folder, path) if _is_outside(folder, path) else folder / path
 
 
-def _followed(folder: Path, path: str) -> Path:
+def _followed(folder: Path, path: str | Path) -> Path:
     """Where a path leads, links followed; the path itself, if they lead nowhere."""
     try:
         return (folder / path).resolve()
@@ -200,12 +201,12 @@ def _followed(folder: Path, path: str) -> Path:
         return folder / path
 
 
-def _is_outside(folder: Path, path: str) -> bool:
+def _is_outside(folder: Path, path: str | Path) -> bool:
     """Whether a path leads out of a folder once links are followed."""
     return not _followed(folder, path).is_relative_to(folder.resolve())
 
 
-def _target(folder: Path, path: str) -> tuple[str]:
+def _target(folder: Path, path: str | Path) -> tuple[str]:
     return (f"which is {visible(str(_followed(folder, path)))}",)
 
 

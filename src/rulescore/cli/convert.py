@@ -46,7 +46,8 @@ def convert(
     """
     from rulescore.arguments.rule_sources import RuleFile, rule_sources
     from rulescore.characters import visible
-    from rulescore.language.formats.base import FormatName, TableName
+    from rulescore.language.formats.base import TableName
+    from rulescore.language.formats.names import FormatName
     from rulescore.language.formats.writing import converted
     from rulescore.language.reading import read_rules
     from rulescore.reporting.files import require_absent, write_files

@@ -1,13 +1,10 @@
-"""Options that several commands share, and what was chosen with them, as data.
-
-Loads nothing but click: choices are spelt out here, and a test compares them with the enumerations they stand for.
-"""
+"""Options that several commands share, and what was chosen with them, as data. Loads nothing but click."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -16,169 +13,137 @@ import click
 from click.core import ParameterSource
 
 from rulescore.cli.progress import still
+from rulescore.language.formats.names import FormatName, WeighBy
 from rulescore.reporting.format import Format
+from rulescore.setting.choices import AT_LEAST_ONE, NOT_NEGATIVE, SECONDS, SHARE, THREADS, Bounds, Convention, FileFormat
 
-CONVENTIONS = ("definition", "appendix")
 CURVES = ("rank", "score")
 LAYOUTS = ("published",)
-RULE_FORMATS = (
-    "rulescore",
-    "amie",
-    "anyburl",
-    "desbordante",
-    "holoclean",
-    "mln",
-    "ncrl",
-    "neural-lp",
-    "prolog",
-    "psl",
-    "rnnlogic",
-    "uniker",
-)
-FACT_FORMATS = (
-    "text",
-    "parquet",
-    "ntriples",
-    "nquads",
-    "turtle",
-    "trig",
-    "rdfxml",
-    "numpy",
-    "amie",
-    "anyburl",
-    "neural-lp",
-    "expressgnn",
-    "psl",
-)
-WEIGHTS = ("confidence", "weight")
+RULE_FORMATS = tuple(one.value for one in FormatName)
+_FACT_FORMATS = tuple(one.value for one in FileFormat)
 DEFAULT_SCHEMA = "rulescore"
 _QUIET = "rulescore.quiet"
 _SPREADSHEET = "rulescore.spreadsheet"
+_PATH = click.Path(path_type=Path)
 
 Function = Callable[..., None]
 Decorator = Callable[[Function], Function]
 
 
+def _option(group: str, explained: str, *flags: str, **look: Any) -> Any:
+    """A field of `SettingChoice`: its default, and its option, which belongs to a group. Without `flags` the field names it."""
+    default = () if look.get("multiple") else look.get("default")
+    return field(default=default, metadata={"group": group, "flags": flags, "look": {"help": explained, **look}})
+
+
+def _whole(bounds: Bounds) -> click.IntRange:
+    return click.IntRange(bounds.words["ge"], bounds.words.get("le"))
+
+
+def _number(bounds: Bounds) -> click.FloatRange:
+    words = bounds.words
+    return click.FloatRange(words.get("ge", words.get("gt")), words.get("le"), min_open="gt" in words)
+
+
 @dataclass(frozen=True, slots=True)
 class SettingChoice:
-    """What a user said about the setting; None and () where nothing was said."""
+    """What a user said about the setting, and how it is said; None and () where nothing was said."""
 
     project: Path | None = None
-    project_option: Path | None = None
-    facts: tuple[str, ...] = ()
-    facts_format: str | None = None
-    negatives: tuple[str, ...] = ()
-    predictions: tuple[str, ...] = ()
-    predictions_format: str | None = None
-    rules: tuple[Path, ...] = ()
-    rules_format: str | None = None
-    min_confidence: float | None = None
-    min_support: int | None = None
-    max_length: int | None = None
-    head: tuple[str, ...] = ()
-    weigh_by: str | None = None
-    delimiter: str | None = None
-    header: bool | None = None
-    top_k: int | None = None
-    convention: str | None = None
-    distinct_variables: bool | None = None
-    roles: str | None = None
-    engine: str | None = None
-    memory_limit: str | None = None
-    threads: int | None = None
-    spill_folder: Path | None = None
-    timeout: float | None = None
-    trust: bool = False
-    allow_unrefutable: bool | None = None
-    truth: tuple[str, ...] = ()
-    domains: str | None = None
-
-
-_PATH = click.Path(path_type=Path)
-
-PROJECT: tuple[Decorator, ...] = (
-    click.argument("project", required=False, type=_PATH),
-    click.option("--project", "project_option", type=_PATH, help="The project file, as an option. [default: ./rulescore.toml]"),
-    click.option("--trust", is_flag=True, help="Let the project file run code, SQL and whatever else it asks for, this once."),
-)
-FACTS: tuple[Decorator, ...] = (
-    click.option("--facts", multiple=True, metavar="PATH|NAME=PATH", help="Observed facts: triples, or one predicate's facts."),
-    click.option(
-        "--facts-format",
-        type=click.Choice(FACT_FORMATS),
+    project_option: Path | None = _option(  # noqa: RUF009  # it returns a field
+        "project", "The project file, as an option. [default: ./rulescore.toml]", "--project", "project_option", type=_PATH
+    )
+    trust: bool = _option(
+        "project", "Let the project file run code, SQL and whatever else it asks for, this once.", is_flag=True, default=False
+    )
+    facts: tuple[str, ...] = _option(
+        "facts", "Observed facts: triples, or one predicate's facts.", multiple=True, metavar="PATH|NAME=PATH"
+    )
+    facts_format: str | None = _option(
+        "facts",
+        "The format of files of facts. [default: by ending and content]",
+        type=click.Choice(_FACT_FORMATS),
         metavar="NAME",
-        help="The format of files of facts. [default: by ending and content]",
-    ),
-    click.option("--delimiter", metavar="TEXT", help="What separates columns of text files: a character, `tab` or `space`."),
-    click.option("--header/--no-header", default=None, help="Whether text files begin with a line of column names."),
-)
-NEGATIVES: tuple[Decorator, ...] = (
-    click.option("--negatives", multiple=True, metavar="PATH|NAME=PATH", help="Facts known to be false."),
-)
-PREDICTIONS: tuple[Decorator, ...] = (
-    click.option(
-        "--predictions", multiple=True, metavar="MODEL=PATH|PATH", help="A model's predictions; a plain path names the model."
-    ),
-    click.option(
-        "--predictions-format",
-        type=click.Choice(FACT_FORMATS),
+    )
+    delimiter: str | None = _option("facts", "What separates columns of text files: a character, `tab` or `space`.", metavar="TEXT")
+    header: bool | None = _option(
+        "facts", "Whether text files begin with a line of column names.", "--header/--no-header", default=None
+    )
+    negatives: tuple[str, ...] = _option("negatives", "Facts known to be false.", multiple=True, metavar="PATH|NAME=PATH")
+    predictions: tuple[str, ...] = _option(
+        "predictions", "A model's predictions; a plain path names the model.", multiple=True, metavar="MODEL=PATH|PATH"
+    )
+    predictions_format: str | None = _option(
+        "predictions",
+        "The format of files of predictions. [default: by ending and content]",
+        type=click.Choice(_FACT_FORMATS),
         metavar="NAME",
-        help="The format of files of predictions. [default: by ending and content]",
-    ),
-    click.option("--top-k", type=click.IntRange(min=1), help="How many of the best answers to each query are kept."),
-)
-RULE_CHOICES: tuple[Decorator, ...] = (
-    click.option(
-        "--min-confidence", type=click.FloatRange(0, 1), metavar="X", help="Rules whose miner gives them as much confidence."
-    ),
-    click.option("--min-support", type=click.IntRange(min=0), metavar="N", help="Rules whose miner gives them as much support."),
-    click.option("--max-length", type=click.IntRange(min=1), metavar="N", help="Rules with at most so many atoms in the body."),
-    click.option("--head", multiple=True, metavar="PREDICATE", help="Rules about this predicate; repeatable."),
-)
-RULES: tuple[Decorator, ...] = (
-    click.option("--rules", multiple=True, type=_PATH, metavar="FILE", help="A rule file, ours or another tool's."),
-    click.option(
-        "--rules-format", type=click.Choice(RULE_FORMATS), metavar="NAME", help="The format of rule files. [default: by content]"
-    ),
-    *RULE_CHOICES,
-    click.option(
-        "--weigh-by",
-        type=click.Choice(WEIGHTS),
-        help="What the rules' tool says of each becomes its weight. [default: weights are 1]",
-    ),
-)
-SCORING: tuple[Decorator, ...] = (
-    click.option("--convention", type=click.Choice(CONVENTIONS), help="The way of counting. [default: definition]"),
-    click.option(
+    )
+    top_k: int | None = _option("predictions", "How many of the best answers to each query are kept.", type=_whole(AT_LEAST_ONE))
+    rules: tuple[Path, ...] = _option("rules", "A rule file, ours or another tool's.", multiple=True, type=_PATH, metavar="FILE")
+    rules_format: str | None = _option(
+        "rules", "The format of rule files. [default: by content]", type=click.Choice(RULE_FORMATS), metavar="NAME"
+    )
+    min_confidence: float | None = _option(
+        "rule choices", "Rules whose miner gives them as much confidence.", type=_number(SHARE), metavar="X"
+    )
+    min_support: int | None = _option(
+        "rule choices", "Rules whose miner gives them as much support.", type=_whole(NOT_NEGATIVE), metavar="N"
+    )
+    max_length: int | None = _option(
+        "rule choices", "Rules with at most so many atoms in the body.", type=_whole(AT_LEAST_ONE), metavar="N"
+    )
+    head: tuple[str, ...] = _option("rule choices", "Rules about this predicate; repeatable.", multiple=True, metavar="PREDICATE")
+    weigh_by: str | None = _option(
+        "rules",
+        "What the rules' tool says of each becomes its weight. [default: weights are 1]",
+        type=click.Choice([one.value for one in WeighBy]),
+    )
+    convention: str | None = _option(
+        "scoring", "The way of counting. [default: definition]", type=click.Choice([one.value for one in Convention])
+    )
+    distinct_variables: bool | None = _option(
+        "scoring",
+        "Whether two variables may not stand for one constant. [default: the convention's]",
         "--distinct-variables/--no-distinct-variables",
         default=None,
-        help="Whether two variables may not stand for one constant. [default: the convention's]",
-    ),
-    click.option(
-        "--roles", metavar="ROLE,…", help="Roles in which predictions count: body, head, refuter. [default: the convention's]"
-    ),
-)
-ALLOWANCE: tuple[Decorator, ...] = (
-    click.option(
-        "--allow-unrefutable",
+    )
+    roles: str | None = _option(
+        "scoring", "Roles in which predictions count: body, head, refuter. [default: the convention's]", metavar="ROLE,…"
+    )
+    engine: str | None = _option("engine", "The database that counts. [default: duckdb]", metavar="URL")
+    memory_limit: str | None = _option(
+        "engine", "The most memory the engine may use, such as 2GB. [DuckDB: half of the machine's]", metavar="SIZE"
+    )
+    threads: int | None = _option("engine", "How many threads the engine may use.", type=_whole(THREADS))
+    spill_folder: Path | None = _option("engine", "Where the engine puts what does not fit into memory.", type=_PATH)  # noqa: RUF009
+    timeout: float | None = _option(
+        "engine", "The most that one statement, or planning, may take.", type=_number(SECONDS), metavar="SECONDS"
+    )
+    allow_unrefutable: bool | None = _option(
+        "allowance",
+        "Score although nothing declared could refute any rule: a warning instead of an error.",
         is_flag=True,
         default=None,
-        help="Score although nothing declared could refute any rule: a warning instead of an error.",
-    ),
-)
-TRUTH: tuple[Decorator, ...] = (
-    click.option(
-        "--truth",
+    )
+    truth: tuple[str, ...] = _option(
+        "truth",
+        "Held-out facts, or a table's true values: accuracy beside the scores.",
         multiple=True,
         metavar="PATH|NAME=PATH",
-        help="Held-out facts, or a table's true values: accuracy beside the scores.",
-    ),
-    click.option(
-        "--domains",
+    )
+    domains: str | None = _option(
+        "truth",
+        "Domains and ranges of relations, or those that are observed: Sem@k beside the scores.",
         metavar="PATH|observed",
-        help="Domains and ranges of relations, or those that are observed: Sem@k beside the scores.",
-    ),
-)
+    )
+
+
+def _options(*groups: str) -> tuple[Decorator, ...]:
+    chosen = (one for one in fields(SettingChoice) if one.metadata.get("group") in groups)
+    return tuple(
+        click.option(*(one.metadata["flags"] or [f"--{one.name.replace('_', '-')}"]), **one.metadata["look"]) for one in chosen
+    )
 
 
 def _log_statements(context: click.Context, parameter: click.Parameter, chosen: bool) -> None:
@@ -191,19 +156,17 @@ def _log_statements(context: click.Context, parameter: click.Parameter, chosen: 
         context.call_on_close(log_no_more)
 
 
+PROJECT: tuple[Decorator, ...] = (click.argument("project", required=False, type=_PATH), *_options("project"))
+FACTS = _options("facts")
+NEGATIVES = _options("negatives")
+PREDICTIONS = _options("predictions")
+RULE_CHOICES = _options("rule choices")
+RULES = _options("rules", "rule choices")
+SCORING = _options("scoring")
+ALLOWANCE = _options("allowance")
+TRUTH = _options("truth")
 ENGINE: tuple[Decorator, ...] = (
-    click.option("--engine", metavar="URL", help="The database that counts. [default: duckdb]"),
-    click.option(
-        "--memory-limit", metavar="SIZE", help="The most memory the engine may use, such as 2GB. [DuckDB: half of the machine's]"
-    ),
-    click.option("--threads", type=click.IntRange(1, 1_024), help="How many threads the engine may use."),
-    click.option("--spill-folder", type=_PATH, help="Where the engine puts what does not fit into memory."),
-    click.option(
-        "--timeout",
-        type=click.FloatRange(min=0, min_open=True),
-        metavar="SECONDS",
-        help="The most that one statement, or planning, may take.",
-    ),
+    *_options("engine"),
     click.option(
         "--log-sql",
         is_flag=True,
@@ -221,7 +184,7 @@ def setting_options(decorators: tuple[Decorator, ...]) -> Decorator:
     def decorate(function: Function) -> Function:
         @wraps(function)
         def gathered(**given: Any) -> None:
-            chosen = {field.name: given.pop(field.name) for field in fields(SettingChoice) if field.name in given}
+            chosen = {one.name: given.pop(one.name) for one in fields(SettingChoice) if one.name in given}
             function(choice=SettingChoice(**chosen), **given)
 
         command: Function = gathered

@@ -10,7 +10,8 @@ from rulescore.language.syntax import Atom, Program, RowAtom, Rule, Test
 from rulescore.language.trees import Node, nodes_in
 from rulescore.logic.described import described_rules
 from rulescore.scoring.results import RuleInfo
-from rulescore.setting.model import ScoringOptions, SqlRule
+from rulescore.setting.model import SqlRule
+from rulescore.setting.options import ScoringOptions
 from rulescore.sql.sql_rules import relations_named
 
 

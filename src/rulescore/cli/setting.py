@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -13,25 +13,19 @@ from rulescore.arguments.tables import table_predictions, the_target_table
 from rulescore.arguments.truth import Truth, held_out
 from rulescore.cli.options import SettingChoice
 from rulescore.errors import Diagnostic, InputError, Source, meant
-from rulescore.language.formats.base import FormatName
-from rulescore.language.sources import RuleChoice, RuleSource, WeighBy
+from rulescore.language.formats.names import FormatName, WeighBy
+from rulescore.language.sources import RuleChoice, RuleSource
 from rulescore.readers.files import refuse_pipes_twice
 from rulescore.readers.sources import files_by_model, named_path, named_source
 from rulescore.reporting.format import DEFAULT_FILE_FORMATS
+from rulescore.setting.choices import Convention, FileFormat
 from rulescore.setting.gates import GateText
-from rulescore.setting.model import (
-    Convention,
-    EngineOptions,
-    HeldOut,
-    KeyedTable,
-    ModelPredictions,
-    PublishedFacts,
-    ScoringOptions,
-    Setting,
-)
-from rulescore.setting.request import FactFile, FileFormat
+from rulescore.setting.model import HeldOut, KeyedTable, ModelPredictions, PublishedFacts, Setting
+from rulescore.setting.options import Options
+from rulescore.setting.request import FactFile
 
 _Value = TypeVar("_Value")
+_Options = TypeVar("_Options", bound=Options)
 
 PROJECT_FILE = Path("rulescore.toml")
 _DELIMITERS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|"}
@@ -150,8 +144,8 @@ def _replaced(setting: Setting, choice: SettingChoice) -> Setting:
         rules=_chosen(made.rules or setting.rules, choice),
         predictions=_predictions(made.predictions or setting.predictions, choice.top_k),
         negatives=made.negatives or setting.negatives,
-        scoring=_scoring(setting.scoring, made.scoring, choice),
-        engine=_engine(setting.engine, choice),
+        scoring=_with_chosen(setting.scoring, made.scoring, choice),
+        engine=replace(_with_chosen(setting.engine, made.engine, choice), url=_given(choice.engine, setting.engine.url)),
         tables=setting.tables,
         functions=setting.functions,
         sql_rules=setting.sql_rules,
@@ -227,6 +221,7 @@ def _made(choice: SettingChoice) -> Setting:
         convention=choice.convention or Convention.DEFINITION,
         distinct_variables=choice.distinct_variables,
         roles=None if choice.roles is None else [name.strip() for name in choice.roles.split(",")],
+        allow_unrefutable=bool(choice.allow_unrefutable),
         memory_limit=choice.memory_limit,
         threads=choice.threads,
         spill_folder=choice.spill_folder,
@@ -260,27 +255,13 @@ def _predictions(given: tuple[ModelPredictions, ...], top_k: int | None) -> tupl
     return given if top_k is None else tuple(replace(predictions, top_k=top_k) for predictions in given)
 
 
-def _scoring(project: ScoringOptions, made: ScoringOptions, choice: SettingChoice) -> ScoringOptions:
-    return replace(
-        project,
-        convention=project.convention if choice.convention is None else made.convention,
-        distinct_variables=_given(made.distinct_variables, project.distinct_variables),
-        roles=_given(made.roles, project.roles),
-        allow_unrefutable=choice.allow_unrefutable or project.allow_unrefutable,
-    )
+def _with_chosen(project: _Options, made: _Options, choice: SettingChoice) -> _Options:
+    """The options of the project file, with those that the user chose."""
+    names = (one.name for one in fields(project) if getattr(choice, one.name, None) is not None)
+    return replace(project, **{name: getattr(made, name) for name in names})
 
 
-def _engine(project: EngineOptions, choice: SettingChoice) -> EngineOptions:
-    return EngineOptions(
-        url=project.url if choice.engine is None else choice.engine,
-        memory_limit=_given(choice.memory_limit, project.memory_limit),
-        threads=_given(choice.threads, project.threads),
-        spill_folder=_given(choice.spill_folder, project.spill_folder),
-        timeout=_given(choice.timeout, project.timeout),
-    )
-
-
-def _given(chosen: _Value | None, otherwise: _Value | None) -> _Value | None:
+def _given(chosen: _Value | None, otherwise: _Value) -> _Value:
     return otherwise if chosen is None else chosen
 
 

@@ -14,7 +14,7 @@ from rulescore.counting.parameters import integer_columns
 from rulescore.engines.base import Engine
 from rulescore.loading.facts import Loaded
 from rulescore.logic.plan import Group
-from rulescore.setting.model import Role
+from rulescore.setting.choices import Role
 from rulescore.sql.build import Select, drop
 from rulescore.sql.horn import chain_predictions as sql
 from rulescore.sql.horn import halves as half_sql

@@ -17,7 +17,7 @@ from rulescore.logic.proximity import Proximity, proximity
 from rulescore.logic.questions import Question, questions, rounds_before, test_places
 from rulescore.logic.schema import Schema
 from rulescore.logic.tolerances import DataTolerance
-from rulescore.setting.model import Role
+from rulescore.setting.choices import Role
 from rulescore.sql.build import Select, drop, name, select, table, union_all
 from rulescore.sql.formula.branches import taken_part_through
 from rulescore.sql.formula.changes import can_be_inside

@@ -17,7 +17,7 @@ from rulescore.logic.estimates import Sizes, estimated_groundings, shape_text
 from rulescore.logic.horn_refutation import Refutations, opposed_both_ways
 from rulescore.logic.plan import Bound, Group, Judge, Plan, ShapeTest
 from rulescore.progress import is_heard, tell
-from rulescore.setting.model import Role
+from rulescore.setting.choices import Role
 from rulescore.sql.build import Select, select, union_all
 from rulescore.sql.horn import claims as claim_sql
 from rulescore.sql.horn import conditions as condition_sql

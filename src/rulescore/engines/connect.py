@@ -8,7 +8,7 @@ from rulescore.engines.base import Engine
 from rulescore.engines.log import follow_environment
 from rulescore.errors import Diagnostic, InputError, MissingExtraError, masked_address
 from rulescore.hidden_pandas import show_pandas
-from rulescore.setting.model import EngineOptions
+from rulescore.setting.options import EngineOptions
 
 _POSTGRES = ("postgresql://", "postgres://")
 _SPARK = ("spark://", "sc://")

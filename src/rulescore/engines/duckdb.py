@@ -14,7 +14,7 @@ from rulescore.engines.base import Capabilities, Engine
 from rulescore.engines.spill_folder import SpillFolder
 from rulescore.engines.worker import Worker
 from rulescore.errors import Diagnostic, EngineError, InputError
-from rulescore.setting.model import EngineOptions
+from rulescore.setting.options import EngineOptions
 from rulescore.sql.build import Statement
 from rulescore.sql.dialects import DUCKDB, text
 from rulescore.sql.keys import DOUBLE_TEXT

@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 
-from rulescore.errors import Diagnostic, InputError, Source
-from rulescore.language.formats.base import WEIGHT_TAG, FormatName
+from rulescore.errors import Diagnostic, InputError, Source, place_of
+from rulescore.language.formats.base import WEIGHT_TAG
+from rulescore.language.formats.names import FormatName, WeighBy
 from rulescore.language.syntax import Atom, Program, RowAtom, Rule
 from rulescore.language.trees import atoms_in
-
-
-class WeighBy(StrEnum):
-    """The figure that a tool states of a rule and that becomes its weight in scores."""
-
-    CONFIDENCE = "confidence"
-    WEIGHT = "weight"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +45,7 @@ class RuleChoice:
                 if given and given[0] < 0:
                     message = f"the weight of a rule is {given[0]:g}, and weights of scores are 0 or more"
                     helps = ("leave the rule out, or weigh by something else",)
-                    raise InputError(Diagnostic("E157", message, None if rule.span is None else rule.span.place(), helps=helps))
+                    raise InputError(Diagnostic("E157", message, place_of(rule.span), helps=helps))
                 return replace(rule, weight=given[0]) if given else rule
             case None:
                 return rule

@@ -29,7 +29,6 @@ from rulescore.sql.stored import insert
 _STAGED_ROWS = 250_000
 
 _KEYS = name("key")
-_NO_PREDICTIONS = {"distinct": 0, "already_observed": 0, "queries": 0}
 
 
 @dataclass

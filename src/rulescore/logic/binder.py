@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from rulescore.errors import Diagnostic, Span
+from rulescore.errors import Diagnostic, Span, place_of
 from rulescore.language.syntax import (
     Aggregate,
     And,
@@ -206,7 +206,7 @@ class Binder:
                 problem = Diagnostic(
                     "E202",
                     f"{what} is unsafe here: it is a variable that only one side of `or` binds",
-                    atom.span.place() if atom.span else None,
+                    place_of(atom.span),
                     notes=("each value of it would be a grounding of its own",),
                     helps=("write two rules, or name it in every part of the `or`",),
                 )
@@ -221,7 +221,7 @@ class Binder:
                     yield atom
 
     def _report(self, code: str, message: str, span: Span | None, advice: str) -> None:
-        problem = Diagnostic(code, message, span.place() if span is not None else None, helps=(advice,))
+        problem = Diagnostic(code, message, place_of(span), helps=(advice,))
         if problem not in self.problems:
             self.problems.append(problem)
 

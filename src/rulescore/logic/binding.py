@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from rulescore.errors import Diagnostic
+from rulescore.errors import Diagnostic, place_of
 from rulescore.language.syntax import (
     And,
     Atom,
@@ -121,7 +121,7 @@ def unsafe(variable: Variable, why: str, *, alternatives: bool = False) -> Diagn
     return Diagnostic(
         "E202",
         f"variable `{variable.name}` is unsafe: {why}",
-        variable.span.place() if variable.span else None,
+        place_of(variable.span),
         "not bound",
         notes=(f"{where}a variable is bound by a positive atom, or by `=` or `let` to constants and bound variables",),
         helps=(f"add an atom that mentions `{variable.name}`",),
@@ -138,7 +138,7 @@ def head_problems(head: Head, known: Collection[str]) -> Iterator[Diagnostic]:
         yield Diagnostic(
             "E201",
             f"head variable `{name}` is not bound by the body",
-            variable.span.place() if variable.span else None,
+            place_of(variable.span),
             "not bound",
             notes=("every head variable must occur in the body",),
             helps=(f"add a body atom that mentions `{name}`, or use a constant",),
@@ -152,7 +152,7 @@ def wildcard_problems(head: Atom | RowAtom) -> Iterator[Diagnostic]:
             yield Diagnostic(
                 "E208",
                 "a head cannot have `_`",
-                term.span.place() if term.span else None,
+                place_of(term.span),
                 "stands for nothing the body binds",
                 helps=("name the variable and bind it in the body",),
             )

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cache
 
 from rulescore.deadline import look_at_the_clock
-from rulescore.errors import Diagnostic, Severity
+from rulescore.errors import Diagnostic, Severity, place_of
 from rulescore.language.builtins import TESTS, gives_value
 from rulescore.language.syntax import (
     Aggregate,
@@ -78,7 +78,7 @@ def _pair(statement: IncompatiblePair, left: Atom, right: Atom) -> Iterator[Diag
         yield Diagnostic(
             "E207",
             f"`{left.predicate}` cannot be incompatible with itself",
-            statement.span.place() if statement.span else None,
+            place_of(statement.span),
             helps=(f"for asymmetry write the arguments the other way round in the second `{left.predicate}`",),
         )
 
@@ -89,7 +89,7 @@ def _group(statement: IncompatibleGroup, predicates: tuple[str, ...]) -> Iterato
             yield Diagnostic(
                 "E207",
                 f"`{predicate}` cannot be incompatible with itself",
-                statement.span.place() if statement.span else None,
+                place_of(statement.span),
                 "named twice",
                 helps=("name each predicate once",),
             )
@@ -103,7 +103,7 @@ def _without_variables(program: Program) -> Iterator[Diagnostic]:
             yield Diagnostic(
                 "W205",
                 "this rule has no variables",
-                rule.span.place() if rule.span else None,
+                place_of(rule.span),
                 notes=("variables begin with a capital letter or a question mark; anything else is a constant",),
                 severity=Severity.WARNING,
             )
@@ -119,7 +119,7 @@ def _idle_aggregates(program: Program) -> Iterator[Diagnostic]:
                 yield Diagnostic(
                     "W207",
                     f"this `{aggregate.function}` has no variable of its own",
-                    aggregate.span.place() if aggregate.span else None,
+                    place_of(aggregate.span),
                     notes=("a variable that occurs outside of an aggregate has one value in it",),
                     helps=("give the variable that it is to range over another name",),
                     severity=Severity.WARNING,
@@ -138,7 +138,7 @@ def _duplicate_names(program: Program, names: Iterable[str]) -> Iterator[Diagnos
             yield Diagnostic(
                 "E204",
                 f"two rules are named `{name}`",
-                rule.span.place() if rule.span else None,
+                place_of(rule.span),
                 "the second",
                 notes=(f"the first is at {other.place()}",) if other else (),
                 helps=("give one of them another name",),
@@ -186,7 +186,7 @@ def _duplicate_rules(program: Program, names: Iterable[str]) -> Iterator[Diagnos
             yield Diagnostic(
                 "W201",
                 f"rule `{name}` says the same as rule `{first[said]}`",
-                rule.span.place() if rule.span else None,
+                place_of(rule.span),
                 notes=("both count",),
                 severity=Severity.WARNING,
             )
@@ -229,7 +229,7 @@ def _arity_clashes(program: Program, vocabulary: Vocabulary, elsewhere: Callable
             yield Diagnostic(
                 "E203",
                 f"`{predicate}` has {arity} argument{'s' if arity != 1 else ''} here and {known} in {where}",
-                span.place() if span else None,
+                place_of(span),
                 f"{arity} argument{'s' if arity != 1 else ''}",
                 helps=(f"write `{predicate}` with {known} argument{'s' if known != 1 else ''}",),
             )
@@ -251,7 +251,7 @@ def two_arities(statement: Statement, arities: Mapping[str, int | None]) -> Diag
     return Diagnostic(
         "E203",
         "incompatible predicates must have one number of arguments",
-        statement.span.place() if statement.span else None,
+        place_of(statement.span),
         notes=(", ".join(f"`{p}` has {n}" for p, n in arities.items()),),
     )
 
@@ -296,7 +296,7 @@ def _unknown_predicates(
                 yield Diagnostic(
                     "E205",
                     f"predicate `{predicate}` has no facts anywhere",
-                    span.place() if span else None,
+                    place_of(span),
                     f"did you mean `{close}`?",
                     notes=left_out,
                     helps=(f"if the name is right, declare it: `predicate {predicate}/{arities.get(predicate, 2)}.`",),
@@ -305,7 +305,7 @@ def _unknown_predicates(
                 yield Diagnostic(
                     "W203",
                     f"predicate `{predicate}` has no facts in the data or in any model's predictions",
-                    span.place() if span else None,
+                    place_of(span),
                     notes=left_out,
                     severity=Severity.WARNING,
                 )
@@ -372,7 +372,7 @@ def _unused(program: Program) -> Iterator[Diagnostic]:
             yield Diagnostic(
                 "W202",
                 "no rule's head is concerned by this declaration" if concerned is heads else f"no rule uses `{about[0]}`",
-                statement.span.place() if statement.span else None,
+                place_of(statement.span),
                 severity=Severity.WARNING,
             )
 

@@ -8,7 +8,8 @@ from functools import cache
 from rulescore.errors import Diagnostic
 from rulescore.language.syntax import Atom, Falsity, Rule
 from rulescore.logic.refutation import Declared, Opponent
-from rulescore.setting.model import Convention, Role, ScoringOptions
+from rulescore.setting.choices import Convention, Role
+from rulescore.setting.options import ScoringOptions
 
 _ROLES = {
     Convention.DEFINITION: frozenset({Role.BODY, Role.HEAD}),

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from rulescore.language.names import rule_names
 from rulescore.language.printer import print_rule
 from rulescore.language.syntax import Falsity, Program, Rule
-from rulescore.logic.tautologies import is_tautology
+from rulescore.logic.self_evident import is_tautology
 from rulescore.scoring.results import RuleInfo
-from rulescore.setting.model import ScoringOptions, SqlRule
+from rulescore.setting.model import SqlRule
+from rulescore.setting.options import ScoringOptions
 
 
 def described_rules(program: Program, options: ScoringOptions, further: Sequence[SqlRule] = ()) -> tuple[RuleInfo, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import count
 
-from rulescore.errors import Diagnostic
+from rulescore.errors import Diagnostic, place_of
 from rulescore.language.printer import print_statement
 from rulescore.language.syntax import (
     And,
@@ -154,7 +154,7 @@ class _Head:
         missing = [one for one in relation.key if one not in given]
         if missing or len(given) == len(relation.key):
             what = f"does not name the key `{missing[0]}`" if missing else "names nothing but the key"
-            place = atom.span.place() if atom.span else None
+            place = place_of(atom.span)
             helps = ("a head says which attribute of which row follows: name the key and the attribute",)
             self._resolver.problems.append(Diagnostic("E276", f"the head {what} of `{atom.table}`", place, helps=helps))
             return

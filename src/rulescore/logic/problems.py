@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from rulescore.errors import Diagnostic, Severity, Span, suggestion
+from rulescore.errors import Diagnostic, Severity, Span, place_of, suggestion
 from rulescore.language.cursor import DEEPEST
 from rulescore.language.printer import print_term
 from rulescore.language.syntax import Atom, Condition, Constant, Expression, RowAtom, Test, Variable
@@ -36,7 +36,7 @@ class Report:
         """Warn of a rule without groundings: the values that it joins are never equal."""
         message = f"nothing can be `{variable.rpartition(' ')[2]}`: its values have one type here and another elsewhere"
         helps = ("convert one of them where it is read: values of different types are never equal",)
-        place = span.place() if span is not None else None
+        place = place_of(span)
         problem = Diagnostic("W210", message, place, notes=tuple(notes), helps=helps, severity=Severity.WARNING)
         if problem not in self.found:
             self.found.append(problem)
@@ -97,7 +97,7 @@ class Report:
         self.report("E282", message, node.span, advice)
 
     def report(self, code: str, message: str, span: Span | None, advice: str | None) -> None:
-        place = span.place() if span is not None else None
+        place = place_of(span)
         problem = Diagnostic(code, message, place, helps=(advice,) if advice else ())
         if problem not in self.found:
             self.found.append(problem)
@@ -114,7 +114,7 @@ def wrong_type(term: Constant, where: str, kinds: Collection[ValueType | None]) 
         )
         wanted = f'a string, "{print_term(term)}"' if set(kinds) == {ValueType.STRING} else "a constant of that type"
         advice = f"write {wanted}, or declare the column's type where the data are read"
-    return Diagnostic("E206", message, term.span.place() if term.span else None, own, helps=(advice,))
+    return Diagnostic("E206", message, place_of(term.span), own, helps=(advice,))
 
 
 def print_column(relation: Relation, column: str) -> str:

@@ -10,7 +10,8 @@ import pyarrow as pa
 from rulescore.readers.files import InputFile
 from rulescore.readers.frames import arrow_table
 from rulescore.readers.text import find_dialect, stream
-from rulescore.setting.request import FileFormat, Request
+from rulescore.setting.choices import FileFormat
+from rulescore.setting.request import Request
 
 _BLANKS = re.compile(r"[\s-]+")
 

@@ -19,8 +19,9 @@ from rulescore.readers.strangers import rule_file, stranger
 from rulescore.readers.text_problems import MOST_PROBLEMS, at_most, encoding_problem, printable
 from rulescore.readers.tools import amie, anyburl, expressgnn, neural_lp, psl
 from rulescore.readers.tools.facts import Facts, Fault
+from rulescore.setting.choices import FileFormat
 from rulescore.setting.model import FactBatch, Recognised
-from rulescore.setting.request import FileFormat, Request
+from rulescore.setting.request import Request
 
 READERS: dict[FileFormat, ModuleType] = {
     FileFormat.AMIE: amie,

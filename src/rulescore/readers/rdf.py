@@ -18,8 +18,9 @@ from rulescore.readers.layout import column_problem
 from rulescore.readers.lines import open_bytes
 from rulescore.readers.text_problems import at_most
 from rulescore.readers.tools.rdf import RdfFault, Syntax, TermError, faults, statements
+from rulescore.setting.choices import FileFormat
 from rulescore.setting.model import FactBatch
-from rulescore.setting.request import ColumnType, FileFormat, Request
+from rulescore.setting.request import ColumnType, Request
 from rulescore.values.keys import key_of
 from rulescore.values.moments import parse_moment
 from rulescore.values.types import Value

@@ -20,8 +20,9 @@ from rulescore.readers.rdf import RDF_ENDINGS, SYNTAXES, read_rdf
 from rulescore.readers.text import read_text
 from rulescore.readers.text_problems import at_most
 from rulescore.readers.triples import are_triples, triples_table
+from rulescore.setting.choices import FileFormat
 from rulescore.setting.model import FactBatch, FactSource, FactStream, FactTable, HiddenIds, NativeSource, PublishedFacts, Setting
-from rulescore.setting.request import DELIMITERS_ARE, FactFile, FileFormat, Request, is_delimiter
+from rulescore.setting.request import DELIMITERS_ARE, FactFile, Request, is_delimiter
 from rulescore.values.keys import has_lone_surrogate
 
 FORMATS_BY_ENDING = {

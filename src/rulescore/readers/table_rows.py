@@ -30,8 +30,9 @@ from rulescore.readers.rdf import SYNTAXES
 from rulescore.readers.sources import file_format
 from rulescore.readers.text import QuotingError, TextDialect, find_dialect, stream
 from rulescore.readers.text_problems import find_problems
+from rulescore.setting.choices import FileFormat
 from rulescore.setting.model import NativeSource, RowStream
-from rulescore.setting.request import ColumnType, FactFile, FileFormat, Request
+from rulescore.setting.request import ColumnType, FactFile, Request
 from rulescore.values.moments import microseconds
 from rulescore.values.types import MOMENTS, Value, ValueType
 

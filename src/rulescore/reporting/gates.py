@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rulescore.characters import visible
-from rulescore.errors import Diagnostic, InputError, located
+from rulescore.errors import Diagnostic, InputError, located, place_of
 from rulescore.reporting.cells import of_all, shown
 from rulescore.reporting.listing import CellKind
 from rulescore.reporting.saved import load
@@ -47,7 +47,7 @@ def saved_results(gates: Iterable[Gate]) -> dict[str, Evaluation]:
         match gate.condition:
             case Worse(baseline, span=span) if baseline not in found:
                 try:
-                    with located(None if span is None else span.place()):
+                    with located(place_of(span)):
                         found[baseline] = load(Path(baseline))
                 except InputError as error:
                     problems.extend(error.problems)

@@ -8,26 +8,6 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-KEYWORDS = frozenset(
-    {
-        "$ref",
-        "oneOf",
-        "type",
-        "enum",
-        "const",
-        "minimum",
-        "maximum",
-        "pattern",
-        "required",
-        "properties",
-        "additionalProperties",
-        "items",
-        "minItems",
-    }
-)
-"""The keywords that we check."""
-SILENT = frozenset({"$schema", "$defs", "title", "description", "format"})
-
 _TYPES: dict[str, tuple[type, ...]] = {
     "string": (str,),
     "integer": (int,),

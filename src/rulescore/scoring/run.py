@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Self
 
-from rulescore.language.formats.base import FormatName
+from rulescore.language.formats.names import FormatName
 from rulescore.language.sources import EVERY_RULE, RuleSource
 from rulescore.readers.inputs import Input
 from rulescore.setting.model import Setting

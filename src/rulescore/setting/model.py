@@ -11,21 +11,9 @@ import pyarrow as pa
 
 from rulescore.errors import Place, Source
 from rulescore.language.syntax import And, Expression, Kind
+from rulescore.setting.options import EngineOptions, ScoringOptions
 from rulescore.setting.request import Request, chosen
 from rulescore.values.types import Value
-
-
-class Convention(StrEnum):
-    DEFINITION = "definition"
-    APPENDIX = "appendix"
-
-
-class Role(StrEnum):
-    """The places of a grounding in which a prediction can stand."""
-
-    BODY = "body"
-    HEAD = "head"
-    REFUTER = "refuter"
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,32 +296,6 @@ def origins_of(predictions: ModelPredictions) -> list[str]:
     return [*files, *stored, *(table.rows.origin for table in predictions.tables)]
 
 
-@dataclass(frozen=True, slots=True)
-class EngineOptions:
-    """`timeout`: the most seconds that one statement, or planning, may take. `url` may hold a password, so `repr` leaves it out.
-    `session`: a session of the caller's, used instead of one at an address."""
-
-    url: str = field(default="duckdb", repr=False)
-    memory_limit: str | None = None
-    threads: int | None = None
-    spill_folder: Path | None = None
-    timeout: float | None = None
-    session: object | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ScoringOptions:
-    """What we count. `distinct_variables` and `roles` are the convention's own unless given. `allow_unrefutable`: score predictions
-    even if no rule can be refuted."""
-
-    convention: Convention = Convention.DEFINITION
-    distinct_variables: bool | None = None
-    roles: frozenset[Role] | None = None
-    weights: dict[str, float] = field(default_factory=dict)
-    kinds: dict[str, Kind] = field(default_factory=dict)
-    allow_unrefutable: bool = False
-
-
 class Ties(StrEnum):
     """The rank of an answer among answers of equal score: their best rank, the mean of best and worst, or their worst."""
 
@@ -385,8 +347,8 @@ class Setting:
     rules: tuple[Source, ...]
     predictions: tuple[ModelPredictions, ...] = ()
     negatives: tuple[FactSource, ...] = ()
-    scoring: ScoringOptions = ScoringOptions()
-    engine: EngineOptions = EngineOptions()
+    scoring: ScoringOptions = field(default_factory=ScoringOptions)
+    engine: EngineOptions = field(default_factory=EngineOptions)
     tables: tuple[KeyedTable, ...] = ()
     functions: tuple[Function, ...] = ()
     sql_rules: tuple[SqlRule, ...] = ()

@@ -9,24 +9,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from rulescore.errors import Diagnostic, InputError, meant
+from rulescore.setting.choices import FileFormat
 
 Choice = TypeVar("Choice", bound=StrEnum)
-
-
-class FileFormat(StrEnum):
-    TEXT = "text"
-    PARQUET = "parquet"
-    NTRIPLES = "ntriples"
-    NQUADS = "nquads"
-    TURTLE = "turtle"
-    TRIG = "trig"
-    RDFXML = "rdfxml"
-    NUMPY = "numpy"
-    AMIE = "amie"
-    ANYBURL = "anyburl"
-    NEURAL_LP = "neural-lp"
-    EXPRESSGNN = "expressgnn"
-    PSL = "psl"
 
 
 class Arrangement(StrEnum):

@@ -12,12 +12,12 @@ import rulescore
 from case_files import all_cases
 from other_rules import problem, reading, rules
 from rulescore.arguments.python import make_setting
-from rulescore.cli.options import RULE_FORMATS
 from rulescore.errors import InputError, Source
-from rulescore.language.formats.base import FormatName, RuleFormat
+from rulescore.language.formats.base import RuleFormat
+from rulescore.language.formats.names import FormatName, WeighBy
 from rulescore.language.formats.table import FORMATS, recognise
 from rulescore.language.reading import read_rules
-from rulescore.language.sources import RuleChoice, RuleSource, WeighBy
+from rulescore.language.sources import RuleChoice, RuleSource
 from rulescore.reporting.json import schema
 
 ANYBURL = """\
@@ -29,9 +29,8 @@ ANYBURL = """\
 FACTS = [("a", "sister", "b"), ("b", "father", "c"), ("a", "mother", "c"), ("e", "husband", "f")]
 
 
-def test_every_format_is_in_the_table_and_on_the_command_line() -> None:
+def test_every_format_is_in_the_table() -> None:
     assert set(FORMATS) == set(FormatName) - {FormatName.RULESCORE}
-    assert list(RULE_FORMATS) == list(FormatName)
 
 
 def test_no_rule_of_a_case_is_taken_for_another_tool_s() -> None:

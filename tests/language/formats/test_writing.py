@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rulescore.errors import InputError, Source
-from rulescore.language.formats.base import FormatName
+from rulescore.language.formats.names import FormatName
 from rulescore.language.formats.table import FORMATS, recognise
 from rulescore.language.formats.writing import UnfitError, converted, written
 from rulescore.language.parser import parse, parse_rule

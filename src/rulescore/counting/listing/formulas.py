@@ -41,7 +41,7 @@ from rulescore.logic.resolved_trees import with_values
 from rulescore.logic.schema import NEGATIVE
 from rulescore.logic.tolerances import is_in_percent
 from rulescore.scoring.violation import Aggregated, ComparedValues, CountedBy, Fact, Refuter, Violation
-from rulescore.setting.model import Role
+from rulescore.setting.choices import Role
 from rulescore.sql.build import Select, drop, name
 from rulescore.sql.formula import listing as sql
 from rulescore.sql.formula.counts import fields_of, variable

@@ -17,7 +17,7 @@ from rulescore.logic.normal import Bound, Fixed, Free, NormalRule, PatternAtom, 
 from rulescore.logic.plan import ConditionShape, Group, Judge, Parameter, ShapeSlot
 from rulescore.logic.planner import plan, variable_numbers
 from rulescore.scoring.violation import CountedBy, Fact, Refuter, Violation
-from rulescore.setting.model import Role
+from rulescore.setting.choices import Role
 from rulescore.sql.build import Select, argument, drop
 from rulescore.sql.horn import claims as claim_sql
 from rulescore.sql.horn import conditions as condition_sql

@@ -22,7 +22,7 @@ from rulescore.engines.postgres.address import connected
 from rulescore.engines.postgres.catalogue import PostgresCatalogue
 from rulescore.engines.worker import Worker, took_too_long
 from rulescore.errors import Diagnostic, EngineError, InputError, UncertainError
-from rulescore.setting.model import EngineOptions
+from rulescore.setting.options import EngineOptions
 from rulescore.sql.build import Statement, table, tree
 from rulescore.sql.dialects import POSTGRES, POSTGRES_BEFORE_17, text
 from rulescore.sql.dialects.postgres.letters import COLLATION

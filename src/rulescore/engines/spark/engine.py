@@ -22,7 +22,7 @@ from rulescore.engines.spark.catalogue import SparkCatalogue
 from rulescore.engines.spark.session import SparkConnection, is_remote, open_session, quiet, refuse_options
 from rulescore.engines.worker import Worker
 from rulescore.errors import Diagnostic, EngineError, InputError
-from rulescore.setting.model import EngineOptions
+from rulescore.setting.options import EngineOptions
 from rulescore.sql.build import PREFIX, Statement, tree
 from rulescore.sql.build import name as reserved
 from rulescore.sql.dialects import SPARK, text

@@ -21,7 +21,7 @@ from pyspark.sql import SparkSession
 
 from rulescore.engines.spark.java import java_home
 from rulescore.errors import Diagnostic, InputError, masked
-from rulescore.setting.model import EngineOptions
+from rulescore.setting.options import EngineOptions
 
 LOCAL, MASTER, CONNECT = "spark://local[", "spark://", "sc://"
 

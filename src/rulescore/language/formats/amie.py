@@ -15,7 +15,6 @@ from pathlib import PurePath
 from rulescore.errors import Diagnostic, Severity, Source, Span
 from rulescore.language.formats.base import (
     LOG,
-    FormatName,
     Found,
     MisreadError,
     RuleFormat,
@@ -26,6 +25,7 @@ from rulescore.language.formats.base import (
     share,
     some,
 )
+from rulescore.language.formats.names import FormatName
 from rulescore.language.syntax import Atom, Comparison, Condition, Constant, Operator, Rule, Variable
 
 _TITLE = "AMIE"

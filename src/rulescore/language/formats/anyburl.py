@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from rulescore.errors import Source, Span
 from rulescore.language.formats.base import (
     NUMBER,
-    FormatName,
     Found,
     MisreadError,
     RuleFormat,
@@ -22,6 +21,7 @@ from rulescore.language.formats.base import (
     read_lines,
     share,
 )
+from rulescore.language.formats.names import FormatName
 from rulescore.language.syntax import And, Atom, Constant, Rule, Term, Variable
 
 _TITLE = "AnyBURL"

@@ -6,29 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 from rulescore.errors import Diagnostic, Source, Span
 from rulescore.language.bodies import MOST_ATOMS
+from rulescore.language.formats.names import FormatName
 from rulescore.language.syntax import And, Atom, Condition, Head, Rule, Term, Variable
-
-
-class FormatName(StrEnum):
-    """The names by which users choose a format; the first is our own language."""
-
-    RULESCORE = "rulescore"
-    AMIE = "amie"
-    ANYBURL = "anyburl"
-    DESBORDANTE = "desbordante"
-    HOLOCLEAN = "holoclean"
-    MLN = "mln"
-    NCRL = "ncrl"
-    NEURAL_LP = "neural-lp"
-    PROLOG = "prolog"
-    PSL = "psl"
-    RNNLOGIC = "rnnlogic"
-    UNIKER = "uniker"
-
 
 EMPTY_BODY = "with an empty body"
 LOG = "lines of log"

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from functools import partial
 
 from rulescore.errors import Source, Span
-from rulescore.language.formats.base import FormatName, Found, MisreadError, RuleFormat, TableName, mostly, read_lines
+from rulescore.language.formats.base import Found, MisreadError, RuleFormat, TableName, mostly, read_lines
+from rulescore.language.formats.names import FormatName
 from rulescore.language.formats.tuples import TupleCell, TupleComparison, constant, denial, the_table
 from rulescore.language.syntax import Constant, Operator, Rule
 

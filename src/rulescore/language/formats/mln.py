@@ -14,7 +14,6 @@ from functools import partial
 from rulescore.errors import Source, Span
 from rulescore.language.formats.base import (
     NUMBER,
-    FormatName,
     Found,
     MisreadError,
     RuleFormat,
@@ -26,6 +25,7 @@ from rulescore.language.formats.base import (
     rule_of,
     weight_tags,
 )
+from rulescore.language.formats.names import FormatName
 from rulescore.language.syntax import Atom, Constant, Falsity, Head, Kind, Or, Rule, Term, Variable
 
 _TITLE = "MLN"

@@ -7,18 +7,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from rulescore.errors import Source, Span
-from rulescore.language.formats.base import (
-    FormatName,
-    Found,
-    MisreadError,
-    RuleFormat,
-    TableName,
-    inverted,
-    mostly,
-    path,
-    read_lines,
-    rule_of,
-)
+from rulescore.language.formats.base import Found, MisreadError, RuleFormat, TableName, inverted, mostly, path, read_lines, rule_of
+from rulescore.language.formats.names import FormatName
 from rulescore.language.formats.neural_lp import START, stated_confidence
 from rulescore.language.syntax import Rule
 

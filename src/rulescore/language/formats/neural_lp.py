@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from rulescore.errors import Source, Span
 from rulescore.language.formats.base import (
     NUMBER,
-    FormatName,
     Found,
     MisreadError,
     RuleFormat,
@@ -19,6 +18,7 @@ from rulescore.language.formats.base import (
     read_lines,
     rule_of,
 )
+from rulescore.language.formats.names import FormatName
 from rulescore.language.syntax import Atom, Rule, Variable
 
 _TITLE = "Neural-LP"

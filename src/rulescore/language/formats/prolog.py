@@ -10,17 +10,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from rulescore.errors import Source, Span
-from rulescore.language.formats.base import (
-    LOG,
-    FormatName,
-    Found,
-    MisreadError,
-    RuleFormat,
-    SetAsideError,
-    TableName,
-    problem_at,
-    rule_of,
-)
+from rulescore.language.formats.base import LOG, Found, MisreadError, RuleFormat, SetAsideError, TableName, problem_at, rule_of
+from rulescore.language.formats.names import FormatName
 from rulescore.language.syntax import Atom, Comparison, Condition, Constant, Not, Operator, Rule, Term, Variable, Wildcard
 
 _TITLE = "Prolog"

@@ -10,7 +10,6 @@ from dataclasses import replace
 from rulescore.errors import Source, Span
 from rulescore.language.formats.base import (
     NUMBER,
-    FormatName,
     Found,
     MisreadError,
     RuleFormat,
@@ -21,6 +20,7 @@ from rulescore.language.formats.base import (
     some,
     weight_tags,
 )
+from rulescore.language.formats.names import FormatName
 from rulescore.language.syntax import Atom, Comparison, Constant, Kind, Not, Operator, Or, Rule, Variable
 
 _TITLE = "PSL"

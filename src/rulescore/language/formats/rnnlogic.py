@@ -9,17 +9,8 @@ from functools import partial
 from itertools import pairwise
 
 from rulescore.errors import Diagnostic, InputError, Place, Source, Span
-from rulescore.language.formats.base import (
-    FormatName,
-    Found,
-    MisreadError,
-    RuleFormat,
-    TableName,
-    mostly,
-    path,
-    read_lines,
-    rule_of,
-)
+from rulescore.language.formats.base import Found, MisreadError, RuleFormat, TableName, mostly, path, read_lines, rule_of
+from rulescore.language.formats.names import FormatName
 from rulescore.language.syntax import Atom, Rule, Variable
 
 _TITLE = "RNNLogic"

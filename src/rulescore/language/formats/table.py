@@ -19,7 +19,8 @@ from rulescore.language.formats import (
     rnnlogic,
     uniker,
 )
-from rulescore.language.formats.base import FormatName, RuleFormat
+from rulescore.language.formats.base import RuleFormat
+from rulescore.language.formats.names import FormatName
 
 FORMATS: dict[FormatName, RuleFormat] = {
     one.name: one

@@ -9,7 +9,6 @@ from itertools import pairwise
 from rulescore.errors import Source, Span
 from rulescore.language.formats.base import (
     NUMBER,
-    FormatName,
     Found,
     MisreadError,
     RuleFormat,
@@ -20,6 +19,7 @@ from rulescore.language.formats.base import (
     rule_of,
     weight_tags,
 )
+from rulescore.language.formats.names import FormatName
 from rulescore.language.syntax import Atom, Rule, Variable
 
 _TITLE = "UniKER"

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from rulescore.errors import Diagnostic, InputError, Severity, Source, place_of
 from rulescore.language.formats import anyburl, mln, uniker
-from rulescore.language.formats.base import WEIGHT_TAG, FormatName, RuleFormat
+from rulescore.language.formats.base import WEIGHT_TAG, RuleFormat
+from rulescore.language.formats.names import FormatName
 from rulescore.language.names import rule_names
 from rulescore.language.printer import print_program
 from rulescore.language.syntax import And, Atom, Condition, Constant, Falsity, Head, Or, Program, Rule, Term, Variable, Wildcard

@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from rulescore.logic.formula import All, AnyOf, Disjunct, Exists, Judgement, Leaf, Opposite, ResolvedAtom
 from rulescore.logic.resolved_trees import atoms_of
-from rulescore.setting.model import Role
+from rulescore.setting.choices import Role
 from rulescore.sql.build import all_of, any_of, exists, number
 from rulescore.sql.formula.scope import FormulaContext, Joins, RowSource, Scope
 

@@ -14,7 +14,7 @@ from sqlglot import exp
 from rulescore.language.syntax import Comparison, Operator, Variable
 from rulescore.logic.formula import Disjunct, Judgement
 from rulescore.logic.resolved_trees import variables_of
-from rulescore.setting.model import Role
+from rulescore.setting.choices import Role
 from rulescore.sql.build import (
     Query,
     Select,

@@ -29,7 +29,7 @@ from rulescore.logic.formula import (
 from rulescore.logic.questions import Question, asks, question
 from rulescore.logic.ranges import may_be_missing
 from rulescore.logic.schema import Relation, Schema
-from rulescore.setting.model import Role
+from rulescore.setting.choices import Role
 from rulescore.sql.build import (
     Select,
     all_of,

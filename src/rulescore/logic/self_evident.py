@@ -1,4 +1,4 @@
-"""Rules that say nothing: they conclude what they assume."""
+"""Rules that their own bodies confirm or refute, whatever the data."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Iterable, Iterator
 
 from rulescore.errors import Diagnostic, Severity, place_of
 from rulescore.language.conditions_printer import print_condition
-from rulescore.language.syntax import And, Condition, Falsity, Head, Not, Or, Rule
+from rulescore.language.printer import print_atom
+from rulescore.language.syntax import And, Atom, Condition, Falsity, Head, Not, Or, Rule
+from rulescore.logic.refutation import Declared
 
 
 def is_tautology(rule: Rule) -> bool:
@@ -40,3 +42,27 @@ def tautologies(rules: Iterable[tuple[str, Rule]]) -> Iterator[Diagnostic]:
                 helps=("remove the rule; `rulescore audit --no-flag tautology --keep FILE` writes the others",),
                 severity=Severity.WARNING,
             )
+
+
+def self_refuting(rules: Iterable[tuple[str, Rule]], declared: Declared) -> Iterator[Diagnostic]:
+    """A warning for each rule, given with its name, whose head is incompatible with one of its body atoms on the same arguments."""
+    for name, rule in rules:
+        if not isinstance(rule.head, Atom):
+            continue
+        for literal in rule.body.conditions:
+            if isinstance(literal, Atom) and _opposed(rule.head, literal, declared):
+                yield Diagnostic(
+                    "W204",
+                    f"rule `{name}` contradicts itself: its head is incompatible with `{print_atom(literal)}` in its body",
+                    place_of(rule.span),
+                    notes=("every grounding of it is refuted, whatever the data",),
+                    severity=Severity.WARNING,
+                )
+                break
+
+
+def _opposed(head: Atom, atom: Atom, declared: Declared) -> bool:
+    if atom.terms == head.terms and declared.in_one_group(head.predicate, atom.predicate):
+        return True
+    orders = declared.orders(head.predicate, atom.predicate)
+    return any(tuple(head.terms[position] for position in order) == atom.terms for order in orders)

@@ -1,40 +1,25 @@
-"""Options and the sections of a project file, checked by pydantic and reported in this package's own way."""
+"""The sections of a project file. Those of options are made of the options themselves."""
 
 from __future__ import annotations
 
 import datetime
-import re
-from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import UnionType
-from typing import Annotated, Any, TypeVar, get_args
+from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic import BaseModel, BeforeValidator, Field
 
+from rulescore.arguments.checking import STRICT, written_as
 from rulescore.arguments.rule_sources import RuleFile
 from rulescore.arguments.tables import Table
 from rulescore.arguments.truth import OBSERVED, Truth
-from rulescore.errors import Diagnostic, Place, masked, meant
-from rulescore.language.formats.base import FormatName
-from rulescore.language.sources import WeighBy
-from rulescore.language.syntax import Kind
+from rulescore.errors import Place
+from rulescore.language.formats.names import FormatName, WeighBy
+from rulescore.setting.choices import AS_WRITTEN, AT_LEAST_ONE, NOT_NEGATIVE, SHARE, FileFormat
 from rulescore.setting.gates import GateSeverity
-from rulescore.setting.model import Convention, EngineOptions, PublishedFacts, Role, ScoringOptions, SqlRule, Ties, ValueTask
+from rulescore.setting.model import PublishedFacts, SqlRule, Ties, ValueTask
+from rulescore.setting.options import Delimiter, EngineOptions, KindWord, ScoringOptions, Weight
 from rulescore.setting.outputs import OutputFormat
-from rulescore.setting.request import DELIMITERS_ARE, Arrangement, ColumnType, FactFile, FileFormat, is_delimiter
-
-
-def _memory(text: str) -> str:
-    if not re.fullmatch(r"\d+(\.\d+)? ?([KMGT]i?)?B", text):
-        raise ValueError("expected an amount like `4GB` or `512MiB`")
-    return text
-
-
-def _one_character(text: str) -> str:
-    if not is_delimiter(text):
-        raise ValueError(DELIMITERS_ARE)
-    return text
+from rulescore.setting.request import Arrangement, ColumnType, FactFile
 
 
 def _listed(value: object) -> object:
@@ -90,37 +75,16 @@ def _group(value: object) -> object:
     return value
 
 
-Memory = Annotated[str, AfterValidator(_memory)]
-Delimiter = Annotated[str, AfterValidator(_one_character)]
-Paths = Annotated[list[Annotated[str, Field(min_length=1)]], BeforeValidator(_listed), Field(min_length=1)]
 Name = Annotated[str, Field(min_length=1)]
+Paths = Annotated[list[Name], BeforeValidator(_listed), Field(min_length=1)]
 Numbers = Annotated[list[int], BeforeValidator(_numbers), Field(min_length=1)]
-AtLeastOne = Annotated[int, Field(ge=1)]
-Threads = Annotated[int, Field(ge=1, le=1_024)]
-"""Bounded because an engine starts more threads than the machine has cores, until the system refuses."""
-Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-
-# The words of a choice arrive as text; everything else must be of its own type.
-_Word = Field(strict=False)
-ConventionWord = Annotated[Convention, _Word]
-RoleWord = Annotated[Role, _Word]
-KindWord = Annotated[Kind, _Word]
-FormatWord = Annotated[FileFormat, _Word]
-LayoutWord = Annotated[Arrangement, _Word]
-TypeWord = Annotated[ColumnType, _Word]
-GateSeverityWord = Annotated[GateSeverity, _Word]
-TiesWord = Annotated[Ties, _Word]
-ValueTaskWord = Annotated[ValueTask, _Word]
-WeighByWord = Annotated[WeighBy, _Word]
-RuleFormatWord = Annotated[FormatName, _Word]
-OutputWord = Annotated[OutputFormat, _Word]
+AtLeastOne = Annotated[int, AT_LEAST_ONE]
+FormatWord = Annotated[FileFormat, AS_WRITTEN]
+TypeWord = Annotated[ColumnType, AS_WRITTEN]
 
 
 class Section(BaseModel):
-    """Keys that are not listed are errors, and nothing is converted from one type to another."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = STRICT
 
 
 class TagsSection(Section):
@@ -136,7 +100,7 @@ class SourceSection(Section):
     path: Paths | None = None
     predicates: dict[str, Paths] = {}
     format: FormatWord | None = None
-    layout: LayoutWord | None = None
+    layout: Annotated[Arrangement, AS_WRITTEN] | None = None
     delimiter: Delimiter | None = None
     header: bool | None = None
     types: dict[str, TypeWord] = {}
@@ -198,8 +162,8 @@ class HiddenSection(Section):
 class TableSection(Section):
     """A table with a key: where its rows are and what its columns mean."""
 
-    path: Annotated[str, Field(min_length=1)] | None = None
-    database: Annotated[str, Field(min_length=1)] | None = None
+    path: Name | None = None
+    database: Name | None = None
     table: str | None = None
     key: Annotated[list[str], BeforeValidator(_listed)] = []
     target: str | None = None
@@ -236,8 +200,8 @@ class FunctionSection(Section):
 class SqlRuleSection(Section):
     """A rule in SQL."""
 
-    name: Annotated[str, Field(min_length=1)]
-    statement: Annotated[str, Field(min_length=1)]
+    name: Name
+    statement: Name
     kind: KindWord | None = None
     weight: Weight = 1.0
     description: str | None = None
@@ -252,12 +216,12 @@ class RulesSection(Section):
 
     path: Paths | None = None
     text: str | None = None
-    format: RuleFormatWord | None = None
-    min_confidence: Annotated[float, Field(ge=0, le=1)] | None = None
-    min_support: Annotated[int, Field(ge=0)] | None = None
+    format: Annotated[FormatName, AS_WRITTEN] | None = None
+    min_confidence: Annotated[float, SHARE] | None = None
+    min_support: Annotated[int, NOT_NEGATIVE] | None = None
     max_length: AtLeastOne | None = None
     head: Annotated[list[str], BeforeValidator(_listed)] = []
-    weigh_by: WeighByWord | None = None
+    weigh_by: Annotated[WeighBy, AS_WRITTEN] | None = None
 
     def files(self, folder: Path) -> list[RuleFile]:
         wanted = (self.format, self.min_confidence, self.min_support, self.max_length, self.head, self.weigh_by)
@@ -274,37 +238,11 @@ class RefutationSection(Section):
     refute: list[str] = []
 
 
-class ScoringSection(Section):
-    convention: ConventionWord = Convention.DEFINITION
-    distinct_variables: bool | None = None
-    roles: list[RoleWord] | None = None
-    weights: dict[str, Weight] = {}
-    kinds: dict[str, KindWord] = {}
-    allow_unrefutable: bool = False
-
-    def options(self) -> ScoringOptions:
-        roles = None if self.roles is None else frozenset(self.roles)
-        weights, kinds = dict(self.weights), dict(self.kinds)
-        return ScoringOptions(self.convention, self.distinct_variables, roles, weights, kinds, self.allow_unrefutable)
-
-
-class EngineSection(Section):
-    url: str = "duckdb"
-    memory_limit: Memory | None = None
-    threads: Threads | None = None
-    spill_folder: str | None = None
-    timeout: Seconds | None = None
-
-    def options(self, folder: Path) -> EngineOptions:
-        spill = None if self.spill_folder is None else folder / self.spill_folder
-        return EngineOptions(self.url, self.memory_limit, self.threads, spill, self.timeout)
-
-
 class GateSection(Section):
     """What a model must not do: the text of a gate, how much that matters, and the models it is for."""
 
     fail_if: Name
-    severity: GateSeverityWord = GateSeverity.ERROR
+    severity: Annotated[GateSeverity, AS_WRITTEN] = GateSeverity.ERROR
     models: Annotated[list[Name], BeforeValidator(_listed), Field(min_length=1)] | None = None
 
 
@@ -315,9 +253,9 @@ class TruthSection(Section):
     tables: dict[str, Name] = {}
     known: Annotated[list[Name], BeforeValidator(_listed)] = []
     filter: bool = True
-    ties: TiesWord | None = None
+    ties: Annotated[Ties, AS_WRITTEN] | None = None
     hits: Annotated[list[AtLeastOne], BeforeValidator(_numbers), Field(min_length=1)] = [1, 3, 10]
-    task: ValueTaskWord | None = None
+    task: Annotated[ValueTask, AS_WRITTEN] | None = None
     domains: Name | None = None
     types: Annotated[list[Name], BeforeValidator(_listed)] = []
 
@@ -342,7 +280,7 @@ class TruthSection(Section):
 class OutputSection(Section):
     folder: str | None = None
     plots: str | None = None
-    formats: list[OutputWord] = []
+    formats: list[Annotated[OutputFormat, AS_WRITTEN]] = []
 
 
 Tables = Annotated[list[SourceSection], BeforeValidator(_as_tables)]
@@ -357,109 +295,8 @@ class ProjectSections(Section):
     rules: Annotated[RulesSection, BeforeValidator(_as_table)] = RulesSection()
     sql_rules: list[SqlRuleSection] = []
     refutation: RefutationSection = RefutationSection()
-    scoring: ScoringSection = ScoringSection()
-    engine: EngineSection = EngineSection()
+    scoring: Annotated[ScoringOptions, written_as(ScoringOptions)] = ScoringOptions()
+    engine: Annotated[EngineOptions, written_as(EngineOptions)] = EngineOptions()
     output: OutputSection = OutputSection()
     gates: dict[str, Annotated[GateSection, BeforeValidator(_as_gate)]] = {}
     truth: Annotated[TruthSection, BeforeValidator(_as_table)] | None = None
-
-
-class CallOptions(Section):
-    """The options of the Python functions that belong to no section."""
-
-    top_k: AtLeastOne | None = None
-    delimiter: Delimiter | None = None
-    header: bool | None = None
-
-
-SectionType = TypeVar("SectionType", bound=Section)
-Location = tuple[int | str, ...]
-Placer = Callable[[Location], Place | None]
-
-
-def checked(
-    section: type[SectionType], values: Mapping[str, Any], problems: list[Diagnostic], place: Placer = lambda _: None
-) -> SectionType | None:
-    """A section of these values; None if they are wrong: then each problem goes to `problems`, with its place."""
-    try:
-        return section.model_validate(dict(values))
-    except ValidationError as error:
-        problems.extend(_diagnose(item, section, place) for item in error.errors())
-        return None
-
-
-def _diagnose(item: ErrorDetails, section: type[Section], place: Placer) -> Diagnostic:
-    location = item["loc"]
-    words = [part for part in location if isinstance(part, str)]
-    key = words[-1] if words else ""
-    where = place(location)
-    match item["type"]:
-        case "extra_forbidden":
-            known = _keys_beside(section, location)
-            helps = (_TRUST_ELSEWHERE,) if key in ("trust", "trusted") else meant(key, known)
-            within = f" in `{'.'.join(words[:-1])}`" if words[:-1] else ""
-            notes = (f"known keys are {', '.join(known)}",)
-            return Diagnostic("E401", f"unknown key `{key}`{within}", where, notes=notes, helps=helps)
-        case "missing":
-            return Diagnostic("E404", f"`{'.'.join(words)}` is missing", where)
-        case "enum":
-            allowed = re.findall(r"'([^']*)'", str(item.get("ctx", {}).get("expected", "")))
-            helps = meant(str(item["input"]), allowed)
-            message = f"`{'.'.join(words)}` is `{_shown(item['input'])}`"
-            return Diagnostic("E402", message, where, notes=(f"it is one of {', '.join(allowed)}",), helps=helps)
-        case _:
-            said = "not what it should be" if _may_be_secret(words, item["input"]) else f"`{_shown(item['input'])}`"
-            message = f"`{'.'.join(words)}` is {said}"
-            return Diagnostic("E402", message, where, notes=(_expectation(item),))
-
-
-_TRUST_ELSEWHERE = (
-    "a file cannot say that it is trusted: leave the key out, and say it where you run the file, with `rulescore trust`, `--trust` "
-    "or `RULESCORE_TRUST=1`"
-)
-
-_EXPECTATIONS = {
-    "string_type": "expected text",
-    "int_type": "expected a whole number",
-    "float_type": "expected a number",
-    "bool_type": "expected true or false",
-    "list_type": "expected a list",
-    "dict_type": "expected a table",
-    "model_type": "expected a table",
-    "finite_number": "expected a finite number",
-    "string_too_short": "expected some text",
-    "too_short": "expected at least one",
-}
-
-
-def _expectation(item: ErrorDetails) -> str:
-    if item["type"] == "greater_than_equal":
-        return f"expected a number from {item['ctx']['ge']:g}"
-    if item["type"] == "value_error":
-        return str(item["ctx"]["error"])
-    return _EXPECTATIONS.get(item["type"], item["msg"][:1].lower() + item["msg"][1:])
-
-
-def _may_be_secret(words: Sequence[str], value: object) -> bool:
-    """Whether a value may be an address with a password, or hold one, in whatever form it is given."""
-    return words[:1] == ["engine"] and (words[-1] in {"engine", "url"} or isinstance(value, list | dict))
-
-
-def _shown(value: object) -> str:
-    # We mask passwords before we cut the text: we would not recognise an address without its end.
-    text = masked(value if isinstance(value, str) else repr(value))
-    return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-def _keys_beside(section: type[Section], location: Location) -> list[str]:
-    """The known keys of the section in which an unknown key stands."""
-    for part in location[:-1]:
-        if isinstance(part, str) and part in section.model_fields:
-            section = _section_within(section.model_fields[part].annotation) or section
-    return list(section.model_fields)
-
-
-def _section_within(annotation: object) -> type[Section] | None:
-    if isinstance(annotation, type) and not isinstance(annotation, UnionType) and not get_args(annotation):
-        return annotation if issubclass(annotation, Section) else None
-    return next((found for part in get_args(annotation) if (found := _section_within(part)) is not None), None)

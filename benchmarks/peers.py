@@ -144,17 +144,17 @@ its own. Median [least..greatest]; a ratio is taken between runs of one round.
 |---|---|
 {peers}
 
-**What is fair.** All count the same groundings: the counts of every rule that is run must be equal, or the benchmark fails. All
-predicates are pairwise incompatible, variables stand for different entities. `pandas` and `query a rule` run all rules; the others
-that count rule by rule run a sample of each kind, and the mean time of a kind stands for the other rules of that kind. They get
-names as numbers and sorted tables, in memory. What loading includes differs: this package also parses and checks the rules.
+**What is fair.** All contenders count the same groundings: if the counts of a rule differ, the benchmark fails. All
+predicates are pairwise incompatible, and variables stand for different entities. `pandas` and `query a rule` run all rules. The
+others that count rule by rule run a sample of each kind, and the mean time of a kind stands for the other rules of that kind. They
+get names as numbers and sorted tables, in memory. Loading includes different work: this package also parses and checks the rules.
 
-**What is not compared.** PyClause and AnyBURL count distinct pairs that a rule predicts, not groundings, so that their numbers are
-others and their times would say little.
+**What is not compared.** PyClause and AnyBURL count the distinct pairs that a rule predicts, not groundings, so their numbers
+differ and their times would say little.
 
 **Where we are above the floor.** The kernel has no rules to parse, no names and one form of rule. Counting by SQL pays for
-statements, for joins of general columns instead of adjacency lists, and for results that are read back; it is what lets the same
-counting run on a server or a cluster. [The benchmarks](../benchmarks/README.md) have growth with rules, facts and predictions.
+statements, for joins of general columns instead of adjacency lists, and for reading results back. In return, the same
+counting runs on a server or a cluster. [The benchmarks](../benchmarks/README.md) have growth with rules, facts and predictions.
 """
 
 

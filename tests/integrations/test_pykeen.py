@@ -206,7 +206,7 @@ def test_what_is_not_trained_or_not_known_is_told(nations: Any) -> None:
         predictions([model], nations)
     with pytest.raises(InputError, match="E571"):
         predictions(model.model)
-    with pytest.raises(InputError, match=r"E571.*a TriplesFactory is no data set"):
+    with pytest.raises(InputError, match=r"E571.*a TriplesFactory is not a data set"):
         predictions(model, nations.training)
     with pytest.raises(InputError, match="E572"):
         predictions(model, Kinships())

@@ -56,7 +56,10 @@ def _read_rate(context: click.Context, parameter: click.Parameter, value: str | 
 )
 @setting_options(ALL)
 @click.option(
-    "--flag", multiple=True, type=click.Choice([*_FLAGS, UNFLAGGED]), help="List rules with this flag, or with `none`; repeatable."
+    "--flag",
+    multiple=True,
+    type=click.Choice([*_FLAGS, UNFLAGGED]),
+    help="List rules with this flag; `none`: without a flag; repeatable.",
 )
 @click.option("--no-flag", multiple=True, type=click.Choice(_FLAGS), help="List rules without this flag; repeatable.")
 @click.option(

@@ -61,7 +61,7 @@ def incompatibilities(
 ) -> None:
     """Find pairs of predicates that never meet.
 
-    Two predicates meet if the observed facts have a tuple of both. Writes the pairs that share no tuple, or hardly any, as a rule
+    Two predicates meet if some tuple has an observed fact of each. Writes the pairs that share no tuple, or hardly any, as a rule
     file for you to edit, the most surprising pairs first.
     """
     from rulescore.cli.setting import load_facts

@@ -96,6 +96,6 @@ def say_above(text: str) -> None:
 
 
 def still() -> None:
-    """Ends the line of progress for good: output follows, or the work is over."""
+    """Ends the line of progress for good: output follows, the work is over, or the user wants no such line."""
     if _line is not None:
         _line.end()

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @schema_option
 @click.option("--model", help="With `--layout`: print only the queries of this model.")
 def sql(rule: str, choice: SettingChoice, plan: bool, layout: str | None, schema: str, model: str | None) -> None:
-    """Print the SQL that counts RULE, a rule's name."""
+    """Print the SQL that counts the rule named RULE."""
     from rulescore.cli.setting import LOOKING, load, require_rule
     from rulescore.evaluate import Session
 

@@ -22,9 +22,8 @@ from rulescore.language.syntax import (
     Kind,
     Refute,
 )
-from rulescore.setting.choices import Convention, Role
+from rulescore.setting.choices import Convention, OutputFormat, Role
 from rulescore.setting.model import FactStream
-from rulescore.setting.outputs import OutputFormat
 
 DOCS = Path(__file__).parents[2] / "docs"
 EXAMPLES = re.findall(r"^```toml\n(.*?)^```", (DOCS / "project-file.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)

@@ -23,7 +23,7 @@ from rulescore.reporting.json import comparison_schema
 from rulescore.scoring.comparison import compare
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.results import Counts, RuleInfo
-from rulescore.setting.outputs import OutputFormat
+from rulescore.setting.choices import OutputFormat
 
 
 def rows(rate: float, seed: int) -> Rows:

@@ -14,7 +14,7 @@ from rulescore.errors import InputError
 from rulescore.reporting.audit import audit_listing
 from rulescore.reporting.files import write_files, write_listing, write_outputs
 from rulescore.scoring.evaluation import Evaluation
-from rulescore.setting.outputs import OutputFormat
+from rulescore.setting.choices import OutputFormat
 
 
 def names(folder: Path) -> set[str]:

@@ -20,7 +20,7 @@ from rulescore.reporting.audit import audit_listing
 from rulescore.reporting.files import write_listing, write_outputs
 from rulescore.reporting.folder import EVALUATION_FILES, OUR_FILES, new_folder, refuse_unswappable
 from rulescore.scoring.evaluation import Evaluation
-from rulescore.setting.outputs import OutputFormat
+from rulescore.setting.choices import OutputFormat
 
 LONG_AGO = time.time() - 2 * 24 * 60 * 60
 

@@ -23,7 +23,7 @@ from rulescore.reporting.listing import CellKind, Column, Listing
 from rulescore.reporting.render import render
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.results import PredictionCounts
-from rulescore.setting.outputs import OutputFormat
+from rulescore.setting.choices import OutputFormat
 
 
 def test_json_follows_its_schema(evaluation: Evaluation, audit: Evaluation) -> None:

@@ -18,7 +18,7 @@ from rulescore.reporting.render import render
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.results import Counts, DataSummary, PredictionCounts, PredictionFindings, RuleInfo
 from rulescore.scoring.score import score, unmeasured_models
-from rulescore.setting.outputs import OutputFormat
+from rulescore.setting.choices import OutputFormat
 
 PEOPLE = [Format.TABLE, Format.MARKDOWN, Format.LATEX]
 

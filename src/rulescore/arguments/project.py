@@ -36,6 +36,7 @@ from rulescore.errors import Diagnostic, InputError, Place, Source, Span, attemp
 from rulescore.language.printer import print_statement
 from rulescore.language.syntax import Closed, ExtractIncompatible, IncompatibleGroup
 from rulescore.readers.sources import observed_streams, prediction_streams
+from rulescore.setting.choices import OutputFormat
 from rulescore.setting.gates import GateText
 from rulescore.setting.model import (
     DatabaseTable,
@@ -50,7 +51,6 @@ from rulescore.setting.model import (
     TablePredictions,
 )
 from rulescore.setting.options import EngineOptions
-from rulescore.setting.outputs import OutputFormat
 
 _INLINE_RULES = re.compile(r"""^[ \t]*(?:rules[ \t]*\.[ \t]*)?text[ \t]*=[ \t]*(?:\"{3}|'{3})\r?\n""", re.MULTILINE)
 

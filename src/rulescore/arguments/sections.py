@@ -14,11 +14,10 @@ from rulescore.arguments.tables import Table
 from rulescore.arguments.truth import OBSERVED, Truth
 from rulescore.errors import Place
 from rulescore.language.formats.names import FormatName, WeighBy
-from rulescore.setting.choices import AS_WRITTEN, AT_LEAST_ONE, NOT_NEGATIVE, SHARE, FileFormat
+from rulescore.setting.choices import AS_WRITTEN, AT_LEAST_ONE, NOT_NEGATIVE, SHARE, FileFormat, OutputFormat
 from rulescore.setting.gates import GateSeverity
 from rulescore.setting.model import PublishedFacts, SqlRule, Ties, ValueTask
 from rulescore.setting.options import Delimiter, EngineOptions, KindWord, ScoringOptions, Weight
-from rulescore.setting.outputs import OutputFormat
 from rulescore.setting.request import Arrangement, ColumnType, FactFile
 
 

@@ -13,7 +13,7 @@ from rulescore.cli.options import SettingChoice, format_option, is_for_spreadshe
 from rulescore.cli.output import appearance, put, show_warnings, show_written
 from rulescore.errors import Diagnostic, InputError
 from rulescore.reporting.format import ComparisonTable, Format
-from rulescore.setting.outputs import OutputFormat
+from rulescore.setting.choices import OutputFormat
 
 if TYPE_CHECKING:
     # Loading these takes longer than `--help` may.

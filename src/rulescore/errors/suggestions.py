@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 from pathlib import Path
 
 _LONGEST_MISSPELT = 100
@@ -14,6 +13,8 @@ def suggestion(word: str, known: Iterable[str]) -> str | None:
     comparing takes the product of two lengths."""
     if len(word) > _LONGEST_MISSPELT:
         return None
+    from difflib import get_close_matches
+
     close = get_close_matches(word, [name for name in known if len(name) <= _LONGEST_MISSPELT], n=1, cutoff=0.75)
     return close[0] if close else None
 

@@ -25,7 +25,7 @@ from rulescore.reporting.render import labelled, shown_table
 from rulescore.reporting.terminal import render_terminal
 from rulescore.scoring.comparison import ComparedResults
 from rulescore.scoring.frames import pandas_frame, polars_frame
-from rulescore.setting.outputs import OutputFormat
+from rulescore.setting.choices import OutputFormat
 
 _PLAIN = Appearance()
 

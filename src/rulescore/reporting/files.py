@@ -32,7 +32,7 @@ from rulescore.reporting.listing import Listing
 from rulescore.reporting.render import render
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.run import Run
-from rulescore.setting.outputs import OutputFormat
+from rulescore.setting.choices import OutputFormat
 
 
 def write_outputs(

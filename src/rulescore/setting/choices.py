@@ -21,6 +21,8 @@ class Role(StrEnum):
 
 
 class FileFormat(StrEnum):
+    """The formats of files of facts and tables."""
+
     TEXT = "text"
     PARQUET = "parquet"
     NTRIPLES = "ntriples"
@@ -34,6 +36,17 @@ class FileFormat(StrEnum):
     NEURAL_LP = "neural-lp"
     EXPRESSGNN = "expressgnn"
     PSL = "psl"
+
+
+class OutputFormat(StrEnum):
+    """The formats of files in an output folder: all that we can print, and Parquet."""
+
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+    MARKDOWN = "markdown"
+    LATEX = "latex"
+    PARQUET = "parquet"
 
 
 class Bounds:

@@ -194,7 +194,9 @@ def _log_statements(context: click.Context, parameter: click.Parameter, chosen: 
 ENGINE: tuple[Decorator, ...] = (
     click.option("--engine", metavar="URL", help="The database that counts. [default: duckdb]"),
     click.option(
-        "--memory-limit", metavar="SIZE", help="The most memory the engine may use, such as 2GB. [DuckDB: half of the machine's]"
+        "--memory-limit",
+        metavar="SIZE",
+        help="The most memory to take, such as 2GB: on DuckDB this process with all it holds. [DuckDB: half of the machine's]",
     ),
     click.option("--threads", type=click.IntRange(1, 1_024), help="How many threads the engine may use."),
     click.option("--spill-folder", type=_PATH, help="Where the engine puts what does not fit into memory."),

@@ -18,14 +18,14 @@ FEW, MANY = 4_000, 100_000
 COPIES, MOST_COPIES = (1, 4, 16), 59
 PREDICTIONS, MOST_PREDICTIONS = (20_000, 200_000), 2_000_000
 MODELS = (1, 3, 10)
-LIMITS = {16: "300MB", MOST_COPIES: "1GB"}
+LIMITS = {16: "500MB", MOST_COPIES: "1GB"}
 SEED = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
     """One command line, with how much it has of what grows. `copies` of the facts: all counts over the data grow alike. `once`:
-    it takes so long that one round is enough. `limit`: the engine's limit of memory, in bytes."""
+    it takes so long that one round is enough. `limit`: of the memory of the process, in bytes."""
 
     name: str
     size: int

@@ -6,6 +6,7 @@ import multiprocessing
 import pickle
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,8 @@ from rulescore.errors import (
     MissingExtraError,
     Place,
     RulescoreError,
+    Source,
+    Span,
     UncertainError,
     masked,
     render,
@@ -138,6 +141,27 @@ def test_a_password_longer_than_the_part_of_a_line_that_is_shown_is_hidden() -> 
     for column in (1, 20, 100, 3000, len(line)):
         assert SECRET not in render(Diagnostic("E403", "no", Place("rulescore.toml", 1, column, 1, line)))
     assert masked(line) == 'url = "postgresql://me:***@host/x" x'
+
+
+def test_a_problem_keeps_of_its_line_what_is_shown() -> None:
+    line = f"{'p(X) <- q(X). ' * 350_000}{ADDRESS}{' s(X) <- r(X).' * 350_000}"
+    column = len(line) // 2
+    problem = Diagnostic("E201", "message", Place("a.rules", 1, column, 5, line), "here")
+    assert problem.place is not None
+    assert len(problem.place.text or "") == 120
+    assert len(pickle.dumps(problem)) < 1_000
+    assert pickle.loads(pickle.dumps(problem)) == problem
+    assert str(problem).startswith(f"error[E201]: message\n --> a.rules:1:{column}\n")
+    assert ":***@host" in str(problem)
+    assert str(replace(problem, message="other")) == str(problem).replace("message", "other")
+
+
+def test_a_hundred_thousand_problems_of_one_line_keep_little_of_it() -> None:
+    """Each had a copy of the line once: by the square of its length."""
+    source = Source("a.rules", "@hard " * 100_000)
+    problems = [Diagnostic("E109", "message", Span(source, at, at + 5).place()) for at in range(0, 600_000, 6)]
+    assert len(problems) == 100_000
+    assert {len(problem.place.text or "") for problem in problems if problem.place is not None} == {120}
 
 
 PROBLEM = Diagnostic(

@@ -39,8 +39,8 @@ def score(
     constants, and `roles` in which predictions count, are the convention's own unless given.
     `weights`, `kinds`: of rules, by name; a kind is "hard" or "soft".
     `top_k`: how many of the best answers to each query are kept, or "all"; of predictions with ranks or queries 1 unless given.
-    `engine`: an address, or a Spark session. `memory_limit`, such as "2GB", `threads`, `spill_folder` and `timeout` in seconds are
-    the limits of the engine.
+    `engine`: an address, or a Spark session. `memory_limit`, such as "2GB", which on DuckDB is that of this whole process,
+    `threads`, `spill_folder` and `timeout` in seconds are the limits of the engine.
     `delimiter`, `header`: of text files, if they are not as they look.
     `contributions`: whether those of single predictions are brought here, which is so unless the engine is Spark; or where they are
     written to, as Parquet.

@@ -57,7 +57,7 @@ def with_own_tables(engine: Any) -> None:
 
 
 FEATURES: dict[str, Callable[[Any, Path], None]] = {
-    "memory_limit": lambda engine, folder: with_option(engine, memory_limit="1GB"),
+    "memory_limit": lambda engine, folder: with_option(engine, memory_limit="8GB"),
     "threads": lambda engine, folder: with_option(engine, threads=1),
     "spill_folder": lambda engine, folder: with_option(engine, spill_folder=folder / "spilled"),
     "timeout": lambda engine, folder: with_option(engine, timeout=60),

@@ -52,7 +52,8 @@ def pointed_at(problem: Diagnostic) -> str:
     assert place is not None
     assert place.text is not None
     assert place.column is not None
-    return place.text[place.column - 1 : place.column - 1 + place.length]
+    start = place.column - 1 - (place.start or 0)
+    return place.text[start : start + place.length]
 
 
 @dataclass(frozen=True)

@@ -82,8 +82,8 @@ def _diagnose(item: ErrorDetails, section: type[BaseModel], place: Placer) -> Di
 
 
 _TRUST_ELSEWHERE = (
-    "a file cannot say that it is trusted: leave the key out, and say it where you run the file, with `rulescore trust`, `--trust` "
-    "or `RULESCORE_TRUST=1`"
+    "a file cannot say that it is trusted: leave the key out, and trust the file when you run it, with `rulescore trust`, "
+    "`--trust` or `RULESCORE_TRUST=1`"
 )
 
 _EXPECTATIONS = {

@@ -47,15 +47,13 @@ def _number(bounds: Bounds) -> click.FloatRange:
 
 @dataclass(frozen=True, slots=True)
 class SettingChoice:
-    """What a user said about the setting, and how it is said; None and () where nothing was said."""
+    """What a user said about the setting, and how it is said; None and () if an option is not given."""
 
     project: Path | None = None
     project_option: Path | None = _option(  # noqa: RUF009  # it returns a field
         "project", "The project file, as an option. [default: ./rulescore.toml]", "--project", "project_option", type=_PATH
     )
-    trust: bool = _option(
-        "project", "Let the project file run code, SQL and whatever else it asks for, this once.", is_flag=True, default=False
-    )
+    trust: bool = _option("project", "Trust the project file for this run: it may run code and SQL.", is_flag=True, default=False)
     facts: tuple[str, ...] = _option(
         "facts", "Observed facts: triples, or one predicate's facts.", multiple=True, metavar="PATH|NAME=PATH"
     )
@@ -65,7 +63,9 @@ class SettingChoice:
         type=click.Choice(_FACT_FORMATS),
         metavar="NAME",
     )
-    delimiter: str | None = _option("facts", "What separates columns of text files: a character, `tab` or `space`.", metavar="TEXT")
+    delimiter: str | None = _option(
+        "facts", "The separator of columns in text files: a character, `tab` or `space`.", metavar="TEXT"
+    )
     header: bool | None = _option(
         "facts", "Whether text files begin with a line of column names.", "--header/--no-header", default=None
     )
@@ -79,24 +79,26 @@ class SettingChoice:
         type=click.Choice(_FACT_FORMATS),
         metavar="NAME",
     )
-    top_k: int | None = _option("predictions", "How many of the best answers to each query are kept.", type=_whole(AT_LEAST_ONE))
+    top_k: int | None = _option("predictions", "How many of the best answers to each query we keep.", type=_whole(AT_LEAST_ONE))
     rules: tuple[Path, ...] = _option("rules", "A rule file, ours or another tool's.", multiple=True, type=_PATH, metavar="FILE")
     rules_format: str | None = _option(
         "rules", "The format of rule files. [default: by content]", type=click.Choice(RULE_FORMATS), metavar="NAME"
     )
     min_confidence: float | None = _option(
-        "rule choices", "Rules whose miner gives them as much confidence.", type=_number(SHARE), metavar="X"
+        "rule choices", "Only rules with at least this confidence from their miner.", type=_number(SHARE), metavar="X"
     )
     min_support: int | None = _option(
-        "rule choices", "Rules whose miner gives them as much support.", type=_whole(NOT_NEGATIVE), metavar="N"
+        "rule choices", "Only rules with at least this support from their miner.", type=_whole(NOT_NEGATIVE), metavar="N"
     )
     max_length: int | None = _option(
-        "rule choices", "Rules with at most so many atoms in the body.", type=_whole(AT_LEAST_ONE), metavar="N"
+        "rule choices", "Only rules with at most N atoms in the body.", type=_whole(AT_LEAST_ONE), metavar="N"
     )
-    head: tuple[str, ...] = _option("rule choices", "Rules about this predicate; repeatable.", multiple=True, metavar="PREDICATE")
+    head: tuple[str, ...] = _option(
+        "rule choices", "Only rules with this predicate in the head; repeatable.", multiple=True, metavar="PREDICATE"
+    )
     weigh_by: str | None = _option(
         "rules",
-        "What the rules' tool says of each becomes its weight. [default: weights are 1]",
+        "Take the tool's confidence or weight of each rule as its weight. [default: 1]",
         type=click.Choice([one.value for one in WeighBy]),
     )
     convention: str | None = _option(
@@ -104,7 +106,7 @@ class SettingChoice:
     )
     distinct_variables: bool | None = _option(
         "scoring",
-        "Whether two variables may not stand for one constant. [default: the convention's]",
+        "Whether two variables must have different constants. [default: the convention's]",
         "--distinct-variables/--no-distinct-variables",
         default=None,
     )
@@ -113,16 +115,18 @@ class SettingChoice:
     )
     engine: str | None = _option("engine", "The database that counts. [default: duckdb]", metavar="URL")
     memory_limit: str | None = _option(
-        "engine", "The most memory the engine may use, such as 2GB. [DuckDB: half of the machine's]", metavar="SIZE"
+        "engine",
+        "The most memory to take, such as 2GB: on DuckDB that of the whole process. [DuckDB: half of the machine's]",
+        metavar="SIZE",
     )
     threads: int | None = _option("engine", "How many threads the engine may use.", type=_whole(THREADS))
-    spill_folder: Path | None = _option("engine", "Where the engine puts what does not fit into memory.", type=_PATH)  # noqa: RUF009
+    spill_folder: Path | None = _option("engine", "The folder for data that do not fit into memory.", type=_PATH)  # noqa: RUF009
     timeout: float | None = _option(
-        "engine", "The most that one statement, or planning, may take.", type=_number(SECONDS), metavar="SECONDS"
+        "engine", "The longest time for one statement, or for planning.", type=_number(SECONDS), metavar="SECONDS"
     )
     allow_unrefutable: bool | None = _option(
         "allowance",
-        "Score although nothing declared could refute any rule: a warning instead of an error.",
+        "Score even if no declaration could refute any rule: a warning instead of an error.",
         is_flag=True,
         default=None,
     )
@@ -134,7 +138,7 @@ class SettingChoice:
     )
     domains: str | None = _option(
         "truth",
-        "Domains and ranges of relations, or those that are observed: Sem@k beside the scores.",
+        "Domains and ranges of relations, or `observed`: adds Sem@k.",
         metavar="PATH|observed",
     )
 
@@ -201,14 +205,14 @@ _format = click.option(
     type=click.Choice([form.value for form in Format]),
     default=Format.TABLE.value,
     show_default=True,
-    help="How results are printed.",
+    help="The format of the output.",
 )
 _spreadsheet = click.option(
     "--spreadsheet",
     is_flag=True,
     expose_value=False,
     callback=lambda context, parameter, chosen: context.meta.__setitem__(_SPREADSHEET, chosen),
-    help="CSV of which a spreadsheet computes nothing: text that begins with = + - @ gets an apostrophe.",
+    help="CSV that a spreadsheet does not compute: text that begins with = + - @ gets an apostrophe.",
 )
 
 

@@ -98,7 +98,7 @@ def require_rule(name: str, known: Sequence[str]) -> None:
 
 
 def the_models(name: str | None, known: Sequence[str]) -> list[str] | None:
-    """The models that are meant: the one named, or all; None, the dataset, where there is no model at all."""
+    """The models that are meant: the one named, or all; None, which is the dataset, if there is no model at all."""
     if name is None:
         return list(dict.fromkeys(known)) or None
     if name not in known:
@@ -124,7 +124,7 @@ def _load(choice: SettingChoice, does: frozenset[Deed]) -> Chosen:
 
 
 def _replaced_deeds(choice: SettingChoice) -> Iterator[Deed]:
-    """What the user says on the command line instead of the project file needs no further word."""
+    """The user need not trust what the command line replaces in the project file."""
     if choice.engine is not None:
         yield Deed.ENGINE
     if choice.spill_folder is not None:
@@ -269,8 +269,8 @@ def _facts_problems(setting: Setting) -> list[Diagnostic]:
     if setting.observed:
         return []
     helps = ("name a project file, or give `--facts PATH`",)
-    notes = (f"without `--facts`, `{PROJECT_FILE}` is read where there is one",)
-    return [Diagnostic("E701", "nothing says where the observed facts are", notes=notes, helps=helps)]
+    notes = (f"without `--facts`, `{PROJECT_FILE}` is read if this folder has one",)
+    return [Diagnostic("E701", "we do not know where the observed facts are", notes=notes, helps=helps)]
 
 
 def _rules_problems(setting: Setting) -> list[Diagnostic]:

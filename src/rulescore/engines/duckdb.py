@@ -11,6 +11,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from rulescore.engines.base import Capabilities, Engine
+from rulescore.engines.memory import Share, amount
 from rulescore.engines.spill_folder import SpillFolder
 from rulescore.engines.worker import Worker
 from rulescore.errors import Diagnostic, EngineError, InputError
@@ -52,11 +53,12 @@ CREATE TEMPORARY MACRO {NANOSECONDS}(x) AS CASE WHEN ISFINITE(x) AND EPOCH_NS(x)
 
 
 # Run when all files are attached, before anything is read. From then on no view and no user's statement can read another file,
-# write one, load an extension or change a setting. Only we change `disabled_optimizers`, for the order of joins.
+# write one, load an extension or change a setting. Only we change `disabled_optimizers`, for the order of joins, and the limit of
+# memory if the user has given one.
 _SEAL = """
 SET allow_community_extensions = false;
 SET enable_external_access = false;
-SET allowed_configs = ['disabled_optimizers'];
+SET allowed_configs = {allowed};
 SET lock_configuration = true;
 """
 
@@ -74,6 +76,7 @@ class DuckDBEngine(Engine):
         self._worker = Worker(self.cancel, patience=_PATIENCE)
         self._timeout = options.timeout
         self._sealed = False
+        self._share: Share | None = None
         try:
             # In the worker's thread, like every statement: in the main thread a signal would become an error of the database.
             self._worker.do(lambda: self._configure(options))
@@ -104,6 +107,9 @@ class DuckDBEngine(Engine):
                 raise InputError(
                     Diagnostic("E901", f"the engine does not accept `{value}` for `{name}`", notes=(_first_line(error),))
                 ) from error
+        if options.memory_limit is not None and (limit := amount(options.memory_limit)) is not None:
+            self._share = Share(limit, self._used, self._limit)
+            _refuse_too_little(options.memory_limit, limit, self._share.least_limit)
         self._connection.execute(_DOUBLE_TEXT)
         self._connection.execute(_MICROSECONDS)
 
@@ -112,6 +118,13 @@ class DuckDBEngine(Engine):
         (told,) = self._connection.execute("SELECT current_setting('memory_limit')").fetchone() or ("",)
         number, unit = told.split()
         return f"{float(number) * 0.5 / 0.8:.1f} {unit}"
+
+    def _used(self) -> int:
+        """The bytes that count for the limit of the database."""
+        return sum(used for (used,) in self._connection.execute("SELECT memory_usage_bytes FROM duckdb_memory()").fetchall())
+
+    def _limit(self, size: int) -> None:
+        self._connection.execute(self.text(_set("memory_limit", f"{size}B")))
 
     def _load(self, name: str, rows: pa.Table) -> None:
         self._take(rows, exp.Create(this=_table(name), kind="TABLE", properties=_temporary(), expression=_all(_ARROW)))
@@ -182,8 +195,11 @@ class DuckDBEngine(Engine):
     def _interruptible(self, work: Callable[[], _Result]) -> _Result:
         def sealed() -> _Result:
             if not self._sealed:
-                self._connection.execute(_SEAL)
+                allowed = ["disabled_optimizers"] if self._share is None else ["disabled_optimizers", "memory_limit"]
+                self._connection.execute(_SEAL.format(allowed=allowed))
                 self._sealed = True
+            if self._share is not None:
+                self._share.fit()
             return work()
 
         return self._guarded(sealed)
@@ -204,6 +220,14 @@ def _refuse_homeless(folder: Path) -> None:
     if not folder.is_dir() and (folder.exists() or not folder.parent.is_dir()):
         reason = "it is not a folder" if folder.exists() else f"there is no folder `{folder.parent}` to make it in"
         raise InputError(Diagnostic("E901", f"the spill folder `{folder}` cannot be made", notes=(reason,)))
+
+
+def _refuse_too_little(given: str, limit: int, least: int) -> None:
+    if limit < least:
+        notes = ("the limit is that of this process, with Python, the libraries and the rules",)
+        # Rounded up, since the next run may take a little more.
+        helps = (f"give it {-(-least // 10**7) * 10} MB or more",)
+        raise InputError(Diagnostic("E901", f"a `memory_limit` of `{given}` is too little to begin with", notes=notes, helps=helps))
 
 
 def _first_line(error: Exception) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from re import compile, escape
 
-from rulescore.errors.secrets import masked
+from rulescore.errors.secrets import masked, masked_place
 
+_LONGEST_LINE = 120
 _LONGEST_NAME = 1_000
 _LONG_NAME = compile(rf"(`[^`]{{{_LONGEST_NAME}}})[^`]++`")
 
@@ -54,13 +55,15 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place in a file, which we print behind `-->`. `text`: the line itself, if we know it."""
+    """A place in a file, which we print behind `-->`. `text`: the line itself, if we know it. The place of a problem keeps only the
+    part of the line that we show, without passwords; `start` characters stand before it."""
 
     name: str
     line: int | None = None
     column: int | None = None
     length: int = 1
     text: str | None = None
+    start: int | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
         return ":".join(str(part) for part in (self.name, self.line, self.column) if part is not None)
@@ -109,6 +112,8 @@ class Diagnostic:
             object.__setattr__(self, name, _shown(getattr(self, name)))
         for name in ("notes", "helps"):
             object.__setattr__(self, name, tuple(map(_shown, getattr(self, name))))
+        if self.place is not None:
+            object.__setattr__(self, "place", _shown_place(self.place))
 
     def __str__(self) -> str:
         from rulescore.errors.render import render
@@ -118,6 +123,15 @@ class Diagnostic:
 
 def _shown(text: str) -> str:
     return _LONG_NAME.sub(r"\1 …`", masked(text)) if len(text) > _LONGEST_NAME else masked(text)
+
+
+def _shown_place(place: Place) -> Place:
+    """A place with the part of its line around the column: a program may write all rules into one line, and many of them wrong."""
+    if place.text is None or place.column is None or place.start is not None:
+        return place
+    text, column, length = masked_place(place.text, place.column, place.length)
+    before = max(0, min(column - 1 - _LONGEST_LINE // 2, len(text) - _LONGEST_LINE))
+    return replace(place, text=text[before : before + _LONGEST_LINE], length=length, start=place.column - column + before)
 
 
 def are_errors(problems: Iterable[Diagnostic]) -> bool:

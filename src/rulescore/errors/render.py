@@ -9,7 +9,7 @@ from re import split
 
 from rulescore.characters import visible, visible_lines
 from rulescore.errors.diagnostics import Diagnostic, Severity
-from rulescore.errors.secrets import masked, masked_place
+from rulescore.errors.secrets import masked
 
 _MOST_OF_ONE_CODE = 20
 
@@ -42,7 +42,7 @@ def render(problem: Diagnostic, paint: Paint = plain) -> str:
         indent = " " * len(str(place.line or ""))
         lines.append(f"{painted(Part.MARGIN, f'{indent[:-1]} -->' if indent else '-->')} {visible(masked(str(place)))}")
         if place.text is not None and place.line is not None and place.column is not None:
-            shown, caret = _underlined(place.text, place.column, place.length)
+            shown, caret = _underlined(place.text, place.column - (place.start or 0), place.length)
             margin = painted(Part.MARGIN, f"{indent} |")
             lines.append(margin)
             lines.append(f"{painted(Part.MARGIN, f'{place.line} |')} {shown}")
@@ -65,12 +65,10 @@ def render_all(problems: Iterable[Diagnostic], paint: Paint = plain) -> str:
 
 
 def _underlined(text: str, column: int, length: int) -> tuple[str, tuple[str, str]]:
-    """A line of a file as we show it, and the blanks and carets below it, as wide as a terminal draws the text above them."""
+    """The part of a line as we show it, and the blanks and carets below it, as wide as a terminal draws the text above them."""
     # Loading rich takes longer than loading our errors, and most programs have no error to show.
     from rich.cells import cell_len
 
-    text, column, length = masked_place(text, column, length)
-    text, column = _window(text, column)
     before, there, behind = (visible(part, keep="\t") for part in (text[: column - 1], *_cut(text[column - 1 :], length)))
     blanks = "".join("\t" if piece == "\t" else " " * cell_len(piece) for piece in split("(\t)", before))
     return before + there + behind, (blanks, "^" * max(1, cell_len(there.replace("\t", " "))))
@@ -78,11 +76,3 @@ def _underlined(text: str, column: int, length: int) -> tuple[str, tuple[str, st
 
 def _cut(text: str, length: int) -> tuple[str, str]:
     return text[:length], text[length:]
-
-
-def _window(text: str, column: int, width: int = 120) -> tuple[str, int]:
-    """The part of a long line around a column, and the column within it."""
-    if len(text) <= width:
-        return text, column
-    start = max(0, min(column - 1 - width // 2, len(text) - width))
-    return text[start : start + width], column - start

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from functools import lru_cache
+from itertools import accumulate
 from re import compile
 
 _PASSWORD = "".join(f"(?:{letter}|%{ord(letter):x}|%{ord(letter.upper()):x})" for letter in "password")
@@ -78,11 +80,33 @@ def _secrets(text: str) -> list[tuple[int, int]]:
 
 def masked_place(text: str, column: int, length: int) -> tuple[str, int, int]:
     """A line without its passwords, and the column and length of the marked part in that line."""
-    secrets = _secrets(text)
+    line = _masked_line(text)
+    start, end = line.moved(column - 1), line.moved(column - 1 + length)
+    return line.masked, start + 1, max(1, end - start)
 
-    def moved(offset: int) -> int:
-        shifts = (len(_HIDDEN) - (end - start) if offset >= end else min(0, start - offset) for start, end in secrets)
-        return offset + sum(shifts)
 
-    start, end = moved(column - 1), moved(column - 1 + length)
-    return masked(text), start + 1, max(1, end - start)
+class _MaskedLine:
+    def __init__(self, text: str) -> None:
+        self.text, self.masked = text, masked(text)
+        self._secrets = _secrets(text)
+        self._ends = [end for _, end in self._secrets]
+        # How far the characters behind the first none, one, two … of the passwords move.
+        self._shifts = list(accumulate((len(_HIDDEN) - (end - start) for start, end in self._secrets), initial=0))
+
+    def moved(self, offset: int) -> int:
+        """The place of a character in the masked line; within a password, that of its beginning."""
+        before = bisect_right(self._ends, offset)
+        start = min(offset, self._secrets[before][0]) if before < len(self._ends) else offset
+        return start + self._shifts[before]
+
+
+_last = _MaskedLine("")
+
+
+def _masked_line(text: str) -> _MaskedLine:
+    # The last line is kept: many problems may point into one long line. By identity, since comparing long lines takes long.
+    global _last
+    line = _last
+    if line.text is not text:
+        _last = line = _MaskedLine(text)
+    return line

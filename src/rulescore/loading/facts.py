@@ -25,7 +25,7 @@ from rulescore.sql.build import Select, arguments, create, drop, name
 from rulescore.sql.constant_types import constants_by_type
 from rulescore.sql.stored import insert
 
-# Rows staged at a time: about two row groups of DuckDB. They stay in memory beside the limit of the engine.
+# Rows staged at a time: about two row groups of DuckDB. They take memory that the engine cannot have.
 _STAGED_ROWS = 250_000
 
 _KEYS = name("key")

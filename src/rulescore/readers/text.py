@@ -27,7 +27,7 @@ _DELIMITERS = ("\t", ",", ";", "|", " ")
 _QUOTING_DELIMITERS = (",", ";")
 _BY_ENDING = {".tsv": ("\t",), ".tab": ("\t",), ".csv": (",", ";", "\t", "|")}
 _SAMPLE_LINES = 200
-# Arrow reads 32 blocks ahead, which no engine's limit of memory counts. Only files with longer rows need larger blocks.
+# Arrow reads 32 blocks ahead, which the engine cannot have. Only files with longer rows need larger blocks.
 _BLOCK_BYTES = 1 << 20
 _LARGEST_BLOCK_BYTES = 64 << 20
 

@@ -10,7 +10,6 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from re import fullmatch
 from threading import Event
 from typing import Any
 
@@ -19,6 +18,7 @@ from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
+from rulescore.engines.memory import MEBIBYTE, amount
 from rulescore.engines.spark.java import java_home
 from rulescore.errors import Diagnostic, InputError, masked
 from rulescore.setting.options import EngineOptions
@@ -71,9 +71,6 @@ _BRIEF = {
 # How long we wait for a server to answer, and how often we look whether it has, in seconds.
 _PATIENCE = 10
 _POLL = 0.05
-
-_UNITS = {"": 1, "B": 1, "K": 1000, "M": 1000**2, "G": 1000**3, "T": 1000**4}
-_BINARY_UNITS = {"KI": 1 << 10, "MI": 1 << 20, "GI": 1 << 30, "TI": 1 << 40}
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,11 +278,7 @@ def _local_threads(url: str) -> str:
 
 def _mebibytes(size: str) -> int | None:
     """A size such as `2GB` or `500MiB`, in mebibytes; None if it is not a size, or too little for Java to start with."""
-    found = fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]I?|)B?", size.strip().upper())
-    if found is None:
-        return None
-    size_in_bytes = float(found[1]) * (_UNITS | _BINARY_UNITS)[found[2]]
-    return int(size_in_bytes) >> 20 or None
+    return (amount(size) or 0) // MEBIBYTE or None
 
 
 def _configure(session: Any, settings: Mapping[str, str]) -> None:

@@ -61,25 +61,25 @@ class Counted:
         if not self._contributed:
             opened = self._opened
             run.count_contributions(self._engine, self._prediction_statements())
-            if opened.setting.sql_rules and self._loaded.candidate_arities:
+            if opened.setting.sql_rules and self._loaded.predicted:
                 opened.sql_rules.refuse_unknown_predictions()
             self._contributed = True
 
     def models(self) -> dict[str, list[Counts]]:
         """The counts of every rule with the predictions of each model."""
         self.contribute()
-        totals = run.model_totals(self._engine) if self._loaded.candidate_arities else {}
+        totals = run.model_totals(self._engine) if self._loaded.predicted else {}
         return {model: self._in_order(totals.get(number, {})) for number, model in enumerate(self._loaded.models)}
 
     def findings(self, hard: Sequence[int]) -> Mapping[str, PredictionFindings]:
         """The findings about each model's predictions. `hard`: the numbers of the hard rules."""
         self.contribute()
-        predictions = run.prediction_counts(self._engine, self._loaded, hard) if self._loaded.candidate_arities else []
+        predictions = run.prediction_counts(self._engine, self._loaded, hard) if self._loaded.predicted else []
         return prediction_findings(self._loaded.models, predictions, self._opened.concerned)
 
     def _prediction_statements(self) -> Iterator[run.TitledStatement]:
         yield from horn.with_predictions(self.counter)
-        if self._loaded.candidate_arities:
+        if self._loaded.predicted:
             yield from run.told(self._opened.formulas.prediction_statements())
             yield from run.told(self._opened.sql_rules.prediction_statements())
 

@@ -90,7 +90,9 @@ class Session:
         return self._violating.keys
 
     def knows_predicate(self, name: str, arity: int) -> bool:
-        return self._loaded.vocabulary.arity(name) == arity
+        """Whether facts or predictions may have a predicate: one of facts, or of a table's target."""
+        key = self.prediction_keys.get(name)
+        return (self._loaded.vocabulary.arity(name) if key is None else len(key) + 1) == arity
 
     def evaluate(self, *, contributions: bool | None = None) -> Evaluation:
         """Dataset rates and every model's scores. `contributions`: whether to fetch them; None: if the engine can."""

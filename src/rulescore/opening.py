@@ -28,7 +28,7 @@ from rulescore.loading.offers import counted_arguments
 from rulescore.loading.published_tables import expanded
 from rulescore.loading.support import refuse_unable
 from rulescore.loading.suspicions import data_problems, literal_types, shown_pairs
-from rulescore.loading.tables.loaded import LoadedTable, load_tables, predicted_tables
+from rulescore.loading.tables.loaded import LoadedTable, load_tables
 from rulescore.logic import checks, conventions
 from rulescore.logic.described import described_rules
 from rulescore.logic.horn import horn_program
@@ -212,7 +212,6 @@ def load_data(engine: Engine, setting: Setting, rules: RulesRead, *, horn: bool)
                 tables,
                 mentioned_by(program, setting.sql_rules),
             )
-            tables = predicted_tables(engine, tables, loaded.literal)
         except InputError as error:
             raise InputError([*checks.structure(program, rules.names, known), *error.problems]) from error
     known = replace(known, vocabulary=loaded.vocabulary)

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 
 from rulescore.counted import Counted
 from rulescore.counting import run
 from rulescore.counting.listing.asking import Asked, Finder, RuleListing
 from rulescore.counting.listing.counts import ViolationCounter
 from rulescore.counting.listing.formulas import FormulaListing
-from rulescore.counting.listing.horn import HornListing, predicted_facts
+from rulescore.counting.listing.horn import HornListing
 from rulescore.counting.listing.predicted import Predicted
 from rulescore.engines.log import purpose
 from rulescore.errors import Diagnostic, InputError
@@ -36,9 +35,7 @@ class Violating:
         self._engine, self._loaded = opened.engine, opened.data.loaded
         self._names = [rule.name for rule in opened.rules]
         self._predicted = Predicted(self._engine, self._loaded, opened.data.tables)
-        self._finder = Finder(
-            self._engine, self._loaded.models, self._listing, partial(predicted_facts, self._engine, self._loaded)
-        )
+        self._finder = Finder(self._engine, self._loaded.models, self._listing, self._predicted.facts)
 
     @property
     def keys(self) -> dict[str, tuple[str, ...]]:
@@ -117,7 +114,7 @@ class Violating:
         if asked.models is None:
             dataset = self._counted.dataset()
             return {(one, None): dataset[one].refuted for one in rules if dataset[one].refuted}
-        if not self._loaded.candidate_arities:
+        if not self._loaded.predicted:
             return {}
         self._counted.contribute()
         rows = self._engine.query(refuted_counts(asked.prediction)).to_pylist()

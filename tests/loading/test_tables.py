@@ -25,7 +25,7 @@ from rulescore.engines.duckdb import DuckDBEngine
 from rulescore.errors import Diagnostic, InputError
 from rulescore.evaluate import Session
 from rulescore.loading.facts import Loaded, load
-from rulescore.loading.tables.loaded import LoadedTable, load_tables, predicted_tables
+from rulescore.loading.tables.loaded import LoadedTable, load_tables
 from rulescore.setting.model import Setting
 from rulescore.setting.options import EngineOptions
 from rulescore.sql.build import select, table
@@ -63,8 +63,7 @@ def rows_of(engine: Engine, source: LoadedTable, which: str | None) -> list[dict
 def opened(engine: Engine, setting: Setting, **used: set[str]) -> tuple[dict[str, LoadedTable], Loaded]:
     """Tables with their predicted rows, and the facts."""
     tables = load_tables(engine, setting, used)
-    loaded = load(engine, setting, {}, [], {}, tables)
-    return predicted_tables(engine, tables, loaded.literal), loaded
+    return tables, load(engine, setting, {}, [], {}, tables)
 
 
 def sale(rows: object = SALES, **options: Any) -> dict[str, Table]:
@@ -117,7 +116,7 @@ def test_a_derived_attribute_is_computed_from_what_is_observed_and_from_what_is_
         {"prediction": 0, "id": 2, "price": 250.0, "surface": 20, "large": 21, "twice": 25.0},
         {"prediction": 1, "id": 4, "price": 80.0, "surface": 40, "large": 41, "twice": 4.0},
     ]
-    assert loaded.vocabulary.predicates["sale.price"].predicted == 2
+    assert loaded.predictions["ridge"].distinct == 2
 
 
 def test_models_share_predictions_of_one_value_and_coverage_is_told_of_each(engine: Engine) -> None:
@@ -151,7 +150,7 @@ def test_a_key_of_several_columns_names_rows_and_predictions(engine: Engine) -> 
     assert [row["price"] for row in rows_of(engine, found, found.observed)] == [1.5, None, None]
     predicted = [{k: v for k, v in row.items() if k != "prediction"} for row in rows_of(engine, found, found.predicted)]
     assert predicted == [{"year": 2020, "number": "b", "price": 9.0}, {"year": 2021, "number": "a", "price": 8.0}]
-    assert loaded.vocabulary.predicates["sale.price"].arity == 3
+    assert [one.arity for one in loaded.predicted] == [3]
 
 
 VALUES = {
@@ -559,10 +558,39 @@ def test_top_k_says_nothing_of_values(engine: Engine) -> None:
     assert [one.code for one in problems_of(lambda: load_tables(engine, setting, {}))] == ["E330"]
 
 
+@pytest.mark.parametrize("predictions", [None, {"m": {"sale": {2: 1.0}}}])
 @pytest.mark.parametrize("predicate", ["sale", "sale.price", "sale.zip"])
-def test_a_table_and_a_predicate_of_facts_have_different_names(predicate: str) -> None:
-    found = loading_problems(sale(), None, {predicate: [("a", "b")]})
+def test_a_table_and_a_predicate_of_facts_have_different_names(predicate: str, predictions: Any) -> None:
+    found = loading_problems(sale(), predictions, {predicate: [("a", "b")]})
     assert found == [("E336", f"`{predicate}` is a predicate of the facts, and a table or an attribute")]
+
+
+def test_predictions_of_a_target_do_not_come_as_facts_too() -> None:
+    """A row would have two predicted values, and nobody would be told."""
+    found = loading_problems(sale(), {"m": {"sale": {2: 1.0}, "sale.price": [(2, 8.0)]}})
+    assert [code for code, _ in found] == ["E336"]
+
+
+@pytest.mark.parametrize(("fact", "codes"), [((2, 1), []), (("2", 1.0), ["W323"]), (("2", "1"), ["W323", "W323"])])
+def test_negative_facts_about_a_target_have_the_types_of_its_predictions(fact: tuple[Any, ...], codes: list[str]) -> None:
+    rules = "one: sale.price(A, P) <- sale(id: A, price: P)."
+    setting = make_setting(None, {"m": {2: 1.0}}, rules, tables=sale(), negatives={"sale.price": [fact]})
+    with Session(setting) as session:
+        assert [problem.code for problem in session.warnings] == codes
+        assert session.evaluate().rule_results[0].models["m"].counts.refuted == (not codes)
+
+
+def test_negative_facts_about_a_target_have_its_arguments() -> None:
+    setting = make_setting(None, {"m": {2: 1.0}}, "", tables=sale(), negatives={"sale.price": [(2, 1.0, 1.0)]})
+    assert [one.code for one in problems_of(lambda: Session(setting))] == ["E336"]
+
+
+def test_predictions_are_numbered_in_the_order_of_their_keys_and_values(engine: Engine) -> None:
+    tables = sale({"id": [10, 9, 11], "price": [0.5, 0.5, 0.5]}, hidden=[9, 10, 11])
+    setting = make_setting(None, {"a": {10: 5, 9: 10}, "b": {9: 9, 11: 0}}, "", tables=tables)
+    found = opened(engine, setting)[0]["sale"]
+    numbered = sorted(rows_of(engine, found, found.predicted), key=lambda row: row["prediction"])
+    assert [(row["id"], row["price"]) for row in numbered] == [(9, 9.0), (9, 10.0), (10, 5.0), (11, 0.0)]
 
 
 def test_nothing_is_left_behind_but_the_tables_that_formulas_read(engine: Engine) -> None:

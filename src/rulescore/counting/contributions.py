@@ -18,16 +18,17 @@ from rulescore.sql.build import arguments
 
 def brought_contributions(engine: Engine, loaded: Loaded, rules: Sequence[str]) -> pa.Table:
     """The contributions of every model, fetched as a table. `rules`: the names of the rules."""
-    if not loaded.candidate_arities:
+    if not loaded.predicted:
         return CONTRIBUTIONS_SCHEMA.empty_table()
     rows = engine.query(sql.contributions())
-    predicates, words = _predictions(engine, loaded)
+    numbers, predicates, words = _contributing(engine, loaded)
+    places = pc.index_in(rows["prediction"], pa.chunked_array(numbers, rows["prediction"].type))
     return pa.table(
         [
             _dictionary(rows["model"], pa.array(loaded.models, pa.string())),
             _dictionary(rows["rule"], pa.array(rules, pa.string())),
-            predicates.take(rows["prediction"]),
-            words.take(rows["prediction"]),
+            predicates.take(places),
+            words.take(places),
             *(rows[field] for field in ("score", "rank", "query", "confirmed", "refuted", "evaluable")),
         ],
         schema=CONTRIBUTIONS_SCHEMA,
@@ -36,7 +37,7 @@ def brought_contributions(engine: Engine, loaded: Loaded, rules: Sequence[str]) 
 
 def write_contributions(engine: Engine, loaded: Loaded, rules: Sequence[str], path: Path) -> None:
     """Write the contributions as a Parquet file or, if the engine writes Parquet itself, as files of a folder."""
-    if not engine.capabilities.writes_parquet or not loaded.candidate_arities:
+    if not engine.capabilities.writes_parquet or not loaded.predicted:
         from pyarrow.parquet import write_table
 
         write_table(brought_contributions(engine, loaded, rules), path)
@@ -45,19 +46,20 @@ def write_contributions(engine: Engine, loaded: Loaded, rules: Sequence[str], pa
     for field, names in words.items():
         numbered = {"id": pa.array(range(len(names)), pa.int32()), "name": pa.array(names, pa.string())}
         engine.load(sql.names_table(field), pa.table(numbered))
-    engine.write(sql.described_contributions(sorted(loaded.candidate_arities), loaded.stride), path)
+    engine.write(sql.described_contributions(loaded.predicted, loaded.stride), path)
 
 
-def _predictions(engine: Engine, loaded: Loaded) -> tuple[pa.Array, pa.Array]:
-    """Predicate and arguments of every prediction, in the order of their numbers."""
+def _contributing(engine: Engine, loaded: Loaded) -> tuple[list[pa.Array], pa.Array, pa.Array]:
+    """The predictions with a contribution: number, predicate and arguments of each."""
     names = pa.array(loaded.predicate_ids, pa.string())
-    literals, words = [], []
-    for arity in sorted(loaded.candidate_arities):
-        rows = engine.query(sql.predictions(arity, loaded.stride))
+    numbers, literals, words = [], [], []
+    for source in loaded.predicted:
+        rows = engine.query(sql.contributing(source))
+        numbers += rows["prediction"].chunks
         literals += rows["literal"].chunks
-        words.append(_lists([rows[field].combine_chunks() for field in arguments(arity)]))
+        words.append(_lists([rows[field].combine_chunks() for field in arguments(source.arity)]))
     predicates = _dictionary(pc.divide(pa.chunked_array(literals, pa.int32()), loaded.stride), names)
-    return predicates, pa.concat_arrays(words)
+    return numbers, predicates, pa.concat_arrays(words)
 
 
 def _dictionary(numbers: pa.ChunkedArray, names: pa.Array) -> pa.DictionaryArray:

@@ -26,7 +26,7 @@ def head_literal(loaded: Loaded, predicate: str) -> int:
 
 def oppositions(loaded: Loaded, refutations: Refutations, heads: set[str]) -> tuple[pa.Array, pa.Array]:
     """Pairs of a head's literal and a literal that refutes it, each once, for the heads in use."""
-    literals = {predicate: head_literal(loaded, predicate) for predicate in loaded.predicate_ids}
+    literals = {predicate: head_literal(loaded, predicate) for predicate in loaded.vocabulary.predicates}
     pairs = [
         (literals[one[0]], literals[one[1]])
         for one in refutations.groups

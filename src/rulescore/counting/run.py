@@ -116,7 +116,7 @@ class PredictedCounts:
 def prediction_counts(engine: Engine, loaded: Loaded, hard: Sequence[int]) -> list[PredictedCounts]:
     """Counts of predictions by model and predicate. `hard`: the numbers of the hard rules."""
     engine.load(sql.HARD_RULES, integer_columns({"rule": list(hard)}))
-    rows = engine.query(sql.prediction_counts(sorted(loaded.candidate_arities), loaded.stride)).to_pylist()
+    rows = engine.query(sql.prediction_counts(loaded.predicted)).to_pylist()
     engine.run(drop(sql.HARD_RULES))
     return [
         PredictedCounts(
@@ -130,7 +130,7 @@ def prediction_counts(engine: Engine, loaded: Loaded, hard: Sequence[int]) -> li
 
 def predicted(engine: Engine, loaded: Loaded, model: int) -> set[str]:
     """The predicates of a model's predictions."""
-    if not loaded.candidate_arities:
+    if not loaded.predicted:
         return set()
-    rows = engine.query(sql.predicted_literals(sorted(loaded.candidate_arities), loaded.stride, model))
+    rows = engine.query(sql.predicted_literals(loaded.predicted, model))
     return {loaded.predicate_name(literal) for literal in rows["literal"].to_pylist()}

@@ -13,7 +13,7 @@ from rulescore.engines.base import Engine
 from rulescore.errors import Diagnostic, InputError, Place, Severity
 from rulescore.loading.readings import Occurrences, SourceReading, reading_problems, stream_reading, table_reading
 from rulescore.loading.stored import InPlace, observed_in_place, predicted_in_place, refuse_unknown_model
-from rulescore.loading.tables.loaded import LoadedTable, predicted_facts
+from rulescore.loading.tables.loaded import LoadedTable, predictions_made
 from rulescore.logic.plan import LiteralName
 from rulescore.logic.refutation import Order, identity
 from rulescore.logic.vocabulary import Predicate, Vocabulary
@@ -23,12 +23,16 @@ from rulescore.setting.model import FactBatch, FactSource, FactStream, FactTable
 from rulescore.sql import facts as sql
 from rulescore.sql.build import Select, arguments, create, drop, name
 from rulescore.sql.constant_types import constants_by_type
+from rulescore.sql.predictions import PredictedFacts, PredictedTargets, Predictions
 from rulescore.sql.stored import insert
+from rulescore.sql.tables.predictions import answers as target_answers
 
 # Rows staged at a time: about two row groups of DuckDB. They take memory that the engine cannot have.
 _STAGED_ROWS = 250_000
 
 _KEYS = name("key")
+
+_NO_PREDICTIONS = {"distinct": 0, "already_observed": 0, "queries": 0}
 
 
 @dataclass
@@ -46,6 +50,8 @@ class Loaded:
     types: frozenset[str]
     fact_arities: frozenset[int]
     candidate_arities: frozenset[int]
+    predicted: tuple[Predictions, ...]
+    """Where predictions are: predicted facts by arity, and the targets of tables."""
     any_observed_prediction: bool
     floats: frozenset[tuple[str, int]]
     """Predicates with the numbers of the arguments that a source gives as floats, even if all are whole."""
@@ -83,7 +89,7 @@ class Staging:
         self._waiting: dict[int, list[pa.Table]] = {}
         self._waiting_rows: Counter[int] = Counter()
         self._tables: set[int] = set()
-        self.rows = 0
+        self.rows: Counter[int] = Counter()
         self.floats: set[tuple[str, int]] = set()
         self.readings: list[SourceReading] = []
 
@@ -103,7 +109,7 @@ class Staging:
         if model is not None:
             rows = rows.append_column("model", pa.repeat(pa.scalar(model, pa.int32()), rows.num_rows))
         rows = rows.select(["predicate", *arguments(batch.arity), *self._extra])
-        self.rows += rows.num_rows
+        self.rows[batch.arity] += rows.num_rows
         self.floats |= batch.floats
         self._waiting.setdefault(batch.arity, []).append(rows)
         self._waiting_rows[batch.arity] += rows.num_rows
@@ -121,7 +127,7 @@ class Staging:
         else:
             self._engine.run(create(target, found.query))
             self._tables.add(found.arity)
-        self.rows += found.kept
+        self.rows[found.arity] += found.kept
         self.floats |= found.floats
 
     def finish(self) -> None:
@@ -151,9 +157,11 @@ def load(
     tables: Mapping[str, LoadedTable] | None = None,
     mentioned: Callable[[str], bool] = lambda _: True,
 ) -> Loaded:
-    """Load every fact of a setting. `constants` are keys that rules mention, `declared` predicates with their arity. Predictions
-    of the targets of `tables` become facts like the others. `mentioned`: whether a rule or a declaration mentions a predicate."""
+    """Load every fact of a setting. `constants` are keys that rules mention, `declared` predicates with their arity. `tables` have
+    numbers for the predictions of their targets, which we note as answers of the models like predicted facts. `mentioned`: whether
+    a rule or a declaration mentions a predicate."""
     tables = tables or {}
+    targets = [table for table in tables.values() if table.predicted is not None]
     negative = Staging(engine, "negative")
     observed = stage(engine, "observed", setting.observed, negative)
     stage(engine, "negative", setting.negatives, into=negative)
@@ -161,13 +169,14 @@ def load(
     stages = {"observed": observed, "negative": negative, "predicted": predicted}
     rows = row_counts(engine, stages)
     arities = predicate_arities(rows)
-    _refuse_clashes(arities, tables)
+    _refuse_clashes(rows, tables)
     problems = list(
         reading_problems(engine, [one for stage in stages.values() for one in stage.readings], occurrences(rows, mentioned))
     )
     if errors := [one for one in problems if one.severity is Severity.ERROR]:
         raise InputError(errors)
-    names = sorted({**declared, **arities})
+    known_arities = {**declared, **arities}
+    names = sorted({*known_arities, *(table.predicate for table in targets)})
     ids = {predicate: i for i, predicate in enumerate(names)}
     engine.load(sql.PREDICATE, pa.table({"name": pa.array(names, pa.string()), "id": pa.array(range(len(names)), pa.int32())}))
     in_rules = sorted(set(constants))
@@ -176,30 +185,32 @@ def load(
     engine.run(sql.create_constants(raw, _KEYS))
     stride = max([2, *(len(found) for found in orders.values())])
     loaded = _Bases(engine, stages, names, orders, stride)
-    loaded.build()
+    loaded.build(targets)
     known = {
         predicate: Predicate(
             predicate,
-            {**declared, **arities}[predicate],
-            loaded.counts["observed"][i],
-            loaded.counts["predicted"][i],
-            loaded.counts["negative"][i],
+            arity,
+            loaded.counts["observed"][ids[predicate]],
+            loaded.counts["predicted"][ids[predicate]],
+            loaded.counts["negative"][ids[predicate]],
         )
-        for predicate, i in ids.items()
+        for predicate, arity in sorted(known_arities.items())
     }
     models = tuple(one.model for one in setting.predictions)
-    totals = {row["model"]: row for row in engine.query(sql.model_counts()).to_pylist()} if predicted.arities else {}
+    sources: tuple[Predictions, ...] = (
+        *(PredictedFacts(arity, stride) for arity in predicted.arities),
+        *(PredictedTargets(str(table.predicted), table.arguments, ids[table.predicate] * stride) for table in targets),
+    )
+    totals = {row["model"]: row for row in engine.query(sql.model_counts()).to_pylist()} if sources else {}
     predictions = {
-        model: _prediction_counts(
-            read[i], kept[i], totals.get(i, {"distinct": 0, "already_observed": 0, "queries": 0}), _coverage(i, tables)
-        )
+        model: _prediction_counts(read[i], kept[i], totals.get(i, _NO_PREDICTIONS), _coverage(i, tables))
         for i, model in enumerate(models)
     }
     facts = sum(loaded.counts["observed"].values())
     types = {row["mark"]: row["n"] for row in engine.query(constants_by_type()).to_pylist()}
     summary = DataSummary(
         facts=facts,
-        fact_duplicates=observed.rows - facts,
+        fact_duplicates=observed.rows.total() - facts,
         negatives=sum(loaded.counts["negative"].values()),
         negatives_observed=loaded.overlap,
         constants=sum(types.values()),
@@ -219,6 +230,7 @@ def load(
         types=frozenset(types),
         fact_arities=frozenset(loaded.fact_arities),
         candidate_arities=frozenset(predicted.arities),
+        predicted=sources,
         any_observed_prediction=any(one.already_observed for one in predictions.values()),
         floats=frozenset(place for stage in stages.values() for place in stage.floats),
     )
@@ -238,16 +250,18 @@ def _coverage(model: int, tables: Mapping[str, LoadedTable]) -> tuple[int | None
     return sum(table.hidden for table in answered), sum(table.covered[model] for table in answered)
 
 
-def _refuse_clashes(predicates: Iterable[str], tables: Mapping[str, LoadedTable]) -> None:
-    """Raises InputError for names of both: a name in a rule means either a table or a predicate of facts."""
-    predicted = {table.predicate for table in tables.values() if table.covered}
-    attributes = {f"{name}.{one}" for name, table in tables.items() for one in table.attributes} - predicted
+def _refuse_clashes(found: RowCounts, tables: Mapping[str, LoadedTable]) -> None:
+    """Raises InputError for names of both: a name in a rule means either a table or a predicate of facts. Only negative facts may
+    be about the target of a table."""
+    attributes = {f"{name}.{one}" for name, table in tables.items() for one in table.attributes}
+    targets = {(table.predicate, len(table.key) + 1) for table in tables.values()}
     problems = [
         Diagnostic(
             "E336", f"`{one}` is a predicate of the facts, and a table or an attribute", helps=("give the table another name",)
         )
-        for one in sorted(predicates)
+        for one, uses in sorted(found.items())
         if one in tables or one in attributes
+        if any((one, arity) not in targets or kinds.keys() != {"negative"} for arity, kinds in uses.items())
     ]
     if problems:
         raise InputError(problems)
@@ -290,7 +304,7 @@ def stage_predictions(engine: Engine, setting: Setting, tables: Mapping[str, Loa
     read: list[int] = []
     kept: list[int] = []
     for number, one in enumerate(setting.predictions):
-        before = staging.rows
+        before = staging.rows.total()
         rows_read = 0
         for stream in (source for source in one.streams if isinstance(source, FactStream)):
             reading, reader = stream_reading(stream, number), PredictionReader(replace(one, streams=(stream,)))
@@ -309,9 +323,7 @@ def stage_predictions(engine: Engine, setting: Setting, tables: Mapping[str, Loa
             refuse_unknown_model(engine, one.model, stored)
         of_tables = sum(table.made.get(number, 0) for table in tables.values())
         read.append(rows_read + of_tables)
-        kept.append(staging.rows - before + of_tables)
-    for facts in predicted_facts(tables.values()):
-        staging.take(facts)
+        kept.append(staging.rows.total() - before + of_tables)
     staging.finish()
     return staging, read, kept
 
@@ -375,23 +387,22 @@ class _Bases:
         self.fact_arities: set[int] = set()
         self.overlap = 0
 
-    def build(self) -> None:
+    def build(self, targets: Sequence[LoadedTable]) -> None:
+        """`targets`: the tables with predictions, which are numbered already; facts get the numbers after theirs."""
         for arity in sorted(set(self._stages["observed"].arities) | set(self._stages["negative"].arities)):
             self._facts(arity)
-        answers: list[Select] = []
-        offset = 0
-        arities = self._stages["predicted"].arities
-        for place, arity in enumerate(arities):
-            if place:
-                offset += self._engine.query(sql.row_count(_base("predicted", arities[place - 1])))["n"][0].as_py()
+        answers = [target_answers(str(one.staged), str(one.predicted), [name for name, _ in one.arguments]) for one in targets]
+        offset, predicted = predictions_made(targets), self._stages["predicted"]
+        for arity in predicted.arities:
             answers.append(self._candidates(arity, offset))
+            offset += predicted.rows[arity]
         if answers:
             self._engine.run(sql.create_answers(answers))
         self._count()
         for kind, arity in self._each_stage():
             self._engine.run(drop(_base(kind, arity)))
-        for arity in arities:
-            self._engine.run(drop(sql.raw_table("predicted", arity)))
+        for staged in (*map(predicted.table, predicted.arities), *(one.staged for one in targets)):
+            self._engine.run(drop(str(staged)))
 
     def _each_stage(self) -> Iterator[tuple[str, int]]:
         for kind, stage in self._stages.items():

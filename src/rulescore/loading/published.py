@@ -12,7 +12,8 @@ from rulescore.errors import Diagnostic, EngineError, InputError, Severity, Unce
 from rulescore.loading.facts import Staging, occurrences, predicate_arities, row_counts, stage, stage_predictions
 from rulescore.loading.published_tables import expanded, published_catalogue
 from rulescore.loading.readings import reading_warnings
-from rulescore.loading.tables.loaded import LoadedTable, hidden_table, load_tables
+from rulescore.loading.tables import predictions as table_predictions
+from rulescore.loading.tables.rows import TableLoader
 from rulescore.setting.model import Setting
 from rulescore.sql import published as sql
 from rulescore.sql.build import Create, commit, name
@@ -96,7 +97,8 @@ class _Writer:
 
     def __init__(self, engine: Engine, setting: Setting, schema: str) -> None:
         self._engine, self._setting, self._schema = engine, setting, schema
-        self._keyed = load_tables(engine, setting, {})
+        self._keyed = TableLoader(engine, setting, {}).load()
+        self._staged = table_predictions.stage_predictions(engine, setting, self._keyed)
         self._observed: Staging = stage(engine, "observed", setting.observed)
         self._predicted, _, _ = stage_predictions(engine, setting, {})
         rows = row_counts(engine, {"observed": self._observed, "predicted": self._predicted})
@@ -105,13 +107,14 @@ class _Writer:
         # We do not know the rules here: they may mention a predicate that is the only one of a file.
         alone = {name for one in readings if len(one.predicates) == 1 for name in one.predicates}
         self._misread = tuple(reading_warnings(readings, occurrences(rows, alone.__contains__)))
-        predicates, targets = sorted(self._arities), [table for table in self._keyed.values() if table.target is not None]
-        names = sql.table_names([*predicates, *(f"{table.name}_predictions" for table in targets)])
+        predicates = sorted(self._arities)
+        targets = [table for table, found in self._keyed.items() if found.shape.table.target is not None]
+        names = sql.table_names([*predicates, *(f"{table}_predictions" for table in targets)])
         self._of_predicate = dict(zip(predicates, names, strict=False))
-        self._of_target = {table.name: (table, name) for table, name in zip(targets, names[len(predicates) :], strict=True)}
+        self._of_target = dict(zip(targets, names[len(predicates) :], strict=True))
 
     def names(self) -> list[str]:
-        return [sql.NAMES, *self._of_predicate.values(), *(name for _, name in self._of_target.values())]
+        return [sql.NAMES, *self._of_predicate.values(), *self._of_target.values()]
 
     def write(self, dropped: Iterable[str]) -> WrittenSchema:
         for table in dropped:
@@ -147,17 +150,17 @@ class _Writer:
             self._engine.run(sql.create_index(path, [*columns[i:], *columns[:i]]))
 
     def _predictions(self) -> Iterator[WrittenTable]:
-        for table, written in self._of_target.values():
+        for table, written in self._of_target.items():
             path = (self._schema, written)
             self._engine.run(self._create_predictions(path, table))
-            yield self._finished(path, table.name, f"predictions of {table.name}")
+            yield self._finished(path, table, f"predictions of {table}")
 
-    def _create_predictions(self, path: tuple[str, str], table: LoadedTable) -> Create:
-        assert table.target is not None
-        rows = table.made_from
-        staged = rows.staged if table.covered else None
-        target_type = SQL_TYPES[table.columns[table.target].type]
-        return sql.create_predictions(path, hidden_table(rows), rows.keys, target_type, staged, _MODELS)
+    def _create_predictions(self, path: tuple[str, str], table: str) -> Create:
+        rows, staged = self._keyed[table], self._staged.get(table)
+        held = rows.target_type if staged is None else staged.target_type
+        assert held is not None
+        predicted = None if staged is None else rows.staged
+        return sql.create_predictions(path, rows.table, rows.keys, SQL_TYPES[held], predicted, _MODELS)
 
     def _finished(self, path: tuple[str, str], of: str, what: str) -> WrittenTable:
         self._engine.run(sql.comment(path, what))
@@ -167,7 +170,7 @@ class _Writer:
 
     def _write_names(self) -> None:
         predicates = [(one, "predicate", table) for one, table in self._of_predicate.items()]
-        targets = [(one, "predictions", table) for one, (_, table) in self._of_target.items()]
+        targets = [(one, "predictions", table) for one, table in self._of_target.items()]
         columns = zip(*(*predicates, *targets), strict=True) if predicates or targets else ((), (), ())
         fields = ("name", "kind", "table_name")
         rows = {field: pa.array(list(values), pa.string()) for field, values in zip(fields, columns, strict=True)}

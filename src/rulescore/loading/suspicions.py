@@ -17,7 +17,8 @@ from rulescore.logic.types import with_article
 from rulescore.setting.model import Setting, origins_of
 from rulescore.sql.build import candidate_table, fact_table
 from rulescore.sql.constant_types import TYPES, Position, position_types
-from rulescore.values.types import ValueType
+from rulescore.sql.predictions import PredictedTargets
+from rulescore.values.types import NUMBERS, ValueType
 
 _MOST_PAIRS = 5
 
@@ -83,9 +84,16 @@ def _models(setting: Setting, loaded: Loaded) -> Iterator[Diagnostic]:
 
 def _type_clashes(engine: Engine, loaded: Loaded) -> Iterator[Diagnostic]:
     """Positions with one type in the facts and another in predictions, so that no constants there can be equal."""
-    if len(loaded.types) < 2:
+    named = [(loaded.predicate_name(one.literal), one) for one in loaded.predicted if isinstance(one, PredictedTargets)]
+    # Negative facts may be about the target of a table; no others can be.
+    targets = {name: one.fields for name, one in named if name in loaded.vocabulary.predicates}
+    if len(loaded.types) < 2 and not targets:
         return
-    facts, candidates = _types_at(engine, loaded, {arity: range(arity) for arity in loaded.fact_arities & loaded.candidate_arities})
+    arities = loaded.fact_arities & (loaded.candidate_arities | {len(fields) for fields in targets.values()})
+    facts, candidates = _types_at(engine, loaded, {arity: range(arity) for arity in arities})
+    for name, fields in targets.items():
+        for i, (_, kind) in enumerate(fields):
+            candidates[name, i] = NUMBERS if kind is ValueType.MIXED else frozenset({kind})
     for place, types in sorted(candidates.items()):
         if place in facts and not any(may_equal(kind, facts[place]) for kind in types):
             predicate, position = place

@@ -63,11 +63,12 @@ def create_constants(raw: Sequence[tuple[str, int]], extra: str) -> exp.Create:
     keys = select(column("k", "key")).distinct().from_(union_all(columns).subquery("k"))
     return create(
         CONSTANT,
-        select(_numbered(["key"], "d"), column("d", "key")).from_(keys.subquery("d")),
+        select(numbered(["key"], "d"), column("d", "key")).from_(keys.subquery("d")),
     )
 
 
-def _numbered(order: Sequence[str], source: str, alias: str = "id", offset: int = 0) -> exp.Expr:
+def numbered(order: Sequence[str], source: str, alias: str = "id", offset: int = 0) -> exp.Expr:
+    """The numbers of a source's rows in this order, from `offset` on."""
     window = exp.Window(this=exp.RowNumber(), order=exp.Order(expressions=[exp.Ordered(this=column(source, c)) for c in order]))
     return named(integer(exp.Add(this=exp.Paren(this=window), expression=number(offset - 1))), alias)
 
@@ -124,7 +125,7 @@ def create_facts(
 def create_candidate_base(target: str, raw: str, arity: int, offset: int, observed: str | None) -> exp.Create:
     """Distinct predicted facts of one arity, numbered, and whether each is observed already."""
     fields = ["predicate", *arguments(arity)]
-    predicted = select(_numbered(fields, "d", "prediction", offset), *(column("d", c) for c in fields))
+    predicted = select(numbered(fields, "d", "prediction", offset), *(column("d", c) for c in fields))
     distinct = encoded(raw, arity).distinct().subquery("d")
     if observed is None:
         return create(target, predicted.select(named(number(0), "observed")).from_(distinct))
@@ -208,10 +209,6 @@ def constants_by_key(keys: str) -> Select:
         .from_(table(CONSTANT, "c"))
         .join(table(keys, "k"), on=equal(column("k", "key"), column("c", "key")))
     )
-
-
-def row_count(source: str) -> Select:
-    return select(named(count_rows(), "n")).from_(table(source, "t"))
 
 
 def engine_version() -> Select:

@@ -253,7 +253,7 @@ def create_predicate(
 
 
 def create_predictions(
-    path: tuple[str, str], hidden: str, keys: Sequence[str], target_type: str, staged: str | None, models: str
+    path: tuple[str, str], rows: str, keys: Sequence[str], target_type: str, staged: str | None, models: str
 ) -> exp.Create:
     """The predictions of a table's target: its hidden rows, by the fields of its key, and the models' predictions for them."""
     names = id_columns(len(keys))
@@ -262,7 +262,7 @@ def create_predictions(
         named(exp.cast(exp.null(), target_type, copy=False), "prediction"),
         *_marks(HIDDEN, exp.null()),
     )
-    parts: list[Query] = [query.from_(table(hidden, "r"))]
+    parts: list[Query] = [query.from_(table(rows, "r")).where(column("r", "hidden"))]
     if staged is not None:
         predicted = select(
             *(named(column("p", f"k{i}"), name) for i, name in enumerate(names)),

@@ -11,8 +11,8 @@ from rulescore.sql.build import (
     Select,
     all_of,
     argument,
+    arguments,
     big,
-    candidate_table,
     column,
     count_rows,
     create,
@@ -26,9 +26,10 @@ from rulescore.sql.build import (
     total,
     union_all,
 )
-from rulescore.sql.facts import ANSWER, CONSTANT
+from rulescore.sql.facts import ANSWER
 from rulescore.sql.horn.evidence import COUNTS
 from rulescore.sql.keys import word
+from rulescore.sql.predictions import Predictions
 
 CONTRIBUTION = name("contribution")
 
@@ -65,30 +66,28 @@ HARD_RULES = name("hard_rule")
 """The numbers of the hard rules."""
 
 
-def prediction_counts(arities: Sequence[int], stride: int) -> Select:
+def prediction_counts(sources: Sequence[Predictions]) -> Select:
     """By model and literal: how many predictions there are, how many have a contribution, violate a hard rule, violate any."""
-    facts = union_all([_literals(arity, stride) for arity in arities]).subquery("p")
     query = select(column("a", "model"), column("p", "literal"), named(count_rows(), "predictions"))
     query = query.select(named(exp.Count(this=column("s", "prediction")), "with_partner"))
     for flag in ("violating", "violating_any"):
         query = query.select(named(exp.Coalesce(this=total(column("s", flag)), expressions=[number(0)]), flag))
-    query = query.from_(table(ANSWER, "a")).join(facts, on=equal(column("p", "prediction"), column("a", "prediction")))
+    query = query.from_(table(ANSWER, "a"))
+    query = query.join(_literals(sources), on=equal(column("p", "prediction"), column("a", "prediction")))
     query = query.join(_judged(), on=equal(column("s", "prediction"), column("a", "prediction")), join_type="left")
     return query.group_by(column("a", "model"), column("p", "literal"))
 
 
-def predicted_literals(arities: Sequence[int], stride: int, model: int) -> Select:
+def predicted_literals(sources: Sequence[Predictions], model: int) -> Select:
     """The literals of a model's predictions."""
-    facts = union_all([_literals(arity, stride) for arity in arities]).subquery("p")
     query = select(column("p", "literal")).distinct().from_(table(ANSWER, "a"))
-    query = query.join(facts, on=equal(column("p", "prediction"), column("a", "prediction")))
+    query = query.join(_literals(sources), on=equal(column("p", "prediction"), column("a", "prediction")))
     return query.where(equal(column("a", "model"), number(model)))
 
 
-def _literals(arity: int, stride: int) -> Select:
-    """The literal of every distinct prediction of one arity, as it was read."""
-    query = select(column("l", "prediction"), column("l", "literal")).from_(table(candidate_table(arity), "l"))
-    return query.where(equal(exp.Mod(this=column("l", "literal"), expression=number(stride)), number(0)))
+def _literals(sources: Sequence[Predictions]) -> exp.Expr:
+    """The literal of every distinct prediction."""
+    return union_all([one.literals() for one in sources]).subquery("p")
 
 
 def _judged() -> exp.Expr:
@@ -107,29 +106,28 @@ def names_table(field: str) -> str:
     return name(f"{field}_names")
 
 
-def described_contributions(arities: Sequence[int], stride: int) -> Query:
+def described_contributions(sources: Sequence[Predictions], stride: int) -> Query:
     """The contributions of every model, with names instead of numbers: the rows of `Evaluation.contributions`."""
-    return union_all([_described(arity, stride) for arity in arities])
+    return union_all([_described(one, stride) for one in sources])
 
 
-def _described(arity: int, stride: int) -> Select:
-    counts = [column("c", alias) for alias in COUNTS]
-    words = [word(column(f"c{i}", "key")) for i in range(arity)]
-    query = _by_answer(select()).join(
-        table(candidate_table(arity), "p"), on=equal(column("p", "prediction"), column("c", "prediction"))
-    )
-    predicate = exp.IntDiv(this=column("p", "literal"), expression=number(stride))
-    for field, number_of in (("model", column("a", "model")), ("rule", column("c", "rule")), ("predicate", predicate)):
+def _described(source: Predictions, stride: int) -> Select:
+    rows = _by_answer(select(column("a", "model"), column("c", "rule"), *_answer(), *(column("c", alias) for alias in COUNTS)))
+    rows = source.with_keys(rows, column("c", "prediction"))
+    query = select().from_(rows.subquery("d"))
+    predicate = exp.IntDiv(this=column("d", "literal"), expression=number(stride))
+    for field, number_of in (("model", column("d", "model")), ("rule", column("d", "rule")), ("predicate", predicate)):
         query = query.join(table(names_table(field), field), on=equal(column(field, "id"), number_of))
         query = query.select(named(column(field, "name"), field))
-    for i in range(arity):
-        query = query.join(table(CONSTANT, f"c{i}"), on=equal(column(f"c{i}", "id"), column("p", argument(i))))
-    query = query.select(named(exp.Array(expressions=words), "arguments"), *_answer(), *counts)
-    return query.where(equal(exp.Mod(this=column("p", "literal"), expression=number(stride)), number(0)))
+    words = exp.Array(expressions=[word(column("d", argument(i))) for i in range(source.arity)])
+    return query.select(named(words, "arguments"), *(column("d", one) for one in (*_ANSWERED, *COUNTS)))
+
+
+_ANSWERED = ("score", "rank", "query")
 
 
 def _answer() -> list[exp.Expr]:
-    return [column("a", field) for field in ("score", "rank", "query")]
+    return [column("a", field) for field in _ANSWERED]
 
 
 def contributions() -> Select:
@@ -139,12 +137,9 @@ def contributions() -> Select:
     return _by_answer(select(*keys, *fields)).order_by(*(key.copy() for key in keys))
 
 
-def predictions(arity: int, stride: int) -> Select:
-    """Distinct predictions of one arity in the order of their numbers: their literal and their arguments in words."""
-    query = select(column("p", "literal")).from_(table(candidate_table(arity), "p"))
-    for i in range(arity):
-        alias = f"c{i}"
-        query = query.join(table(CONSTANT, alias), on=equal(column(alias, "id"), column("p", argument(i))))
-        query = query.select(named(word(column(alias, "key")), argument(i)))
-    query = query.where(equal(exp.Mod(this=column("p", "literal"), expression=number(stride)), number(0)))
-    return query.order_by(column("p", "prediction"))
+def contributing(source: Predictions) -> Select:
+    """The predictions with a contribution: their numbers, their literals and their arguments in words."""
+    numbers = select(column("c", "prediction")).distinct().from_(table(CONTRIBUTION, "c"))
+    rows = source.with_keys(select(column("n", "prediction")).from_(numbers.subquery("n")), column("n", "prediction"))
+    words = [named(word(column("d", one)), one) for one in arguments(source.arity)]
+    return select(column("d", "prediction"), column("d", "literal"), *words).from_(rows.subquery("d"))

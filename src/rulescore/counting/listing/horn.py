@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
@@ -18,7 +18,7 @@ from rulescore.logic.plan import ConditionShape, Group, Judge, Parameter, ShapeS
 from rulescore.logic.planner import plan, variable_numbers
 from rulescore.scoring.violation import CountedBy, Fact, Refuter, Violation
 from rulescore.setting.choices import Role
-from rulescore.sql.build import Select, argument, drop
+from rulescore.sql.build import Select, drop
 from rulescore.sql.horn import claims as claim_sql
 from rulescore.sql.horn import conditions as condition_sql
 from rulescore.sql.horn import evidence as evidence_sql
@@ -79,31 +79,30 @@ class HornListing:
         rows = found.to_pylist()
         numbers = variable_numbers(self._rule)
         refuters = {} if asked.confirmed else self._refuters(found, rows)
-        own = _predicted(self._counter.engine, self._counter.loaded, {row["prediction"] for row in rows if "prediction" in row})
         texts = self._texts(rows, refuters)
         pattern = self._rule.pattern
         listed = []
         for index, (row, answer) in enumerate(zip(rows, answers, strict=True)):
             values = [row[claim_sql.variable(number)] for number in numbers]
-            body = [self._ground(atom, values) for atom in pattern.atoms]
+            facts = tuple(texts.fact(self._ground(atom, values)) for atom in pattern.atoms)
             absent = [self._ground(atom, values) for atom in pattern.negated]
             head = None if self._rule.head is None else self._ground(self._rule.head, values)
             against = refuters.get(index, [])
             violation = Violation(
                 rule=self._name,
                 binding=_binding(pattern.variables, [texts.value(value) for value in values]),
-                body=(*(str(texts.fact(fact)) for fact in body), *(f"not {texts.fact(fact)}" for fact in absent)),
+                body=(*map(str, facts), *(f"not {texts.fact(fact)}" for fact in absent)),
                 head="false" if head is None else str(texts.fact(head)),
-                facts=tuple(map(texts.fact, body)),
+                facts=facts,
                 refuters=texts.refuters(against, head),
                 model=answer.model,
                 prediction=answer.fact,
                 score=answer.score,
                 rank=answer.rank,
-                roles=() if answer.fact is None else _roles(own[row["prediction"]], body, head, against),
                 confirmed=asked.confirmed,
             )
-            listed.append(violation)
+            instances = [texts.fact(fact) for one in against for fact in one.facts]
+            listed.append(replace(violation, roles=_roles(violation, instances)))
         return listed
 
     def _ground(self, atom: PatternAtom, values: Sequence[int]) -> _Fact:
@@ -119,7 +118,9 @@ class HornListing:
         return _Fact(atom.predicate, tuple(value(slot) for slot in atom.slots))
 
     def _fact(self, literal: int, values: Sequence[int | None]) -> _Fact:
-        return _fact(self._counter.loaded, literal, values)
+        """The fact that a literal on a tuple stands for."""
+        name = self._counter.loaded.literal_name(literal, len(values))
+        return _Fact(name.predicate, tuple(values[position] for position in name.order), name.negative)
 
     def _refuters(self, found: pa.Table, rows: list[dict[str, int]]) -> dict[int, list[_Refuter]]:
         """What refutes the head of each listed row."""
@@ -209,30 +210,6 @@ def _by_the_appendix(counter: Counter, group: Group, number: int, asked: Asked, 
     return rows(observed, others, group, context, columns)
 
 
-def _fact(loaded: Loaded, literal: int, values: Sequence[int | None]) -> _Fact:
-    """The fact that a literal on a tuple stands for."""
-    name = loaded.literal_name(literal, len(values))
-    return _Fact(name.predicate, tuple(values[position] for position in name.order), name.negative)
-
-
-def _predicted(engine: Engine, loaded: Loaded, numbers: set[int]) -> dict[int, _Fact]:
-    found: dict[int, _Fact] = {}
-    engine.load(sql.WANTED, pa.table({"id": pa.array(sorted(numbers), pa.int32())}))
-    for arity in sorted(loaded.candidate_arities):
-        for row in engine.query(sql.predictions_by_number(arity, loaded.stride)).to_pylist():
-            found[row["prediction"]] = _fact(loaded, row["literal"], [row[argument(i)] for i in range(arity)])
-    engine.run(drop(sql.WANTED))
-    return found
-
-
-def predicted_facts(engine: Engine, loaded: Loaded, numbers: set[int]) -> dict[int, Fact]:
-    """Predicted facts by their numbers."""
-    with engine.scratch_tables():
-        facts = _predicted(engine, loaded, numbers)
-        texts = texts_of(engine, loaded, {value for fact in facts.values() for value in fact.values if value is not None})
-    return {number: texts.fact(fact) for number, fact in facts.items()}
-
-
 def texts_of(engine: Engine, loaded: Loaded, wanted: set[int]) -> Texts:
     engine.load(sql.WANTED, pa.table({"id": pa.array(sorted(wanted), pa.int32())}))
     keys = engine.query(sql.constants_by_id())
@@ -275,10 +252,12 @@ def _binding(names: Sequence[str], values: Sequence[Value]) -> dict[str, Value]:
     return {name if name != "_" else f"_{i + 1}": value for i, (name, value) in enumerate(zip(names, values, strict=True))}
 
 
-def _roles(own: _Fact, body: Sequence[_Fact], head: _Fact | None, against: Sequence[_Refuter]) -> tuple[str, ...]:
+def _roles(violation: Violation, against: Sequence[Fact]) -> tuple[str, ...]:
+    """The roles of the prediction. We compare facts as they are written: to Python, 1 and true are equal."""
+    own = str(violation.prediction)
     played = {
-        Role.BODY: own in body,
-        Role.HEAD: own == head,
-        Role.REFUTER: any(own in one.facts for one in against),
+        Role.BODY: own in map(str, violation.facts),
+        Role.HEAD: own == violation.head,
+        Role.REFUTER: own in map(str, against),
     }
     return tuple(role.value for role, plays in played.items() if plays)

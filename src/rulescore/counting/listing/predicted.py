@@ -1,4 +1,4 @@
-"""Finds the prediction that a user means: by a fact as people write it, or by the key of a table's row."""
+"""Finds the prediction that a user means, by a fact as people write it or by the key of a table's row; and the fact of each."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from rulescore.loading.facts import Loaded
 from rulescore.loading.tables.loaded import LoadedTable
 from rulescore.logic.plan import LiteralName
 from rulescore.logic.refutation import identity
-from rulescore.scoring.violation import PredictedKey, other_writings
-from rulescore.sql.build import drop
+from rulescore.scoring.violation import Fact, PredictedKey, other_writings
+from rulescore.sql.build import arguments, drop
 from rulescore.sql.facts import constants_by_key
-from rulescore.sql.horn.listing import WANTED as KEYS
-from rulescore.sql.horn.listing import prediction_number, predictions_for
-from rulescore.values.keys import key_of
+from rulescore.sql.horn.listing import WANTED, wanted_predictions
+from rulescore.values.keys import key_of, value_of
+from rulescore.values.types import Value
 
 
 @dataclass(frozen=True, slots=True)
 class Predicted:
-    """Looks up the numbers of predictions."""
+    """Looks up predictions and their numbers."""
 
     engine: Engine
     loaded: Loaded
@@ -45,11 +45,7 @@ class Predicted:
             helps = ('give a fact: `("5", "wife", "76")`, or "wife(5, 76)"',)
             raise InputError(Diagnostic("E267", f"`{key}` names no prediction", helps=helps))
         (table,) = targets
-        ids = self._constant_ids([key_of(one) for one in key.values])
-        found: list[dict[str, int]] = []
-        if None not in ids and len(ids) + 1 in self.loaded.candidate_arities:
-            literal = self.loaded.literal(LiteralName(table.predicate, identity(len(ids) + 1)))
-            found = self.engine.query(predictions_for(literal, [one for one in ids if one is not None])).to_pylist()
+        found = self._with_values(table.predicate, len(key.values) + 1, key.values)
         numbers = {row["prediction"] for row in found if model is None or row["model"] == model}
         if not numbers:
             raise InputError(Diagnostic("E263", f"nothing is predicted for `{key}` of `{table.name}`"))
@@ -58,6 +54,18 @@ class Predicted:
             raise InputError(Diagnostic("E268", message, helps=("name the model",)))
         return numbers.pop()
 
+    def facts(self, numbers: set[int]) -> dict[int, Fact]:
+        """Predicted facts by their numbers."""
+        found: dict[int, Fact] = {}
+        with self.engine.scratch_tables():
+            self.engine.load(WANTED, pa.table({"id": pa.array(sorted(numbers), pa.int32())}))
+            for source in self.loaded.predicted:
+                for row in self.engine.query(wanted_predictions(source)).to_pylist():
+                    values = tuple(value_of(row[one]) for one in arguments(source.arity))
+                    found[row["prediction"]] = Fact(self.loaded.predicate_name(row["literal"]), values)
+            self.engine.run(drop(WANTED))
+        return found
+
     def _how_to_write(self, atom: Atom) -> str:
         """Advice on how to write a prediction that we did not find."""
         written = list(other_writings(atom))
@@ -65,30 +73,29 @@ class Predicted:
             if self._number(one) is not None:
                 return f"write `{print_atom(one)}`, which is predicted"
         for one in written:
-            keys = [key_of(term.value) for term in one.terms if isinstance(term, Constant)]
-            if None not in self._constant_ids(keys):
+            if self._occur({key_of(term.value) for term in one.terms if isinstance(term, Constant)}):
                 return f"constants of the data are written `{print_atom(one)}`, but that is not predicted either"
         return "write it as violations show it, a number with all its digits"
 
     def _number(self, atom: Atom) -> int | None:
         """The number of a predicted fact; None if no model predicts it."""
-        known = self.loaded.vocabulary.predicates.get(atom.predicate)
-        keys = [key_of(term.value) for term in atom.terms if isinstance(term, Constant)]
-        if known is None or known.arity != atom.arity or len(keys) != atom.arity:
+        values = [term.value for term in atom.terms if isinstance(term, Constant)]
+        if len(values) != atom.arity:
             return None
-        ids = self._constant_ids(keys)
-        if known.arity not in self.loaded.candidate_arities or None in ids:
-            return None
-        literal = self.loaded.literal(LiteralName(atom.predicate, identity(atom.arity)))
-        numbers = [one for one in ids if one is not None]
-        found = self.engine.query(prediction_number(literal, numbers))["prediction"].to_pylist()
-        return found[0] if found else None
+        return next((row["prediction"] for row in self._with_values(atom.predicate, atom.arity, values)), None)
 
-    def _constant_ids(self, keys: Sequence[str]) -> list[int | None]:
-        """The numbers of constants; None for a constant that occurs nowhere."""
+    def _with_values(self, predicate: str, arity: int, values: Sequence[Value]) -> list[dict[str, int]]:
+        """The predictions of a predicate whose first arguments are these values, and the models that make them."""
+        if predicate not in self.loaded.predicate_ids:
+            return []
+        literal = self.loaded.literal(LiteralName(predicate, identity(arity)))
+        queries = [source.with_values(literal, values) for source in self.loaded.predicted if source.arity == arity]
+        return [row for query in queries if query is not None for row in self.engine.query(query).to_pylist()]
+
+    def _occur(self, keys: set[str]) -> bool:
+        """Whether facts or rules have all these constants."""
         with self.engine.scratch_tables():
-            self.engine.load(KEYS, pa.table({"key": pa.array(sorted(set(keys)), pa.string())}))
-            rows = self.engine.query(constants_by_key(KEYS))
-            self.engine.run(drop(KEYS))
-        ids = dict(zip(rows["key"].to_pylist(), rows["id"].to_pylist(), strict=True))
-        return [ids.get(key) for key in keys]
+            self.engine.load(WANTED, pa.table({"key": pa.array(sorted(keys), pa.string())}))
+            rows = self.engine.query(constants_by_key(WANTED))
+            self.engine.run(drop(WANTED))
+        return bool(rows.num_rows == len(keys))

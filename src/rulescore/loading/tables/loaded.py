@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from rulescore.engines.base import Engine
 from rulescore.errors import Diagnostic, EngineError
 from rulescore.language.syntax import Attribute
-from rulescore.loading.stored import InPlace
 from rulescore.loading.tables.predictions import Staged, stage_predictions
 from rulescore.loading.tables.rows import TableLoader, TableRows
-from rulescore.logic.plan import LiteralName
-from rulescore.logic.refutation import identity
 from rulescore.setting.model import Setting
-from rulescore.sql.build import Select, drop, union_all
+from rulescore.sql.build import drop
 from rulescore.sql.tables import rows as sql
-from rulescore.sql.tables.predictions import facts
 from rulescore.values.types import ValueType
 
 
@@ -33,9 +29,10 @@ class TableColumn:
 class LoadedTable:
     """A table in the database. `columns`: the loaded attributes, `attributes` all that it has (None: a type that has no values).
     `observed`: the table of its rows, in which hidden targets and attributes computed from them are NULL. `predicted`: the table
-    with one row per prediction, numbered as the fact it is. `from_target`: the attributes that change with the target. `made`: how
-    many predictions each model makes, by its number, `covered`: of how many hidden rows; empty if no model predicts the target.
-    `inexact`: an integer of the target that no float equals, if the target is mixed."""
+    with one row per distinct prediction of its target, and its number; `staged`: the table of the predictions of each model, which
+    `facts.load` drops. `from_target`: the attributes that change with the target. `made`: how many predictions each model makes, by
+    its number, `covered`: of how many hidden rows; empty if no model predicts the target. `inexact`: an integer of the target that
+    no float equals, if the target is mixed."""
 
     name: str
     key: tuple[str, ...]
@@ -46,8 +43,8 @@ class LoadedTable:
     observed: str
     from_target: frozenset[str]
     attributes: Mapping[str, ValueType | None]
-    made_from: TableRows
     predicted: str | None = None
+    staged: str | None = None
     made: Mapping[int, int] = field(default_factory=dict)
     covered: Mapping[int, int] = field(default_factory=dict)
     inexact: int | None = None
@@ -58,25 +55,40 @@ class LoadedTable:
         """The predicate of its predictions."""
         return f"{self.name}.{self.target}"
 
+    @property
+    def arguments(self) -> list[tuple[str, ValueType]]:
+        """The fields of a prediction's arguments, the key and the target, with their types."""
+        return [(column.name, column.type) for column in map(self.columns.__getitem__, (*self.key, str(self.target)))]
+
 
 def load_tables(engine: Engine, setting: Setting, used: Mapping[str, Collection[str]]) -> dict[str, LoadedTable]:
     """Reads and checks every table with a key, and the predictions of its target. `used` are the attributes that rules name; we
     load those, the key and the target. The checks of rules report an attribute that a table does not have."""
     if not setting.tables:
         return {}
-    rows = TableLoader(engine, setting, used).load()
-    staged = stage_predictions(engine, setting, rows)
-    return {name: _loaded(engine, table, staged.get(name)) for name, table in rows.items()}
+    tables = TableLoader(engine, setting, used).load()
+    staged = stage_predictions(engine, setting, tables)
+    found: dict[str, LoadedTable] = {}
+    for name, rows in tables.items():
+        found[name] = _loaded(engine, rows, staged.get(name), first=predictions_made(found.values()))
+    return found
 
 
-def _loaded(engine: Engine, rows: TableRows, staged: Staged | None) -> LoadedTable:
+def predictions_made(tables: Iterable[LoadedTable]) -> int:
+    """How many predictions all models make of the targets of tables. None of them has a higher number."""
+    return sum(sum(table.made.values()) for table in tables)
+
+
+def _loaded(engine: Engine, rows: TableRows, staged: Staged | None, *, first: int) -> LoadedTable:
+    """The table; its predictions are numbered from `first` on."""
     shape = rows.shape
     attributes = _observed_attributes(rows, staged)
     columns = {name: TableColumn(f"c{i}", _type(attributes, name)) for i, name in enumerate(rows.need.kept)}
+    fields = {name: column.name for name, column in columns.items()}
     observed = f"{rows.stem}_observed"
     with _named_in_errors(rows):
-        engine.run(sql.create_observed(observed, rows.table, _fields(columns), attributes))
-    engine.run(sql.create_hidden(hidden_table(rows), rows.table, list(rows.fields.values())))
+        engine.run(sql.create_observed(observed, rows.table, fields, attributes))
+        predicted = None if staged is None else _predicted(engine, rows, staged, fields, first)
     engine.run(drop(rows.table))
     return LoadedTable(
         name=shape.table.name,
@@ -88,7 +100,8 @@ def _loaded(engine: Engine, rows: TableRows, staged: Staged | None) -> LoadedTab
         observed=observed,
         from_target=shape.from_target,
         attributes=shape.attributes,
-        made_from=rows,
+        predicted=predicted,
+        staged=None if staged is None else rows.staged,
         made={} if staged is None else staged.made,
         covered={} if staged is None else staged.covered,
         inexact=None if staged is None else staged.inexact,
@@ -96,9 +109,15 @@ def _loaded(engine: Engine, rows: TableRows, staged: Staged | None) -> LoadedTab
     )
 
 
+def _predicted(engine: Engine, rows: TableRows, staged: Staged, fields: Mapping[str, str], first: int) -> str:
+    predicted = f"{rows.stem}_predicted"
+    attributes = sql.Attributes(rows.shape, rows.fields, sql.predicted_value, target_type=staged.target_type)
+    engine.run(sql.create_predicted(predicted, rows.table, rows.staged, rows.keys, fields, attributes, first))
+    return predicted
+
+
 def _observed_attributes(rows: TableRows, staged: Staged | None) -> sql.Attributes:
-    target = rows.shape.table.target
-    found = rows.shape.attributes[target] if target is not None else None
+    target, found = rows.shape.table.target, rows.target_type
     if target is None or found is None:
         return sql.Attributes(rows.shape, rows.fields)
     held = found if staged is None else staged.target_type
@@ -121,51 +140,3 @@ def _type(attributes: sql.Attributes, name: str) -> ValueType:
     found = attributes.type(Attribute(name))
     assert found is not None
     return found
-
-
-def hidden_table(rows: TableRows) -> str:
-    """The name of the table of hidden rows, which we keep until predictions have their numbers."""
-    return f"{rows.stem}_hidden"
-
-
-def _fields(columns: Mapping[str, TableColumn]) -> dict[str, str]:
-    return {name: column.name for name, column in columns.items()}
-
-
-def predicted_facts(tables: Iterable[LoadedTable]) -> list[InPlace]:
-    """The predictions of all models as facts `table.target(key, value)`, by one statement for each arity. Repeated predictions stay
-    repeated."""
-    by_arity: dict[int, list[tuple[int, Select]]] = {}
-    for table in tables:
-        if table.target is not None and table.made:
-            types = [*table.made_from.key_types(), table.columns[table.target].type]
-            query = facts(table.made_from.staged, table.predicate, types)
-            by_arity.setdefault(len(types), []).append((sum(table.made.values()), query))
-    return [
-        InPlace(arity, made := sum(rows for rows, _ in found), made, union_all([query for _, query in found]))
-        for arity, found in by_arity.items()
-    ]
-
-
-def predicted_tables(
-    engine: Engine, tables: Mapping[str, LoadedTable], literal: Callable[[LiteralName], int]
-) -> dict[str, LoadedTable]:
-    """The tables with their predicted rows, once predictions are numbered. `literal` gives the number of a predicate: it is
-    `Loaded.literal`. Drops the tables from which we make those rows."""
-    return {name: _with_predictions(engine, table, literal) for name, table in tables.items()}
-
-
-def _with_predictions(engine: Engine, table: LoadedTable, literal: Callable[[LiteralName], int]) -> LoadedTable:
-    rows = table.made_from
-    predicted = f"{rows.stem}_predicted" if table.covered else None
-    if predicted is not None and table.target is not None:
-        target_type = table.columns[table.target].type
-        attributes = sql.Attributes(rows.shape, rows.fields, sql.predicted_value, target_type=target_type)
-        keyed = list(zip(rows.keys, rows.key_types(), strict=True))
-        hidden = hidden_table(rows)
-        number = literal(LiteralName(table.predicate, identity(len(keyed) + 1)))
-        with _named_in_errors(rows):
-            engine.run(sql.create_predicted(predicted, hidden, _fields(table.columns), attributes, number, keyed, target_type))
-        engine.run(drop(rows.staged))
-    engine.run(drop(hidden_table(rows)))
-    return replace(table, predicted=predicted)

@@ -50,7 +50,7 @@ def stage_predictions(engine: Engine, setting: Setting, tables: Mapping[str, Tab
     problems += [problem for stage in stages for problem in stage.problems]
     if problems:
         raise InputError(problems)
-    return found
+    return {name: staged for name, staged in found.items() if staged.made}
 
 
 def _counts(engine: Engine, tables: Sequence[sql.CheckedPredictions]) -> list[dict[str, int]]:
@@ -79,7 +79,7 @@ class _Stage:
 
     def load(self) -> sql.CheckedPredictions | None:
         """The staged predictions to be checked; None if there are none, or if we could not read them."""
-        target = self._rows.shape.attributes[self.table.target] if self.table.target is not None else None
+        target = self._rows.target_type
         if target is None:
             return None
         parts = [

@@ -53,6 +53,12 @@ class TableRows:
     def key_types(self) -> list[ValueType]:
         return [_known(self.shape.attributes[one]) for one in self.shape.table.key]
 
+    @property
+    def target_type(self) -> ValueType | None:
+        """The type of the target in the rows; None if there is no target."""
+        target = self.shape.table.target
+        return None if target is None else self.shape.attributes[target]
+
 
 def _known(kind: ValueType | None) -> ValueType:
     assert kind is not None

@@ -16,7 +16,6 @@ from rulescore.sql.build import (
     all_of,
     any_of,
     argument,
-    arguments,
     big,
     candidate_table,
     column,
@@ -36,6 +35,7 @@ from rulescore.sql.facts import ANSWER, CONSTANT
 from rulescore.sql.horn.claims import HornContext, head_argument, variable
 from rulescore.sql.horn.conditions import AskedHeads, ConditionSource, asked_keys, refuted_heads
 from rulescore.sql.horn.evidence import OPPOSES, read_alike_before
+from rulescore.sql.predictions import Predictions
 from rulescore.sql.results import CONTRIBUTION
 
 LISTED = name("listed")
@@ -230,27 +230,9 @@ def constants_by_id() -> Select:
     return query.join(table(WANTED, "w"), on=equal(column("w", "id"), column("c", "id")))
 
 
-def prediction_number(literal: int, constants: Sequence[int]) -> Select:
-    """The number of a predicted fact."""
-    conditions = [equal(column("c", "literal"), number(literal))]
-    conditions += [equal(column("c", argument(i)), number(value)) for i, value in enumerate(constants)]
-    return select(column("c", "prediction")).from_(table(candidate_table(len(constants)), "c")).where(*conditions)
-
-
-def predictions_by_number(arity: int, stride: int) -> Select:
-    """The wanted predictions of one arity, as written."""
-    fields = [column("c", c) for c in ("prediction", "literal", *arguments(arity))]
-    as_written = equal(exp.Mod(this=column("c", "literal"), expression=number(stride)), number(0))
-    query = select(*fields).from_(table(candidate_table(arity), "c"))
-    return query.join(table(WANTED, "w"), on=all_of((equal(column("w", "id"), column("c", "prediction")), as_written)))
-
-
-def predictions_for(literal: int, key: Sequence[int]) -> Select:
-    """The predictions of all models for a key: facts whose first arguments are these."""
-    conditions = [equal(column("c", "literal"), number(literal))]
-    conditions += [equal(column("c", argument(i)), number(value)) for i, value in enumerate(key)]
-    query = select(column("c", "prediction"), column("a", "model")).from_(table(candidate_table(len(key) + 1), "c"))
-    return query.join(table(ANSWER, "a"), on=equal(column("a", "prediction"), column("c", "prediction"))).where(*conditions)
+def wanted_predictions(source: Predictions) -> Select:
+    """The wanted predictions of one source: their literals, and the keys of their arguments."""
+    return source.with_keys(select(named(column("w", "id"), "prediction")).from_(table(WANTED, "w")), column("w", "id"))
 
 
 def makers_of(prediction: int) -> Select:

@@ -12,7 +12,6 @@ from rulescore.sql.build import (
     Select,
     all_of,
     any_of,
-    argument,
     big,
     column,
     count_rows,
@@ -28,7 +27,6 @@ from rulescore.sql.build import (
     total,
     union_all,
 )
-from rulescore.sql.keys import key, text
 from rulescore.sql.tables.rows import extremes, is_not_finite, shown
 from rulescore.sql.values import cast, converted, is_whole
 from rulescore.values.types import NUMBERS, ValueType
@@ -137,15 +135,20 @@ def of_model(predictions: Query, width: int, model: int, found: ValueType, held:
     return select(*fields, named(converted(value, found, held), "value"), named(integer(number(model)), "model")).from_(rows)
 
 
-def facts(staged: str, predicate: str, types: Sequence[ValueType]) -> Select:
-    """The predictions of all models as facts `predicate(key, value)` by the keys of their constants. `types`: of the ids, and of
-    the values."""
-    names = [*(f"k{i}" for i in range(len(types) - 1)), "value"]
-    return select(
-        named(text(exp.Literal.string(predicate)), "predicate"),
-        *(named(key(column("p", one), kind), argument(i)) for i, (one, kind) in enumerate(zip(names, types, strict=True))),
-        column("p", "model"),
-        named(exp.cast(exp.null(), "DOUBLE", copy=False), "score"),
-        named(exp.cast(exp.null(), "BIGINT", copy=False), "rank"),
-        named(exp.cast(exp.null(), "TEXT", copy=False), "query"),
-    ).from_(table(staged, "p"))
+def answers(staged: str, predicted: str, fields: Sequence[str]) -> Select:
+    """Which model predicted what. `predicted`: the table of numbered predictions, `fields`: its columns for the key and the
+    target."""
+    given = [*(f"k{i}" for i in range(len(fields) - 1)), "value"]
+    made = select(*(column("s", one) for one in ("model", *given))).distinct().from_(table(staged, "s")).subquery("m")
+    return (
+        select(
+            column("m", "model"),
+            column("p", "prediction"),
+            named(number(0), "observed"),
+            named(exp.cast(exp.null(), "DOUBLE", copy=False), "score"),
+            named(exp.cast(exp.null(), "BIGINT", copy=False), "rank"),
+            named(exp.cast(exp.null(), "TEXT", copy=False), "query"),
+        )
+        .from_(made)
+        .join(table(predicted, "p"), on=all_of(equal(column("p", f), column("m", g)) for f, g in zip(fields, given, strict=True)))
+    )

@@ -20,9 +20,7 @@ from rulescore.sql.build import (
     Select,
     all_of,
     any_of,
-    argument,
     big,
-    candidate_table,
     column,
     count_rows,
     create,
@@ -43,12 +41,11 @@ from rulescore.sql.build import (
     union_all,
 )
 from rulescore.sql.expressions import Compiler, finite, when
-from rulescore.sql.facts import CONSTANT
+from rulescore.sql.facts import numbered
 from rulescore.sql.keys import text
 from rulescore.sql.moments import stamped
 from rulescore.sql.stored import kept
-from rulescore.sql.values import call, cast, constant, converted, is_whole, try_cast, typed_text
-from rulescore.values.keys import MARKER
+from rulescore.sql.values import cast, constant, converted, is_whole, try_cast
 from rulescore.values.types import ValueType
 
 # How many faulty ids a message shows.
@@ -359,47 +356,22 @@ def observed_target(field_name: str, found: ValueType, held: ValueType) -> exp.E
     return converted(when(negation(column("r", "hidden")), column("r", field_name)), found, held)
 
 
-def create_hidden(target: str, rows: str, fields: Sequence[str]) -> exp.Create:
-    return create(target, select(*(column("r", one) for one in fields)).from_(table(rows, "r")).where(column("r", "hidden")))
-
-
 def create_predicted(
-    target: str,
-    hidden: str,
-    kept: Mapping[str, str],
-    attributes: Attributes,
-    literal: int,
-    keys: Sequence[tuple[str, ValueType]],
-    target_type: ValueType,
+    target: str, rows: str, staged: str, keys: Sequence[str], kept: Mapping[str, str], attributes: Attributes, first: int
 ) -> exp.Create:
-    """One row per prediction: the hidden row with the predicted value of its target, and attributes computed from that.
-
-    We decode the keys of constants into values again, since predictions got their numbers as facts."""
-    arity = len(keys) + 1
-    decoded = select(column("c", "prediction")).from_(table(candidate_table(arity), "c"))
-    for i, kind in enumerate([*(kind for _, kind in keys), target_type]):
-        decoded = decoded.select(named(_decoded(column(f"n{i}", "key"), kind), "value" if i == len(keys) else f"k{i}"))
-        decoded = decoded.join(table(CONSTANT, f"n{i}"), on=equal(column(f"n{i}", "id"), column("c", argument(i))))
-    decoded = decoded.where(equal(column("c", "literal"), number(literal)))
-    same = all_of(equal(column("r", part), column("p", f"k{i}")) for i, (part, _) in enumerate(keys))
+    """One row per distinct prediction, numbered from `first` on: the hidden row with the predicted value of its target, and
+    attributes computed from that. `keys`: the fields of the key."""
+    same = all_of(equal(column("r", part), column("p", f"k{i}")) for i, part in enumerate(keys))
     query = select(column("p", "prediction"), *(named(attributes.attribute(name), part) for name, part in kept.items()))
-    return create(target, query.from_(decoded.subquery("p")).join(table(hidden, "r"), on=same))
+    return create(target, query.from_(_numbered(staged, len(keys), first).subquery("p")).join(table(rows, "r"), on=same))
+
+
+def _numbered(staged: str, width: int, first: int) -> Select:
+    """The distinct predictions, numbered in the order of their keys and values."""
+    fields = [*(f"k{i}" for i in range(width)), "value"]
+    distinct = select(*(column("s", one) for one in fields)).distinct().from_(table(staged, "s")).subquery("d")
+    return select(numbered(fields, "d", "prediction", first), *(column("d", one) for one in fields)).from_(distinct)
 
 
 def predicted_value() -> exp.Expr:
     return column("p", "value")
-
-
-def _decoded(key: exp.Expr, kind: ValueType) -> exp.Expr:
-    """The value behind a constant's key."""
-    rest = exp.Substring(this=key.copy(), start=number(3))
-    match kind:
-        case ValueType.STRING:
-            marked = equal(call("LEFT", key.copy(), number(1)), exp.Literal.string(MARKER))
-            return exp.Case(ifs=[exp.If(this=marked, true=rest)], default=key)
-        case ValueType.BOOLEAN:
-            return equal(rest, exp.Literal.string("true"))
-        case ValueType.MIXED:
-            return key
-        case _:
-            return typed_text(rest, kind)

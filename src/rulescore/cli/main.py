@@ -37,6 +37,7 @@ from rulescore.cli.trust import trust
 from rulescore.cli.violations import violations
 from rulescore.errors import Diagnostic, EngineError, InputError, RulescoreError, Severity, masked, render_all
 from rulescore.progress import warning
+from rulescore.version import __version__
 
 
 class Failure(click.ClickException):
@@ -112,7 +113,7 @@ Examples:
 
 
 @click.group(cls=CommandLine, context_settings={"help_option_names": ["-h", "--help"]}, epilog=_EXAMPLES)
-@click.version_option(package_name="rulescore")
+@click.version_option(__version__, prog_name="rulescore")
 def program() -> None:
     """Measure how far a model's predictions respect logical rules: the Rule Violation Score.
 

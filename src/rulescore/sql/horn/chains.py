@@ -114,12 +114,12 @@ def _degrees() -> Select:
 
 
 def create_reach(sought: Sought) -> exp.Create:
-    query = select(column("t", "a0"), named(count_rows(), "n")).from_(table(sought.tuples, "t")).where(*_counts(sought))
+    query = select(column("t", "a0"), named(count_rows(), "n")).from_(table(sought.tuples, "t")).where(*_conditions(sought))
     return create(sought.reach, query.group_by(column("t", "a0")))
 
 
-def _counts(sought: Sought) -> list[exp.Expr]:
-    """Tuples that carry no evidence are tuples of predictions."""
+def _conditions(sought: Sought) -> list[exp.Expr]:
+    """Predicted tuples of which no fact holds carry no evidence: their signature is 0."""
     return [exp.GT(this=column("t", "signature"), expression=number(0))] if sought is EVIDENCE else []
 
 
@@ -249,7 +249,7 @@ def _returned_inside(group: int, how: Coincidence) -> Select:
 def _returned_to_tuple(group: int, how: Coincidence, sought: Sought) -> Select:
     """Paths whose last constant is an earlier one, if they lead to a sought tuple."""
     query, y, n = returned(how, _leading_to(how), start_table(group), end_table(group))
-    on = all_of((equal(column("t", "a0"), column("w", "x")), equal(column("t", "a1"), y), *_counts(sought)))
+    on = all_of((equal(column("t", "a0"), column("w", "x")), equal(column("t", "a1"), y), *_conditions(sought)))
     query = query.select(column("e", "body"), column("e", "turned"), named(n, "n"), *_read(sought))
     return query.join(table(sought.tuples, "t"), on=on)
 
@@ -289,14 +289,14 @@ def _distinct(y: exp.Expr) -> list[exp.Expr]:
 def _by_last_atom(sought: Sought, *, distinct: bool) -> Select:
     y = column("f", "a1")
     last = all_of((equal(column("f", "literal"), column("e", "literal")), equal(column("f", "a0"), column("e", "b"))))
-    found = all_of((equal(column("t", "a0"), column("e", "x")), equal(column("t", "a1"), y), *_counts(sought)))
+    found = all_of((equal(column("t", "a0"), column("e", "x")), equal(column("t", "a1"), y), *_conditions(sought)))
     query = _at_end(sought).join(table(_FACT, "f"), on=last).join(table(sought.tuples, "t"), on=found)
     return query.where(column("e", "onward"), *(_distinct(y) if distinct else ()))
 
 
 def _by_tuple(sought: Sought, *, distinct: bool) -> Select:
     y = column("t", "a1")
-    found = all_of((equal(column("t", "a0"), column("e", "x")), *_counts(sought)))
+    found = all_of((equal(column("t", "a0"), column("e", "x")), *_conditions(sought)))
     last = all_of(
         (
             equal(column("f", "literal"), column("e", "literal")),

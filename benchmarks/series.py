@@ -85,7 +85,7 @@ def _rules(folder: Path, _: Material, __: bool) -> Series | None:
 
 
 def _kinds(folder: Path, _: Material, __: bool) -> Series | None:
-    """Mined rules of each kind alone, and those with the most atoms for one model."""
+    """Mined rules of each kind alone, and those with the most atoms for one model, in both conventions."""
     if not MINED.exists():
         return None
     kinds: dict[str, list[str]] = {}
@@ -96,7 +96,9 @@ def _kinds(folder: Path, _: Material, __: bool) -> Series | None:
     longest = steps[-1]
     model = f"compgcn={SHARED / 'predictions' / 'fb15k-237-compgcn.tsv.gz'}"
     scored = ("score", *longest.arguments[1:-3], "--predictions", model, "--format", "json", "--quiet")
-    steps.append(Step(longest.name.replace("audit", "score"), longest.size, scored))
+    name = longest.name.replace("audit", "score")
+    steps.append(Step(name, longest.size, scored))
+    steps.append(Step(f"{name}, appendix", longest.size, (*scored, "--convention", "appendix")))
     return Series("kinds", tuple(steps), grows=False)
 
 

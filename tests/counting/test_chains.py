@@ -3,10 +3,11 @@ counted one by one as formulas are."""
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import pairwise, product
 from random import Random
 
 import pytest
+from sqlglot import exp, parse_one
 
 from rulescore.arguments.python import make_setting
 from rulescore.counting import chains
@@ -17,7 +18,7 @@ from rulescore.sql.horn.chains import way_through
 Counts = list[tuple[int, int, int]]
 
 DECLARED = "extract incompatible. incompatible p(X, Y), q(Y, X).\n"
-LETTERS = "XABCDY"
+LETTERS = "XABCD"
 
 
 def chain(random: Random, length: int) -> str:
@@ -35,10 +36,10 @@ def rules(random: Random) -> str:
     return DECLARED + "\n".join(chain(random, random.choice((3, 3, 3, 4, 5))) for _ in range(12))
 
 
-def facts(random: Random) -> dict[str, list[tuple[str, str]]]:
+def facts(random: Random, number: int = 14) -> dict[str, list[tuple[str, str]]]:
     """Few constants, one of which has many neighbours."""
     names = ["hub", "hub", *"abcdefg"]
-    return {one: [(random.choice(names), random.choice(names)) for _ in range(14)] for one in "pqrs"}
+    return {one: [(random.choice(names), random.choice(names)) for _ in range(number)] for one in "pqrs"}
 
 
 def predicted(random: Random, observed: dict[str, list[tuple[str, str]]]) -> dict[str, list[tuple[str, str]]]:
@@ -69,7 +70,7 @@ def test_the_counts_are_those_of_formulas(most_paths: int, distinct: bool, engin
         random = Random(seed)
         setting = make_setting(facts(random), None, rules(random), distinct_variables=distinct, engine=engine)
         with Session(setting) as session, Session(setting, horn=False) as other:
-            assert any(map(chains.is_chain, session.counter.plan.groups))
+            assert any(chains.is_chain(group, distinct=distinct) for group in session.counter.plan.groups)
             assert not other.counter.plan.groups
             found = counts(session)
             assert found == counts(other)
@@ -96,6 +97,24 @@ def test_the_contributions_are_those_of_formulas(
     assert any(confirmed for confirmed, _, _ in found.values())
 
 
+@pytest.mark.parametrize("most_paths", [1_000, 10_000_000])
+@pytest.mark.parametrize("length", [3, 4, 5])
+def test_the_appendix_counts_of_each_length_are_those_of_paths_one_by_one(
+    most_paths: int, length: int, engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chains, "MOST_PATHS", most_paths)
+    random = Random(length)
+    observed = facts(random, 24)
+    text = DECLARED + "\n".join(chain(random, length) for _ in range(4))
+    setting = make_setting(observed, {"model": predicted(random, observed)}, text, convention="appendix", engine=engine)
+    with Session(setting) as session:
+        found = counts(session), contributions(session)
+    monkeypatch.setattr(chains, "MOST_DISTINCT_ATOMS", 0)
+    with Session(setting) as session:
+        assert found == (counts(session), contributions(session))
+    assert any(evaluable for _, _, evaluable in found[0])
+
+
 def test_large_pieces_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     random = Random(1)
     with Session(make_setting(facts(random), None, rules(random))) as session:
@@ -104,6 +123,49 @@ def test_large_pieces_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
         cut = [text for shape in session.explain() for text in shape.statements]
     assert len(cut) > 2 * len(statements)
     assert any("% 3 = 2" in text for text in cut)
+
+
+LAYERS = 12
+"""How many constants each layer of `layered` has; every constant has a fact with every one of the next layer."""
+
+
+def layered(length: int) -> dict[str, list[tuple[str, str]]]:
+    layers = [[f"{letter}{i}" for i in range(LAYERS)] for letter in LETTERS[:length] + "Y"]
+    found = {name: list(product(left, right)) for name, (left, right) in zip("pqrs", pairwise(layers), strict=False)}
+    return found | {"h": list(product(layers[0], layers[-1])), "i": [(layers[0][0], layers[-1][0])]}
+
+
+@pytest.mark.parametrize("length", [3, 4])
+@pytest.mark.parametrize(
+    ("convention", "title", "most"),
+    [
+        ("definition", "over the data", LAYERS**2),
+        ("appendix", "over the data", LAYERS**2),
+        ("appendix", "prediction is the incompatible fact", LAYERS),
+    ],
+)
+def test_no_step_keeps_a_row_for_each_path(length: int, convention: str, title: str, most: int) -> None:
+    body = ", ".join(f"{name}({', '.join(pair)})" for name, pair in zip("pqrs", pairwise(LETTERS[:length] + "Y"), strict=False))
+    rules = f"h(X, Y) <- {body}. incompatible h, i."
+    predictions = {"model": {"i": [("X1", "Y1")]}}
+    setting = make_setting(layered(length), predictions, rules, convention=convention, distinct_variables=True)
+    with Session(setting) as session:
+        (shape,) = session.explain()
+        shown = dict(one.removeprefix("-- ").split("\n", 1) for one in shape.statements)
+        rows = step_rows(session, shown[title])
+    assert {"walked_2", "ended", "met"} <= set(rows)
+    assert max(rows.values()) == most
+
+
+def step_rows(session: Session, statement: str) -> dict[str, int]:
+    """How many rows each step of a statement has."""
+    steps = parse_one(statement, dialect="duckdb").args["with_"].expressions
+    found = {}
+    for number, step in enumerate(steps, start=1):
+        count = exp.select("count(*) AS n").from_(step.alias)
+        count.set("with_", exp.With(expressions=[one.copy() for one in steps[:number]]))
+        found[step.alias] = session.counter.engine.query(count)["n"][0].as_py()
+    return found
 
 
 def atom(left: int, right: int) -> ShapeAtom:

@@ -133,6 +133,8 @@ def test_every_shape_has_its_file():
         "wedge_prediction_in_body",
         "wedge_prediction_is_head",
         "chain_of_three",
+        "chain_of_three_distinct",
+        "chain_of_three_refuter",
         "denial",
         "constants_in_head_and_body",
         "closed",

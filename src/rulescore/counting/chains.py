@@ -22,14 +22,24 @@ MOST_PATHS = 10_000_000
 _Literals = tuple[int, ...]
 
 
-def is_chain(group: Group) -> bool:
-    return group.judge is Judge.EVIDENCE and chain_sql.way_through(group.shape) is not None
+MOST_DISTINCT_ATOMS = 5
+"""The length of the longest chains that are counted here if variables must be distinct. Their paths may return in 14 ways; those of
+one atom more in 51, and an engine takes seconds to plan such a statement."""
 
 
-def prepare(engine: Engine) -> None:
+def is_chain(group: Group, *, distinct: bool) -> bool:
+    if group.judge is not Judge.EVIDENCE or (distinct and len(group.shape.atoms) > MOST_DISTINCT_ATOMS):
+        return False
+    return chain_sql.way_through(group.shape) is not None
+
+
+def prepare(engine: Engine, *, predictions: bool) -> None:
     """Create the tables that all chains share."""
     engine.run(chain_sql.create_degrees())
-    engine.run(chain_sql.create_reach())
+    engine.run(chain_sql.create_reach(chain_sql.EVIDENCE))
+    if predictions:
+        engine.run(chain_sql.create_reach(chain_sql.PREDICTED))
+        engine.run(chain_sql.create_predicted_degrees())
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +55,25 @@ class _End:
 
 def dataset_statements(engine: Engine, loaded: Loaded, number: int, group: Group, context: HornContext) -> Iterator[Select]:
     """The statements that count a group of chains over the data."""
+    length = len(group.shape.atoms) - 1
+    for piece in _prepared(engine, loaded, number, group, chain_sql.EVIDENCE):
+        yield chain_sql.dataset_counts(number, length, piece, context).keeping_order()
+
+
+def refuter_statements(engine: Engine, loaded: Loaded, number: int, group: Group, context: HornContext) -> Iterator[Select]:
+    """The statements that count a group of chains, by the appendix, with predictions that are incompatible with the head."""
+    length = len(group.shape.atoms) - 1
+    for piece in _prepared(engine, loaded, number, group, chain_sql.PREDICTED):
+        yield chain_sql.refuter_counts(number, length, piece, context).keeping_order()
+
+
+def _prepared(engine: Engine, loaded: Loaded, number: int, group: Group, sought: chain_sql.Sought) -> Iterator[chain_sql.Piece]:
+    """Load from which end to walk each body; the pieces to walk at once."""
     starts: dict[_Literals, int] = {}
     both = [_ends(loaded, group, body, starts) for body in range(len(group.bodies))]
     length = len(group.shape.atoms) - 1
     _load(engine, chain_sql.start_table(number), _start_rows(starts, dict.fromkeys(starts.values(), 0), length))
-    found = engine.query(chain_sql.walks(number, length, loaded.stride), as_written=True)
+    found = engine.query(chain_sql.walks(number, length, loaded.stride, sought), as_written=True)
     walks = dict(zip(found["start"].to_pylist(), found["n"].to_pylist(), strict=True))
     # If the start of either end has no path, the body has no grounding.
     possible = [ends for ends in both if all(end.start in walks for end in ends)]
@@ -62,7 +86,7 @@ def dataset_statements(engine: Engine, loaded: Loaded, number: int, group: Group
         paths = sum(walks[start] for start, own in pieces.items() if own == piece)
         slices = max(1, ceil(paths / MOST_PATHS))
         for remainder in range(slices):
-            yield chain_sql.dataset_counts(number, length, piece, (remainder, slices), context).keeping_order()
+            yield chain_sql.Piece(piece, remainder, slices)
 
 
 def _load(engine: Engine, table: str, rows: pa.Table) -> None:

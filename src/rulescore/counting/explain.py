@@ -60,7 +60,7 @@ def explain(counter: Counter) -> list[ShapeExplanation]:
 def expensive_rules(counter: Counter) -> dict[int, int]:
     """Rules whose groundings the engine would walk one by one, if these are more than a thousand million by our estimate: the
     estimate by the rule's number."""
-    walked = [group for group in counter.plan.groups if len(group.shape.atoms) > 1 and not is_met_halfway(group)]
+    walked = [group for group in counter.plan.groups if len(group.shape.atoms) > 1 and not is_met_halfway(group, counter.context)]
     known = sizes(counter.engine, counter.loaded) if walked else {}
     found = {rule: n for group in walked for rule, n in estimated_by_rule(group, known).items()}
     return {rule: n for rule, n in found.items() if n > MANY}

@@ -68,13 +68,14 @@ def prepare(
         loaded.any_observed_prediction,
     )
     if 2 in loaded.fact_arities:
-        wedges, chained = any(map(_is_wedge, plan.groups)), any(map(chains.is_chain, plan.groups))
+        wedges = any(map(_is_wedge, plan.groups))
+        chained = any(chains.is_chain(group, distinct=distinct_variables) for group in plan.groups)
         if wedges or chained:
             engine.run(signature_sql.create_inverses(loaded.stride))
         if wedges:
             _find_triangles(engine, loaded, distinct=distinct_variables)
         if chained:
-            chains.prepare(engine)
+            chains.prepare(engine, predictions=2 in loaded.candidate_arities)
     return Counter(engine, loaded, plan, context, roles, titles)
 
 
@@ -82,9 +83,9 @@ def _is_wedge(group: Group) -> bool:
     return group.shape == wedge_sql.WEDGE and group.judge is Judge.EVIDENCE
 
 
-def is_met_halfway(group: Group) -> bool:
+def is_met_halfway(group: Group, context: HornContext) -> bool:
     """Whether we count a group's groundings without walking each of them."""
-    return _is_wedge(group) or chains.is_chain(group)
+    return _is_wedge(group) or chains.is_chain(group, distinct=context.distinct_variables)
 
 
 def _find_triangles(engine: Engine, loaded: Loaded, *, distinct: bool) -> None:
@@ -133,9 +134,9 @@ def dataset_statement(counter: Counter, number: int, *, one_rule: bool = False) 
 
 def dataset_statements(counter: Counter, number: int) -> Iterator[Select]:
     """The statements that together count a group's groundings over the data."""
-    group = counter.plan.groups[number]
-    if chains.is_chain(group) and 2 in counter.context.fact_arities:
-        yield from chains.dataset_statements(counter.engine, counter.loaded, number, group, counter.context)
+    group, context = counter.plan.groups[number], counter.context
+    if chains.is_chain(group, distinct=context.distinct_variables) and 2 in context.fact_arities:
+        yield from chains.dataset_statements(counter.engine, counter.loaded, number, group, context)
     elif (statement := dataset_statement(counter, number)) is not None:
         yield statement
 
@@ -160,9 +161,10 @@ def _title(counter: Counter, number: int, what: str) -> str:
 def prediction_statements(counter: Counter, number: int) -> Iterator[TitledStatement]:
     """The statements that count a group's groundings in which a prediction takes part, each with a title."""
     group, context = counter.plan.groups[number], counter.context
-    if chains.is_chain(group) and chain_predictions.counts_roles(counter.roles, context):
+    is_chain = chains.is_chain(group, distinct=context.distinct_variables)
+    if is_chain and chain_predictions.counts_roles(counter.roles, context):
         yield from chain_predictions.statements(counter.engine, counter.loaded, number, group, context, counter.roles)
-        yield from _appendix_refuters(counter, number) if context.appendix else _refuters(counter, number)
+        yield from _chain_refuters(counter, number) if context.appendix else _refuters(counter, number)
     elif context.appendix:
         if _is_wedge(group) and context.distinct_variables and counter.roles == frozenset(Role) and _binary_predictions(context):
             yield from _wedge_statements(counter, number)
@@ -239,15 +241,16 @@ def _appendix_statements(counter: Counter, number: int) -> Iterator[TitledStatem
     if Role.HEAD in counter.roles:
         claims = claim_sql.claims(claim_sql.head_groundings(group, number, context))
         yield "prediction is the head", evidence_sql.plain_counts(claims, keys, confirmed=True, refuted=False)
-    yield from _appendix_refuters(counter, number)
-
-
-def _appendix_refuters(counter: Counter, number: int) -> Iterator[TitledStatement]:
-    group, context = counter.plan.groups[number], counter.context
-    keys = ["rule", "prediction"]
-    if Role.REFUTER in counter.roles and claim_sql.possible(group, context, Entry()):
+    if Role.REFUTER in counter.roles:
         claims = claim_sql.claims(claim_sql.head_groundings(group, number, context, evidence_sql.OPPOSES))
         yield "prediction is the incompatible fact", evidence_sql.plain_counts(claims, keys, confirmed=False, refuted=True)
+
+
+def _chain_refuters(counter: Counter, number: int) -> Iterator[TitledStatement]:
+    if Role.REFUTER in counter.roles:
+        group = counter.plan.groups[number]
+        for statement in chains.refuter_statements(counter.engine, counter.loaded, number, group, counter.context):
+            yield "prediction is the incompatible fact", statement
 
 
 def _definition_statements(counter: Counter, number: int) -> Iterator[TitledStatement]:

@@ -35,7 +35,7 @@ from rulescore.sql.build import (
     tuple_table,
     union_all,
 )
-from rulescore.sql.horn.chains import REACH
+from rulescore.sql.horn.chains import EVIDENCE
 from rulescore.sql.horn.claims import HornContext, flipped, head_table, own_readings
 from rulescore.sql.horn.evidence import plain_counts, prediction_counts, weighed
 from rulescore.sql.horn.halves import (
@@ -167,7 +167,7 @@ def _reached(group: int, apart: _Apart | None) -> Select:
     onward = named(exp.LTE(this=column("z", "far_n"), expression=reach), "onward")
     query = select(*columns("z", *_REACHED, "x", "n", *kept), onward)
     query = query.from_(union_all([ended, going]).subquery("z"))
-    return query.join(table(REACH, "r"), on=equal(column("r", "a0"), column("z", "x")), join_type="left")
+    return query.join(table(EVIDENCE.reach, "r"), on=equal(column("r", "a0"), column("z", "x")), join_type="left")
 
 
 def _is_straight(alias: str, stride: int) -> exp.Expr:

@@ -5,21 +5,32 @@
 
 WITH walked_1 AS MATERIALIZED (
   SELECT
-    "s"."start" AS "start",
+    "s"."start",
     "f"."a0" AS "x",
-    "g"."a1" AS "b",
-    COUNT(*) AS "n"
+    "f"."a1" AS "b",
+    1 AS "n"
   FROM "__rulescore__start_0" AS "s"
   JOIN "__rulescore__fact_2" AS "f"
     ON "f"."literal" = "s"."l0"
-  JOIN "__rulescore__fact_2" AS "g"
-    ON "g"."literal" = "s"."l1" AND "g"."a0" = "f"."a1"
+  JOIN "__rulescore__reach" AS "r"
+    ON "r"."a0" = "f"."a0"
   WHERE
     "s"."piece" = 0
+), walked_2 AS MATERIALIZED (
+  SELECT
+    "w"."start" AS "start",
+    "w"."x" AS "x",
+    "f"."a1" AS "b",
+    COUNT(*) AS "n"
+  FROM "walked_1" AS "w"
+  JOIN "__rulescore__start_0" AS "s"
+    ON "s"."start" = "w"."start"
+  JOIN "__rulescore__fact_2" AS "f"
+    ON "f"."literal" = "s"."l1" AND "f"."a0" = "w"."b"
   GROUP BY
-    "s"."start",
-    "f"."a0",
-    "g"."a1"
+    "w"."start",
+    "w"."x",
+    "f"."a1"
 ), ended AS MATERIALIZED (
   SELECT
     "e"."body",
@@ -29,7 +40,7 @@ WITH walked_1 AS MATERIALIZED (
     "w"."b",
     "w"."n",
     "d"."n" <= "r"."n" AS "onward"
-  FROM "walked_1" AS "w"
+  FROM "walked_2" AS "w"
   JOIN "__rulescore__end_0" AS "e"
     ON "e"."start" = "w"."start"
   JOIN "__rulescore__degree" AS "d"
@@ -38,10 +49,10 @@ WITH walked_1 AS MATERIALIZED (
     ON "r"."a0" = "w"."x"
 ), met AS MATERIALIZED (
   SELECT
-    "m"."body",
-    "m"."turned",
-    "m"."signature",
-    SUM("m"."n") AS "n"
+    "u"."body" AS "body",
+    "u"."turned" AS "turned",
+    "u"."signature" AS "signature",
+    SUM("u"."n") AS "n"
   FROM (
     SELECT
       "e"."body",
@@ -68,11 +79,13 @@ WITH walked_1 AS MATERIALIZED (
       ON "f"."literal" = "e"."literal" AND "f"."a0" = "e"."b" AND "f"."a1" = "t"."a1"
     WHERE
       NOT "e"."onward"
-  ) AS m
+  ) AS u
   GROUP BY
-    "m"."body",
-    "m"."turned",
-    "m"."signature"
+    "u"."body",
+    "u"."turned",
+    "u"."signature"
+  HAVING
+    SUM("u"."n") <> 0
 ), located AS MATERIALIZED (
   SELECT
     "h"."rule",

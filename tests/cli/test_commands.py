@@ -342,11 +342,17 @@ def test_wrong_use_exits_with_two_and_a_hint(run: Run, arguments: tuple[str, ...
 
 
 def test_an_engine_that_fails_exits_with_three(run: Run) -> None:
-    """No database can count within so little memory."""
-    result = run("score", "family.toml", "--memory-limit", "1MB")
+    """No database can count within so little time."""
+    result = run("score", "family.toml", "--timeout", "1e-9")
     assert (result.exit_code, result.stdout) == (3, "")
     assert result.stderr.startswith(("error: ", "warning["))
-    assert "memory" in result.stderr.lower()
+    assert "`timeout`" in result.stderr
+
+
+def test_too_little_memory_to_begin_with_exits_with_two(run: Run) -> None:
+    result = run("score", "family.toml", "--memory-limit", "1MB")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("error[E901]: a `memory_limit` of `1MB` is too little to begin with")
 
 
 def test_check_tells_what_each_model_brought(run: Run) -> None:

@@ -5,11 +5,14 @@ import gc
 import os
 import sys
 import threading
+from typing import NoReturn
 
 
 def main() -> None:
     # A hundred thousand rules are millions of objects that stay, and looking through them for garbage took a tenth of the time.
     gc.set_threshold(200_000, 50, 100)
+    # numpy's algebra, which we do not use, takes memory for each of its threads, and ends the process if there is too little.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         from rulescore.cli.main import main as run
         from rulescore.hidden_pandas import hide_pandas
@@ -17,16 +20,25 @@ def main() -> None:
         print("interrupted", file=sys.stderr)
         sys.exit(130)
     except (ImportError, MemoryError) as error:
-        # Libraries that find no room for themselves say so in many ways.
-        print(f"error: the program cannot be loaded, for want of memory or of a library: {str(error).strip()}", file=sys.stderr)
-        sys.exit(3)
+        _end_unloaded(error)
     hide_pandas()
     try:
         run()
+    except ImportError as error:
+        _end_unloaded(error)
     except SystemExit as end:
         if isinstance(end.code, int) and _is_all_done():
             os._exit(end.code)
         raise
+
+
+def _end_unloaded(error: BaseException) -> NoReturn:
+    """Ends the process with one line. Libraries that find no room for themselves say so in many ways, some of them at length."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    reason = str(error).strip().partition("\n")[0]
+    print(f"error: the program cannot be loaded, for want of memory or of a library: {reason}", file=sys.stderr)
+    sys.exit(3)
 
 
 def _is_all_done() -> bool:

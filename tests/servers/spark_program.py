@@ -11,8 +11,9 @@ from pathlib import Path
 import pyarrow as pa
 from pyarrow import parquet
 
-# For the Java of such a process: compiling well takes longer than it runs.
-JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+# For the Java of such a process: compiling well takes longer than it runs; and what it has compiled does not fit into the cache
+# that belongs to that choice.
+JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=128m -XX:+UseSerialGC"
 ENVIRONMENT = {"JDK_JAVA_OPTIONS": JAVA_OPTIONS}
 
 FACTS = [("a", "q", "b"), ("b", "q", "c"), ("b", "p", "a"), ("b", "p", "c"), ("b", "s", "c"), ("a", "s", "b")]

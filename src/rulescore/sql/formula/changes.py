@@ -33,6 +33,7 @@ from rulescore.sql.build import (
     union_all,
 )
 from rulescore.sql.formula.branches import in_measures, taken_part_through
+from rulescore.sql.formula.joined import with_aggregate
 from rulescore.sql.formula.scope import FormulaContext, Joins, RowSource, Scope
 
 
@@ -125,8 +126,13 @@ def values(found: Measured, standing: str | None, scope: Scope) -> Select:
     rows = select(*(column("u", one) for one in keys), named(exp.Max(this=column("u", "inside")), "inside"))
     rows = rows.from_(union_all(parts).subquery("u")).group_by(*(column("u", one) for one in keys))
     after = Scope(found.context, found.keys("k"), column("k", "prediction"), dict(found.disjunct.values))
+    fields = [*keys, "inside"]
+    for i, name in enumerate(found.names):
+        wider = with_aggregate(after, rows, fields, found.context.rule.measures[name], f"after{i}")
+        if wider is not None:
+            rows, fields = wider, [*fields, f"after{i}"]
     names = [Variable(name) for name in found.names]
-    rows = _wider(rows, [*keys, "inside"], "", names, (after, replace(after, prediction=None)))
+    rows = _wider(rows, fields, "", names, (after, replace(after, prediction=None)))
     if found.computed:
         known = [replace(after, columns={**after.columns, **found.measures(when)}) for when in ("after", "before")]
         rows = _wider(rows, [one.alias_or_name for one in rows.fields], "computed_", found.computed, known)
@@ -136,7 +142,8 @@ def values(found: Measured, standing: str | None, scope: Scope) -> Select:
 def _wider(rows: Select, fields: Sequence[str], prefix: str, values: Sequence[Expression], scopes: Sequence[Scope]) -> Select:
     """Rows `k` with further values, with the prediction and without it."""
     times = zip(("after", "before"), scopes, strict=True)
-    more = [named(scope.value(value), f"{prefix}{when}{i}") for when, scope in times for i, value in enumerate(values)]
+    every = {f"{prefix}{when}{i}": (scope, value) for when, scope in times for i, value in enumerate(values)}
+    more = [named(scope.value(value), name) for name, (scope, value) in every.items() if name not in fields]
     return select(*(column("k", one) for one in fields), *more).from_(rows.subquery("k"))
 
 

@@ -268,7 +268,7 @@ class Scope(Compiler):
                 return self._distinct_values(measure.value, disjuncts[0], predicted[0])
             joins = Joins(self)
             joins.read_all(disjuncts[0])
-            value = self._aggregated(measure, joins.scope.value(measure.value))
+            value = self.aggregated(measure, joins.scope.value(measure.value))
             return joins.query(value, tests=disjuncts[0].tests).subquery()
         return self._measured_rows(measure, disjuncts)
 
@@ -305,10 +305,11 @@ class Scope(Compiler):
             parts.append(joins.query(*fields, value, tests=disjunct.tests))
         alias = self.context.alias()
         rows = union_distinct(parts)
-        found = self._aggregated(measure, column(alias, "value"))
+        found = self.aggregated(measure, column(alias, "value"))
         return select(found).from_(rows.subquery(alias)).subquery()
 
-    def _aggregated(self, measure: AggregateValue, value: exp.Expr) -> exp.Expr:
+    def aggregated(self, measure: AggregateValue, value: exp.Expr) -> exp.Expr:
+        """The aggregate of a value over the rows of a query."""
         match measure.function:
             case Aggregation.COUNT:
                 return count_rows()
@@ -430,6 +431,11 @@ class Joins:
             self.condition(exp.Not(this=_is_null(exp.Paren(this=self.scope.column(Variable(name))))))
         self._computed = []
         return [*self._further, *(self.scope.judgement(test) for test in tests)]
+
+    def only_atom(self, tests: Sequence[Judgement]) -> tuple[exp.Expr, list[exp.Expr]]:
+        """The rows of the atom, if we read only one, and all conditions on them."""
+        ((rows, own),) = self._tables
+        return rows, [*own, *self.conditions(tests)]
 
     def forget(self, all_but: Collection[str]) -> None:
         """Let go of variables that belong to an aggregate: the aggregate itself ranges over all of their values, even if a kept

@@ -38,41 +38,7 @@ FROM (
         "k"."prediction",
         "k"."o0",
         "k"."inside",
-        (
-          SELECT
-            (
-              CASE
-                WHEN ABS(SUM("t4"."c2")) < CAST('Infinity' AS DOUBLE)
-                THEN SUM("t4"."c2")
-                ELSE CASE
-                  WHEN ABS(SUM("t4"."c2" * CAST('5.421010862427522e-20' AS DOUBLE))) < CAST('9.7453140114e+288' AS DOUBLE)
-                  THEN SUM("t4"."c2" * CAST('5.421010862427522e-20' AS DOUBLE)) * CAST('1.8446744073709552e+19' AS DOUBLE)
-                END
-              END
-            ) / CAST(NULLIF(COUNT("t4"."c2"), 0) AS DOUBLE)
-          FROM (
-            SELECT
-              CAST(NULL AS INT) AS "prediction",
-              "o"."c0",
-              "o"."c3",
-              "o"."c2"
-            FROM "__rulescore__table_0_observed" AS "o"
-            UNION ALL
-            SELECT
-              "p"."prediction",
-              "p"."c0",
-              "p"."c3",
-              "p"."c2"
-            FROM "__rulescore__table_0_predicted" AS "p"
-          ) AS t4
-          WHERE
-            (
-              "t4"."prediction" IS NULL OR "t4"."prediction" = "k"."prediction"
-            )
-            AND NOT "t4"."c0" IS NULL
-            AND "t4"."c3" = "k"."o0"
-            AND NOT "t4"."c2" IS NULL
-        ) AS "after0",
+        "k"."after0",
         (
           SELECT
             (
@@ -91,33 +57,74 @@ FROM (
         ) AS "before0"
       FROM (
         SELECT
-          "u"."prediction",
-          "u"."o0",
-          MAX("u"."inside") AS "inside"
+          "k"."prediction",
+          "k"."o0",
+          "k"."inside",
+          (
+            CASE
+              WHEN ABS(SUM("t4"."c2")) < CAST('Infinity' AS DOUBLE)
+              THEN SUM("t4"."c2")
+              ELSE CASE
+                WHEN ABS(SUM("t4"."c2" * CAST('5.421010862427522e-20' AS DOUBLE))) < CAST('9.7453140114e+288' AS DOUBLE)
+                THEN SUM("t4"."c2" * CAST('5.421010862427522e-20' AS DOUBLE)) * CAST('1.8446744073709552e+19' AS DOUBLE)
+              END
+            END
+          ) / CAST(NULLIF(COUNT("t4"."c2"), 0) AS DOUBLE) AS "after0"
         FROM (
           SELECT
-            "t3"."prediction" AS "prediction",
-            "t1"."o0" AS "o0",
-            1 AS "inside"
+            "u"."prediction",
+            "u"."o0",
+            MAX("u"."inside") AS "inside"
           FROM (
-            SELECT DISTINCT
-              "t2"."c3" AS "o0"
-            FROM "__rulescore__table_0_observed" AS "t2"
-            WHERE
-              NOT "t2"."c0" IS NULL AND NOT "t2"."c3" IS NULL AND NOT "t2"."c2" IS NULL
-          ) AS t1
-          JOIN "__rulescore__table_0_predicted" AS "t3"
-            ON NOT "t3"."c0" IS NULL AND "t3"."c3" = "t1"."o0" AND NOT "t3"."c2" IS NULL
+            SELECT
+              "t3"."prediction" AS "prediction",
+              "t1"."o0" AS "o0",
+              1 AS "inside"
+            FROM (
+              SELECT DISTINCT
+                "t2"."c3" AS "o0"
+              FROM "__rulescore__table_0_observed" AS "t2"
+              WHERE
+                NOT "t2"."c0" IS NULL AND NOT "t2"."c3" IS NULL AND NOT "t2"."c2" IS NULL
+            ) AS t1
+            JOIN "__rulescore__table_0_predicted" AS "t3"
+              ON NOT "t3"."c0" IS NULL AND "t3"."c3" = "t1"."o0" AND NOT "t3"."c2" IS NULL
+            UNION ALL
+            SELECT
+              "g"."prediction" AS "prediction",
+              "g"."v1" AS "o0",
+              0 AS "inside"
+            FROM "standing" AS "g"
+          ) AS u
+          GROUP BY
+            "u"."prediction",
+            "u"."o0"
+        ) AS k
+        LEFT JOIN (
+          SELECT
+            CAST(NULL AS INT) AS "prediction",
+            "o"."c0",
+            "o"."c3",
+            "o"."c2"
+          FROM "__rulescore__table_0_observed" AS "o"
           UNION ALL
           SELECT
-            "g"."prediction" AS "prediction",
-            "g"."v1" AS "o0",
-            0 AS "inside"
-          FROM "standing" AS "g"
-        ) AS u
+            "p"."prediction",
+            "p"."c0",
+            "p"."c3",
+            "p"."c2"
+          FROM "__rulescore__table_0_predicted" AS "p"
+        ) AS t4
+          ON (
+            "t4"."prediction" IS NULL OR "t4"."prediction" = "k"."prediction"
+          )
+          AND NOT "t4"."c0" IS NULL
+          AND "t4"."c3" = "k"."o0"
+          AND NOT "t4"."c2" IS NULL
         GROUP BY
-          "u"."prediction",
-          "u"."o0"
+          "k"."prediction",
+          "k"."o0",
+          "k"."inside"
       ) AS k
     ) AS k
   )

@@ -19,30 +19,7 @@ FROM (
       "k"."prediction",
       "k"."o0",
       "k"."inside",
-      (
-        SELECT
-          COUNT(*)
-        FROM (
-          SELECT
-            CAST(NULL AS INT) AS "prediction",
-            "o"."a0",
-            "o"."a1"
-          FROM "__rulescore__observed_relation_1" AS "o"
-          UNION ALL
-          SELECT
-            "p"."prediction",
-            "p"."a0",
-            "p"."a1"
-          FROM "__rulescore__predicted_relation_2" AS "p"
-          WHERE
-            "p"."observed" = 0
-        ) AS t4
-        WHERE
-          (
-            "t4"."prediction" IS NULL OR "t4"."prediction" = "k"."prediction"
-          )
-          AND "t4"."a0" = "k"."o0"
-      ) AS "after0",
+      "k"."after0",
       (
         SELECT
           COUNT(*)
@@ -52,31 +29,61 @@ FROM (
       ) AS "before0"
     FROM (
       SELECT
-        "u"."prediction",
-        "u"."o0",
-        MAX("u"."inside") AS "inside"
+        "k"."prediction",
+        "k"."o0",
+        "k"."inside",
+        COUNT("t4"."a0") AS "after0"
       FROM (
         SELECT
-          "t3"."prediction" AS "prediction",
-          "t1"."o0" AS "o0",
-          1 AS "inside"
+          "u"."prediction",
+          "u"."o0",
+          MAX("u"."inside") AS "inside"
         FROM (
-          SELECT DISTINCT
-            "t2"."a0" AS "o0"
-          FROM "__rulescore__observed_relation_3" AS "t2"
-        ) AS t1
-        JOIN "__rulescore__predicted_relation_2" AS "t3"
-          ON "t3"."a0" = "t1"."o0"
+          SELECT
+            "t3"."prediction" AS "prediction",
+            "t1"."o0" AS "o0",
+            1 AS "inside"
+          FROM (
+            SELECT DISTINCT
+              "t2"."a0" AS "o0"
+            FROM "__rulescore__observed_relation_3" AS "t2"
+          ) AS t1
+          JOIN "__rulescore__predicted_relation_2" AS "t3"
+            ON "t3"."a0" = "t1"."o0"
+          UNION ALL
+          SELECT
+            "g"."prediction" AS "prediction",
+            "g"."v0" AS "o0",
+            0 AS "inside"
+          FROM "standing" AS "g"
+        ) AS u
+        GROUP BY
+          "u"."prediction",
+          "u"."o0"
+      ) AS k
+      LEFT JOIN (
+        SELECT
+          CAST(NULL AS INT) AS "prediction",
+          "o"."a0",
+          "o"."a1"
+        FROM "__rulescore__observed_relation_1" AS "o"
         UNION ALL
         SELECT
-          "g"."prediction" AS "prediction",
-          "g"."v0" AS "o0",
-          0 AS "inside"
-        FROM "standing" AS "g"
-      ) AS u
+          "p"."prediction",
+          "p"."a0",
+          "p"."a1"
+        FROM "__rulescore__predicted_relation_2" AS "p"
+        WHERE
+          "p"."observed" = 0
+      ) AS t4
+        ON (
+          "t4"."prediction" IS NULL OR "t4"."prediction" = "k"."prediction"
+        )
+        AND "t4"."a0" = "k"."o0"
       GROUP BY
-        "u"."prediction",
-        "u"."o0"
+        "k"."prediction",
+        "k"."o0",
+        "k"."inside"
     ) AS k
   )
   SELECT

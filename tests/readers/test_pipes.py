@@ -153,7 +153,7 @@ def test_a_file_of_facts_is_opened_once(tmp_path, monkeypatch, form):
 
     monkeypatch.setattr(Path, "open", counted)
     audit(path, "p(X, Y) <- p(Y, X).")
-    assert opened == [path]
+    assert opened.count(path) == 1
 
 
 def test_rules_come_from_standard_input(standard_input):

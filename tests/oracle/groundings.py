@@ -35,7 +35,7 @@ from oracle.tree import (
 )
 from oracle.values import Raw, aggregate, built_in_test, call, compare, finite, operate, raw, typed, within_share
 from oracle.walks import conjuncts, names_in, names_of_atoms
-from oracle.world import World
+from oracle.world import World, double_places
 
 Known = Mapping[str, Constant | None]
 """Values of variables. One that abbreviates an expression may be missing."""
@@ -59,9 +59,47 @@ def value_of(expression: Expression, known: Known, world: World) -> Raw:
             return call(function, [value_of(argument, known, world) for argument in arguments])
         case Aggregate(function, value, condition):
             inner = [value_of(value, extended, world) for _, extended in solutions(condition, known, world)]
-            return aggregate(function, inner)
+            found = aggregate(function, inner)
+            return float(found) if found == 0 and has_floats(expression, condition, known, world) else found
         case AttributeName():
             raise TypeError(f"{expression} in a rule")
+
+
+def has_floats(expression: Expression, condition: Condition, known: Known, world: World) -> bool:
+    """Whether the values of an expression are floats, by its constants and by the places of its variables in the condition: a sum
+    over nothing is a number of the same type as any other sum of the expression."""
+    match expression:
+        case Variable(name) if name in known:
+            return isinstance(raw(known[name]), float)
+        case Variable():
+            places = {(one.predicate, i) for one in atoms_in(condition) for i, term in enumerate(one.terms) if term == expression}
+            return not places.isdisjoint(double_places(world.setting))
+        case Constant():
+            return isinstance(raw(expression), float)
+        case Operation(operator, left, right):
+            return operator == "/" or any(has_floats(one, condition, known, world) for one in (left, right))
+        case Negative(operand):
+            return has_floats(operand, condition, known, world)
+        case Call("abs" | "min" | "max" | "round" as function, arguments):
+            is_whole = function == "round" and len(arguments) == 1
+            return not is_whole and any(has_floats(one, condition, known, world) for one in arguments)
+        case Call(function):
+            return function in ("ln", "exp", "sqrt", "power", "days", "hours", "minutes", "seconds")
+        case Aggregate("sum" | "min" | "max", value, inner):
+            return has_floats(value, inner, known, world)
+        case Aggregate(function):
+            return function == "avg"
+        case AttributeName():
+            raise TypeError(f"{expression} in a rule")
+
+
+def atoms_in(condition: Condition) -> Iterator[Atom]:
+    match condition:
+        case Atom():
+            yield condition
+        case And(parts) | Or(parts):
+            for part in parts:
+                yield from atoms_in(part)
 
 
 def constant_of(expression: Expression, known: Known, world: World) -> Constant | None:

@@ -18,6 +18,8 @@ from rulescore.errors import InputError
 from rulescore.evaluate import Session
 from rulescore.reporting.json import listing_schema, schema
 
+pytestmark = pytest.mark.slow
+
 FACTS = """alice\twife\tchris
 chris\tfather\tbob
 alice\tmother\tbob

@@ -95,7 +95,12 @@ def test_oracle_gives_the_expected_numbers(case: Case, run: Run) -> None:
             assert found == expected, f"{case.path}:{expectation.line}: {found}"
 
 
-@pytest.mark.parametrize(("case", "run"), RUNS, ids=name_of)
+# In each of its runs, and in the first if there is little time.
+@pytest.mark.parametrize(
+    ("case", "run"),
+    [pytest.param(case, run, marks=pytest.mark.slow if run is not case.runs[0] else ()) for case, run in RUNS],
+    ids=name_of,
+)
 def test_duckdb_gives_the_oracle_s_numbers(case: Case, run: Run) -> None:
     """All numbers of the case, stated or not: the oracle has been checked against the stated ones."""
     setting = case.setting(run)

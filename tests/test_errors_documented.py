@@ -6,6 +6,8 @@ import ast
 import re
 from pathlib import Path
 
+import pytest
+
 from rulescore.errors import codes
 from rulescore.errors.codes import CODES
 
@@ -23,6 +25,7 @@ def used_codes() -> set[str]:
     return {text for text in texts if isinstance(text, str) and CODE.fullmatch(text)}
 
 
+@pytest.mark.slow
 def test_every_code_is_used_and_every_code_in_use_is_declared() -> None:
     assert used_codes() == set(CODES)
 

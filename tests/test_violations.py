@@ -13,6 +13,8 @@ import pytest
 import rulescore
 from rulescore.reporting.violations import render_violations_csv, render_violations_json
 
+pytestmark = pytest.mark.slow
+
 OBSERVED = [("5", "sister", "76"), ("7", "brother", "8"), ("7", "husband", "9"), ("1", "mother", "2"), ("1", "sister", "3")]
 PREDICTED = pa.table(
     {

@@ -267,6 +267,7 @@ def test_violations_are_those_of_all_models_unless_one_is_named(run: Run) -> Non
     assert run("violations", "family.toml", "--dataset", "--model", "bad").exit_code == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", ["rule", "predicate", "refuter", "entity", "prediction"])
 def test_violations_are_counted_by_what_they_have_in_common(run: Run, by: str) -> None:
     found = document(run("violations", "family.toml", "--by", by, "--format", "json"))
@@ -280,6 +281,7 @@ def test_violations_are_counted_by_what_they_have_in_common(run: Run, by: str) -
     assert ("error[E266]" in of_data.stderr) == (by in {"predicate", "prediction"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["csv", "json", "parquet"])
 def test_violations_are_written_to_a_file(run: Run, ending: str) -> None:
     result = run("violations", "family.toml", "-o", f"v.{ending}")
@@ -298,6 +300,7 @@ def test_violations_need_a_file_name_that_says_its_format(run: Run) -> None:
     assert "error[E708]" in result.stderr
 
 
+@pytest.mark.slow
 def test_a_sample_of_violations_is_that_of_its_seed(run: Run) -> None:
     def sample(seed: int) -> list[str]:
         found = document(run("violations", "family.toml", "--sample", "1", "--seed", str(seed), "--format", "json"))

@@ -17,6 +17,8 @@ from pyarrow import parquet
 
 from rulescore.reporting.json import comparison_schema
 
+pytestmark = pytest.mark.slow
+
 Run = Callable[..., Result]
 
 

@@ -12,6 +12,8 @@ import pytest
 from cli.conftest import PROJECT, Run
 from rulescore.reporting.json import schema
 
+pytestmark = pytest.mark.slow
+
 FILES = ("--facts", "train.tsv", "--rules", "family.rules", "--predictions", "good=good.tsv", "--predictions", "bad=bad.tsv")
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 MODELS = ("--predictions", "good=good.tsv", "--predictions", "bad=bad.tsv")
 DATA = ("score", "--facts", "train.tsv", "--rules", "family.rules", *MODELS)
 ENDINGS = ("svg", "png", "pdf")

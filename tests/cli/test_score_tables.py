@@ -13,6 +13,8 @@ from click.testing import Result
 
 from rulescore.reporting.json import listing_schema
 
+pytestmark = pytest.mark.slow
+
 FIRST = {"models": "model", "rules": "rule", "violations": "rule"}
 NAMES = {"models": "score_models", "rules": "score_rules", "violations": "violations"}
 Run = Callable[..., Result]

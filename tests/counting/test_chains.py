@@ -15,6 +15,8 @@ from rulescore.evaluate import Session
 from rulescore.logic.plan import Bound, Shape, ShapeAtom
 from rulescore.sql.horn.chains import way_through
 
+pytestmark = pytest.mark.slow
+
 Counts = list[tuple[int, int, int]]
 
 DECLARED = "extract incompatible. incompatible p(X, Y), q(Y, X).\n"

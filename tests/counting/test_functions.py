@@ -22,6 +22,8 @@ from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.results import Counts
 from rulescore.setting.model import Function
 
+pytestmark = pytest.mark.slow
+
 DAY = datetime.date(2020, 1, 31)
 FACTS = {
     "person": [("ann",), ("bob",), ("cy",)],

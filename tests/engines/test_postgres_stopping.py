@@ -28,6 +28,8 @@ from servers.postgres_activity import (
 )
 from servers.relay import relayed
 
+pytestmark = pytest.mark.server
+
 
 @pytest.fixture
 def ctrl_c() -> Iterator[None]:

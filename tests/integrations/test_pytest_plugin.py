@@ -15,6 +15,8 @@ import rulescore
 from rulescore.errors import InputError, RulescoreWarning
 from rulescore.testing import assert_complies
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 
 FACTS = [("alice", "sister", "daniel"), ("daniel", "father", "emma"), ("alice", "aunt", "emma"), ("fiona", "mother", "emma")]

@@ -16,7 +16,7 @@ from rulescore.errors import InputError
 from rulescore.sklearn import rule_violation_scorer
 
 # One process imports scikit-learn, when the first of these tests runs.
-pytestmark = pytest.mark.xdist_group("sklearn")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("sklearn")]
 
 RULES = """
 @hard floor: P >= 50 <- sale(price: P).

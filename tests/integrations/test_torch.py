@@ -13,7 +13,7 @@ import rulescore
 from rulescore.errors import InputError
 from rulescore.integrations.torch import TableRuleViolation, TripleRuleViolation
 
-pytestmark = pytest.mark.xdist_group("torch")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("torch")]
 
 ENTITIES = ["alice", "bob", "christopher", "daniel"]
 RELATIONS = ["mother", "father", "sister", "wife"]

@@ -15,6 +15,8 @@ import pytest
 import rulescore
 from rulescore.errors import InputError
 
+pytestmark = pytest.mark.slow
+
 # One process loads torch, when the first of these runs.
 TORCH = pytest.mark.xdist_group("torch")
 

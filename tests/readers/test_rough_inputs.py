@@ -63,6 +63,7 @@ def test_more_threads_than_any_machine_has() -> None:
         rulescore.score(FACTS, PREDICTIONS, RULES, threads=10**9)
 
 
+@pytest.mark.slow
 def test_every_byte_of_a_parquet_file_may_be_damaged(tmp_path: Path) -> None:
     """Names of columns and texts that are not UTF-8 among them, which Arrow reads without a word."""
     whole, broken = tmp_path / "whole.parquet", tmp_path / "broken.parquet"

@@ -75,6 +75,7 @@ def test_json_follows_its_schema(comparison: ModelComparison) -> None:
     assert "\u202e" not in comparison.to_json()
 
 
+@pytest.mark.slow
 def test_the_schema_is_strict() -> None:
     document = json.loads(RUNS.to_json())
     for place in (document, *(document[table][0] for table in ComparisonTable if document[table]), document["warnings"][0]):

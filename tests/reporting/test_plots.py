@@ -29,6 +29,8 @@ from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.results import Counts, PredictionCounts, PredictionFindings, RuleInfo
 from rulescore.scoring.score import score
 
+pytestmark = pytest.mark.slow
+
 FIGURES = ("dataset_rates", "rules", "models", "tradeoff", "curve")
 MODELS = ("transe", "complex", "anyburl")
 HOSTILE = '<script>"&\x1b[31m\u202e]]>{{a}} datum.value'

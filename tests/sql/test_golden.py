@@ -93,6 +93,7 @@ def test_the_statement_is_the_one_in_the_file(path: Path):
     assert found == {dialect: (FOLDER / dialect / path.name).read_text(encoding="utf-8") for dialect in found}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
 def test_printing_a_statement_changes_nothing(path: Path):
     golden, shown = read(path), list[Statement]()

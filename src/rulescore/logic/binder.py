@@ -151,7 +151,8 @@ class Binder:
     def _parts(self, condition: And, outer: Iterable[str]) -> list[DisjunctPart]:
         """The ways for a condition to hold. An `or` that binds nothing stays one test: spelt out, each would double the ways."""
         certain = self._bind([one for one in conjuncts(condition) if not isinstance(one, Or)], outer)
-        bound = certain.bound | certain.values.keys()
+        # A variable that outside only equals another one is bound by an atom of an `or`, as it is by an atom beside its equation.
+        bound = certain.bound | {name for name, value in certain.values.items() if not isinstance(value, Variable)}
 
         def spelt_out(one: Or) -> bool:
             return not self._binds_nothing(one, bound)

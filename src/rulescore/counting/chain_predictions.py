@@ -18,7 +18,7 @@ from rulescore.setting.choices import Role
 from rulescore.sql.build import Select, drop
 from rulescore.sql.horn import chain_predictions as sql
 from rulescore.sql.horn import halves as half_sql
-from rulescore.sql.horn.claims import HornContext
+from rulescore.sql.horn.context import HornContext
 
 _Literals = tuple[int, ...]
 _Atoms = tuple[int, ...]

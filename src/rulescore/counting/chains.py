@@ -14,7 +14,7 @@ from rulescore.loading.facts import Loaded
 from rulescore.logic.plan import Group, Judge
 from rulescore.sql.build import Select, drop
 from rulescore.sql.horn import chains as chain_sql
-from rulescore.sql.horn.claims import HornContext
+from rulescore.sql.horn.context import HornContext
 
 MOST_PATHS = 10_000_000
 """How many paths one statement walks before it adds up the paths with equal ends."""

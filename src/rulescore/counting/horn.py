@@ -24,7 +24,8 @@ from rulescore.sql.horn import conditions as condition_sql
 from rulescore.sql.horn import evidence as evidence_sql
 from rulescore.sql.horn import signatures as signature_sql
 from rulescore.sql.horn import wedges as wedge_sql
-from rulescore.sql.horn.claims import Entry, HornContext
+from rulescore.sql.horn.claims import Entry
+from rulescore.sql.horn.context import HornContext
 
 
 @dataclass(frozen=True, slots=True)

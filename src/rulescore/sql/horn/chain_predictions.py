@@ -36,7 +36,8 @@ from rulescore.sql.build import (
     union_all,
 )
 from rulescore.sql.horn.chains import EVIDENCE
-from rulescore.sql.horn.claims import HornContext, flipped, head_table, own_readings
+from rulescore.sql.horn.claims import flipped, head_table, own_readings
+from rulescore.sql.horn.context import HornContext
 from rulescore.sql.horn.evidence import plain_counts, prediction_counts, weighed
 from rulescore.sql.horn.halves import (
     NOTHING,

@@ -38,7 +38,8 @@ from rulescore.sql.build import (
     tuple_table,
     union_all,
 )
-from rulescore.sql.horn.claims import HornContext, flipped, head_table
+from rulescore.sql.horn.claims import flipped, head_table
+from rulescore.sql.horn.context import HornContext
 from rulescore.sql.horn.evidence import OPPOSES, plain_counts, weighed
 from rulescore.sql.horn.returns import Coincidence, coincidences, returned
 from rulescore.sql.horn.signatures import INVERSE

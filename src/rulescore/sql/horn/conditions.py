@@ -34,7 +34,6 @@ from rulescore.sql.build import (
     union_all,
 )
 from rulescore.sql.horn.claims import (
-    HornContext,
     body_table,
     dataset_groundings,
     fact_or_own,
@@ -45,6 +44,7 @@ from rulescore.sql.horn.claims import (
     rows,
     variable,
 )
+from rulescore.sql.horn.context import HornContext
 from rulescore.sql.horn.evidence import OPPOSES, claim_readings, count_judged, is_found, is_head
 
 

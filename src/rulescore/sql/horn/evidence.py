@@ -31,7 +31,8 @@ from rulescore.sql.build import (
     table,
     total,
 )
-from rulescore.sql.horn.claims import HornContext, head_argument, own_argument, own_readings
+from rulescore.sql.horn.claims import head_argument, own_argument, own_readings
+from rulescore.sql.horn.context import HornContext
 from rulescore.sql.horn.signatures import MEMBER
 
 OPPOSES = name("opposes")

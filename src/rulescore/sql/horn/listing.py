@@ -32,8 +32,9 @@ from rulescore.sql.build import (
     union_all,
 )
 from rulescore.sql.facts import ANSWER, CONSTANT
-from rulescore.sql.horn.claims import HornContext, head_argument, variable
+from rulescore.sql.horn.claims import head_argument, variable
 from rulescore.sql.horn.conditions import AskedHeads, ConditionSource, asked_keys, refuted_heads
+from rulescore.sql.horn.context import HornContext
 from rulescore.sql.horn.evidence import OPPOSES, read_alike_before
 from rulescore.sql.predictions import Predictions
 from rulescore.sql.results import CONTRIBUTION

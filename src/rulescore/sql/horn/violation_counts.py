@@ -23,8 +23,9 @@ from rulescore.sql.build import (
     table,
     union_all,
 )
-from rulescore.sql.horn.claims import HornContext, variable
+from rulescore.sql.horn.claims import variable
 from rulescore.sql.horn.conditions import AskedHeads, ConditionSource, asked_keys, branches
+from rulescore.sql.horn.context import HornContext
 from rulescore.sql.horn.listing import MODEL
 
 VIOLATING = name("violating")

@@ -38,7 +38,8 @@ from rulescore.sql.build import (
     tuple_table,
     union_all,
 )
-from rulescore.sql.horn.claims import LOOPED, LOOPED_FACT, LOOPED_TUPLE, HornContext, body_table, flipped, head_table
+from rulescore.sql.horn.claims import body_table, flipped, head_table
+from rulescore.sql.horn.context import LOOPED, LOOPED_FACT, LOOPED_TUPLE, HornContext
 from rulescore.sql.horn.evidence import COUNTS, OPPOSES, count_judged, is_found, verdict_of, weighed, with_verdicts
 from rulescore.sql.horn.signatures import INVERSE, MEMBER
 

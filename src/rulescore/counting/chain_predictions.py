@@ -18,6 +18,7 @@ from rulescore.setting.choices import Role
 from rulescore.sql.build import Select, drop
 from rulescore.sql.horn import chain_predictions as sql
 from rulescore.sql.horn import halves as half_sql
+from rulescore.sql.horn.chains import Piece
 from rulescore.sql.horn.context import HornContext
 
 _Literals = tuple[int, ...]
@@ -141,12 +142,12 @@ def _in_pieces(seats: Sequence[_Seat], beginning: int) -> list[list[_Seat]]:
     return found
 
 
-def _slices(pieces: Sequence[Sequence[_Seat]]) -> Iterator[half_sql.Piece]:
+def _slices(pieces: Sequence[Sequence[_Seat]]) -> Iterator[Piece]:
     for seats in pieces:
         walked = sum({seat.far: seat.paths for seat in seats}.values())
         divisor = max(1, ceil(walked / chains.MOST_PATHS))
         for remainder in range(divisor):
-            yield half_sql.Piece(seats[0].piece, remainder, divisor)
+            yield Piece(seats[0].piece, remainder, divisor)
 
 
 def _chain_rows(ways: Sequence[_Literals]) -> pa.Table:

@@ -35,13 +35,12 @@ from rulescore.sql.build import (
     tuple_table,
     union_all,
 )
-from rulescore.sql.horn.chains import EVIDENCE
+from rulescore.sql.horn.chains import EVIDENCE, Piece
 from rulescore.sql.horn.claims import flipped, head_table, own_readings
 from rulescore.sql.horn.context import HornContext
 from rulescore.sql.horn.evidence import plain_counts, prediction_counts, weighed
 from rulescore.sql.horn.halves import (
     NOTHING,
-    Piece,
     chosen,
     chosen_heads,
     columns,

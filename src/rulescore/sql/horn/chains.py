@@ -151,11 +151,19 @@ def _onward(group: int, index: int, walked: str) -> Select:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What one statement walks: the starts of that number, from constants that leave the remainder when divided by the divisor."""
+    """What one statement walks: the starts, or the seats of predictions, `s` of that number, from constants that leave the
+    remainder when divided by the divisor."""
 
     number: int
     remainder: int
     divisor: int
+
+    def conditions(self, constant: exp.Expr) -> list[exp.Expr]:
+        found = [equal(column("s", "piece"), number(self.number))]
+        if self.divisor > 1:
+            rest = exp.Mod(this=exp.Paren(this=constant), expression=number(self.divisor))
+            found.append(equal(rest, number(self.remainder)))
+        return found
 
 
 def dataset_counts(group: int, length: int, piece: Piece, context: HornContext) -> Select:
@@ -198,11 +206,8 @@ def _first(group: int, piece: Piece, sought: Sought, *, distinct: bool) -> Selec
         .from_(table(start_table(group), "s"))
         .join(table(_FACT, "f"), on=equal(column("f", "literal"), column("s", "l0")))
         .join(table(sought.reach, "r"), on=equal(column("r", "a0"), x.copy()))
-        .where(equal(column("s", "piece"), number(piece.number)))
+        .where(*piece.conditions(x.copy()))
     )
-    if piece.divisor > 1:
-        rest = exp.Mod(this=x.copy(), expression=number(piece.divisor))
-        query = query.where(equal(rest, number(piece.remainder)))
     return query.where(different(x.copy(), b.copy())) if distinct else query
 
 

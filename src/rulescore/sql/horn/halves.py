@@ -7,7 +7,6 @@ fact, we subtract sets of even size, so that every grounding counts once.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -30,7 +29,7 @@ from rulescore.sql.build import (
     total,
     union_all,
 )
-from rulescore.sql.horn.chains import DEGREE
+from rulescore.sql.horn.chains import DEGREE, Piece
 from rulescore.sql.horn.claims import head_table
 
 _FACT = fact_table(2)
@@ -87,22 +86,6 @@ def columns(alias: str, *fields: str) -> list[exp.Expr]:
 def grouped(query: Select, fields: Mapping[str, exp.Expr], n: exp.Expr) -> Select:
     query = query.select(*(named(value, field) for field, value in fields.items()), named(n, "n"))
     return query.group_by(*(value.copy() for value in fields.values() if not isinstance(value, exp.Literal)))
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """What one statement counts: the seats of that number whose far half begins at a constant that leaves the remainder when
-    divided by the divisor."""
-
-    number: int
-    remainder: int
-    divisor: int
-
-    def conditions(self, end: exp.Expr) -> list[exp.Expr]:
-        found = [has("s", "piece", self.number)]
-        if self.divisor > 1:
-            found.append(equal(exp.Mod(this=exp.Paren(this=end), expression=number(self.divisor)), number(self.remainder)))
-        return found
 
 
 def _span(group: int, atoms: Sequence[int], *, distinct: bool) -> Select:

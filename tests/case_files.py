@@ -48,6 +48,7 @@ class Run:
     convention: str
     distinct_variables: bool | None = None
     roles: frozenset[str] | None = None
+    hard_needs: int = 1
     weights: dict[str, Fraction] = field(default_factory=dict)
     kinds: dict[str, str] = field(default_factory=dict)
     expectations: list[Expectation] = field(default_factory=list)
@@ -81,11 +82,14 @@ class Case:
             closed_all=program.closed_all,
             incompatible=(*program.pairs, *self.pairs_of_groups()),
             functional=tuple(program.functional),
+            complete=tuple(program.complete),
+            complete_all=program.complete_all,
             auxiliary=tuple(program.auxiliary),
             extract=program.extract,
             convention=run.convention,
             distinct_variables=run.distinct_variables,
             roles=run.roles,
+            hard_needs=run.hard_needs,
             tables=tuple(self.tables),
             functions={name: FUNCTIONS[name] for name in self.functions},
         )
@@ -187,6 +191,8 @@ def read_options(run: Run, options: list[str]) -> Run:
                 run.distinct_variables = {"true": True, "false": False}[value]
             case ["roles"]:
                 run.roles = frozenset(value.split(","))
+            case ["hard_needs"]:
+                run.hard_needs = int(value)
             case ["weight", rule]:
                 run.weights[rule] = Fraction(value)
             case ["kind", rule]:
@@ -216,6 +222,12 @@ KEYWORDS = {
     "evaluable": (1, 1),
     "unconcerned": (1, 1),
     "unmeasured": (1, 1),
+    "new": (1, 1),
+    "violating_new": (1, 1),
+    "linked": (1, 1),
+    "concerned": (1, 1),
+    "judged": (1, 1),
+    "none_judged": (1, 1),
     "unrefutable": (1, 1),
     "violation": (1, None),
     "refuses": (0, None),

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 from servers.database import Database, own_database
+from servers.own_folders import remove_abandoned
 from servers.postgres import Server
 from targets import TARGETS, parameters
 
@@ -34,6 +35,10 @@ settings.load_profile(os.environ.get("RULESCORE_HYPOTHESIS", "quick"))
 pytest_plugins = ["reading_fixtures"]
 
 _homes = count()
+
+
+def pytest_sessionstart() -> None:
+    remove_abandoned()
 
 
 @pytest.hookimpl(tryfirst=True)

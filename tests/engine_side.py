@@ -14,8 +14,9 @@ import pyarrow as pa
 from oracle import scores
 from oracle.counts import Counts, total
 from oracle.facts import Constant, Double, Fact, Facts
-from oracle.findings import Findings, findings, unrefutable
+from oracle.findings import Findings, findings
 from oracle.tree import DEFINITION, Setting, Table
+from oracle.unrefutable import unrefutable
 from oracle.values import is_integer
 from oracle.writing import write_expression, write_fact, write_value
 
@@ -102,7 +103,7 @@ def expected(setting: Setting, rows: Rows | None = None) -> Outcome:
     counts = scores.counts_of(setting)
     for rule in setting.rules:
         outcome.dataset[rule.name] = counts.dataset[rule.name]
-        outcome.kinds[rule.name] = scores.kind_of(rule, counts.dataset[rule.name])
+        outcome.kinds[rule.name] = scores.kind_of(setting, rule, counts.dataset[rule.name])
         outcome.unrefutable[rule.name] = unrefutable(setting, rule)
     for model, facts in setting.predictions.items():
         score = scores.model_score(setting, model, counts)
@@ -134,6 +135,7 @@ def options(setting: Setting, engine: str = "duckdb") -> dict[str, Any]:
         "convention": setting.convention,
         "distinct_variables": setting.distinct_variables,
         "roles": None if setting.roles is None else sorted(setting.roles),
+        "hard_needs": setting.hard_needs,
         "weights": {rule.name: float(rule.weight) for rule in setting.rules},
         "kinds": {rule.name: rule.kind for rule in setting.rules if rule.kind is not None},
         "allow_unrefutable": True,
@@ -257,6 +259,12 @@ def outcome_of(evaluation: Any) -> Outcome:
             model_result.without_partner,
             model_result.evaluable,
             model_result.unmeasured,
+            model_result.new,
+            model_result.violating_new,
+            model_result.linked,
+            model_result.concerned,
+            model_result.judged,
+            (model_result.violating_reason or "").startswith("0, none judged"),
         )
     for row in evaluation.contributions.to_pylist():
         key = (row["model"], row["rule"], (row["predicate"], *row["arguments"]))

@@ -57,6 +57,7 @@ def _table(model: str, rows: Rows, names: pa.Array) -> pa.Table:
         pa.DictionaryArray.from_arrays(pa.array(rows["rule"].astype(np.int32)), names),
         pa.DictionaryArray.from_arrays(of, pa.array(["p"])),
         pa.ListArray.from_arrays(pa.array(np.arange(length + 1, dtype=np.int32)), words),
+        pa.DictionaryArray.from_arrays(of, pa.array(["n"])),
         pa.nulls(length, pa.float64()),
         pa.nulls(length, pa.int64()),
         query,

@@ -49,10 +49,15 @@ class Writer:
                 f"incompatible {first}(X, Y), {second}(Y, X).",
                 f"functional {first}(X -> Y).",
                 f"functional {first}(X, Y, Z) on X, Z -> Y.",
+                f"pca {first}, {second}.",
+                f"@check functional {first}(X, Y -> Z).",
+                f"@check @soft one: incompatible {first}, {second}.",
+                f"pca {first}(X, Y) on Y -> X.",
                 f"refute {self._atom()} <- {self._body(2)}.",
                 f"predicate {first}/{self.chance.choice((1, 2, 3, 99))}.",
                 "extract incompatible.",
                 "closed *.",
+                "pca *.",
             )
         )
 

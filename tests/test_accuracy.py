@@ -3,7 +3,9 @@ held out is read for this alone."""
 
 from __future__ import annotations
 
+import csv
 import gzip
+import io
 import json
 import subprocess
 import sys
@@ -239,6 +241,7 @@ def test_permuting_what_is_held_out_changes_no_score(files: Path) -> None:
     plain = [json.loads(one.to_json()) for one in results]
     for one in plain:
         one.pop("accuracy", None)
+        one.pop("right", None)
     assert plain[0] == plain[1] == plain[2]
     assert results[0].contributions == results[1].contributions == results[2].contributions
     assert results[1].accuracy != results[2].accuracy
@@ -268,8 +271,8 @@ def test_every_format_has_it(files: Path) -> None:
     assert "Hits@10" in result.to_latex("accuracy")
     assert "<th" in result._repr_html_()
     assert "Hits@1" in result._repr_html_()
-    header, first, _ = result.to_csv("models").splitlines()
-    assert dict(zip(header.split(","), first.split(","), strict=True))["mrr"] == str(result.models["mrr"][0].as_py())
+    first, _ = csv.DictReader(io.StringIO(result.to_csv("models")))
+    assert first["mrr"] == str(result.models["mrr"][0].as_py())
     assert result.to_csv("accuracy").startswith("model,task,table,part,class,metric,value")
     document = json.loads(result.to_json())
     jsonschema.validate(document, schema())

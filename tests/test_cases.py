@@ -10,8 +10,9 @@ import pytest
 import engine_side
 from case_files import FOLDER, Case, CaseError, Expectation, Run, all_cases, counts, number, read_case
 from oracle import appendix, scores
-from oracle.findings import findings, unrefutable
+from oracle.findings import Findings, findings
 from oracle.tree import Setting
+from oracle.unrefutable import unrefutable
 
 CASES = all_cases()
 RUNS = [(case, run) for case in CASES for run in case.runs]
@@ -40,7 +41,7 @@ def by_oracle(setting: Setting, case: Case, expectation: Expectation) -> object:
         case "total":
             return scores.model_score(setting, subject[0]).rules[subject[1]].counts
         case "kind":
-            return scores.kind_of(rules[subject[0]], scores.dataset_counts(setting, rules[subject[0]]))
+            return scores.kind_of(setting, rules[subject[0]], scores.dataset_counts(setting, rules[subject[0]]))
         case "rate":
             dataset = scores.dataset_counts(setting, rules[subject[0]])
             return scores.ratio(dataset.refuted, dataset.evaluable)
@@ -52,7 +53,7 @@ def by_oracle(setting: Setting, case: Case, expectation: Expectation) -> object:
             return len(case.predictions[subject[0]]) - len(setting.predictions[subject[0]])
         case "already_observed":
             return len(setting.predictions[subject[0]] & setting.observed)
-        case "violating" | "violating_any" | "evaluable" | "unconcerned" | "unmeasured" as which:
+        case which if which in Findings._fields:
             return getattr(findings(setting, subject[0]), which)
         case "unrefutable":
             return unrefutable(setting, rules[subject[0]])
@@ -70,9 +71,9 @@ def stated(expectation: Expectation) -> object:
             return counts(expectation.values)
         case "kind":
             return expectation.values[0]
-        case "unmeasured" | "unrefutable":
+        case "unmeasured" | "none_judged" | "unrefutable":
             return {"yes": True, "no": False}[expectation.values[0]]
-        case "duplicates" | "already_observed" | "violating" | "violating_any" | "evaluable" | "unconcerned":
+        case keyword if keyword in {"duplicates", "already_observed", *Findings._fields}:
             return int(expectation.values[0])
         case "violation":
             binding = frozenset(word for word in expectation.values if "=" in word)

@@ -153,7 +153,7 @@ def test_a_prediction_that_a_rule_leads_to_shows_from_what() -> None:
     assert "  m predicts aunt(a, c), which follows from sister(a, b) and father(b, c)" in str(scored.explain("aunt(a, c)"))
     facts["aunt"] = [("x", "c")]
     scored = rulescore.score(facts, {"n": {"sister": [("x", "b")]}}, rules, threads=1)
-    wanted = "  n predicts sister(x, b) and father(b, c) is observed, so that aunt(x, c) should hold, and it does"
+    wanted = "  n predicts sister(x, b), and father(b, c) is observed, so that aunt(x, c) should hold, and it does"
     assert wanted in str(scored.explain("sister(x, b)"))
 
 

@@ -16,6 +16,7 @@ from case_files import Case, Run, all_cases
 from engine_side import Outcome, Rows
 from generate.drawing import Generated
 from oracle.facts import Fact
+from oracle.findings import Findings
 from oracle.tree import Setting
 from rulescore.errors import EngineError, Source
 from rulescore.language.tokens import DECLARATION_WORDS, Token, statements
@@ -71,7 +72,7 @@ class Member:
         # It extracts incompatible predicates from all there are, or has a template. Or it may be refused.
         if self.may_leave_64_bits or any(tokens[0].text in {"extract", "for"} for tokens in self.statements):
             return self.prefix
-        return setting.convention, setting.distinct_variables, setting.roles, setting.closed_all
+        return setting.convention, setting.distinct_variables, setting.roles, setting.hard_needs, setting.closed_all
 
 
 def case_members(*, once: bool = False, which: Callable[[Case, Run], bool] = lambda case, run: True) -> list[Member]:
@@ -149,6 +150,9 @@ def renamed(facts: Sequence[Fact], prefix: str) -> list[Fact]:
     return [(prefix + one[0], *one[1:]) for one in facts]
 
 
+_COMMON = ("engine", "convention", "distinct_variables", "roles", "hard_needs", "allow_unrefutable")
+
+
 def run_together(batch: Sequence[Member], engine: Any, *, horn: bool = True) -> dict[str, Outcome]:
     """The outcome of every setting, by its prefix. What is computed over all rules of a model is left out."""
     observed: dict[str, Any] = {}
@@ -169,7 +173,7 @@ def run_together(batch: Sequence[Member], engine: Any, *, horn: bool = True) -> 
         options["tables"] |= _prefixed(own["tables"], prefix)
         options["functions"] |= own["functions"]
     common = engine_side.options(batch[0].setting, engine)
-    options |= {name: common[name] for name in ("engine", "convention", "distinct_variables", "roles", "allow_unrefutable")}
+    options |= {name: common[name] for name in _COMMON}
     text = "\n".join(f"{one.declarations}{renamed_text(one)}" for one in batch)
     evaluation = engine_side.evaluation(observed, predictions, text, horn=horn, negatives=negatives or None, **options)
     return _apart(engine_side.outcome_of(evaluation), batch)
@@ -197,11 +201,18 @@ def _apart(outcome: Outcome, batch: Sequence[Member]) -> dict[str, Outcome]:
             shares=own(outcome.shares),
             predictions=own(outcome.predictions),
             unrefutable=own(outcome.unrefutable),
-            findings=own(outcome.findings),
+            findings=_of_their_own(own(outcome.findings), prefix),
         )
     taken = sum(len(one.contributions) for one in found.values())
     assert taken == len(outcome.contributions), "a prediction of one setting has a part in a rule of another"
     return found
+
+
+def _of_their_own(findings: Mapping[str, Findings], prefix: str) -> dict[str, Findings]:
+    """The findings; if settings are evaluated together, without what depends on the constants and rules of all of them."""
+    if not prefix:
+        return dict(findings)
+    return {model: found._replace(linked=0, judged=0, none_judged=False) for model, found in findings.items()}
 
 
 def _is_of(key: Any, prefix: str) -> bool:
@@ -233,4 +244,4 @@ def require_the_oracle_s_numbers(batch: Sequence[Member], engine: Any, *, horn: 
 
 def expected(member: Member) -> Outcome:
     found = engine_side.expected(member.setting, rows=member.rows)
-    return replace(found, aggregates={})
+    return replace(found, aggregates={}, findings=_of_their_own(found.findings, member.prefix))

@@ -1,14 +1,23 @@
 """The command line, `rulescore` or `python -m rulescore`: Ctrl-C is heard while it is being imported, too."""
 
+import sys
+
+if __name__ == "__main__" and __spec__ is not None and not sys.flags.safe_path:
+    # `python -m` puts the current folder here, which may be somebody else's: its `click.py` is not ours to run.
+    del sys.path[0]
+
 import atexit
 import gc
 import os
-import sys
+import signal
 import threading
 from typing import NoReturn
 
 
 def main() -> None:
+    # Until all is imported there is nothing to clean up, and Python may wrap what a handler raises in an import.
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, lambda number, frame: _end_interrupted())
     # A hundred thousand rules are millions of objects that stay, and looking through them for garbage took a tenth of the time.
     gc.set_threshold(200_000, 50, 100)
     # numpy's algebra, which we do not use, takes memory for each of its threads, and ends the process if there is too little.
@@ -16,9 +25,6 @@ def main() -> None:
     try:
         from rulescore.cli.main import main as run
         from rulescore.hidden_pandas import hide_pandas
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        sys.exit(130)
     except (ImportError, MemoryError) as error:
         _end_unloaded(error)
     hide_pandas()
@@ -30,6 +36,13 @@ def main() -> None:
         if isinstance(end.code, int) and _is_all_done():
             os._exit(end.code)
         raise
+
+
+def _end_interrupted() -> NoReturn:
+    try:
+        os.write(2, b"interrupted\n")
+    finally:
+        os._exit(130)
 
 
 def _end_unloaded(error: BaseException) -> NoReturn:
@@ -47,8 +60,9 @@ def _is_all_done() -> bool:
         return False
     atexit._run_exitfuncs()
     try:
-        sys.stdout.flush()
-        sys.stderr.flush()
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
     except OSError:
         return False
     return True

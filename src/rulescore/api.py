@@ -38,6 +38,7 @@ def score(
     `convention`: the way of counting, "definition" or "appendix"; `distinct_variables`, whether two variables must have two
     constants, and `roles` in which predictions count, are the convention's own unless given.
     `weights`, `kinds`: of rules, by name; a kind is "hard" or "soft".
+    `hard_needs`: how many evaluable groundings in the data a rule needs to be hard because none of them breaks it.
     `top_k`: how many of the best answers to each query are kept, or "all"; of predictions with ranks or queries 1 unless given.
     `engine`: an address, or a Spark session. `memory_limit`, such as "2GB", which on DuckDB is that of this whole process,
     `threads`, `spill_folder` and `timeout` in seconds are the limits of the engine.

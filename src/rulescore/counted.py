@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
+import pyarrow as pa
+
 from rulescore.counting import horn, run
-from rulescore.counting.explain import expensive_rules
+from rulescore.counting.explain import expensive_formulas, expensive_rules
 from rulescore.counting.findings import prediction_findings
 from rulescore.engines.log import purpose
 from rulescore.errors import Diagnostic, Severity
@@ -74,8 +76,22 @@ class Counted:
     def findings(self, hard: Sequence[int]) -> Mapping[str, PredictionFindings]:
         """The findings about each model's predictions. `hard`: the numbers of the hard rules."""
         self.contribute()
-        predictions = run.prediction_counts(self._engine, self._loaded, hard) if self._loaded.predicted else []
-        return prediction_findings(self._loaded.models, predictions, self._opened.concerned)
+        loaded = self._loaded
+        counts = run.prediction_counts(self._engine, loaded, hard) if loaded.predicted else []
+        any_unlinked = any(count.new_linked < count.new for count in counts)
+        return prediction_findings(
+            loaded.models,
+            counts,
+            self._opened.concerned,
+            hard=hard,
+            observed={name for name, predicate in loaded.vocabulary.predicates.items() if predicate.observed},
+            unlinked=run.unlinked_names(self._engine, loaded) if any_unlinked else {},
+        )
+
+    def violating(self, hard: Sequence[int]) -> Iterator[pa.Table]:
+        """The predictions of all models that are not observed, and which of them violate a hard rule."""
+        self.contribute()
+        return run.violating_predictions(self._engine, self._loaded, hard)
 
     def _prediction_statements(self) -> Iterator[run.TitledStatement]:
         yield from horn.with_predictions(self.counter)
@@ -91,7 +107,7 @@ class Counted:
         if self._warned:
             return
         self._warned = True
-        found = expensive_rules(self.counter)
+        found = expensive_rules(self.counter) | expensive_formulas(self._opened.formulas)
         if found:
             warn_now(_too_many(found, [rule.name for rule in self._opened.rules]))
 

@@ -22,7 +22,8 @@ from rulescore.logic import conventions
 from rulescore.logic.normal import normal_rule
 from rulescore.logic.refutable import WHAT_TO_DECLARE, what_is_exempt
 from rulescore.opening import open_session, raise_errors
-from rulescore.scoring.accuracy import ModelAccuracy
+from rulescore.scoring.accuracy import ModelAccuracy, RightPredictions
+from rulescore.scoring.cautions import broken_hard_rules, few_cases
 from rulescore.scoring.evaluation import CONTRIBUTIONS_SCHEMA, Evaluation
 from rulescore.scoring.pairs import PairCount
 from rulescore.scoring.results import Counts, PredictionFindings, RuleKind, RuleResult
@@ -33,6 +34,7 @@ from rulescore.scoring.tolerances import GridRow, Tolerance
 from rulescore.scoring.violation import CountedBy, CountedViolations, Explained, Fact, PredictedKey, Violation, Violations
 from rulescore.setting.choices import Convention
 from rulescore.setting.model import Setting
+from rulescore.setting.request import declaration
 from rulescore.sql.build import text
 from rulescore.sql.facts import engine_version
 from rulescore.sql.published import DIALECT as PUBLISHED_DIALECT
@@ -72,7 +74,12 @@ class Session:
 
     @property
     def summary(self) -> DataSummary:
-        tables = tuple(TableCounts(table.name, table.rows, table.hidden) for table in self.opened.data.tables.values())
+        tables = tuple(
+            TableCounts(
+                table.name, table.rows, table.hidden, tuple((name, declaration(kind)) for name, kind in table.inferred.items())
+            )
+            for table in self.opened.data.tables.values()
+        )
         return replace(self._loaded.summary, tables=tables)
 
     @property
@@ -96,13 +103,17 @@ class Session:
 
     def evaluate(self, *, contributions: bool | None = None) -> Evaluation:
         """Dataset rates and every model's scores. `contributions`: whether to fetch them; None: if the engine can."""
-        self._refuse_unrefutable()
+        if self._loaded.models:
+            self.refuse_unrefutable()
         dataset, models = self._counted.dataset(), self._counted.models()
-        hard = [number for number, one in enumerate(zip(self.rules, dataset, strict=True)) if kind_of(*one)[0] is RuleKind.HARD]
+        needs = self.setting.scoring.hard_needs
+        kinds = (kind_of(rule, counts, needs)[0] for rule, counts in zip(self.rules, dataset, strict=True))
+        hard = [number for number, kind in enumerate(kinds) if kind is RuleKind.HARD]
         findings = self._counted.findings(hard)
         wanted = self._engine.capabilities.fetches_rows if contributions is None else contributions
         brought = brought_contributions(self._engine, self._loaded, self._names) if wanted else None
-        return self._evaluation(dataset, models, brought, findings)
+        found = self._evaluation(dataset, models, brought, findings)
+        return replace(found, right_results=self._right(hard)) if found.accuracy_results and hard else found
 
     def audit(self) -> Evaluation:
         """Dataset rates only."""
@@ -195,10 +206,10 @@ class Session:
         found = published_queries(normal_rule(rule), self.opened.declared, tables, (None, *models))
         return [(query, text(query.statement, PUBLISHED_DIALECT, pretty=True)) for query in found]
 
-    def _refuse_unrefutable(self) -> None:
+    def refuse_unrefutable(self) -> None:
         """Raise if no rule can be refuted: every model would be perfect."""
         exempt = self.opened.exempt
-        if exempt and len(exempt) == len(self.rules) and self._loaded.models and not self.setting.scoring.allow_unrefutable:
+        if exempt and len(exempt) == len(self.rules) and not self.setting.scoring.allow_unrefutable:
             others = [warning for warning in self.warnings if warning.code != "W211"]
             raise InputError([_nothing_refutable(exempt, self.opened.offered), *others])
 
@@ -227,13 +238,21 @@ class Session:
         contributions: pa.Table | None,
         findings: Mapping[str, PredictionFindings],
     ) -> Evaluation:
-        rule_results, model_results = score(self.rules, dataset, models, self._loaded.predictions, findings)
+        rule_results, model_results = score(
+            self.rules, dataset, models, self._loaded.predictions, findings, self.setting.scoring.hard_needs
+        )
         return Evaluation(
             convention=self.setting.scoring.convention.value,
             rule_results=tuple(self._with_groups(number, result) for number, result in enumerate(rule_results)),
             model_results=model_results,
             summary=self.summary,
-            warnings=(*self.warnings, *violated_denials(rule_results), *unmeasured_models(model_results)),
+            warnings=(
+                *self.warnings,
+                *violated_denials(rule_results),
+                *broken_hard_rules(rule_results),
+                *few_cases(rule_results),
+                *unmeasured_models(model_results),
+            ),
             contributions_table=contributions,
             accuracy_results=self._accuracies() if models else (),
             run=self._run(),
@@ -245,6 +264,12 @@ class Session:
         from rulescore.accuracy.reading import accuracies
 
         return accuracies(self.opened.inputs.setting)
+
+    def _right(self, hard: Sequence[int]) -> tuple[RightPredictions, ...]:
+        """How many predictions are right, of those that violate one of the hard rules and of the others."""
+        from rulescore.accuracy.violating import right_predictions
+
+        return right_predictions(self.opened.inputs.setting, self._counted.violating(hard))
 
     def _run(self) -> Run:
         rules = Counter(rule.span.source.name for rule in self.program.rules if rule.span)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from rulescore.counting.build import Resolution, attributes_in_use
 from rulescore.counting.evidence import Evidence
@@ -22,12 +23,14 @@ from rulescore.language.formats.base import TableName
 from rulescore.language.names import rule_names
 from rulescore.language.reading import read_rules
 from rulescore.language.syntax import ExtractIncompatible, Program, Rule
-from rulescore.loading.facts import Loaded, load
+from rulescore.loading.facts import Loaded, StagedFacts, load
 from rulescore.loading.native import read_natively
 from rulescore.loading.offers import counted_arguments
 from rulescore.loading.published_tables import expanded
+from rulescore.loading.rule_constants import misplaced_constants
 from rulescore.loading.support import refuse_unable
 from rulescore.loading.suspicions import data_problems, literal_types, shown_pairs
+from rulescore.loading.tables.inference import Inference
 from rulescore.loading.tables.loaded import LoadedTable, load_tables
 from rulescore.logic import checks, conventions
 from rulescore.logic.described import described_rules
@@ -43,6 +46,7 @@ from rulescore.logic.refutation import Declared, declared_in, orders_in_use
 from rulescore.logic.self_evident import self_refuting, tautologies
 from rulescore.logic.usage import constant_keys, mentioned_by
 from rulescore.readers.inputs import Inputs
+from rulescore.readers.rdf import subclasses
 from rulescore.readers.sources import refuse_shared_pipes
 from rulescore.scoring.results import RuleInfo
 from rulescore.setting.choices import Convention, Role
@@ -140,6 +144,7 @@ def open_session(setting: Setting, *, sorted_plans: bool = True, horn: bool = Tr
     try:
         refuse(engine, inputs.setting, rules, grid=grid)
         data = load_data(engine, inputs.setting, rules, horn=horn)
+        inputs.refuse_changed()
         with planning_within(setting.engine.timeout):
             problems = check(engine, rules, data)
             evidence = evidence_of(engine, rules, data)
@@ -181,7 +186,8 @@ def open_session(setting: Setting, *, sorted_plans: bool = True, horn: bool = Tr
 
 def read(setting: Setting) -> RulesRead:
     """Read the rules, which needs no data."""
-    found = read_rules(setting.rules, [TableName(table.name, table.key) for table in setting.tables])
+    tables = [TableName(table.name, table.key) for table in setting.tables]
+    found = read_rules(setting.rules, tables, partial(subclasses, setting.observed))
     infos = described_rules(found.program, setting.scoring, setting.sql_rules)
     return RulesRead(found.program, tuple(rule_names(found.program)), infos, tuple(found.told), found.foreign)
 
@@ -202,7 +208,8 @@ def load_data(engine: Engine, setting: Setting, rules: RulesRead, *, horn: bool)
         setting, known = found.setting, names_of(found.setting)
         try:
             used = attributes_in_use(program, setting.sql_rules, known.tables)
-            tables = load_tables(engine, setting, used)
+            staged = StagedFacts(engine, setting)
+            tables = load_tables(engine, setting, used, Inference(program, setting.predictions, staged.of_text))
             loaded = load(
                 engine,
                 setting,
@@ -211,6 +218,7 @@ def load_data(engine: Engine, setting: Setting, rules: RulesRead, *, horn: bool)
                 known.predicates(program),
                 tables,
                 mentioned_by(program, setting.sql_rules),
+                staged,
             )
         except InputError as error:
             raise InputError([*checks.structure(program, rules.names, known), *error.problems]) from error
@@ -239,6 +247,7 @@ def check(engine: Engine, rules: RulesRead, data: DataLoaded) -> list[Diagnostic
         )
         problems += [] if rules.infos or not data.setting.rules else [_no_rules()]
         problems += data_problems(engine, data.setting, loaded, data.tables)
+        problems += [] if are_errors(problems) else misplaced_constants(engine, loaded, data.tables, rules.program)
     return problems
 
 

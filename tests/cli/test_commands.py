@@ -60,6 +60,16 @@ def test_score_prints_tables_on_stdout_and_warnings_on_stderr(run: Run) -> None:
     assert "warning" not in run("score", "family.toml", "--quiet").stderr
 
 
+def test_check_shows_what_audit_warns_of_and_offers_the_rule_that_has_a_rate(run: Run) -> None:
+    Path("one.rules").write_text("one: false <- mother(X, Z), mother(Y, Z), X != Y.\n")
+    Path("facts.csv").write_text("head,relation,tail\na,mother,c\nb,mother,c\n")
+    given = ("--facts", "facts.csv", "--rules", "one.rules")
+    assert "warning[W501]" in run("audit", *given).stderr
+    result = run("check", *given)
+    assert "warning[W501]: the data violate the denial constraint `one`" in result.stderr
+    assert "write `X = Y <- mother(X, Z), mother(Y, Z)`, which has the same violations, and a rate" in result.stderr
+
+
 def test_many_warnings_of_one_code_are_counted(run: Run) -> None:
     more = "".join(f"false <- mother(X, Y), father(Z{number}, Y).\n" for number in range(15))
     Path("family.rules").write_text(Path("family.rules").read_text() + more)

@@ -86,8 +86,8 @@ models = ["bad"]
     assert "violating is 50%" in result.stderr
     quiet = run("score", "family.toml", "--quiet")
     assert [line for line in quiet.stderr.splitlines() if line.startswith("gate")] == [result.stderr.splitlines()[-1]]
-    further = run("score", "family.toml", "--fail-if", "rule(mothers).score > 5")
-    assert "gate `rule(mothers).score > 5` is met by `bad`" in further.stderr
+    further = run("score", "family.toml", "--fail-if", "rule(no_incest).score > 5")
+    assert "gate `rule(no_incest).score > 5` is met by `bad`" in further.stderr
     assert "no_impossible" in further.stderr
     (family / "family.toml").write_text(PROJECT + gates.split("[gates.no_impossible]")[0], encoding="utf-8")
     assert run("score", "family.toml").exit_code == 0

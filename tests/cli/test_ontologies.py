@@ -207,6 +207,24 @@ def test_an_ontology_refutes_what_other_rules_conclude(family, run):
 
 
 @pytest.mark.parametrize(
+    ("rules", "below"), [("s.ttl o.ttl", ""), ("o.ttl s.ttl", ""), ("s.ttl", "f"), ("s.ttl o.ttl", "f"), ("s.ttl", "")]
+)
+def test_classes_are_below_others_by_all_rule_files_and_facts(family, run, rules, below):
+    """A reptile is a pet by the file of the shape; a lizard is a reptile by another file, or by the facts."""
+    shape = (
+        ":Reptile rdfs:subClassOf :Pet . :S a sh:NodeShape ; sh:targetClass :Human ; sh:property [ sh:path :has ; sh:class :Pet ] ."
+    )
+    lizard = ":Lizard rdfs:subClassOf :Reptile ."
+    (family / "s.ttl").write_text(PREFIXES + shape, encoding="utf-8")
+    (family / "o.ttl").write_text(PREFIXES + lizard, encoding="utf-8")
+    facts = ":amy a :Human ; :has :bo . :bo a :Lizard ."
+    (family / "f.ttl").write_text(PREFIXES + facts + (lizard if below else ""), encoding="utf-8")
+    given = [word for name in rules.split() for word in ("--rules", name)]
+    result = run("violations", "--dataset", *given, "--facts", "f.ttl", "--format", "json")
+    assert json.loads(result.stdout)["total"] == (1 if (rules, below) == ("s.ttl", "") else 0)
+
+
+@pytest.mark.parametrize(
     ("name", "text", "message"),
     [
         ("o.ttl", ":a a :A .\n", "error[E317]: the prefix : has not been declared\n --> o.ttl:1:1"),

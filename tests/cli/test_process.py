@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 
 # The package under test, wherever the process is started.
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(rulescore.__file__).parents[1])}
-START = "from rulescore.cli.main import main; main()"
+START = "from rulescore.__main__ import main; main()"
 
 
 def command(*arguments: str, start: str = START) -> list[str]:
@@ -221,15 +221,11 @@ def test_output_that_cannot_be_written_is_one_line_and_two(family: Path, argumen
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
-def test_a_closed_standard_output_is_one_line_and_two(family: Path) -> None:
-    result = subprocess.run(
-        ["sh", "-c", '"$@" >&-', "sh", *command("score", "family.toml")],
-        stderr=subprocess.PIPE,
-        text=True,
-        check=False,
-        env=ENVIRONMENT,
-    )
-    assert (result.returncode, result.stderr) == (2, "error: standard output is closed\n")
+@pytest.mark.parametrize(("closed", "told"), [(">&-", "error: standard output is closed\n"), (">&- 2>&-", "")])
+def test_a_closed_standard_output_is_one_line_and_two(closed: str, told: str, family: Path) -> None:
+    words = ["sh", "-c", f'"$@" {closed}', "sh", *command("score", "family.toml")]
+    result = subprocess.run(words, stderr=subprocess.PIPE, text=True, check=False, env=ENVIRONMENT)
+    assert (result.returncode, result.stderr) == (2, told)
 
 
 # Runs the program, which is interrupted when the data are read and once more while it closes the database.
@@ -352,13 +348,18 @@ def test_too_few_addresses_end_with_one_line_and_three(tmp_path: Path, gigabytes
             assert arguments == ("--version",) or gigabytes > 1
 
 
+# Python 3.11 raises a RuntimeError for whatever goes wrong in `__set_name__`.
 INTERRUPTED_IMPORT = """
 import os, signal, sys
+class Field:
+    def __set_name__(self, owner, name):
+        os.kill(os.getpid(), signal.SIGINT)
 class Finder:
     @staticmethod
     def find_spec(name, path, target=None):
-        if name == "click":
-            os.kill(os.getpid(), signal.SIGINT)
+        if name == "MODULE":
+            class Table:
+                derived = Field()
 sys.meta_path.insert(0, Finder)
 import runpy
 runpy.run_module("rulescore", run_name="__main__")
@@ -366,9 +367,34 @@ runpy.run_module("rulescore", run_name="__main__")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX signal")
-def test_ctrl_c_is_heard_while_the_program_is_imported() -> None:
-    result = subprocess.run(command(start=INTERRUPTED_IMPORT), capture_output=True, text=True, check=False, env=ENVIRONMENT)
+@pytest.mark.parametrize("module", ["click", "numpy", "rulescore.evaluate"])
+def test_ctrl_c_is_heard_while_the_program_is_imported(module: str, family: Path) -> None:
+    words = command("score", "family.toml", start=INTERRUPTED_IMPORT.replace("MODULE", module))
+    result = subprocess.run(words, capture_output=True, text=True, check=False, env=ENVIRONMENT)
     assert (result.returncode, result.stderr.strip()) == (130, "interrupted")
+
+
+INTERRUPTED_OUTSIDE_OF_COMMANDS = """
+import os, signal
+from rulescore.cli.main import CommandLine, main
+CommandLine.parse_args = lambda self, *given: os.kill(os.getpid(), signal.SIGINT)
+main()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX signal")
+def test_ctrl_c_before_a_command_begins_is_no_failed_gate() -> None:
+    words = command(start=INTERRUPTED_OUTSIDE_OF_COMMANDS)
+    assert subprocess.run(words, capture_output=True, check=False, env=ENVIRONMENT).returncode == 130
+
+
+def test_the_current_folder_is_not_searched_for_libraries(tmp_path: Path) -> None:
+    for name in ("click", "numpy", "duckdb", "pyarrow"):
+        (tmp_path / f"{name}.py").write_text("print('somebody else')")
+    words = [sys.executable, "-m", "rulescore", "demo"]
+    result = subprocess.run(words, capture_output=True, text=True, check=False, env=ENVIRONMENT, cwd=tmp_path)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "somebody else" not in result.stdout
 
 
 SIGNAL_WHILE_CONFIGURED = """

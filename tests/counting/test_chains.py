@@ -9,11 +9,14 @@ from random import Random
 import pytest
 from sqlglot import exp, parse_one
 
+from generate import plain as strategies
 from rulescore.arguments.python import make_setting
 from rulescore.counting import chains
 from rulescore.evaluate import Session
 from rulescore.logic.plan import Bound, Shape, ShapeAtom
+from rulescore.setting.model import Setting
 from rulescore.sql.horn.chains import way_through
+from together import batches, gathered, require_the_oracle_s_numbers
 
 pytestmark = pytest.mark.slow
 
@@ -115,6 +118,51 @@ def test_the_appendix_counts_of_each_length_are_those_of_paths_one_by_one(
     with Session(setting) as session:
         assert found == (counts(session), contributions(session))
     assert any(evaluable for _, _, evaluable in found[0])
+
+
+@pytest.mark.parametrize("appendix", [False, True], ids=["definition", "appendix"])
+def test_generated_chains_have_the_oracle_s_numbers(appendix: bool, engine: str) -> None:
+    members = gathered(strategies.chains(appendix=appendix), 40 if engine == "duckdb" else 5)
+    for batch in batches(members, size=8):
+        require_the_oracle_s_numbers(batch, engine)
+
+
+NODES = 20
+
+
+def one_predicate(length: int, predictions: list[tuple[str, str]]) -> Setting:
+    """A chain over one predicate, and a dense graph: from a constant, facts lead to all others but itself and the next two."""
+    pairs = [(f"c{i}", f"c{(i + step) % NODES}") for i in range(NODES) for step in range(3, NODES)]
+    atoms = ", ".join(f"p(X{i}, X{i + 1})" for i in range(length))
+    rule = f"p(X0, X{length}) <- {atoms}. incompatible p, q."
+    return make_setting({"p": pairs, "q": [("c0", "c1")]}, {"model": {"p": predictions}}, rule)
+
+
+def paths(length: int, *further: tuple[int, int]) -> list[list[int]]:
+    """How many paths of that length lead from each constant to each, over the facts of `one_predicate` and further ones."""
+    leads = [[right for right in range(NODES) if (right - left) % NODES > 2 or (left, right) in further] for left in range(NODES)]
+    found = [[int(left == right) for right in range(NODES)] for left in range(NODES)]
+    for _ in range(length):
+        found = [[sum(row[before] for before in range(NODES) if right in leads[before]) for right in range(NODES)] for row in found]
+    return found
+
+
+@pytest.mark.parametrize("length", [8, 11])
+def test_the_cost_of_long_chains_grows_with_their_atoms(length: int) -> None:
+    new = (0, 1)
+    with Session(one_predicate(length, [(f"c{left}", f"c{right}") for left, right in [new]])) as session:
+        statements = [text for shape in session.explain() for text in shape.statements]
+        (observed,) = counts(session)
+        (given,) = contributions(session).values()
+    assert len(statements) == 3
+    assert max(map(len, statements)) < 10_000 * length
+    before, after = paths(length), paths(length, new)
+    confirming = [(left, right) for left in range(NODES) for right in range(NODES) if (right - left) % NODES > 2]
+    confirmed = sum(before[left][right] for left, right in confirming)
+    assert observed == (confirmed, before[0][1], confirmed + before[0][1])
+    # Groundings with the prediction: those that use it in the body, and all whose head it is.
+    using = sum(after[left][right] - before[left][right] for left, right in confirming)
+    assert given == (using + after[0][1], after[0][1], using + after[0][1])
 
 
 def test_large_pieces_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import sys
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +17,7 @@ import pytest
 
 import rulescore
 from rulescore.arguments.python import make_setting
-from rulescore.errors import InputError
+from rulescore.errors import EngineError, InputError
 from rulescore.evaluate import Session
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.results import Counts
@@ -314,3 +315,16 @@ def test_answers_are_asked_for_as_often_as_they_depend_on_each_other() -> None:
     # S is 2, 2, 1, 1; R is 2 for each, and T is 2.
     result = rulescore.audit(facts, rule, functions={"even": lambda number: number % 2 == 0})
     assert result.rule_results[0].dataset == Counts(4, 0, 4)
+
+
+def test_the_timeout_ends_calls_that_take_too_long_together() -> None:
+    calls: list[str] = []
+
+    def slow(person: str) -> bool:
+        calls.append(person)
+        time.sleep(0.2)
+        return True
+
+    with pytest.raises(EngineError, match=r"function `slow` was stopped after 0\.1 seconds, the `timeout` .*, and 1 call of 3"):
+        rulescore.audit(FACTS, "slow(X) <- person(X).", functions={"slow": slow}, timeout=0.1)
+    assert len(calls) == 1

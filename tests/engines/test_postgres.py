@@ -13,6 +13,7 @@ from sqlglot import exp
 import rulescore
 from rulescore.engines.base import Engine
 from rulescore.engines.connect import connect
+from rulescore.engines.postgres import engine as postgres_engine
 from rulescore.errors import EngineError, InputError
 from rulescore.language.parser import parse_atom
 from rulescore.setting.options import EngineOptions
@@ -306,3 +307,12 @@ def test_names_that_the_server_cuts_to_the_same_are_refused(postgres: Server):
     with pytest.raises(InputError) as raised:
         audit(postgres.url())
     assert raised.value.problems[0].code == "E916"
+
+
+def test_the_server_looks_whether_we_are_still_there(engine: Engine):
+    assert value(engine, "current_setting('client_connection_check_interval')") == "5s"
+
+
+def test_a_server_that_cannot_look_is_used_all_the_same(postgres: Server, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(postgres_engine, "_CHECK", "client_min_messages")  # which does not take `5s` either
+    connect(EngineOptions(postgres.url())).close()

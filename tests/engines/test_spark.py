@@ -249,3 +249,69 @@ def test_the_java_of_the_wheel_takes_spark_s_options(monkeypatch: pytest.MonkeyP
         java = Path(os.environ["JAVA_HOME"], "bin", "java")
         subprocess.run([java, "--add-modules=jdk.incubator.vector", "-version"], check=True, capture_output=True)
     assert "JAVA_HOME" not in os.environ
+
+
+# Rules in SQL
+
+COLUMNS = "SELECT NULL AS prediction, true AS confirmed, false AS refuted"
+
+
+@pytest.mark.parametrize(
+    ("statement", "note"),
+    [
+        (f"{COLUMNS} FROM (SELECT TRANSFORM(1) USING 'touch {{file}}' AS (x)) AS t", "it hands rows to a program, with `USING`"),
+        (
+            "SELECT TRANSFORM(1) USING 'touch {file}' AS (prediction, confirmed, refuted)",
+            "it hands rows to a program, with `USING`",
+        ),
+        (f"{COLUMNS}, reflect('java.lang.System', 'getProperty', 'java.home') AS x", "it calls `reflect`"),
+        (f"{COLUMNS}, \"java_method\"('java.lang.System', 'getProperty', 'java.home') AS x", "it calls `java_method`"),
+        (f"{COLUMNS}, system.builtin.try_reflect('java.lang.System', 'nanoTime') AS x", "it calls `try_reflect`"),
+        (f"{COLUMNS}, anybodys.count(1) AS x", "it calls `count`"),
+        (f"{COLUMNS}, identifier('reflect')('java.lang.System', 'nanoTime') AS x", "it calls `identifier`"),
+        (f"{COLUMNS} FROM read_files('{{file}}')", "it calls `read_files`"),
+        (
+            f"{COLUMNS} -- \\\n /*\n, reflect('java.lang.System', 'nanoTime') AS x -- */",
+            "it has a comment that Spark may read otherwise than we do",
+        ),
+        (
+            f"{COLUMNS} -- \r, reflect('java.lang.System', 'nanoTime') AS x",
+            "it has a comment that Spark may read otherwise than we do",
+        ),
+        (
+            f"{COLUMNS}, r'\\' AS x, reflect('java.lang.System', 'nanoTime') AS y, r'\\' AS z",
+            "it has a backslash or a dollar sign outside of a text in single quotes",
+        ),
+    ],
+)
+def test_e414_what_may_do_more_than_compute_is_refused_before_it_runs(
+    spark: SparkSession, tmp_path: Path, statement: str, note: str
+) -> None:
+    file = tmp_path / "made"
+    with pytest.raises(InputError) as raised:
+        rulescore.audit(FACTS, "", sql_rules=[rulescore.SqlRule("s", statement.replace("{file}", str(file)))], engine=spark)
+    (problem,) = raised.value.problems
+    assert problem.code in {"E413", "E414"}
+    assert problem.code == "E413" or problem.notes == (note,)
+    assert not file.exists()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        f"{COLUMNS} FROM (VALUES (1, 'it''s \\' (')) AS t(a, b) WHERE a IN (1, 2) AND (a > 0 OR NOT EXISTS (SELECT 1)) -- text",
+        f"WITH t(a, b) AS (SELECT 1, 2) {COLUMNS}, count(*) OVER (PARTITION BY a) AS n FROM t JOIN t AS u USING (a) /* (text) */",
+        f"{COLUMNS}, median(a) AS m, CAST(sum(a) AS DECIMAL(9)) AS d FROM (SELECT explode(array(1)) AS a) AS t GROUP BY ROLLUP (a)",
+        f"{COLUMNS} FROM (SELECT '${{env:HOME}}' AS x) AS t WHERE x LIKE '$%'",
+    ],
+)
+def test_a_rule_in_sql_computes(spark: SparkSession, statement: str) -> None:
+    result = rulescore.audit(FACTS, "", sql_rules=[rulescore.SqlRule("s", statement)], engine=spark)
+    assert result.rule_results[0].dataset.confirmed >= 1
+
+
+def test_a_rule_in_sql_reads_no_file_by_its_path(spark: SparkSession, tmp_path: Path) -> None:
+    file = tmp_path / "secret.txt"
+    file.write_text("secret\n")
+    with pytest.raises(InputError, match="E293"):
+        rulescore.audit(FACTS, "", sql_rules=[rulescore.SqlRule("s", f"{COLUMNS}, value FROM text.`{file}`")], engine=spark)

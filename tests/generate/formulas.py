@@ -188,6 +188,7 @@ def settings(draw: st.DrawFn, *, most_rules: int = 4, models: int = 2, large_int
         extract=chance(draw, 10),
         distinct_variables=True if chance(draw, 8) else None,
         roles=draw(st.sampled_from(ROLES)) if chance(draw, 25) else None,
+        hard_needs=draw(st.sampled_from((1, 1, 1, 3))),
         **draw(refutations(schema)),
     )
     arities = {name: len(kinds) for name, kinds in schema.signatures().items()}
@@ -207,6 +208,9 @@ def refutations(draw: st.DrawFn, schema: Schema) -> dict:  # type: ignore[type-a
         found["negatives"] = draw(formula_schemas.facts(schema, least=1, most=4))
     if chance(draw, 40):
         found["functional"] = some([maker.functional() for _ in range(2)])
+    if chance(draw, 40):
+        found["complete"] = some([maker.functional() for _ in range(2)])
+        found["complete_all"] = chance(draw, 20)
     if chance(draw, 40):
         found["incompatible"] = some([maker.incompatible() for _ in range(3)])
     if chance(draw, 40):

@@ -273,6 +273,7 @@ def settings(draw: st.DrawFn, *, appendix: bool = False, most_rules: int = 5, mo
         convention=APPENDIX if appendix else DEFINITION,
         distinct_variables=draw(st.sampled_from((None, None, True, False))),
         roles=draw(st.none() | st.none() | role_sets()),
+        hard_needs=draw(st.sampled_from((1, 1, 1, 3))),
         **general,
     )
     return Generated(setting, vocabulary.arities, group_list)
@@ -280,8 +281,8 @@ def settings(draw: st.DrawFn, *, appendix: bool = False, most_rules: int = 5, mo
 
 @st.composite
 def chain_rules(draw: st.DrawFn, name: str) -> Rule:
-    """A body that goes from X to Y over three to five atoms, each in some direction, in some order."""
-    length = draw(st.sampled_from((3, 3, 3, 4, 4, 5)))
+    """A body that goes from X to Y over three to eight atoms, each in some direction, in some order."""
+    length = draw(st.sampled_from((3, 3, 3, 4, 4, 5, 6, 7, 8)))
     names = st.sampled_from(draw(st.sampled_from((PREDICATES[:1], PREDICATES[:2], PREDICATES[:3], PREDICATES[:4]))))
     variables = [Variable("X"), *(Variable(f"Z{i}") for i in range(1, length)), Variable("Y")]
     atoms = [Atom(draw(names), tuple(draw(st.permutations(pair)))) for pair in pairwise(variables)]
@@ -328,6 +329,9 @@ def general_refutations(draw: st.DrawFn, vocabulary: Vocabulary) -> dict:  # typ
         found["closed_all"] = chance(draw, 10)
     if chance(draw, 40):
         found["functional"] = some(draw(st.lists(functionals(vocabulary), max_size=2)))
+    if chance(draw, 40):
+        found["complete"] = some(draw(st.lists(functionals(vocabulary), max_size=2)))
+        found["complete_all"] = chance(draw, 20)
     if chance(draw, 50):
         found["auxiliary"] = some(draw(st.lists(auxiliaries(vocabulary), max_size=3)))
     return found
@@ -357,6 +361,7 @@ def mirrored(draw: st.DrawFn) -> Generated:
         closed=draw(st.frozensets(st.sampled_from(PREDICATES), max_size=3)),
         incompatible=some(draw(st.lists(pairs(vocabulary), max_size=3))),
         functional=some(draw(st.lists(functionals(vocabulary), max_size=2))),
+        complete=some(draw(st.lists(functionals(vocabulary), max_size=2))),
     )
     return Generated(setting, arities)
 

@@ -227,3 +227,17 @@ def test_a_pipeline_knows_its_data_set_by_name(trained: Any, nations: Any) -> No
 
     assert trained.configuration["dataset"] == "nations"
     assert predictions(trained, batch_size=64) == predictions(trained, nations, batch_size=64)
+
+
+@pytest.mark.parametrize("rules", ["embassy(X, Y) <- treaties(X, Y).", "false <- embasy(X, Y).", "false <- embassy(X, Y"])
+def test_rules_are_checked_before_a_model_predicts(nations: Any, rules: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pykeen.models import TransE
+
+    from rulescore.integrations import pykeen
+
+    monkeypatch.setattr(pykeen, "predictions", lambda *_, **__: pytest.fail("a model predicts"))
+    model = TransE(triples_factory=nations.training)
+    with pytest.raises(InputError, match=r"E265|E205|E10"):
+        pykeen.score({"one": model, "other": model}, rules, dataset=nations)
+    with pytest.raises(InputError, match=r"E265|E205|E10"):
+        pykeen.RuleViolationEvaluator(rules, nations.training)

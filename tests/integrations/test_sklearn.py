@@ -129,3 +129,9 @@ def test_what_cannot_be_scored_is_told() -> None:
     data = sales().assign(row=1)
     with pytest.raises(InputError, match=r"E577.*a column `row`"):
         rule_violation_scorer(RULES, data=data, target="price", table="sale")(constant(0.0), data)
+
+
+def test_rules_are_checked_before_anything_is_trained() -> None:
+    data = pd.DataFrame({"id": [1, 2], "size": [1.0, 2.0], "price": [3.0, 4.0]})
+    with pytest.raises(InputError, match="E2"):
+        rule_violation_scorer("P > 0 <- sale(id: A, prize: P).", data=data, target="price", table="sale", key="id")

@@ -20,6 +20,7 @@ from rulescore.language.syntax import (
     Kind,
     Not,
     Operator,
+    PartiallyComplete,
     PredicateDeclaration,
     Refute,
     Rule,
@@ -128,7 +129,9 @@ def test_an_integer_before_the_full_stop_is_not_a_float():
     assert len(read("false <- X = 1. false <- X = 1.5.")) == 2
 
 
-@pytest.mark.parametrize("name", ["incompatible", "functional", "closed", "refute", "extract", "predicate", "on", "hard", "P31"])
+@pytest.mark.parametrize(
+    "name", ["incompatible", "functional", "pca", "closed", "refute", "extract", "predicate", "on", "hard", "P31"]
+)
 def test_a_keyword_before_a_parenthesis_or_a_colon_is_an_ordinary_name(name):
     rule = parse_rule(f"{name}: {name}(X, {name.lower()}) <- {name}(X, Y)")
     assert rule.name == name
@@ -155,6 +158,11 @@ def test_any_name_can_be_used_when_quoted(name):
         ("functional p(X, Y, Z) on Z -> X.", [Functional("p", 3, (2,), (0,))]),
         ("functional p(X, _, Z, _) on Z -> X.", [Functional("p", 4, (2,), (0,))]),
         ("functional on(X, Y) on Y -> X.", [Functional("on", 2, (1,), (0,))]),
+        ("pca p, on.", [PartiallyComplete("p"), PartiallyComplete("on")]),
+        ("pca p(X -> Y).", [PartiallyComplete("p")]),
+        ("pca p(X, Y) on Y -> X.", [PartiallyComplete("p", 2, (1,), (0,))]),
+        ("pca p(X, Y -> Z).", [PartiallyComplete("p", 3, (0, 1), (2,))]),
+        ("pca *.", [PartiallyComplete(None)]),
         ("closed parent.", [Closed("parent")]),
         ("closed p, q.", [Closed("p"), Closed("q")]),
         ("closed *.", [Closed(None)]),
@@ -228,3 +236,39 @@ def test_one_atom_can_be_read_alone():
 def test_what_is_not_one_atom_is_refused(text):
     with pytest.raises(InputError):
         parse_atom(text)
+
+
+@pytest.mark.parametrize(
+    ("checked", "rules"),
+    [
+        ("functional p(X -> Y).", ['"functional p(X -> Y)": false <- p(X, Y), p(X, OtherY), Y != OtherY.']),
+        (
+            "functional p(X, Y, Z) on Z -> X, Y.",
+            [
+                '"functional p(X, Y, Z) on Z -> X": false <- p(X, Y, Z), p(OtherX, OtherY, Z), X != OtherX.',
+                '"functional p(X, Y, Z) on Z -> Y": false <- p(X, Y, Z), p(OtherX, OtherY, Z), Y != OtherY.',
+            ],
+        ),
+        ("incompatible p(X), q(X).", ['"incompatible p(X), q(X)": false <- p(X), q(X).']),
+        ("incompatible p, q.", ['"incompatible p, q": false <- p(X, Y), q(X, Y).']),
+        ("refute p(X, 1) <- q(X), X > 2.", ['"refute p(X, 1) <- q(X), X > 2": false <- p(X, 1), q(X), X > 2.']),
+    ],
+)
+def test_a_checked_declaration_is_a_hard_denial_constraint_too(checked, rules):
+    assert read(f"@check {checked}") == read(checked + "".join(f"@hard {rule}" for rule in rules))
+    assert read(f"@soft @check one: {checked}")[1].name == "one"
+
+
+@pytest.mark.parametrize("text", ["@check p(X) <- q(X).", "@check closed p.", "@check pca p.", "@hard functional p(X -> Y)."])
+def test_only_what_facts_can_break_is_checked(text):
+    with pytest.raises(InputError, match="E114"):
+        read(text)
+
+
+@pytest.mark.parametrize("word", ["functional", "pca"])
+def test_the_second_argument_determines_the_first_if_the_names_say_so(word: str) -> None:
+    assert (
+        parse_all([Source("a", f"{word} p(Y -> X).")]).statements
+        == parse_all([Source("b", f"{word} p(X, Y) on Y -> X.")]).statements
+    )
+    assert parse_all([Source("a", f"{word} p(B -> A).")]).statements == parse_all([Source("b", f"{word} p(X -> Y).")]).statements

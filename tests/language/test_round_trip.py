@@ -34,6 +34,7 @@ from rulescore.language.syntax import (
     Operation,
     Operator,
     Or,
+    PartiallyComplete,
     PredicateDeclaration,
     Program,
     Refute,
@@ -48,7 +49,7 @@ from rulescore.language.syntax import Test as ValueTest
 
 WORDS = [
     "p", "q", "aunt", "born_in", "x1", "été", "भाषा", "年齢", "P31", "X", "_", "_x", "__", "false", "true", "not",
-    "and", "or", "in", "let", "on", "closed", "incompatible", "functional", "refute", "extract", "predicate",
+    "and", "or", "in", "let", "on", "closed", "incompatible", "functional", "pca", "refute", "extract", "predicate",
     "hard", "count", "null", "nan", "inf", "infinity", "e5", "Ω", "ª", "²", "ǅ", "mod", "days", "day", "for", "min",
     "abs", "within", "quantile", "if",
 ]  # fmt: skip
@@ -187,7 +188,8 @@ def functionals(draw):
     positions = draw(st.permutations(range(arity)) | st.just(range(arity)))
     used = draw(st.integers(min_value=2, max_value=arity))
     keys = draw(st.integers(min_value=1, max_value=used - 1))
-    return Functional(draw(texts), arity, tuple(positions[:keys]), tuple(positions[keys:used]))
+    declared = draw(st.sampled_from((Functional, PartiallyComplete)))
+    return declared(draw(texts), arity, tuple(positions[:keys]), tuple(positions[keys:used]))
 
 
 statements = st.one_of(
@@ -196,6 +198,7 @@ statements = st.one_of(
     incompatible_pairs(),
     functionals(),
     st.builds(Closed, st.none() | texts),
+    st.just(PartiallyComplete(None)),
     st.builds(Refute, atoms, bodies),
     st.just(ExtractIncompatible()),
     st.builds(PredicateDeclaration, texts, st.integers(min_value=1, max_value=99)),

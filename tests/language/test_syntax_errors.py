@@ -146,6 +146,7 @@ MISTAKES = [
     ("E116", "incompatible p(X, Y), q(X, Z).", "the two atoms of `incompatible` do not match"),
     ("E116", "incompatible p(X, X), q(X, X).", "the two atoms of `incompatible` do not match"),
     ("E117", "functional p.", "`functional` does not say what determines what"),
+    ("E117", "pca p(X, Y).", "`pca` does not say what determines what"),
     ("E117", "functional p(X, Y).", "`functional` does not say what determines what"),
     ("E117", "functional p(-> Y).", "`functional` has no key"),
     ("E117", "functional p(X ->).", "`functional` has no value"),

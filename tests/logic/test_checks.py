@@ -141,6 +141,8 @@ def test_e205_a_predicate_that_resembles_a_known_one(problems):
         ("incompatible mother, fahter.", "2:22"),
         ("incompatible\n  mother,\n  `fahter`.", "4:4"),
         ("functional fahter(X -> Y).", "2:12"),
+        ("pca fahter(X -> Y).", "2:5"),
+        ("pca fahter.", "2:5"),
     ],
 )
 def test_e205_a_declaration_may_misspell_too(problems, declaration: str, at: str):
@@ -278,8 +280,24 @@ def test_w202_a_declaration_that_concerns_no_rule(problems, declaration: str, wo
     assert words in found.message
 
 
+def test_w202_says_how_a_declaration_becomes_a_rule(problems):
+    declaration = "functional father(X -> Y)."
+    found = problems(f"mother(X, Y) <- father(Y, X).\n{declaration}", FACTS)["W202"]
+    assert f"`@check {declaration}`" in found.helps[0]
+    assert "W202" not in problems(f"mother(X, Y) <- father(Y, X).\n@check {declaration}", FACTS)
+
+
 @pytest.mark.parametrize(
-    "declaration", ["closed mother.", "closed *.", "extract incompatible.", "incompatible mother, age.", "predicate father/2."]
+    "declaration",
+    [
+        "closed mother.",
+        "pca mother.",
+        "pca *.",
+        "closed *.",
+        "extract incompatible.",
+        "incompatible mother, age.",
+        "predicate father/2.",
+    ],
 )
 def test_w202_is_not_said_of_declarations_in_use(problems, declaration: str):
     assert "W202" not in problems(f"mother(X, Y) <- father(Y, X).\n{declaration}", FACTS)

@@ -30,9 +30,10 @@ def test_what_fits_the_data_is_offered(engine: str) -> None:
     with pytest.warns(rulescore.RulescoreWarning, match="W211"):
         result = rulescore.audit(FACTS, RULES, engine=engine)
     told = helps("W211", result.warnings)
-    assert told[1] == "3 pairs of a head's predicate and another never hold of the same arguments: extract incompatible."
-    assert told[2] == "so are all their facts in the data (2, 2): functional wife(X -> Y). functional wife(X, Y) on Y -> X."
-    assert told[3] == "if every fact that the data do not have is false: closed wife. closed sister."
+    assert told[1] == "as rule miners assume, a first argument with facts has no others; the heads have 4 of them: pca *."
+    assert told[2] == "3 pairs of a head's predicate and another never hold of the same arguments: extract incompatible."
+    assert told[3] == "so are all their facts in the data (2, 2): functional wife(X -> Y). functional wife(X, Y) on Y -> X."
+    assert told[4] == "if every fact that the data do not have is false: closed wife. closed sister."
     assert all(one.info.unrefutable for one in result.rule_results)
 
 
@@ -52,14 +53,15 @@ def test_our_own_rules_are_told_in_general() -> None:
 
 
 def test_nothing_is_offered_that_does_not_fit() -> None:
-    assert offers(["p"], [("q", "r")], {"p": ArgumentCounts(3, 2, 2)}, set()) == ()
-    assert offers(["p"], [], {"p": ArgumentCounts(1, 1, 1)}, set()) == ()
+    assert offers(["p"], [("q", "r")], {}, set()) == ()
+    for counts in (ArgumentCounts(3, 2, 2), ArgumentCounts(1, 1, 1)):
+        assert [one[-6:] for one in offers(["p"], [], {"p": counts}, set())[1:]] == ["pca *."]
 
 
 def test_many_are_counted() -> None:
     heads = [f"p{number}" for number in range(8)]
     counts = {head: ArgumentCounts(number + 2, number + 2, 1) for number, head in enumerate(heads)}
-    _, functional, closed = offers(heads, [], counts, heads)
+    _, _, functional, closed = offers(heads, [], counts, heads)
     assert "): functional p7(X -> Y). functional p6(X -> Y)." in functional
     assert "and 3 more" in functional
     assert "(9, 8, 7, 6, 5, …)" in functional

@@ -107,5 +107,6 @@ def is_countable(setting: Setting, rule: Rule) -> bool:
         setting.is_closed(predicate)
         or any(one[0] == predicate for one in setting.negatives)
         or any(key.predicate == predicate for key in setting.functional)
+        or bool(setting.completions(predicate, len(rule.head.terms)))
         or any(auxiliary.head.predicate == predicate for auxiliary in setting.auxiliary)
     )

@@ -1,23 +1,25 @@
-"""What stands beside the scores, by the definitions and literally: rules that nothing could refute, predictions that violate, those
-that no rule concerns, models that are unmeasured."""
+"""What stands beside the scores, by the definitions and literally: predictions that violate, those that no rule concerns, models
+that are unmeasured."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import product
 from typing import NamedTuple
 
-from oracle.facts import Constant
-from oracle.groundings import ground, matching
+from oracle.facts import Fact
 from oracle.normal import normal_body, normal_head
 from oracle.refutation import incompatible_pairs
 from oracle.scores import Counted, counts_of, kind_of
-from oracle.tree import REFUTER, And, Atom, Condition, Not, Or, Rule, Setting, Some, Variable
+from oracle.tree import REFUTER, Atom, Condition, Rule, Setting, Some
+from oracle.unrefutable import unrefutable
+from oracle.values import typed
 from oracle.walks import aggregates_of, conditions_of, expressions_of, from_target
+from oracle.world import observed
 
 
 class Findings(NamedTuple):
-    """Of one model. All but the last two are numbers of distinct predictions."""
+    """Of one model: numbers of distinct predictions, the sum of evaluable groundings, and whether its hard score says nothing. From
+    `violating_new` to `judged`, only new predictions count. `none_judged`: measured, but no hard rule judges anything."""
 
     violating: int
     violating_any: int
@@ -25,69 +27,71 @@ class Findings(NamedTuple):
     without_partner: int
     evaluable: int
     unmeasured: bool
+    new: int
+    violating_new: int
+    linked: int
+    concerned: int
+    judged: int
+    none_judged: bool
 
 
 def findings(setting: Setting, model: str, counts: Counted | None = None) -> Findings:
     counted = counts_of(setting) if counts is None else counts
     predictions = setting.predictions[model]
     given = {(rule, one): found for (rule, one), found in counted.contributions.items() if one in predictions}
-    hard = {rule.name for rule in setting.rules if kind_of(rule, counted.dataset[rule.name]) == "hard"}
     refutable = [rule for rule in setting.rules if not unrefutable(setting, rule)]
+    violating = violating_predictions(setting, model, counted)
+    new = {one for one in predictions if one not in setting.observed}
+    unmeasured = not any(concerns(setting, rule, one[0]) for rule in refutable for one in predictions)
+    judging = [rule for rule in hard_rules(setting, counted) if rule in refutable]
     return Findings(
-        violating=len({one for (rule, one), counts in given.items() if counts.refuted and rule in hard}),
+        violating=len(violating),
         violating_any=len({one for (_, one), counts in given.items() if counts.refuted}),
         unconcerned=sum(not any(concerns(setting, rule, one[0]) for rule in setting.rules) for one in predictions),
         without_partner=len(predictions) - len({one for (_, one), counts in given.items() if counts.evaluable}),
         evaluable=sum(counts.evaluable for counts in given.values()),
-        unmeasured=not any(concerns(setting, rule, one[0]) for rule in refutable for one in predictions),
+        unmeasured=unmeasured,
+        new=len(new),
+        violating_new=len(violating & new),
+        linked=sum(linked(setting, one) for one in new),
+        concerned=sum(any(concerns(setting, rule, one[0]) for rule in setting.rules) for one in new),
+        judged=sum(
+            any(given[rule.name, one].evaluable or (rule in judging and denies(setting, rule, one)) for rule in setting.rules)
+            for one in new
+        ),
+        none_judged=bool(judging)
+        and not unmeasured
+        and not any(given[rule.name, one].evaluable or denies(setting, rule, one) for rule in judging for one in predictions),
     )
 
 
-# Unrefutable
+def violating_predictions(setting: Setting, model: str, counted: Counted) -> set[Fact]:
+    """The predictions that violate a hard rule."""
+    hard = hard_rules(setting, counted)
+    return {one for one in setting.predictions[model] for rule in hard if counted.contributions[rule.name, one].refuted}
 
 
-def unrefutable(setting: Setting, rule: Rule) -> bool:
-    head = normal_head(setting, rule.head)
-    return head is not None and not possible(setting, head)[1]
+def hard_rules(setting: Setting, counted: Counted) -> list[Rule]:
+    return [rule for rule in setting.rules if kind_of(setting, rule, counted.dataset[rule.name]) == "hard"]
 
 
-def possible(setting: Setting, head: Condition) -> tuple[bool, bool]:
-    """Whether some facts confirm a head, and whether some refute it."""
-    match head:
-        case Atom():
-            return True, could_be_refuted(setting, head)
-        case Not(inner):
-            confirmed, refuted = possible(setting, inner)
-            return refuted, confirmed
-        case And(parts):
-            found = [possible(setting, part) for part in parts]
-            return all(c for c, _ in found), any(v for _, v in found)
-        case Or(parts):
-            found = [possible(setting, part) for part in parts]
-            return any(c for c, _ in found), all(v for _, v in found)
-        case _:
-            return True, True
+# Linked
 
 
-def could_be_refuted(setting: Setting, head: Atom) -> bool:
-    predicate = head.predicate
-    return (
-        setting.is_closed(predicate)
-        or any(one[0] == predicate for one in setting.negatives)
-        or any(predicate in (pair.left.predicate, pair.right.predicate) for pair in incompatible_pairs(setting))
-        or any(key.predicate == predicate for key in setting.functional)
-        or any(could_be_one(head, auxiliary.head) for auxiliary in setting.auxiliary)
-    )
+def linked(setting: Setting, prediction: Fact) -> bool:
+    """Every constant occurs in the data; of the target of a table, every part of the key in that table."""
+    _, *constants = prediction
+    for table in setting.tables:
+        if table.target is not None and prediction[0] == table.predicate(table.target):
+            names = [name for name, _ in table.columns]
+            keys = {tuple(typed(row[names.index(name)]) for name in table.key) for row in table.rows}
+            return tuple(constants[:-1]) in keys
+    return set(constants) <= {constant for one in observed(setting) for constant in one[1:]}
 
 
-def could_be_one(head: Atom, refuted: Atom) -> bool:
-    """Some grounding of the head is a fact that the other atom matches. Its variables try every constant of both atoms, and for
-    each variable one that stands in neither."""
-    names = sorted({term.name for term in head.terms if isinstance(term, Variable)})
-    constants = {term for term in (*head.terms, *refuted.terms) if isinstance(term, Constant)}
-    constants |= {Constant("fresh", name) for name in names}
-    tries = (ground(head, dict(zip(names, values, strict=True))) for values in product(constants, repeat=len(names)))
-    return any(matching(refuted, one, {}) is not None for one in tries)
+def denies(setting: Setting, rule: Rule, prediction: Fact) -> bool:
+    """The rule is a denial constraint that concerns the prediction, which is linked."""
+    return rule.head is None and linked(setting, prediction) and concerns(setting, rule, prediction[0])
 
 
 # Concerned

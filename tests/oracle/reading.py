@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import combinations
 
 from oracle.reader import Reader
 from oracle.tokens import RuleTextError, Token, tokenise
-from oracle.tree import Expression, Functional, Incompatible, Refutation, Rule
+from oracle.tree import And, Atom, Comparison, Condition, Expression, Functional, Incompatible, Refutation, Rule, Variable
 
 
 @dataclass
@@ -21,6 +22,8 @@ class Program:
     groups: list[tuple[str, ...]] = field(default_factory=list)
     pairs: list[Incompatible] = field(default_factory=list)
     functional: list[Functional] = field(default_factory=list)
+    complete: list[Functional] = field(default_factory=list)
+    complete_all: bool = False
     auxiliary: list[Refutation] = field(default_factory=list)
     extract: bool = False
     declared: dict[str, int] = field(default_factory=dict)
@@ -41,12 +44,19 @@ def read_program(text: str) -> Program:
     return program
 
 
+DECLARATIONS = ("incompatible", "functional", "pca", "closed", "refute", "extract", "predicate")
+
+
 def statement(reader: Reader, program: Program) -> None:
     match reader.peek().text:
-        case "incompatible" | "functional" | "closed" | "refute" | "extract" | "predicate":
+        case word if word in DECLARATIONS:
             declaration(reader, program)
         case _:
             marks = read_marks(reader)
+            if marks.pop("check", False):
+                checked_declaration(reader, program, marks)
+                reader.expect(".")
+                return
             expanded = templates(reader) if reader.accept("for") else [("", reader)]
             for suffix, one in expanded:
                 program.rules.append(rule(one, marks, suffix, len(program.rules)))
@@ -64,6 +74,12 @@ def declaration(reader: Reader, program: Program) -> None:
             incompatible(reader, program)
         case "functional":
             program.functional.append(functional(reader))
+        case "pca" if reader.accept("*"):
+            program.complete_all = True
+        case "pca" if reader.peek(1).text != "(":
+            program.complete += (Functional(name, (0,), (1,)) for name in reader.separated(reader.name, ","))
+        case "pca":
+            program.complete.append(functional(reader))
         case "closed" if reader.accept("*"):
             program.closed_all = True
         case "closed":
@@ -77,6 +93,28 @@ def declaration(reader: Reader, program: Program) -> None:
             name = reader.name()
             reader.expect("/")
             program.declared[name] = int(reader.take().text)
+
+
+def checked_declaration(reader: Reader, program: Program, marks: dict[str, object]) -> None:
+    """`@check name: …`: a declaration, and a denial constraint for what it forbids. Groups are of binary predicates here."""
+    name = reader.name()
+    reader.expect(":")
+    said = (len(program.functional), len(program.pairs), len(program.groups), len(program.auxiliary))
+    declaration(reader, program)
+    x, y, z = Variable("X"), Variable("Y"), Variable("Z")
+    bodies: list[tuple[Condition, ...]] = []
+    for one in program.functional[said[0] :]:
+        assert (len(one.keys), len(one.values)) == (1, 1)
+        first, second = ((x, y), (x, z)) if one.keys == (0,) else ((y, x), (z, x))
+        bodies.append((Atom(one.predicate, first), Atom(one.predicate, second), Comparison("!=", y, z)))
+    bodies += ((one.left, one.right) for one in program.pairs[said[1] :])
+    for group in program.groups[said[2] :]:
+        bodies += ((Atom(one, (x, y)), Atom(other, (x, y))) for one, other in combinations(group, 2))
+    for refutation in program.auxiliary[said[3] :]:
+        bodies.append((refutation.head, refutation.body))
+    for number, body in enumerate(bodies, start=1):
+        numbered = name if number == 1 else f"{name} {number}"
+        program.rules.append(Rule(numbered, None, And(body), **{"kind": "hard", **marks}))  # type: ignore[arg-type]
 
 
 def incompatible(reader: Reader, program: Program) -> None:
@@ -108,12 +146,14 @@ def functional(reader: Reader) -> Functional:
 
 
 def read_marks(reader: Reader) -> dict[str, object]:
-    """`@hard`, `@soft`, `@weight(2)`."""
+    """`@hard`, `@soft`, `@weight(2)`, `@check`."""
     found: dict[str, object] = {}
     while reader.accept("@"):
         word = reader.take().text
         if word in ("hard", "soft"):
             found["kind"] = word
+        elif word == "check":
+            found["check"] = True
         elif word == "weight":
             reader.expect("(")
             found["weight"] = Fraction(reader.take().text)

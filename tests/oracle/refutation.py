@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import combinations
 
 from oracle.facts import Fact, Facts
 from oracle.groundings import Known, disjuncts, ground, matching, solutions, truth
 from oracle.normal import normal_body
-from oracle.tree import And, Atom, Condition, Functional, Incompatible, Not, Or, Refutation, Setting, Variable
+from oracle.tree import And, Atom, Comparison, Condition, Functional, Incompatible, Not, Or, Refutation, Setting, Variable
+from oracle.walks import names_of_atoms
 from oracle.world import World
 
 
@@ -45,6 +47,7 @@ def refuted(head: Fact, world: World) -> bool:
         or head in setting.negatives
         or bool(incompatible_facts(setting, head) & world.facts)
         or any(breaks(key, head, one) for key in setting.functional for one in world.facts)
+        or bool(known_others(head, world))
         or any(refutes(auxiliary, head, world) for auxiliary in setting.auxiliary)
     )
 
@@ -90,9 +93,32 @@ def breaks(key: Functional, head: Fact, one: Fact) -> bool:
     return same_key and any(head[1 + i] != one[1 + i] for i in key.values)
 
 
+def known_others(head: Fact, world: World) -> set[Fact]:
+    """The facts by which `pca` refutes the head: those of its key, if none of them has its values."""
+    found: set[Fact] = set()
+    for key in world.setting.completions(head[0], len(head) - 1):
+        same_key = {one for one in world.facts if one[0] == head[0] and all(one[1 + i] == head[1 + i] for i in key.keys)}
+        if not any(all(one[1 + i] == head[1 + i] for i in key.values) for one in same_key):
+            found |= same_key
+    return found
+
+
 def refutes(auxiliary: Refutation, head: Fact, world: World) -> bool:
+    return any(True for _ in instances(auxiliary, head, world))
+
+
+def instances(auxiliary: Refutation, head: Fact, world: World) -> Iterator[tuple[Condition, Known]]:
+    """The body of the auxiliary rule with every grounding under which it refutes the head. The head's variables are bound; those
+    that stand in atoms of the body have the types that the atoms give them."""
     bound = matching(auxiliary.head, head, {})
-    return bound is not None and any(True for _ in solutions(normal_body(world.setting, auxiliary.body), bound, world))
+    if bound is None:
+        return
+    body = normal_body(world.setting, auxiliary.body)
+    named = set().union(*map(names_of_atoms, disjuncts(body))) & bound.keys()
+    known = {f"head {name}" if name in named else name: argument for name, argument in bound.items()}
+    whole = And((body, *(Comparison("=", Variable(name), Variable(f"head {name}")) for name in sorted(named))))
+    for _, extended in solutions(whole, known, world):
+        yield whole, extended
 
 
 # Facts that confirm or refute
@@ -131,13 +157,11 @@ def confirming_facts(head: Condition, known: Known, world: World) -> set[Fact]:
 def atom_refuting_facts(head: Fact, world: World) -> set[Fact]:
     setting = world.setting
     found = set(incompatible_facts(setting, head) & world.facts)
+    found |= known_others(head, world)
     found |= {one for one in world.facts if any(breaks(key, head, one) for key in setting.functional)}
     for auxiliary in setting.auxiliary:
-        bound = matching(auxiliary.head, head, {})
-        if bound is not None:
-            body = normal_body(setting, auxiliary.body)
-            for _, extended in solutions(body, bound, world):
-                for leaves in disjuncts(body):
-                    if all(truth(leaf, extended, world) is True for leaf in leaves):
-                        found |= {ground(leaf, extended) for leaf in leaves if isinstance(leaf, Atom)}
+        for body, extended in instances(auxiliary, head, world):
+            for leaves in disjuncts(body):
+                if all(truth(leaf, extended, world) is True for leaf in leaves):
+                    found |= {ground(leaf, extended) for leaf in leaves if isinstance(leaf, Atom)}
     return found

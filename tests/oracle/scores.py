@@ -10,6 +10,7 @@ from oracle import appendix, definition
 from oracle.counts import Counts, total
 from oracle.facts import Constant, Fact, Facts
 from oracle.tree import APPENDIX, Rule, Setting
+from oracle.unrefutable import unrefutable
 
 # Counts
 
@@ -72,16 +73,18 @@ def ratio(part: Fraction | int, whole: Fraction | int) -> Fraction | None:
     return Fraction(part) / Fraction(whole) if whole else None
 
 
-def kind_of(rule: Rule, dataset: Counts) -> str:
+def kind_of(setting: Setting, rule: Rule, dataset: Counts) -> str:
     if rule.kind is not None:
         return rule.kind
     if dataset.evaluable == 0:
         return "hard" if rule.head is None else "undetermined"
-    return "hard" if dataset.refuted == 0 else "soft"
+    if dataset.refuted:
+        return "soft"
+    return "hard" if dataset.evaluable >= setting.hard_needs or unrefutable(setting, rule) else "undetermined"
 
 
-def rule_score(rule: Rule, dataset: Counts, counts: Counts, all_evaluable: int) -> RuleScore:
-    kind = kind_of(rule, dataset)
+def rule_score(setting: Setting, rule: Rule, dataset: Counts, counts: Counts, all_evaluable: int) -> RuleScore:
+    kind = kind_of(setting, rule, dataset)
     dataset_rate = ratio(dataset.refuted, dataset.evaluable)
     prediction_rate = ratio(counts.refuted, counts.evaluable)
     score: Fraction | None = None
@@ -101,12 +104,13 @@ def mean(pairs: list[tuple[Fraction, Fraction]]) -> Fraction | None:
 def model_score(setting: Setting, model: str, counts: Counted | None = None) -> ModelScore:
     found = counts_of(setting) if counts is None else counts
     totals = {rule.name: found.total(rule, setting.predictions[model]) for rule in setting.rules}
-    return score_of_counts(setting.rules, found.dataset, totals)
+    return score_of_counts(setting, found.dataset, totals)
 
 
-def score_of_counts(rules: tuple[Rule, ...], datasets: Mapping[str, Counts], totals: Mapping[str, Counts]) -> ModelScore:
+def score_of_counts(setting: Setting, datasets: Mapping[str, Counts], totals: Mapping[str, Counts]) -> ModelScore:
+    rules = setting.rules
     evaluable = sum(counts.evaluable for counts in totals.values())
-    scores = {rule.name: rule_score(rule, datasets[rule.name], totals[rule.name], evaluable) for rule in rules}
+    scores = {rule.name: rule_score(setting, rule, datasets[rule.name], totals[rule.name], evaluable) for rule in rules}
     hard = [(rule.weight, scores[rule.name]) for rule in rules if scores[rule.name].kind == "hard"]
     soft = [(s.share, s.score) for s in scores.values() if s.kind == "soft" and s.score is not None and s.share is not None]
     return ModelScore(

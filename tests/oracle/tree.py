@@ -209,11 +209,14 @@ class Setting:
     closed_all: bool = False
     incompatible: tuple[Incompatible, ...] = ()
     functional: tuple[Functional, ...] = ()
+    complete: tuple[Functional, ...] = ()
+    complete_all: bool = False
     auxiliary: tuple[Refutation, ...] = ()
     extract: bool = False
     convention: str = DEFINITION
     distinct_variables: bool | None = None
     roles: frozenset[str] | None = None
+    hard_needs: int = 1
     tables: tuple[Table, ...] = ()
     functions: Mapping[str, Callable[..., bool | None]] = field(default_factory=dict)
 
@@ -227,6 +230,11 @@ class Setting:
     def every_fact(self) -> Facts:
         """The plain facts that anybody states: observed, negative or predicted."""
         return self.observed.union(self.negatives, *self.predictions.values())
+
+    def completions(self, predicate: str, arity: int) -> tuple[Functional, ...]:
+        """What `pca` says of a predicate: the keys that have all their values in the facts, if they have any."""
+        everything = (Functional(predicate, (0,), (1,)),) if self.complete_all and arity == 2 else ()
+        return (*everything, *(one for one in self.complete if one.predicate == predicate))
 
     def is_closed(self, predicate: str) -> bool:
         return self.closed_all or predicate in self.closed

@@ -149,10 +149,10 @@ def write_rule(one: Rule) -> str:
     return f"{marks}{one.name}: {head} <- {write_conditions(one.body)}."
 
 
-def write_functional(one: Functional, arity: int) -> str:
+def write_dependency(word: str, one: Functional, arity: int) -> str:
     columns = [f"X{i}" for i in range(arity)]
     keys, values = (", ".join(columns[i] for i in positions) for positions in (one.keys, one.values))
-    return f"functional {write_name(one.predicate)}({', '.join(columns)}) on {keys} -> {values}."
+    return f"{word} {write_name(one.predicate)}({', '.join(columns)}) on {keys} -> {values}."
 
 
 def write_refutation(one: Refutation) -> str:
@@ -171,7 +171,9 @@ def write_program(setting: Setting, arities: dict[str, int], groups: Iterable[tu
     lines += (f"incompatible {', '.join(map(write_name, group))}." for group in groups)
     pairs = (pair for pair in setting.incompatible if pair not in said)
     lines += (f"incompatible {write_atom(pair.left)}, {write_atom(pair.right)}." for pair in pairs)
-    lines += (write_functional(one, arities[one.predicate]) for one in setting.functional)
+    lines += (write_dependency("functional", one, arities[one.predicate]) for one in setting.functional)
+    lines += (write_dependency("pca", one, arities[one.predicate]) for one in setting.complete)
+    lines += ["pca *."] if setting.complete_all else []
     lines += map(write_refutation, setting.auxiliary)
     lines += ["extract incompatible."] if setting.extract else []
     return "\n".join(lines)

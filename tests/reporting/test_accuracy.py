@@ -31,7 +31,8 @@ def test_a_model_has_its_accuracy_and_its_scores_in_one_row(evaluation: Evaluati
     assert (one["model"], one["labels"], one["predicted"], one["mean_absolute_error"]) == ("one", 3, 2, 1.5)
     assert (other["mean_absolute_error"], other["r_squared"]) == (0, 1)
     models = {model.name: model for model in evaluation.model_results}
-    assert (one["hard_score"], one["soft_score"]) == (models["one"].hard_score.value, models["one"].soft_score.value) == (0, 2)
+    assert (one["hard_score"], one["soft_score"]) == (models["one"].hard_score.mark, models["one"].soft_score.value)
+    assert (one["hard_score"], one["soft_score"]) == ("0, none judged", 2)
 
 
 def test_an_undefined_measure_has_its_reason_in_a_note(evaluation: Evaluation) -> None:
@@ -39,13 +40,13 @@ def test_an_undefined_measure_has_its_reason_in_a_note(evaluation: Evaluation) -
     something = measure_accuracy(REGRESSION, {1: 10.0}, {1: 10.0})
     listing = accuracy_listing(evaluation, REGRESSION, {"one": nothing, "other": something})
     assert [row[3:5] for row in listing.rows] == [(None, None), (0, None)]
-    assert listing.notes == (
+    assert [note for note in listing.notes if not note.startswith("0, none judged ")] == [
         "– MAE of one: no label has a prediction",
         "– R² of one: no label has a prediction",
         "– R² of other: all labels are equal",
         "– RVS soft of other: no soft rule has a defined score",
         "– soft mean of other: no soft rule has a defined score",
-    )
+    ]
 
 
 def test_a_reason_that_is_true_of_all_models_is_said_once(evaluation: Evaluation) -> None:
@@ -57,4 +58,4 @@ def test_a_reason_that_is_true_of_all_models_is_said_once(evaluation: Evaluation
 def test_a_rule_has_its_counts_and_the_score_of_each_model(evaluation: Evaluation) -> None:
     listing = rule_scores_listing(evaluation)
     assert [column.key for column in listing.columns] == ["rule", "kind", "refuted", "evaluable", "rate", "one", "other"]
-    assert listing.rows == (("follows", "soft", 1, 2, 0.5, 2.0, None), ("never", "hard", 0, 0, None, 0, 0))
+    assert listing.rows == (("follows", "soft", 1, 2, 0.5, 2.0, None), ("never", "hard", 0, 0, None, "0, none judged", 0))

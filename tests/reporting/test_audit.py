@@ -55,9 +55,14 @@ def test_an_audit_is_sorted_by_rate_with_undefined_rates_last(audit: Evaluation)
 
 def test_people_see_a_rule_once_and_programs_its_name_and_text(audit: Evaluation) -> None:
     listing = audit_listing(audit.rule_results)
-    header = "rule,text,kind,kind_reason,confirmed,refuted,evaluable,rate,confidence,support,flagged,tolerance"
-    assert render(listing, Format.CSV).startswith(f"{header},largest_group,largest_group_share,largest_group_share_reason\n")
-    assert render(listing, Format.MARKDOWN).splitlines()[2] == "| rule | confirmed | refuted | evaluable | rate | flags | text |"
+    header = "rule,text,kind,kind_reason,confirmed,refuted,evaluable,rate,rate_bound,rate_bound_reason,confidence,support,flagged"
+    assert render(listing, Format.CSV).startswith(
+        f"{header},tolerance,largest_group,largest_group_share,largest_group_share_reason\n"
+    )
+    assert (
+        render(listing, Format.MARKDOWN).splitlines()[2]
+        == "| rule | kind | confirmed | refuted | evaluable | rate | flags | text |"
+    )
 
 
 def test_a_rule_that_concludes_what_it_assumes_is_flagged() -> None:
@@ -156,7 +161,20 @@ def test_the_last_lines_count_kinds_and_flags_and_what_is_not_shown() -> None:
 
 
 def test_people_see_what_the_finder_says_only_if_a_rule_has_it() -> None:
-    headings = "| rule | confirmed | refuted | evaluable | rate | confidence | support | flags | text |"
+    headings = "| rule | kind | confirmed | refuted | evaluable | rate | confidence | support | flags | text |"
     assert render(audit_listing(FOUR), Format.MARKDOWN).splitlines()[2] == headings
     without = render(audit_listing(FOUR, AuditFilter(flags=frozenset({"vacuous"}))), Format.MARKDOWN)
     assert "confidence" not in without
+
+
+def test_a_rule_that_nothing_can_refute_is_not_counted_among_the_hard_ones() -> None:
+    listing = audit_listing([result(Counts(10, 0, 10), unrefutable=True), result(Counts(10, 0, 10))])
+    assert listing.notes[0] == "2 rules: 1 hard, 1 hard: nothing can refute it; 1 flagged: 1 unrefutable"
+    kinds = [row[[column.key for column in listing.columns].index("shown_kind")] for row in listing.rows]
+    assert kinds == ["hard: nothing can refute it", "hard"]
+
+
+def test_groundings_that_are_confirmed_and_refuted_are_told() -> None:
+    listing = audit_listing([result(Counts(16, 49, 54)), result(Counts(1, 1, 2))])
+    told = "confirmed and refuted add up to more than evaluable in 1 rule: 11 groundings are both, and counted once"
+    assert told in listing.notes

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -96,3 +98,32 @@ def test_a_link_is_followed_and_a_pipe_is_written_to(tmp_path: Path) -> None:
     assert (tmp_path / "pipe").is_fifo()
     with pytest.raises(InputError, match="E601"):
         write_files(tmp_path, {"there": "a folder"})
+
+
+@pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="needs the names of streams")
+@pytest.mark.parametrize("stream", ["/dev/stdout", "/dev/stderr", "/dev/fd/1"])
+@pytest.mark.parametrize("into", ["pipe", "file"])
+def test_a_stream_of_ours_is_written_to_by_its_name(stream: str, into: str, tmp_path: Path) -> None:
+    path = Path(stream)
+    program = (
+        "import sys; from pathlib import Path; from rulescore.reporting.files import write_files; print('before');"
+        f"print('before', file=sys.stderr); write_files(Path({str(path.parent)!r}), {{{path.name!r}: 'told '}});"
+        "print('after'); print('after', file=sys.stderr)"
+    )
+    with (tmp_path / "1").open("wb") as out, (tmp_path / "2").open("wb") as err:
+        given = {"stdout": out, "stderr": err} if into == "file" else {"capture_output": True}
+        result = subprocess.run([sys.executable, "-c", program], check=True, **given)  # type: ignore[call-overload]
+    texts = (result.stdout, result.stderr) if into == "pipe" else tuple((tmp_path / name).read_bytes() for name in "12")
+    assert texts[stream == "/dev/stderr"].split() == [b"before", b"told", b"after"]
+    assert texts[stream != "/dev/stderr"].split() == [b"before", b"after"]
+
+
+@pytest.mark.skipif(not Path("/bin/bash").exists(), reason="needs pipes of a shell")
+def test_a_pipe_of_a_shell_is_written_to(tmp_path: Path) -> None:
+    program = (
+        "import sys; from pathlib import Path; from rulescore.reporting.files import write_files;"
+        "path = Path(sys.argv[1]); write_files(path.parent, {path.name: 'told'})"
+    )
+    line = '"$0" -c "$1" >(cat > told); wait $!'
+    subprocess.run(["/bin/bash", "-c", line, sys.executable, program], check=True, cwd=tmp_path)
+    assert (tmp_path / "told").read_text() == "told"

@@ -86,7 +86,7 @@ def test_csv_reads_back_as_the_rules_table(evaluation: Evaluation) -> None:
 @pytest.mark.parametrize("width", [40, 80, 120, 200])
 def test_no_figure_is_folded_or_cut_at_any_width(evaluation: Evaluation, width: int) -> None:
     text = render(evaluation, Format.TABLE, detail=True, appearance=Appearance(width))
-    for figure in ("1,234,567", "12,345", "1,246,912", "0.0099", "1,000", "21,000", "0.0476", "4.81", "23,631", "368"):
+    for figure in ("1,234,567", "12,345", "1,246,912", "0.0099", "1,000", "21,000", "0.0476", "4.81", "23,631", "23,999"):
         assert re.search(rf"(^|\s){re.escape(figure)}(\s|$)", text, re.MULTILINE), figure
 
 
@@ -162,7 +162,8 @@ def test_every_printed_format_can_be_written_too() -> None:
 @pytest.mark.parametrize("form", [Format.TABLE, Format.MARKDOWN])
 def test_rows_that_top_k_left_out_are_told(evaluation: Evaluation, form: Format) -> None:
     text = render(evaluation, form, detail=True).replace("\\", "")
-    assert "compgcn: 23,999 of 24,000 rows kept (top_k)" in text.splitlines()
+    assert "kept: the best answers of each query, as many as `--top-k` says, or one" in text.splitlines()
+    assert re.search(r"compgcn\W+24,000\W+23,999\W+23,631", text)
 
 
 def test_names_are_not_broken_and_texts_fold_at_spaces() -> None:

@@ -69,9 +69,10 @@ def test_a_rule_that_nothing_could_refute_is_marked_wherever_it_stands(marked: E
         assert "unrefutable" in text[text.index(row) : text.index(row) + 200]
 
 
-def test_predictions_that_no_rule_concerns_are_counted_where_there_are_some(marked: Evaluation) -> None:
-    text = render(marked, Format.MARKDOWN, detail=True)
-    assert "that no rule concerns" in text
+def test_predicates_that_no_rule_mentions_are_named(marked: Evaluation) -> None:
+    for detail in (False, True):
+        text = render(marked, Format.MARKDOWN, detail=detail).replace("\\", "")
+        assert "misread: no rule mentions" in text
 
 
 def test_json_has_the_words_beside_the_numbers(marked: Evaluation) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from threading import Thread
@@ -13,6 +15,7 @@ from typing import Any
 import jsonschema
 import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 import rulescore
 from rulescore.errors import InputError
@@ -236,3 +239,91 @@ def test_json_that_is_nested_too_deeply_is_no_result(tmp_path: Path) -> None:
     (tmp_path / "deep.json").write_text("[" * 100_000)
     with pytest.raises(InputError, match="E504"):
         load(tmp_path / "deep.json")
+
+
+# Saves results of different contributions to one path, again and again.
+SAVES = """
+import sys
+from dataclasses import replace
+from pathlib import Path
+from rulescore.reporting.saved import load, save
+result, number = load(Path(sys.argv[1])), int(sys.argv[2])
+for turn in range(25):
+    table = result.contributions_table
+    save(replace(result, contributions_table=table.slice((number + turn) % 2)), Path("one.json"))
+"""
+
+
+def test_several_processes_save_to_one_path(files: Path) -> None:
+    own, _ = save(scored(), files / "own.json")
+    save(scored(), files / "one.json")
+    words = [sys.executable, "-c", SAVES, str(own)]
+    savers = [subprocess.Popen([*words, str(i)], stderr=subprocess.PIPE, text=True) for i in range(3)]
+    while any(one.poll() is None for one in savers):
+        assert load(files / "one.json").contributions_table is not None
+    assert [one.communicate()[1] for one in savers] == ["", "", ""]
+
+
+def changed(path: Path, change: Any) -> None:
+    document = json.loads(path.read_text())
+    change(document)
+    path.write_text(json.dumps(document).replace('"INFINITE"', "1e999"))
+
+
+@pytest.mark.parametrize("value", ["INFINITE", 2**63, -(2**63) - 1])
+def test_e504_numbers_that_no_table_can_hold(evaluation: Evaluation, tmp_path: Path, value: object) -> None:
+    save(evaluation, tmp_path / "r.json")
+    changed(tmp_path / "r.json", lambda found: next(iter(found["models"].values())).update(soft_score=value))
+    with pytest.raises(InputError, match=r"E504.*soft_score"):
+        load(tmp_path / "r.json")
+
+
+def test_e504_halves_of_characters(evaluation: Evaluation, tmp_path: Path) -> None:
+    save(evaluation, tmp_path / "r.json")
+    changed(tmp_path / "r.json", lambda found: found["rules"][0].update(text="\ud800"))
+    with pytest.raises(InputError, match="E504"):
+        load(tmp_path / "r.json")
+
+
+def test_e504_contributions_without_a_name(evaluation: Evaluation, tmp_path: Path) -> None:
+    save(evaluation, tmp_path / "r.json")
+    changed(tmp_path / "r.json", lambda found: found["contributions"].update(file=""))
+    with pytest.raises(InputError, match=r"E504.*contributions\.file"):
+        load(tmp_path / "r.json")
+
+
+def test_a_pipe_is_no_result_and_no_contributions(evaluation: Evaluation, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.json")
+    with pytest.raises(InputError, match=r"E504.*not a regular file"):
+        load(tmp_path / "pipe.json")
+    save(evaluation, tmp_path / "r.json")
+    (tmp_path / "r.contributions.parquet").unlink()
+    os.mkfifo(tmp_path / "r.contributions.parquet")
+    with pytest.raises(InputError, match=r"(?s)E506.*not a regular file"):
+        load(tmp_path / "r.json")
+
+
+def contributions(*names: str, rows: int = 1) -> bytes:
+    sink = pa.BufferOutputStream()
+    parquet.write_table(pa.table([pa.array([True] * rows)] * len(names), names=list(names)), sink)
+    return sink.getvalue().to_pybytes()
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"rubbish", "it cannot be read"),
+        (b"PAR1" * 100, "it cannot be read"),
+        (contributions("model", "model"), "it cannot be read"),
+        (contributions("model", "rule"), "it cannot be read"),
+        (contributions(), "it cannot be read"),
+        (contributions("model", rows=1_000_000), "it has 1,000,000 rows, and the result at most"),
+    ],
+)
+def test_e506_contributions_that_are_none(evaluation: Evaluation, tmp_path: Path, content: bytes, why: str) -> None:
+    save(evaluation, tmp_path / "r.json")
+    (tmp_path / "r.contributions.parquet").write_bytes(content)
+    changed(tmp_path / "r.json", lambda found: found["contributions"].update(sha256=hashlib.sha256(content).hexdigest()))
+    with pytest.raises(InputError, match="E506") as refused:
+        load(tmp_path / "r.json")
+    assert why in str(refused.value)

@@ -34,17 +34,19 @@ def rows_of(evaluation: Evaluation, name: str) -> list[dict[str, object]]:
 
 def test_a_model_of_a_table_has_its_coverage(table_evaluation: Evaluation) -> None:
     ridge, none = rows_of(table_evaluation, "predictions")
-    assert (ridge["hidden"], ridge["covered"], ridge["coverage"], ridge["without_partner"]) == (400, 300, 0.75, 30)
-    assert (none["hidden"], none["covered"], none["coverage"], none["without_partner"]) == (400, 0, 0, 0)
+    assert (ridge["covered"], none["covered"]) == ("300 of 400", "0 of 400")
 
 
 def test_models_of_facts_have_no_columns_of_tables(evaluation: Evaluation) -> None:
     assert set(rows_of(evaluation, "predictions")[0]) == {
         "model",
+        "rows",
+        "kept",
         "predictions",
-        "duplicates",
-        "already_observed",
-        "without_partner",
+        "new",
+        "linked",
+        "concerned",
+        "judged",
     }
     assert "groups" not in {listing.name for listing in detailed_listings(evaluation)}
 
@@ -72,7 +74,7 @@ def test_an_audit_shows_groups_below_to_people_and_beside_to_programs(table_eval
 def test_json_of_tables_follows_the_schemas(table_evaluation: Evaluation) -> None:
     document = json.loads(render(table_evaluation, Format.JSON))
     jsonschema.validate(document, schema())
-    assert document["data"]["tables"] == {"sale": {"rows": 4_000, "hidden": 400}}
+    assert document["data"]["tables"] == {"sale": {"rows": 4_000, "hidden": 400, "inferred_types": {}}}
     ridge = document["models"]["ridge_regression"]
     assert (ridge["coverage"], ridge["coverage_reason"], ridge["without_partner"]) == (0.75, None, 30)
     near, wide, plain = document["rules"]

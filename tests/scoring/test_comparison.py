@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from pyarrow import parquet
 
+import rulescore
 from made_results import Rows, made_result
 from rulescore.errors import InputError
 from rulescore.scoring.comparison import ComparedResults, compare
@@ -121,6 +125,49 @@ def test_every_grounding_refuted_has_an_exact_bound_too() -> None:
     assert row["rate_low"] == pytest.approx(1 - 0.036217, abs=1e-6)
 
 
+def test_a_sum_that_every_query_adds_to_alike_has_an_exact_bound() -> None:
+    """Each of five queries breaks the rule twice: 1 - 0.025^(1/5) of all queries may do otherwise."""
+    twice = rows(*((0, number, 2, 2) for number in range(5)))
+    comparison = compare(made_result([HARD, HARD], {"a": twice}, 5, 5))
+    rule = found(comparison.rules, model="a", rule="r0")
+    assert (rule["score"], rule["score_low"], rule["score_high"]) == (10.0, pytest.approx(4.78176, abs=1e-5), 10.0)
+    mean = found(comparison.models, model="a", measure="hard_score")
+    assert (mean["value"], mean["low"], mean["high"]) == (5.0, pytest.approx(2.39088, abs=1e-5), 5.0)
+
+
+def test_a_share_that_every_query_has_is_bounded_on_both_sides() -> None:
+    """Of two answers to each of ten queries one violates: 1 - 0.025^(1/10) of all queries, 0.3085, may have none, or two."""
+    half = rows(*((0, number, number % 2, 1) for number in range(20)), query=[number // 2 for number in range(20)])
+    comparison = compare(made_result([HARD, SOFT], {"a": half}, 20, 10))
+    rule = found(comparison.rules, model="a", rule="r0")
+    share = found(comparison.models, model="a", measure="violating")
+    for value, low, high in ((share["value"], share["low"], share["high"]), (rule["rate"], rule["rate_low"], rule["rate_high"])):
+        assert (value, low, high) == (0.5, pytest.approx(0.5 - 0.15425, abs=1e-5), pytest.approx(0.5 + 0.15425, abs=1e-5))
+
+
+@pytest.mark.parametrize("queries", [1, 2, 3, 6, 50])
+def test_an_interval_holds_its_number_if_all_is_refuted(queries: int) -> None:
+    always = rows(*((rule, number, 1, 1) for rule in (0, 1) for number in range(queries)))
+    for dataset in ((Counts(1000, 1000, 2000), Counts(90, 10, 100)), (Counts(0, 3, 3), Counts(1, 9, 10))):
+        comparison = compare(made_result(dataset, {"a": always}, queries, queries))
+        found_rows = [row for row in comparison.rules.to_pylist() if row["score_low"] is not None]
+        assert all(row["score_low"] <= row["score"] <= row["score_high"] for row in found_rows)
+        soft = found(comparison.models, model="a", measure="soft_score")
+        assert soft["low"] is None or soft["low"] < soft["value"] <= soft["high"]
+
+
+@pytest.mark.parametrize("refuted", [0, 3, 6])
+def test_the_score_of_the_only_rule_and_the_aggregate_have_one_interval(refuted: int) -> None:
+    some = rows(*((0, number, int(number < refuted), 1) for number in range(6)))
+    for dataset, measure in ((HARD, "hard_score"), (SOFT, "soft_score")):
+        comparison = compare(made_result([dataset], {"a": some, "b": rows((0, 0, 0, 1))}, 6, 6))
+        rule, whole = found(comparison.rules, model="a", rule="r0"), found(comparison.models, model="a", measure=measure)
+        assert [rule[f"score{end}"] for end in ("", "_low", "_high")] == [whole[one] for one in ("value", "low", "high")]
+        ends = ("difference", "difference_low", "difference_high")
+        apart = found(comparison.differences, measure=measure), found(comparison.rule_differences, rule="r0")
+        assert [apart[0][end] for end in ends] == [apart[1][end] for end in ends]
+
+
 def test_one_prediction_is_bounded_or_refused() -> None:
     kept, broken = rows((0, 0, 0, 1), (1, 0, 1, 2)), rows((0, 0, 1, 1), (1, 0, 1, 2))
     comparison = compare(made_result([HARD, SOFT], {"a": kept, "b": broken}, 1, 1))
@@ -152,7 +199,9 @@ def test_no_evaluable_grounding_is_a_reason() -> None:
 
 def test_no_contribution_at_all() -> None:
     comparison = compare(made_result([HARD, SOFT], {"a": rows(), "b": rows()}, 200, 200))
-    assert found(comparison.models, model="a", measure="violating")["high"] == pytest.approx(0.018275, abs=1e-6)
+    row = found(comparison.models, model="a", measure="violating")
+    assert (row["value"], row["high"]) == (0, None)
+    assert row["reason"].startswith("0, none judged: ")
 
 
 def test_rules_that_say_nothing_have_no_interval() -> None:
@@ -266,3 +315,48 @@ def test_one_model_has_intervals_and_no_difference() -> None:
     for row in alone.rules.to_pylist():
         assert row["rate_low"] < row["rate"] < row["rate_high"]
         assert row["score_low"] < row["score"] < row["score_high"]
+
+
+def test_predictions_of_different_types_are_different() -> None:
+    """So are those whose arguments only look alike when they are joined."""
+    models = {
+        "number": {"p": [(1, "a\x1fb", "c")]},
+        "text": {"p": [("1", "a\x1fb", "c")]},
+        "parted": {"p": [("1", "a", "b\x1fc")]},
+        "escaped": {"p": [("1", "a\x1e1b", "c")]},
+    }
+    result = rulescore.score({"q": [("a",)]}, models, "false <- p(X, Y, Z). predicate p/3.")
+    only = [(row["only_first"], row["only_second"]) for row in result.compare().rule_differences.to_pylist()]
+    assert only == [(1, 1)] * 6
+    six = {"m": {"p": [(1,), ("1",), (2,), ("2",), (True,), ("true",)]}}
+    rule = rulescore.score({"q": [("a",)]}, six, "false <- p(X). predicate p/1.").compare().rules.to_pylist()[0]
+    assert rule["rate_low"] == pytest.approx(0.025 ** (1 / 6))
+
+
+def test_types_are_saved_and_a_result_of_an_earlier_version_is_read_without(tmp_path: Path) -> None:
+    def scored(value: object) -> rulescore.Result:
+        return rulescore.score({"q": [("a",)]}, {"m": {"p": [(value,)]}}, "false <- p(X). predicate p/1.")
+
+    def changes(first: rulescore.Result, second: rulescore.Result) -> list[str]:
+        return [row["change"] for row in first.compare(second).changes.to_pylist()]
+
+    scored(1).save(tmp_path / "number.json")
+    number = rulescore.load_result(tmp_path / "number.json")
+    assert (changes(number, scored(1)), changes(number, scored("1"))) == ([], ["fixed", "new"])
+    file, result = tmp_path / "number.contributions.parquet", tmp_path / "number.json"
+    was = hashlib.sha256(file.read_bytes()).hexdigest()
+    parquet.write_table(parquet.read_table(file).drop_columns(["types"]), file)
+    result.write_text(result.read_text().replace(was, hashlib.sha256(file.read_bytes()).hexdigest()))
+    assert changes(rulescore.load_result(result), scored("1")) == []
+
+
+def test_a_prediction_of_two_queries_is_drawn_once(tmp_path: Path) -> None:
+    """Ten triples, each the best answer to both of its queries: 20 queries, and ten things that could have been otherwise."""
+    answers = "".join(f"h{i} p t{i}\nHeads: h{i}\t0.9\t\nTails: t{i}\t0.8\t\n" for i in range(10))
+    (tmp_path / "ranks.txt").write_text(answers)
+    source = rulescore.FactFile(tmp_path / "ranks.txt", format="anyburl")
+    result = rulescore.score({"q": [("a",)]}, {"m": source}, "false <- p(X, Y). predicate p/2.")
+    (model,) = result.model_results
+    assert (model.predictions.rows, model.predictions.distinct, model.predictions.queries) == (20, 10, 20)
+    row = found(result.compare().models, measure="violating")
+    assert (row["queries"], row["low"]) == (10, pytest.approx(0.025 ** (1 / 10)))

@@ -24,10 +24,22 @@ RULES = [RuleInfo("r0", "p0(X) <- q(X)", "hard"), RuleInfo("r1", "p1(X) <- q(X)"
 
 class World:
     """Queries that have `each` predictions; each prediction has one to three evaluable groundings of the hard rule and of the soft
-    one. A query's own rates vary around `hard` and `soft`, if `together`."""
+    one, or as many as `groundings` says. A query's own rates vary around `hard` and `soft`, if `together`."""
 
-    def __init__(self, queries: int, each: int, hard: float, soft: float, data: int, data_rate: float, *, together: bool) -> None:
+    def __init__(
+        self,
+        queries: int,
+        each: int,
+        hard: float,
+        soft: float,
+        data: int,
+        data_rate: float,
+        *,
+        together: bool,
+        groundings: tuple[int, ...] = (1, 2, 3),
+    ) -> None:
         self.queries, self.each, self.rates, self.together = queries, each, (hard, soft), together
+        self.groundings = groundings
         self.data, self.data_rate = data, data_rate
         self.names_queries = each > 1
 
@@ -37,7 +49,7 @@ class World:
             own = np.full(self.queries, rate * factor)
             if self.together:
                 own = random.beta(2 * rate * factor, 2 * (1 - rate * factor), self.queries)
-            evaluable = random.integers(1, 4, self.queries * self.each)
+            evaluable = random.choice(self.groundings, self.queries * self.each)
             parts.append((np.full(len(evaluable), rule), evaluable, random.binomial(evaluable, np.repeat(own, self.each))))
         rule, evaluable, refuted = (np.concatenate(one) for one in zip(*parts, strict=True))
         prediction = np.tile(np.arange(self.queries * self.each), 2)
@@ -56,22 +68,22 @@ class World:
         hard, soft = (rate * factor for rate in self.rates)
         return {
             "violating": self._violating(hard),
-            "hard_score": hard * 2 * predictions,
+            "hard_score": hard * predictions * sum(self.groundings) / len(self.groundings),
             "soft_score": soft / self.data_rate / 2,
             "rate": soft,
             "score": soft / self.data_rate,
         }
 
     def _violating(self, rate: float) -> float:
-        """That a prediction with one to three groundings has a refuted one."""
-        never = [(1 - rate) ** number for number in (1, 2, 3)]
+        """That a prediction has a refuted grounding."""
+        never = [(1 - rate) ** number for number in self.groundings]
         if self.together:
             spared = 2 * (1 - rate)
-            never = [float(np.prod([(spared + i) / (2 + i) for i in range(number)])) for number in (1, 2, 3)]
-        return 1 - sum(never) / 3
+            never = [float(np.prod([(spared + i) / (2 + i) for i in range(number)])) for number in self.groundings]
+        return 1 - sum(never) / len(never)
 
     def expected_violations(self) -> float:
-        return min(self.rates) * 2 * self.queries * self.each
+        return min(self.rates) * self.queries * self.each * sum(self.groundings) / len(self.groundings)
 
 
 WORLDS = {
@@ -80,7 +92,11 @@ WORLDS = {
     "many": World(300, 1, 0.4, 0.3, 300, 0.2, together=False),
     "few data": World(500, 1, 0.1, 0.2, 40, 0.25, together=False),
     "together": World(150, 5, 0.05, 0.1, 1000, 0.1, together=True),
+    "nearly all of few": World(10, 1, 0.9, 0.9, 1000, 0.3, together=False, groundings=(1,)),
+    "nearly all of few, in pairs": World(10, 2, 0.9, 0.9, 1000, 0.3, together=False, groundings=(1,)),
 }
+FEWEST = 20
+"""With fewer queries, the counts that can occur are so few that intervals may cover more than they say."""
 
 
 @pytest.mark.parametrize("name", list(WORLDS))
@@ -106,4 +122,5 @@ def test_nominal_intervals_cover(name: str) -> None:
             covered[f"difference of {row['measure']}"] += row["better"] is None
     shares = {what: number / RUNS for what, number in covered.items()}
     print(name, shares)
-    assert {what: share for what, share in shares.items() if not 0.9 <= share <= 0.99} == {}
+    most = 0.99 if world.queries >= FEWEST else 1
+    assert {what: share for what, share in shares.items() if not 0.9 <= share <= most} == {}

@@ -32,7 +32,17 @@ PEOPLE = ["ann", "bob", "cid", "dot", "eli", "fay", "gil"]
 
 
 def columns(result: rulescore.Result) -> dict[str, tuple[int | None, int, float | None, float | None]]:
-    return {one.name: (one.violating, one.evaluable, one.hard_score.value, one.soft_score.value) for one in result.model_results}
+    """A curve has no hard score without evaluable groundings of hard rules."""
+    hard = [rule for rule in result.rule_results if rule.kind == "hard"]
+    return {
+        one.name: (
+            one.violating,
+            one.evaluable,
+            one.hard_score.value if any(rule.models[one.name].counts.evaluable for rule in hard) else None,
+            one.soft_score.value,
+        )
+        for one in result.model_results
+    }
 
 
 def points(table) -> dict[tuple[float, str], tuple[int | None, int, float | None, float | None]]:

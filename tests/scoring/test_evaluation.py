@@ -49,6 +49,8 @@ def test_rules_have_one_row_per_rule_and_model() -> None:
         "dataset_refuted": 1,
         "dataset_evaluable": 4,
         "dataset_rate": 0.25,
+        "rate_bound": None,
+        "rate_bound_reason": "the data break the rule",
         "largest_group": None,
         "largest_group_share": None,
         "largest_group_share_reason": "the rule's groundings are not counted by groups",

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -171,13 +172,14 @@ def evaluation(
     violating: int = 2,
     distinct: int = 200,
     rules: Sequence[tuple[RuleInfo, Counts]] = RULES,
+    **further: Any,
 ) -> Evaluation:
     results = score(
         [info for info, _ in rules],
         [dataset for _, dataset in rules],
         found,
         dict.fromkeys(found, PredictionCounts(distinct, distinct, distinct, 0, 0)),
-        {model: PredictionFindings(9, violating, violating + 1, measured=measured) for model in found},
+        {model: PredictionFindings(9, violating, violating + 1, measured=measured, **further) for model in found},
     )
     return Evaluation("definition", *results, DataSummary(0, 0, 0, 0, 0, 0))
 
@@ -235,8 +237,11 @@ def test_what_says_nothing_meets_no_gate() -> None:
     assert (found.met, found.readings[0].value) == (False, None)
     assert "neither hard nor soft" in (found.readings[0].reason or "")
     silent = evaluation({"model": [Counts()] * 5}, violating=0)
-    assert outcome("hard > 0", silent).met
-    assert not outcome("rule(aunts).rate > 0.5", silent).met
+    for text in ("hard > 0", "violating > 1%", "violating_any > 1%", "rule(aunts).score > 0", "rule(aunts).refuted > 0"):
+        assert not outcome(text, silent).met
+        assert (outcome(text, silent).readings[0].reason or "").startswith("0, none judged: ")
+        assert outcome(f"{text} if judged", silent).met
+    assert not outcome("rule(aunts).rate > 0.5 if judged", silent).met
     assert not outcome("soft > 1", silent).met
 
 
@@ -253,9 +258,19 @@ def test_soft_rules_alone_are_compared_with_a_baseline() -> None:
     assert outcome("worse than before.json by 5%", soft, soft).met
 
 
-def test_what_could_not_be_judged_is_mentioned() -> None:
-    silent = evaluation({"model": [Counts()] * 5}, violating=0)
-    assert "no grounding that a prediction takes part in could be judged" in outcome("hard > 0", silent).notes
+def test_a_denial_constraint_judges_the_linked_predictions_that_keep_it() -> None:
+    kept = evaluation({"model": [Counts()] * 5}, violating=0, denials=frozenset({1}))
+    assert outcome("hard > 0", kept).met
+    assert not outcome("rule(aunts).score > 0", kept).met
+
+
+def test_a_share_of_new_predictions() -> None:
+    counts = {"new": 50, "violating_new": 2, "linked": 40, "concerned": 45, "judged": 30}
+    some = evaluation({"model": COUNTS}, **counts)
+    for text, value in {"violating_new > 4%": 0.04, "linked < 80%": 0.8, "judged < 30": 30, "new < 25%": 0.25}.items():
+        found = outcome(text, some)
+        assert (found.met, found.readings[0].value) == (True, value)
+    assert not outcome("judged < 61%", some).met
 
 
 def test_unrefutable_rules_among_others_are_mentioned() -> None:

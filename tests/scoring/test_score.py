@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -150,7 +151,7 @@ def test_counts_beyond_any_machine_integer_are_exact() -> None:
 
 def test_a_denial_constraint_that_the_data_violate_is_warned_about() -> None:
     infos = (rule("a", denial=True), rule("b", kind="hard", denial=True), rule("c"))
-    results, _ = scored(*((info, counts(0, 3), counts(0, 1)) for info in infos))
+    results, _ = scored(*((replace(info, text="false <- p(X)"), counts(0, 3), counts(0, 1)) for info in infos))
     (warning,) = violated_denials(results)
     assert "`a`" in warning.message
     assert results[0].models["model"].score == Measure(1.0)

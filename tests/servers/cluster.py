@@ -15,6 +15,7 @@ from pathlib import Path
 import pyspark
 
 from rulescore.engines.spark.java import java_home
+from servers.own_folders import own_folder, record
 from servers.spark import SMALL
 from servers.spark_program import ENVIRONMENT
 
@@ -28,11 +29,11 @@ def connect_server() -> Iterator[str]:
     """The address of a Connect server."""
     port = free_port()
     settings = {**SMALL, "spark.connect.grpc.binding.address": "127.0.0.1", "spark.connect.grpc.binding.port": str(port)}
-    with tempfile.TemporaryDirectory(prefix="rulescore-connect-") as folder, java_home():
-        settings |= {"spark.local.dir": folder, "spark.sql.warehouse.dir": f"{folder}/warehouse"}
+    with own_folder("connect") as folder, java_home():
+        settings |= {"spark.local.dir": str(folder), "spark.sql.warehouse.dir": f"{folder}/warehouse"}
         flags = [part for name, value in settings.items() for part in ("--conf", f"{name}={value}")]
         server = "org.apache.spark.sql.connect.service.SparkConnectServer"
-        with running([HOME / "bin" / "spark-submit", "--class", server, *flags, "spark-internal"], Path(folder), port):
+        with running([HOME / "bin" / "spark-submit", "--class", server, *flags, "spark-internal"], folder, port):
             yield f"sc://127.0.0.1:{port}"
 
 
@@ -44,7 +45,7 @@ def standalone_master() -> Iterator[str]:
     address = f"spark://127.0.0.1:{port}"
     master = ["master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", str(shown)]
     with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="rulescore-cluster-")))
+        folder = stack.enter_context(own_folder("cluster"))
         stack.enter_context(java_home())
         stack.enter_context(running(_deploy(start, master), folder, port))
         own = free_port()
@@ -73,6 +74,7 @@ def running(command: list[object], folder: Path, port: int) -> Iterator[None]:
     with tempfile.TemporaryFile() as messages:
         environment = {**os.environ, **ENVIRONMENT, **LOCAL, "SPARK_LOCAL_DIRS": str(folder)}
         process = subprocess.Popen(list(map(str, command)), cwd=folder, env=environment, stdout=messages, stderr=messages)
+        record(folder, process.pid)
         try:
             _await(process, port)
             yield

@@ -19,6 +19,8 @@ from typing import Any
 
 import psycopg
 
+from servers.own_folders import SHORT, own_folder, record
+
 # No durability: what a test writes need not outlive a crash.
 SETTINGS = "-c listen_addresses='' -c fsync=off -c synchronous_commit=off -c full_page_writes=off"
 
@@ -51,6 +53,7 @@ class Server:
         log = ("-l", self.folder / "log")
         options = f"-k {self.folder} {SETTINGS}"
         _run(self.user, self.binaries / "pg_ctl", "-D", self.data, "-w", "-t", "60", *log, "-o", options, "start")
+        record(self.folder, int((self.data / "postmaster.pid").read_text().split()[0]))
 
     def stop(self, *, orderly: bool = False) -> None:
         """At once, as in a crash, or in order."""
@@ -60,8 +63,7 @@ class Server:
 @contextmanager
 def running_server() -> Iterator[Server]:
     """A server that is stopped and removed in the end."""
-    folder = Path(tempfile.mkdtemp(prefix="rulescore-pg-", dir="/tmp"))  # a socket's path has to be short
-    try:
+    with own_folder("pg", SHORT) as folder:
         server = _made(folder)
         server.start()
         try:
@@ -73,8 +75,6 @@ def running_server() -> Iterator[Server]:
             yield server
         finally:
             server.stop()
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _made(folder: Path) -> Server:

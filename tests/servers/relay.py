@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
 import socket
-import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from servers.own_folders import SHORT, own_folder
 from servers.postgres import Server
 
 _NAME = ".s.PGSQL.5432"
@@ -66,9 +65,7 @@ class Relay:
 
 @contextmanager
 def relayed(server: Server, word: bytes, *, hang_up: bool) -> Iterator[Relay]:
-    folder = Path(tempfile.mkdtemp(prefix="rulescore-relay-", dir="/tmp"))  # a socket's path has to be short
-    listener = socket.socket(socket.AF_UNIX)
-    try:
+    with own_folder("relay", SHORT) as folder, socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(folder / _NAME))
         listener.listen()
         relay = Relay(server, folder, word, hang_up)
@@ -77,7 +74,4 @@ def relayed(server: Server, word: bytes, *, hang_up: bool) -> Iterator[Relay]:
             yield relay
         finally:
             relay.close()
-    finally:
-        listener.shutdown(socket.SHUT_RDWR)
-        listener.close()
-        shutil.rmtree(folder)
+            listener.shutdown(socket.SHUT_RDWR)

@@ -13,6 +13,7 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from rulescore.engines.spark.java import java_home
+from servers.own_folders import own_folder, record
 from servers.spark_program import JAVA_OPTIONS
 
 SMALL = {
@@ -41,12 +42,13 @@ SMALL = {
 
 @contextmanager
 def running_session() -> Iterator[SparkSession]:
-    with tempfile.TemporaryDirectory(prefix="rulescore-spark-") as folder:
+    with own_folder("spark") as folder:
         conf = SparkConf(loadDefaults=False)
-        for name, value in {**SMALL, "spark.local.dir": folder, "spark.sql.warehouse.dir": f"{folder}/warehouse"}.items():
+        for name, value in {**SMALL, "spark.local.dir": str(folder), "spark.sql.warehouse.dir": f"{folder}/warehouse"}.items():
             conf.set(name, value)
         with java_home(), tempfile.TemporaryFile() as messages:
             gateway = launch_gateway(conf, {"stdout": messages, "stderr": messages})
+        record(folder, gateway.proc.pid)
         context = SparkContext(conf=conf, gateway=gateway)
         try:
             yield SparkSession(context)

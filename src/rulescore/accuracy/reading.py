@@ -208,13 +208,19 @@ def _numbers(values: Values) -> tuple[dict[tuple[str, ...], float], str | None]:
 
 def _classes(values: Values) -> dict[tuple[str, ...], Any]:
     """A class that one file has as text and another as a number or a boolean is one class."""
-    return {key: _class(value) for key, value in values.items()}
+    return {key: classified(value) for key, value in values.items()}
 
 
-def _class(value: object) -> str:
+def classified(value: object) -> str:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def classes_of(table: KeyedTable, truth: TableTruth, options: HeldOut) -> dict[tuple[str, ...], str]:
+    """The true classes of a table's hidden rows, by their keys; none if the target is measured by distance."""
+    labels = _labels(table, truth)
+    return _classes(labels) if (options.task or _task(labels)) is ValueTask.CLASSIFICATION else {}
 
 
 def _labels(table: KeyedTable, truth: TableTruth) -> Values:

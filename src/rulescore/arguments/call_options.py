@@ -34,6 +34,7 @@ class AuditOptions(TypedDict, total=False):
     roles: str | Iterable[str] | None
     weights: Mapping[str, float] | None
     kinds: Mapping[str, str] | None
+    hard_needs: int
     top_k: int | str | None
     engine: object
     memory_limit: str | None
@@ -51,7 +52,13 @@ class ScoreOptions(AuditOptions, total=False):
     truth: object
 
 
-_DEFAULTS: ScoreOptions = {"sql_rules": (), "convention": "definition", "engine": "duckdb", "allow_unrefutable": False}
+_DEFAULTS: ScoreOptions = {
+    "sql_rules": (),
+    "convention": "definition",
+    "hard_needs": 1,
+    "engine": "duckdb",
+    "allow_unrefutable": False,
+}
 """The defaults other than None."""
 
 

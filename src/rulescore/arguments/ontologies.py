@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +18,7 @@ from rulescore.language.sources import RuleChoice, RuleSource
 from rulescore.readers.files import InputFile, Opening, is_folder
 from rulescore.readers.lines import open_bytes
 from rulescore.readers.rdf import RDF_ENDINGS, SYNTAXES, syntax_problem
-from rulescore.readers.tools.rdf import Syntax, faults, statements
+from rulescore.readers.tools.rdf import Syntax, TermError, faults, statements
 
 if TYPE_CHECKING:
     import pyoxigraph
@@ -35,13 +37,17 @@ def ontology_source(path: Path, choice: RuleChoice) -> RuleSource:
         raise InputError(Diagnostic("E302", f"`{path}` is a folder", helps=("name one file",)))
     syntax = SYNTAXES[RDF_ENDINGS[_ending(path)]]
     with InputFile(path).opened() as opening:
-        found = read_ontology(_triples(opening, syntax, str(path)))
+        triples = tuple(_triples(opening, syntax, str(path)))
+        reader = opening.reader()
+        digest = (hashlib.file_digest(reader, "sha256").hexdigest(), reader.tell())
+    found = read_ontology(triples)
     if not found.program.rules and not found.left_out:
         notes = ("axioms of OWL and shapes of SHACL are rules; facts are given as `--facts`",)
         raise InputError(Diagnostic("E382", f"`{path}` has no axioms and no shapes", notes=notes))
     told = (_left_out(path, found.left_out),) if found.left_out else ()
     text = print_program(found.program)
-    return RuleSource(str(path), text, converted=True, told=told, format=FormatName.RULESCORE, choice=choice)
+    source = RuleSource(str(path), text, converted=True, told=told, format=FormatName.RULESCORE, choice=choice)
+    return replace(source, digest=digest, triples=triples)
 
 
 def _ending(path: Path) -> str:
@@ -53,7 +59,7 @@ def _triples(opening: Opening, syntax: Syntax, origin: str) -> Iterator[Triple]:
         with open_bytes(opening, origin) as raw:
             for quad in statements(raw, syntax):
                 yield _node(quad.subject), quad.predicate.value, _node(quad.object)
-    except SyntaxError:
+    except (SyntaxError, TermError):
         with open_bytes(opening, origin) as raw:
             raise InputError(syntax_problem(one, syntax, origin) for one in faults(raw, syntax, lambda quad: None)) from None
 

@@ -295,6 +295,8 @@ def _refutation_statements(section: RefutationSection) -> Iterator[str]:
         yield print_statement(Closed(None if predicate == "*" else predicate))
     for text in section.functional:
         yield _statement("functional", text)
+    for text in section.pca:
+        yield _statement("pca", text)
     for text in section.refute:
         yield _statement("refute", text)
 

@@ -11,7 +11,7 @@ from rulescore.arguments.checking import Placer, checked
 from rulescore.arguments.sections import ProjectSections
 from rulescore.arguments.toml_places import TomlPlaces
 from rulescore.errors import Diagnostic, InputError, Place
-from rulescore.readers.files import is_device
+from rulescore.readers.files import is_device, is_pipe
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +34,12 @@ def read_project(path: Path) -> ProjectFile:
     """Reads a project file once. All problems of its keys are raised together."""
     raw = _read(path)
     text = _decoded(path, raw)
-    document = _parse(path, text)
     problems: list[Diagnostic] = []
     places = TomlPlaces(str(path), text)
-    sections = checked(ProjectSections, document, problems, places.place)
+    try:
+        sections = checked(ProjectSections, _parse(path, text), problems, places.place)
+    except RecursionError:
+        raise InputError(Diagnostic("E403", "the project file nests its values too deeply", Place(str(path)))) from None
     if sections is None:
         raise InputError(problems)
     return ProjectFile(path, raw, text, sections, places.place)
@@ -45,8 +47,9 @@ def read_project(path: Path) -> ProjectFile:
 
 def _read(path: Path) -> bytes:
     try:
-        if is_device(path):
-            raise InputError(Diagnostic("E405", f"`{path}` is a device, not a project file"))
+        if is_device(path) or is_pipe(path):
+            kind = "device" if is_device(path) else "pipe"
+            raise InputError(Diagnostic("E405", f"`{path}` is a {kind}, not a project file"))
         return path.read_bytes()
     except (OSError, ValueError) as error:
         message = f"the project file `{path}` cannot be read: {(getattr(error, 'strerror', None) or str(error)).lower()}"
@@ -62,7 +65,14 @@ def _decoded(path: Path, raw: bytes) -> str:
         raise InputError(Diagnostic("E405", "the project file is not UTF-8", Place(str(path)), helps=helps)) from None
 
 
+# Each dot makes a table within a table, and the parser remembers all of them.
+_DEEP_KEY = re.compile(r"(?<![\w\"'-])(?:[\w\"'-]++[ \t]*+\.[ \t]*+){51}")
+
+
 def _parse(path: Path, text: str) -> dict[str, object]:
+    if (deep := _DEEP_KEY.search(text)) is not None:
+        place = Place(str(path), text.count("\n", 0, deep.start()) + 1)
+        raise InputError(Diagnostic("E403", "a key has more than 50 dots", place))
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

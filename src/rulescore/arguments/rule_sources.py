@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import io
+import os
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
@@ -19,7 +21,7 @@ from rulescore.language.names import TEXT_NAME
 from rulescore.language.printer import print_program, print_statement
 from rulescore.language.sources import EVERY_RULE, RuleChoice, RuleSource
 from rulescore.language.syntax import Program, Statement
-from rulescore.readers.files import STANDARD_INPUT, chunks, is_device, standard_input
+from rulescore.readers.files import STANDARD_INPUT, changed, chunks, is_device, is_pipe, standard_input, version_of
 from rulescore.setting.request import chosen
 from rulescore.values.keys import has_lone_surrogate
 
@@ -57,6 +59,7 @@ RulesLike = str | Path | RuleText | RuleFile | Program | Statement | Iterable["R
 """A rule file, rule text, syntax trees, or several of these."""
 
 _GZIP = b"\x1f\x8b"
+_MOST_UNPACKED = 100 * 10**6
 _ARROWS = ("<-", ":-", "←")
 
 
@@ -85,10 +88,14 @@ def _read(path: Path, form: FormatName | None = None, choice: RuleChoice = EVERY
         if not piped and is_device(path):
             raise InputError(Diagnostic("E406", f"`{path}` is a device, not a rule file"))
         with nullcontext(standard_input()) if piped else path.open("rb") as file:
+            before = None if is_pipe(path) else version_of(path, os.fstat(file.fileno()))
             found = b"".join(chunks(file))
-        raw = gzip.decompress(found) if found.startswith(_GZIP) else found
+            if before is not None and version_of(path, os.fstat(file.fileno())) != before:
+                raise changed(path)
+        raw = _unpacked(path, found) if found.startswith(_GZIP) else found
         text = io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8-sig").read()
-        return RuleSource(str(path), text, None if piped else path.parent, format=form, choice=choice)
+        digest = (hashlib.sha256(found).hexdigest(), len(found))
+        return RuleSource(str(path), text, None if piped else path.parent, format=form, choice=choice, digest=digest)
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         helps = ("save the file as UTF-8",)
@@ -98,6 +105,16 @@ def _read(path: Path, form: FormatName | None = None, choice: RuleChoice = EVERY
     except (OSError, ValueError, EOFError, zlib.error) as error:
         reason = (getattr(error, "strerror", None) or str(error)).lower()
         raise InputError(Diagnostic("E406", f"the rule file `{path}` cannot be read: {reason}")) from None
+
+
+def _unpacked(path: Path, packed: bytes) -> bytes:
+    """The content of a compressed file. A small file may unpack to more than fits into memory, or than we read in an hour."""
+    with gzip.GzipFile(fileobj=io.BytesIO(packed)) as file:
+        raw = file.read(_MOST_UNPACKED + 1)
+    if len(raw) > _MOST_UNPACKED:
+        message = f"the rule file `{path}` unpacks to more than {_MOST_UNPACKED // 10**6} MB"
+        raise InputError(Diagnostic("E406", message, helps=("unpack it, and choose the rules that are needed",)))
+    return raw
 
 
 def _read_file(file: RuleFile) -> RuleSource:

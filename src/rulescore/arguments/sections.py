@@ -234,6 +234,7 @@ class RefutationSection(Section):
     extract_incompatible: bool = False
     closed: Annotated[list[str], BeforeValidator(_listed)] = []
     functional: list[str] = []
+    pca: Annotated[list[str], BeforeValidator(_listed)] = []
     refute: list[str] = []
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import pyarrow as pa
 
@@ -16,7 +16,7 @@ from rulescore.errors import Diagnostic, InputError, Place, Source, attempt, mea
 from rulescore.language.attributes import parse_condition, parse_expression
 from rulescore.readers.aligned import aligned_ids, labelled_ids, mask_of, masked_ids, plain_values, refuse_table_of_values
 from rulescore.readers.arrays import array_values, is_array_file
-from rulescore.readers.files import is_pipe
+from rulescore.readers.files import InputFile, is_pipe
 from rulescore.readers.frames import column_values, is_frame, refuse_half_zoned, series_index, with_index
 from rulescore.readers.sources import file_format
 from rulescore.readers.table_rows import file_rows, frame_rows, value_type
@@ -170,7 +170,7 @@ class _Description:
                 return None  # E332 says what is missing.
             case mask if isinstance(rows, RowStream) and not self._of_truth_values(rows) and (chosen_rows := mask_of(mask)):
                 ids = masked_ids(self._name, _names(self._table.key), rows, chosen_rows, series_index(mask))
-                return HiddenIds(frame_rows(ids, f"<hidden rows of {self._name}>"))
+                return HiddenIds(replace(frame_rows(ids, f"<hidden rows of {self._name}>"), text=rows.text), masked=True)
             case ids:
                 return HiddenIds(_ids(ids, _names(self._table.key), f"<hidden rows of {self._name}>"))
 
@@ -230,7 +230,9 @@ def table_predictions(
     be in a file of NumPy."""
     if isinstance(what, str | Path) and (form is FileFormat.NUMPY or (form is None and is_array_file(what))):
         file_format(Path(what), FileFormat.NUMPY)
-        what, origin = array_values(Path(what)), str(what)
+        file = InputFile(Path(what))
+        found = table_predictions(table, array_values(file), str(what))
+        return replace(found, rows=replace(cast(RowStream, found.rows), version=file.version))
     refuse_table_of_values(what, origin)
     if (pairs := _ids_and_values(what, table, origin)) is not None:
         ids, values = pairs
@@ -238,7 +240,9 @@ def table_predictions(
     elif (plain := plain_values(what)) is not None:
         rows, places = aligned_ids(table, len(plain), origin)
         values = plain if places is None else [plain[place] for place in places]
-        what = rows.append_column(PREDICTION, _array(values, origin))
+        stream = frame_rows(rows.append_column(PREDICTION, _array(values, origin)), origin)
+        # Ids that we took from a text file are read like those of one.
+        return TablePredictions(table.name, replace(stream, text=table.rows.text if isinstance(table.rows, RowStream) else None))
     return TablePredictions(table.name, rows_of(what, origin, delimiter=delimiter, form=form, predictions=True))
 
 

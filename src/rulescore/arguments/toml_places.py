@@ -12,6 +12,10 @@ from rulescore.errors import Place
 Path = tuple[str | int, ...]
 
 
+# The last line of a statement of several lines: it ends a list, a table or a text, and a comment may follow.
+_ENDS = re.compile(r"[]}\"'][ \t]*(?:#.*)?\Z")
+
+
 class TomlPlaces:
     """Places of keys, found statement by statement, and only when there is something to report."""
 
@@ -19,16 +23,18 @@ class TomlPlaces:
         self._name = name
         self._lines = text.split("\n")
         self._places: dict[Path, tuple[int, int, int]] | None = None
+        self._beginnings: set[Path] = set()
 
     def place(self, location: Path) -> Place:
         """The place of the longest part of a location that is a key; we skip numbers that a short form left out."""
         if self._places is None:
             self._places = dict(self._keys())
+            self._beginnings = {path[:end] for path in self._places for end in range(1, len(path) + 1)}
         best: tuple[int, int, int] | None = None
         reached: Path = ()
         for part in location:
             longer = (*reached, part)
-            if any(known[: len(longer)] == longer for known in self._places):
+            if longer in self._beginnings:
                 reached = longer
                 best = self._places.get(reached, best)
         if best is None:
@@ -53,6 +59,8 @@ class TomlPlaces:
     def _statement(self, start: int) -> tuple[int, dict[str, Any]]:
         """The end of the statement that begins at a line, and what it says: as many lines as make it complete."""
         for end in range(start + 1, len(self._lines) + 1):
+            if end > start + 1 and not _ENDS.search(self._lines[end - 1]):
+                continue
             try:
                 return end, tomllib.loads("\n".join(self._lines[start:end]))
             except tomllib.TOMLDecodeError:

@@ -139,7 +139,7 @@ def remembered() -> dict[str, str]:
         return {}
     try:
         found = json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(_no_memory(path, error)) from error
     if not isinstance(found, dict) or not all(isinstance(one, str) for one in found.values()):
         raise InputError(_no_memory(path, "it is not what this program writes there"))

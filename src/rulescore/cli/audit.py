@@ -118,6 +118,7 @@ def audit(
     from rulescore.reporting.audit import audit_listing
     from rulescore.reporting.files import require_absent, write_listing
     from rulescore.reporting.folder import refuse_unswappable
+    from rulescore.reporting.tables import with_types
 
     _refuse_combinations(explain=explain, grid=tolerances is not None)
     chosen = load(choice, COUNTING)
@@ -135,6 +136,7 @@ def audit(
         else:
             evaluation = session.audit()
             listing = audit_listing(evaluation.rule_results, wanted, Order(sort), reverse=reverse, limit=limit)
+            listing = with_types(listing, evaluation.summary.tables)
             warnings = evaluation.warnings
     show(listing, form)
     show_folded(warnings, quiet=quiet, where="`rulescore check`")

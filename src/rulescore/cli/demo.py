@@ -74,13 +74,13 @@ def _show_kinship(found: Demo) -> None:
         "gender-blind: if it is wrong, it names the uncle for the aunt, the son for the daughter",
         "reckless: if it is wrong, it names anybody at all",
     )
-    models, rules = short_listings(found.kinship, _accuracy(found))
+    models, rules, _ = short_listings(found.kinship, _accuracy(found))
     _show(models)
     _say(_lesson(found))
     _show(rules)
     _say(
         "A hard rule is one that the observed facts never violate. A soft rule has exceptions: some of the widowed married a "
-        "brother or a sister of the one they lost. `rulescore score` prints these two tables for your own data."
+        "brother or a sister of the one they lost. `rulescore score` prints these tables for your own data."
     )
 
 

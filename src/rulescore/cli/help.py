@@ -10,7 +10,7 @@ _GROUPS = {
     "Data": "project project_option result trust facts facts_format test valid mined delimiter header negatives predictions "
     "predictions_format top_k truth domains rules source rules_format "
     "min_confidence min_support max_length head weigh_by",
-    "Counting": "convention distinct_variables roles allow_unrefutable tolerances",
+    "Counting": "convention distinct_variables roles hard_needs allow_unrefutable tolerances",
     "Filters": "flag no_flag min_evaluable rate name tag kind predicate rule model models dataset prediction at_most min_expected",
     "Engine": "engine memory_limit jar memory threads seconds answers more spill_folder timeout log_sql schema",
 }

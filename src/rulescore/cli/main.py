@@ -31,7 +31,7 @@ from rulescore.cli.reproduce import reproduce
 from rulescore.cli.rules import rules
 from rulescore.cli.score import score
 from rulescore.cli.sql import sql
-from rulescore.cli.stopping import TerminalClosed, Terminated, stop_on_signals
+from rulescore.cli.stopping import TerminalClosed, Terminated, interruption, stop_on_signals
 from rulescore.cli.streams import abandon_stdout, prepare_stdout
 from rulescore.cli.trust import trust
 from rulescore.cli.violations import violations
@@ -71,10 +71,14 @@ class Closing(Failure):
 
 class CommandLine(click.Group):
     def make_context(self, *given: Any, **more: Any) -> click.Context:
-        with _without_passwords():
+        with _hearing_signals(), _without_passwords():
             return super().make_context(*given, **more)
 
     def invoke(self, ctx: click.Context) -> Any:
+        with _hearing_signals():
+            return self._invoke(ctx)
+
+    def _invoke(self, ctx: click.Context) -> Any:
         try:
             with _without_passwords(), shown_on_terminal(), warning(lambda problem: _warn(ctx, problem)):
                 refuse_little_room("the libraries need", _LIBRARIES)
@@ -85,14 +89,25 @@ class CommandLine(click.Group):
             raise Failure(_told(error, quiet=is_quiet(ctx))) from error
         except RulescoreError as error:
             raise Failure(str(error)) from error
-        except Terminated as error:
-            raise Termination("terminated") from error
-        except TerminalClosed as error:
-            raise Closing("the terminal was closed") from error
-        except KeyboardInterrupt as error:
-            raise Interruption("interrupted") from error
         except MemoryError as error:
             raise EngineFailure("error: this process ran out of memory") from error
+
+
+@contextmanager
+def _hearing_signals() -> Iterator[None]:
+    """Context manager: a signal ends the program with its code, even if it comes to us as an error of another kind."""
+    try:
+        yield
+    except BaseException as error:
+        match interruption(error):
+            case Terminated():
+                raise Termination("terminated") from error
+            case TerminalClosed():
+                raise Closing("the terminal was closed") from error
+            case KeyboardInterrupt():
+                raise Interruption("interrupted") from error
+            case None:
+                raise
 
 
 def _warn(ctx: click.Context, problem: Diagnostic) -> None:

@@ -113,6 +113,12 @@ class SettingChoice:
     roles: str | None = _option(
         "scoring", "Roles in which predictions count: body, head, refuter. [default: the convention's]", metavar="ROLE,…"
     )
+    hard_needs: int | None = _option(
+        "scoring",
+        "Rules that the data never break are hard only with N evaluable groundings. [default: 1]",
+        type=_whole(AT_LEAST_ONE),
+        metavar="N",
+    )
     engine: str | None = _option("engine", "The database that counts. [default: duckdb]", metavar="URL")
     memory_limit: str | None = _option(
         "engine",

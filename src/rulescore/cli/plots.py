@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING
 import click
 
 from rulescore.cli.output import show_written, tell
+from rulescore.engines.memory import refuse_little_room
 
 if TYPE_CHECKING:
     from rulescore.reporting.plots.figures import WrittenFigures
     from rulescore.scoring.curve import CurveOver
     from rulescore.scoring.evaluation import Evaluation
+
+# The addresses that V8 reserves, which runs Vega inside vl-convert.
+_FIGURES = 70 * 10**9
 
 
 def refuse_folders(results: Path | None, plots: Path | None) -> None:
@@ -23,16 +27,23 @@ def refuse_folders(results: Path | None, plots: Path | None) -> None:
         refuse_unswappable(folder)
     if plots is None:
         return
-    import rulescore.reporting.plots  # noqa: F401
-
+    refuse_undrawable()
     if results is not None and _is_within(results, plots):
         message = "the folder of results and the folder of figures lie one inside the other, and we replace each as a whole"
         raise click.UsageError(f"{message}; give one folder for both, or two side by side")
 
 
+def refuse_undrawable() -> None:
+    """Raises an error if the package that draws is missing, or would end this process for want of addresses."""
+    import rulescore.reporting.plots  # noqa: F401
+
+    refuse_little_room("figures need", _FIGURES)
+
+
 def draw(evaluation: Evaluation, folder: Path, *, quiet: bool) -> None:
     from rulescore.reporting.plots.figures import write_figures
 
+    refuse_undrawable()
     written = write_figures(evaluation, folder)
     _tell(written, {**written.left_out, "curve": "`--curve --plots` draws it"}, quiet=quiet)
 
@@ -40,6 +51,7 @@ def draw(evaluation: Evaluation, folder: Path, *, quiet: bool) -> None:
 def draw_curve(evaluation: Evaluation, folder: Path, over: CurveOver, *, quiet: bool) -> None:
     from rulescore.reporting.plots.figures import write_curve
 
+    refuse_undrawable()
     written = write_curve(evaluation, folder, over)
     _tell(written, written.left_out, quiet=quiet)
 

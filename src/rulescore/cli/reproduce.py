@@ -10,6 +10,7 @@ import click
 from rulescore.cli.help import Command
 from rulescore.cli.options import format_option, is_for_spreadsheets, quiet_option
 from rulescore.cli.output import appearance, put, show_written
+from rulescore.cli.plots import refuse_undrawable
 from rulescore.reporting.format import Format
 
 if TYPE_CHECKING:
@@ -49,8 +50,7 @@ def reproduce(experiment: str, form: str, output: Path | None, plots: Path | Non
     from rulescore.reproduction.rendering import render
 
     if plots is not None:
-        # Fails before we count, if the package that draws is not installed.
-        import rulescore.reporting.plots  # noqa: F401
+        refuse_undrawable()
     found = run(experiment)
     look = appearance()
     text = render(found, Format(form), look, spreadsheet=is_for_spreadsheets(click.get_current_context()))

@@ -41,7 +41,7 @@ class Chosen:
 
 
 LOOKING = frozenset({Deed.SQL, Deed.ENGINE, Deed.DATABASE, Deed.SPILL})
-"""What commands do that look at rules and data and count nothing: no function is called."""
+"""What commands do that look at rules and data and score nothing: no function is called."""
 COUNTING = LOOKING | {Deed.CODE}
 WRITING = COUNTING | {Deed.OUTPUT}
 DRAWING = WRITING | {Deed.PLOTS}
@@ -221,6 +221,7 @@ def _made(choice: SettingChoice) -> Setting:
         convention=choice.convention or Convention.DEFINITION,
         distinct_variables=choice.distinct_variables,
         roles=None if choice.roles is None else [name.strip() for name in choice.roles.split(",")],
+        hard_needs=_given(choice.hard_needs, 1),
         allow_unrefutable=bool(choice.allow_unrefutable),
         memory_limit=choice.memory_limit,
         threads=choice.threads,

@@ -28,6 +28,13 @@ def stop_on_signals() -> None:
             signal.signal(number, lambda number, frame: _stop(number, next(signals)))
 
 
+def interruption(error: BaseException | None) -> KeyboardInterrupt | None:
+    """The signal behind an error: if it comes while a class is being made, Python 3.11 raises a RuntimeError in its place."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error
+
+
 def _stop(number: int, times: int) -> None:
     if times > _PATIENCE:
         os._exit(128 + number)

@@ -69,6 +69,7 @@ def violations(
     from rulescore.language.parser import parse_atom
     from rulescore.reporting.files import require_absent
     from rulescore.reporting.findings import violation_counts_listing, violations_listing
+    from rulescore.reporting.tables import with_types
     from rulescore.reporting.violations import count_table, violation_table
 
     if output is not None:
@@ -88,10 +89,10 @@ def violations(
             counts = session.violation_counts(by, rule=rule, model=source)
             total = session.violations(rule=rule, model=source, limit=0).total
             found = count_table(by, counts, session.prediction_keys, total, most)
-            listing = violation_counts_listing(by, counts, total, most)
+            listing = with_types(violation_counts_listing(by, counts, total, most), session.summary.tables)
         else:
             rows = session.violations(rule=rule, model=source, prediction=atom, limit=most, sample=sample, seed=seed)
-            found, listing = violation_table(rows), violations_listing(rows)
+            found, listing = violation_table(rows), with_types(violations_listing(rows), session.summary.tables)
         warnings = session.warnings
     if output is not None:
         _write(found, output, by)

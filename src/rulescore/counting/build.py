@@ -13,6 +13,7 @@ from rulescore.engines.base import Engine
 from rulescore.errors import Diagnostic, are_errors
 from rulescore.language.syntax import Program, Rule
 from rulescore.loading.facts import Loaded
+from rulescore.loading.ordered_texts import ordered_texts
 from rulescore.loading.relations import fact_relations, table_relations
 from rulescore.loading.tables.loaded import LoadedTable
 from rulescore.logic import conventions
@@ -35,7 +36,7 @@ from rulescore.logic.tolerances import (
 )
 from rulescore.logic.usage import used_attributes
 from rulescore.setting.model import Setting, SqlRule
-from rulescore.sql.build import column, named, select, table
+from rulescore.sql.build import argument, column, named, select, table
 from rulescore.sql.sql_rules import relations_named, words
 from rulescore.sql.values import inexact_integer
 
@@ -72,19 +73,25 @@ class Resolution:
             self.engine,
             schema,
             {},
-            RegisteredAnswers(self.engine, self.setting.functions),
+            RegisteredAnswers(self.engine, self.setting.functions, self.setting.engine.timeout),
             titles=titles,
             distinct_variables=conventions.distinct_variables(options),
             roles=conventions.roles(options),
             sorting=sorting,
         )
+        declared_text = self._declared_text()
         for number, rule in enumerate(self.program.rules):
             if number not in self.fast:
                 look_at_the_clock()
-                found.update(dict.fromkeys(_resolve(formulas, number, rule, declared)))
+                found.update(dict.fromkeys(_resolve(formulas, number, rule, declared, declared_text)))
         known = set(problems)
         problems.extend(one for one in found if one not in known)
         return formulas
+
+    def _declared_text(self) -> set[tuple[str, str]]:
+        """The columns of text whose values have the type of their source, or that a user declares."""
+        facts = {(predicate, argument(number)) for predicate, number in self.loaded.declared_text}
+        return facts | {(name, one) for name, table in self.tables.items() for one in table.columns if one not in table.inferred}
 
     def _schema(self, declared: Declared) -> Schema:
         others = [rule for number, rule in enumerate(self.program.rules) if number not in self.fast]
@@ -96,14 +103,20 @@ class Resolution:
         return Schema(facts | table_relations(self.tables), inexact)
 
 
-def _resolve(formulas: Formulas, number: int, rule: Rule, declared: Declared) -> list[Diagnostic]:
-    """Resolve a rule. If its tolerance comes from the data, replace that by a number first."""
+def _resolve(
+    formulas: Formulas, number: int, rule: Rule, declared: Declared, declared_text: Collection[tuple[str, str]]
+) -> list[Diagnostic]:
+    """Resolve a rule. If its tolerance comes from the data, replace that by a number first. `declared_text`: the columns that the
+    user declares to be text."""
     wanted = data_tolerance(rule)
     if wanted is not None:
         return _resolve_with_tolerance(formulas, number, rule, declared, wanted)
     problems: list[Diagnostic] = []
     formulas.rules[number] = found = formula(rule, formulas.schema, declared, problems)
-    return problems if are_errors(problems) else [*problems, *_inexact_integers(formulas.engine, formulas.schema, found)]
+    if are_errors(problems):
+        return problems
+    problems += ordered_texts(formulas.engine, formulas.schema, found, declared_text)
+    return [*problems, *_inexact_integers(formulas.engine, formulas.schema, found)]
 
 
 def _resolve_with_tolerance(

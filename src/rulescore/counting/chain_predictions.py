@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from math import ceil
 
 import pyarrow as pa
@@ -22,7 +22,8 @@ from rulescore.sql.horn.chains import Piece
 from rulescore.sql.horn.context import HornContext
 
 _Literals = tuple[int, ...]
-_Atoms = tuple[int, ...]
+_Span = tuple[int, int, int]
+"""A body, and the first and last atom in it that a prediction fills."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,16 +61,24 @@ def statements(
     """The statements that count a group of chains with predictions in the body and at the head."""
     ways = [chains.literals(loaded, group, body) for body in range(len(group.bodies))]
     length = len(group.shape.atoms)
-    sets = _sets(ways, loaded.stride, alone=context.appendix or context.distinct_variables)
+    distinct = context.distinct_variables
+    spans = _places(ways, loaded.stride, alone=context.appendix or distinct)
     halves: dict[_Literals, int] = {}
-    seats = list(_seats(ways, sets, halves, loaded.stride))
-    _load(engine, half_sql.chain_table(number), _chain_rows(ways))
+
+    def half(literals: _Literals) -> int:
+        return halves.setdefault(literals, len(halves)) if literals else half_sql.NOTHING
+
+    seats = list(_seats(ways, spans, half, loaded.stride))
+    _load(engine, half_sql.place_table(number), _place_rows(ways))
+    _load(engine, half_sql.jump_table(number), _jump_rows(ways, spans, half))
     _load(engine, half_sql.half_table(number), _half_rows(halves, loaded.stride))
     _load(engine, half_sql.part_table(number), _part_rows(halves))
     _load(engine, half_sql.seat_table(number), _seat_rows(seats))
+    engine.run(drop(half_sql.span_table(number)))
+    engine.run(sql.create_spans(number, length, _most_filled(spans), distinct=distinct), as_written=True)
     engine.run(drop(half_sql.paths_table(number)))
-    engine.run(half_sql.create_paths(number, length, sets, distinct=context.distinct_variables), as_written=True)
-    rows = engine.query(half_sql.sizes(number, sets, distinct=context.distinct_variables), as_written=True)
+    engine.run(half_sql.create_paths(number, length, distinct=distinct), as_written=True)
+    rows = engine.query(half_sql.sizes(number, distinct=distinct), as_written=True)
     paths = {(bool(row["at_head"]), row["far"]): row["n"] for row in rows.to_pylist()} | {(False, half_sql.NOTHING): 0.0}
     possible = [replace(seat, paths=paths[seat.key]) for seat in seats if seat.key in paths]
     inside = _in_pieces([seat for seat in possible if not seat.at_head], 0)
@@ -78,7 +87,7 @@ def statements(
     # By the definition, a prediction in the body counts without the body's role if it also plays another role that counts.
     keep = None if Role.BODY in roles else [role for role in (Role.HEAD, Role.REFUTER) if role in roles]
     for piece in _slices(inside) if keep is None or not context.appendix else ():
-        counts = sql.body_counts(number, length, sets, piece, context, keep=keep, heads=Role.HEAD in roles)
+        counts = sql.body_counts(number, length, piece, context, keep=keep, heads=Role.HEAD in roles)
         yield "prediction in the body", counts.keeping_order()
     if Role.HEAD in roles:
         for piece in _slices(at_head):
@@ -90,42 +99,37 @@ def _load(engine: Engine, table: str, rows: pa.Table) -> None:
     engine.load(table, rows)
 
 
-def _sets(ways: Sequence[_Literals], stride: int, *, alone: bool) -> list[_Atoms]:
-    """The sets of atoms that one prediction can fill together in some body."""
-    length = len(ways[0])
-    found: list[_Atoms] = [(i,) for i in range(length)]
-    if alone:
-        return found
-    predicates = {tuple(literal // stride for literal in way) for way in ways}
-    for size in range(2, length + 1):
-        for atoms in combinations(range(length), size):
-            if any(len({body[i] for i in atoms}) == 1 for body in predicates):
-                found.append(atoms)
-    return found
-
-
 def _turned(way: Sequence[int], stride: int) -> _Literals:
     return tuple(literal + 1 - 2 * (literal % stride) for literal in reversed(way))
 
 
-def _seats(ways: Sequence[_Literals], sets: Sequence[_Atoms], halves: dict[_Literals, int], stride: int) -> Iterator[_Seat]:
-    spans = sorted({(atoms[0], atoms[-1]) for atoms in sets})
+def _places(ways: Sequence[_Literals], stride: int, *, alone: bool) -> list[_Span]:
+    """From which atom to which one prediction can stand in bodies."""
+    return [
+        (body, first, last)
+        for body, way in enumerate(ways)
+        for first in range(len(way))
+        for last in range(first, first + 1 if alone else len(way))
+        if way[first] // stride == way[last] // stride
+    ]
 
-    def half(literals: _Literals) -> int:
-        return halves.setdefault(literals, len(halves)) if literals else half_sql.NOTHING
 
+def _most_filled(spans: Sequence[_Span]) -> int:
+    """How many atoms of a body one prediction can fill: it stands from each of them to the last."""
+    return max(Counter((body, last) for body, _, last in spans).values())
+
+
+def _seats(ways: Sequence[_Literals], spans: Sequence[_Span], half: Callable[[_Literals], int], stride: int) -> Iterator[_Seat]:
     for body, way in enumerate(ways):
         back = _turned(way, stride)
         yield _Seat(body, half_sql.AT_HEAD, half_sql.AT_HEAD, False, half(back), half(way))
         yield _Seat(body, half_sql.AT_HEAD, half_sql.AT_HEAD, True, half(way), half(back))
-        for first, last in spans:
-            if way[first] // stride != way[last] // stride:
-                continue
-            left, right = half(_turned(way[:first], stride)), half(way[last + 1 :])
-            if right != half_sql.NOTHING or left == half_sql.NOTHING:
-                yield _Seat(body, first, last, False, left, right)
-            if left != half_sql.NOTHING:
-                yield _Seat(body, first, last, True, right, left)
+    for body, first, last in spans:
+        left, right = half(_turned(ways[body][:first], stride)), half(ways[body][last + 1 :])
+        if right != half_sql.NOTHING or left == half_sql.NOTHING:
+            yield _Seat(body, first, last, False, left, right)
+        if left != half_sql.NOTHING:
+            yield _Seat(body, first, last, True, right, left)
 
 
 def _in_pieces(seats: Sequence[_Seat], beginning: int) -> list[list[_Seat]]:
@@ -150,9 +154,22 @@ def _slices(pieces: Sequence[Sequence[_Seat]]) -> Iterator[Piece]:
             yield Piece(seats[0].piece, remainder, divisor)
 
 
-def _chain_rows(ways: Sequence[_Literals]) -> pa.Table:
-    columns = {f"l{i}": [way[i] for way in ways] for i in range(len(ways[0]))}
-    return integer_columns({"body": list(range(len(ways))), **columns})
+def _place_rows(ways: Sequence[_Literals]) -> pa.Table:
+    rows = [(body, place, literal) for body, way in enumerate(ways) for place, literal in enumerate(way)]
+    return _rows(("body", "place", "literal"), rows)
+
+
+def _jump_rows(ways: Sequence[_Literals], spans: Sequence[_Span], half: Callable[[_Literals], int]) -> pa.Table:
+    rows = [
+        (body, first, last, ways[body][first], ways[body][last], half(ways[body][first + 1 : last]))
+        for body, first, last in spans
+        if first < last
+    ]
+    return _rows(("body", "first", "last", "from_literal", "to_literal", "far"), rows)
+
+
+def _rows(fields: Sequence[str], rows: Sequence[tuple[int, ...]]) -> pa.Table:
+    return integer_columns({field: [row[index] for row in rows] for index, field in enumerate(fields)})
 
 
 def _half_rows(halves: dict[_Literals, int], stride: int) -> pa.Table:
@@ -170,6 +187,7 @@ def _half_rows(halves: dict[_Literals, int], stride: int) -> pa.Table:
             "is_tail": [int(half in tails) for half in halves],
             "start": [starts[half[:-1]] for half in halves],
             "literal": [half[-1] for half in halves],
+            "before": [half[-2] if len(half) > 1 else half_sql.NOTHING for half in halves],
             "back": [_turned(half[-1:], stride)[0] for half in halves],
         }
     )

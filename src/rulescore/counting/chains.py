@@ -17,7 +17,7 @@ from rulescore.sql.horn import chains as chain_sql
 from rulescore.sql.horn.context import HornContext
 
 MOST_PATHS = 10_000_000
-"""How many paths one statement walks before it adds up the paths with equal ends."""
+"""How many rows one statement walks: paths, added up by their ends."""
 
 _Literals = tuple[int, ...]
 
@@ -73,7 +73,7 @@ def _prepared(engine: Engine, loaded: Loaded, number: int, group: Group, sought:
     both = [_ends(loaded, group, body, starts) for body in range(len(group.bodies))]
     length = len(group.shape.atoms) - 1
     _load(engine, chain_sql.start_table(number), _start_rows(starts, dict.fromkeys(starts.values(), 0), length))
-    found = engine.query(chain_sql.walks(number, length, loaded.stride, sought), as_written=True)
+    found = engine.query(chain_sql.walks(number, length, loaded.stride, sought, loaded.summary.constants), as_written=True)
     walks = dict(zip(found["start"].to_pylist(), found["n"].to_pylist(), strict=True))
     # If the start of either end has no path, the body has no grounding.
     possible = [ends for ends in both if all(end.start in walks for end in ends)]

@@ -21,7 +21,7 @@ def brought_contributions(engine: Engine, loaded: Loaded, rules: Sequence[str]) 
     if not loaded.predicted:
         return CONTRIBUTIONS_SCHEMA.empty_table()
     rows = engine.query(sql.contributions())
-    numbers, predicates, words = _contributing(engine, loaded)
+    numbers, predicates, words, types = _contributing(engine, loaded)
     places = pc.index_in(rows["prediction"], pa.chunked_array(numbers, rows["prediction"].type))
     return pa.table(
         [
@@ -29,6 +29,7 @@ def brought_contributions(engine: Engine, loaded: Loaded, rules: Sequence[str]) 
             _dictionary(rows["rule"], pa.array(rules, pa.string())),
             predicates.take(places),
             words.take(places),
+            types.take(places),
             *(rows[field] for field in ("score", "rank", "query", "confirmed", "refuted", "evaluable")),
         ],
         schema=CONTRIBUTIONS_SCHEMA,
@@ -49,17 +50,18 @@ def write_contributions(engine: Engine, loaded: Loaded, rules: Sequence[str], pa
     engine.write(sql.described_contributions(loaded.predicted, loaded.stride), path)
 
 
-def _contributing(engine: Engine, loaded: Loaded) -> tuple[list[pa.Array], pa.Array, pa.Array]:
-    """The predictions with a contribution: number, predicate and arguments of each."""
+def _contributing(engine: Engine, loaded: Loaded) -> tuple[list[pa.Array], pa.Array, pa.Array, pa.Array]:
+    """The predictions with a contribution: number, predicate and arguments of each, and the types of these."""
     names = pa.array(loaded.predicate_ids, pa.string())
-    numbers, literals, words = [], [], []
+    numbers, literals, words, types = [], [], [], []
     for source in loaded.predicted:
         rows = engine.query(sql.contributing(source))
         numbers += rows["prediction"].chunks
         literals += rows["literal"].chunks
+        types += rows["types"].chunks
         words.append(_lists([rows[field].combine_chunks() for field in arguments(source.arity)]))
     predicates = _dictionary(pc.divide(pa.chunked_array(literals, pa.int32()), loaded.stride), names)
-    return numbers, predicates, pa.concat_arrays(words)
+    return numbers, predicates, pa.concat_arrays(words), pa.chunked_array(types, pa.string()).combine_chunks().dictionary_encode()
 
 
 def _dictionary(numbers: pa.ChunkedArray, names: pa.Array) -> pa.DictionaryArray:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import combinations
+from math import comb
 
 from rulescore.counting.parameters import empty_columns
 from rulescore.engines.base import Engine
 from rulescore.engines.log import purpose
+from rulescore.errors import Diagnostic, InputError
 from rulescore.loading.facts import Loaded
 from rulescore.logic.vocabulary import Predicate
 from rulescore.scoring.pairs import PairCount
 from rulescore.sql.build import drop
 from rulescore.sql.horn import signatures as sql
+
+_MOST_PAIRS = 5_000_000
 
 
 class Evidence:
@@ -23,6 +28,15 @@ class Evidence:
         self._engine, self._loaded, self._marked = engine, loaded, marked
         self._numbered = False
 
+    def _refuse_many(self) -> None:
+        """Raise if there are more pairs of predicates than fit into memory."""
+        arities = Counter(one.arity for one in self._loaded.vocabulary.predicates.values() if one.observed)
+        pairs = sum(comb(predicates, 2) for predicates in arities.values())
+        if pairs > _MOST_PAIRS:
+            message = f"the predicates of the data make {pairs:,} pairs, and {_MOST_PAIRS:,} are the most that we compare"
+            helps = ("declare the pairs that you need: `incompatible aunt, mother`",)
+            raise InputError(Diagnostic("E415", message, helps=helps))
+
     def number(self) -> None:
         if not self._numbered:
             with purpose("numbering the evidence"):
@@ -31,6 +45,7 @@ class Evidence:
 
     def never_together(self) -> list[tuple[str, str]]:
         """Pairs of observed predicates of one arity that share no tuple."""
+        self._refuse_many()
         self.number()
         together = self._together()
         return [(left.name, right.name) for left, right in self._pairs() if (left.name, right.name) not in together]
@@ -39,6 +54,7 @@ class Evidence:
         """Every pair of observed predicates of one arity, with the number of tuples that both hold of, and of tuples that could
         carry a fact. Of one argument, these are all constants of the facts; of two, all pairs that some fact joins, in either
         order; of more, all tuples of facts."""
+        self._refuse_many()
         self.number()
         together, tuples = self._together(), self._tuples_with_facts()
         return [

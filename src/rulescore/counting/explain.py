@@ -15,8 +15,8 @@ from rulescore.counting.horn import (
     prediction_statements,
 )
 from rulescore.counting.parameters import head_literal, load_group
-from rulescore.counting.sizes import sizes
-from rulescore.logic.estimates import estimated_by_rule, estimated_groundings, shape_text
+from rulescore.counting.sizes import formula_sizes, sizes
+from rulescore.logic.estimates import estimated_by_rule, estimated_for_formula, estimated_groundings, shape_text
 from rulescore.logic.horn_refutation import Refutations
 from rulescore.logic.normal import NormalRule
 from rulescore.logic.plan import Group, Plan
@@ -64,6 +64,24 @@ def expensive_rules(counter: Counter) -> dict[int, int]:
     known = sizes(counter.engine, counter.loaded) if walked else {}
     found = {rule: n for group in walked for rule, n in estimated_by_rule(group, known).items()}
     return {rule: n for rule, n in found.items() if n > MANY}
+
+
+def expensive_formulas(formulas: Formulas) -> dict[int, int]:
+    """The same of formulas."""
+    return {rule: n for rule, n in formula_estimates(formulas).items() if n > MANY}
+
+
+def formula_estimates(formulas: Formulas) -> dict[int, int]:
+    """The estimates for formulas that join rows one by one: those of one atom have no more groundings than rows, and some count
+    pairs by sorting."""
+    joined = {
+        number: rule
+        for number, rule in formulas.rules.items()
+        if any(len(one.atoms) > 1 for one in rule.disjuncts) and formulas.sorted_form(number) is None
+    }
+    names = {atom.relation for rule in joined.values() for one in rule.disjuncts for atom in one.atoms}
+    known = formula_sizes(formulas.engine, (formulas.schema.relations[name] for name in sorted(names)))
+    return {number: estimated_for_formula(rule, known) for number, rule in joined.items()}
 
 
 def rule_statement(counter: Counter, refutations: Refutations, rule: NormalRule) -> str:
@@ -134,11 +152,12 @@ def _legend(formulas: Formulas, statement: Select) -> str:
 def explain_formulas(formulas: Formulas, texts: Sequence[str]) -> list[ShapeExplanation]:
     """Every formula with its statements."""
     found = []
+    estimates = formula_estimates(formulas)
     for number in formulas.rules:
         statements = [f"-- over the data\n{formula_statement(formulas, number)}"]
         context = formulas.context(number, predictions=True)
         statement = formula_sql.counts(context, number, predictions=True)
         if statement is not None:
             statements.append(f"-- predictions\n{formulas.engine.text(statement, pretty=True)}")
-        found.append(ShapeExplanation(texts[number], 1, None, statements))
+        found.append(ShapeExplanation(texts[number], 1, estimates.get(number), statements))
     return found

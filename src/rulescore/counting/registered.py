@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from rulescore.engines.base import Engine
-from rulescore.errors import Diagnostic, InputError
+from rulescore.errors import Diagnostic, EngineError, InputError
 from rulescore.logic.questions import Question
 from rulescore.setting.model import Function
 from rulescore.sql.build import answers_table
@@ -20,10 +21,10 @@ Arguments = tuple[object, ...]
 
 
 class RegisteredAnswers:
-    """Calls registered predicates and remembers their answers."""
+    """Calls registered predicates and remembers their answers. The calls for one question take at most `timeout` seconds."""
 
-    def __init__(self, engine: Engine, functions: Sequence[Function]) -> None:
-        self._engine = engine
+    def __init__(self, engine: Engine, functions: Sequence[Function], timeout: float | None = None) -> None:
+        self._engine, self._timeout = engine, timeout
         self._functions = {one.name: one for one in functions}
         self._known: dict[str, dict[Arguments, bool | None]] = {one.name: {} for one in functions}
         self._made = 0
@@ -58,7 +59,17 @@ class RegisteredAnswers:
     def _ask(self, function: Function, rows: pa.Table, tuples: Sequence[Arguments], title: str) -> list[bool | None]:
         if function.arrow:
             return self._ask_arrow(function, rows, tuples, title)
-        return [self._ask_one(function, one, title) for one in tuples]
+        started = time.monotonic()
+        answers: list[bool | None] = []
+        for one in tuples:
+            if self._timeout is not None and time.monotonic() - started > self._timeout:
+                calls = f"{_count(len(answers), 'call')} of {len(tuples):,}"
+                raise EngineError(
+                    f"function `{function.name}` was stopped after {self._timeout:g} seconds, the `timeout` of the engine, "
+                    f"and {calls}, for {title}"
+                )
+            answers.append(self._ask_one(function, one, title))
+        return answers
 
     def _ask_one(self, function: Function, arguments: Arguments, title: str) -> bool | None:
         try:
@@ -116,14 +127,22 @@ def _with_times(rows: pa.Table, types: Sequence[ValueType | None]) -> pa.Table:
 def _checked(function: Function, arguments: Arguments, answer: object, title: str) -> bool | None:
     if answer is None or isinstance(answer, bool | np.bool_):
         return None if answer is None else bool(answer)
-    shown = f"function `{function.name}` answered `{answer!r}` to {_shown(arguments)}"
+    shown = f"function `{function.name}` answered `{_written(answer, repr)}` to {_shown(arguments)}"
     helps = ("return True, False, or None where it cannot be said",)
     raise InputError(Diagnostic("E292", shown, notes=(f"for {title}",), helps=helps))
 
 
 def _failed(function: Function, arguments: Arguments, error: BaseException, title: str, what: str = "") -> Diagnostic:
-    message = f"function `{function.name}` failed on {what}{_shown(arguments)}: {type(error).__name__}: {error}"
+    message = f"function `{function.name}` failed on {what}{_shown(arguments)}: {type(error).__name__}: {_written(error, str)}"
     return Diagnostic("E291", message, notes=(f"for {title}",))
+
+
+def _written(what: object, write: Callable[[object], str]) -> str:
+    """What a user's own class says of itself, which may fail."""
+    try:
+        return write(what)
+    except Exception:
+        return f"<{type(what).__name__}>"
 
 
 def _shown(arguments: Iterable[object]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,12 +13,13 @@ import pyarrow as pa
 from rulescore.counting.parameters import empty_columns, integer_columns
 from rulescore.engines.base import Engine
 from rulescore.engines.log import purpose
-from rulescore.errors import EngineError
+from rulescore.errors import EngineError, suggestion
 from rulescore.loading.facts import Loaded
 from rulescore.progress import tell
 from rulescore.sql import results as sql
 from rulescore.sql.build import Select, drop, select, union_all
 from rulescore.sql.horn.evidence import COUNTS
+from rulescore.values.keys import text_of
 
 CountRows = dict[int, tuple[int, int, int]]
 """Confirmed, refuted and evaluable groundings, by the number of the rule; rules without groundings may be absent."""
@@ -102,15 +104,22 @@ def model_totals(engine: Engine) -> dict[int, CountRows]:
 
 @dataclass(frozen=True, slots=True)
 class PredictedCounts:
-    """How many predictions of one predicate a model makes, and how many of those have a contribution, violate a hard rule, and
-    violate any rule."""
+    """How many predictions of one predicate a model makes, and how many of those are linked, have a contribution, violate a hard
+    rule, and violate any rule; how many are new, and of the new ones how many are linked, have a contribution, either of these, and
+    violate a hard rule."""
 
     model: int
     predicate: str
     predictions: int
+    linked: int
     with_partner: int
     violating: int
     violating_any: int
+    new: int
+    new_linked: int
+    new_with_partner: int
+    new_reached: int
+    new_violating: int
 
 
 def prediction_counts(engine: Engine, loaded: Loaded, hard: Sequence[int]) -> list[PredictedCounts]:
@@ -118,14 +127,36 @@ def prediction_counts(engine: Engine, loaded: Loaded, hard: Sequence[int]) -> li
     engine.load(sql.HARD_RULES, integer_columns({"rule": list(hard)}))
     rows = engine.query(sql.prediction_counts(loaded.predicted)).to_pylist()
     engine.run(drop(sql.HARD_RULES))
+    fields = [field.name for field in dataclasses.fields(PredictedCounts)[2:]]
     return [
-        PredictedCounts(
-            row["model"],
-            loaded.predicate_name(row["literal"]),
-            *(int(row[field]) for field in ("predictions", "with_partner", "violating", "violating_any")),
-        )
-        for row in rows
+        PredictedCounts(row["model"], loaded.predicate_name(row["literal"]), *(int(row[field]) for field in fields)) for row in rows
     ]
+
+
+_MOST_ALIKE = 2000
+
+
+def unlinked_names(engine: Engine, loaded: Loaded) -> dict[int, tuple[str, str | None]]:
+    """By model: the key of a constant in its predictions that does not occur in the data, and the key that was probably meant."""
+    found = {}
+    for row in engine.query(sql.unlinked_names(loaded.predicted)).to_pylist():
+        name = row["spelt"] or row["name"]
+        known = {text_of(key).casefold(): key for key in engine.query(sql.alike(text_of(name), _MOST_ALIKE))["key"].to_pylist()}
+        close = suggestion(text_of(name).casefold(), known)
+        found[row["model"]] = (name, None if close is None else known[close])
+    return found
+
+
+def violating_predictions(engine: Engine, loaded: Loaded, hard: Sequence[int]) -> Iterator[pa.Table]:
+    """The predictions that are not observed: `model`, `predicate`, keys and whether they are `violating`. `hard`: as above."""
+    engine.load(sql.HARD_RULES, integer_columns({"rule": list(hard)}))
+    for source in loaded.predicted:
+        rows = engine.query(sql.violating_predictions(source))
+        literals = rows["literal"].combine_chunks().dictionary_encode()
+        names = pa.array([loaded.predicate_name(literal) for literal in literals.dictionary.to_pylist()], pa.string())
+        predicates = pa.DictionaryArray.from_arrays(literals.indices, names).cast(pa.string())
+        yield rows.append_column("predicate", predicates)
+    engine.run(drop(sql.HARD_RULES))
 
 
 def predicted(engine: Engine, loaded: Loaded, model: int) -> set[str]:

@@ -18,10 +18,15 @@ from rulescore.setting.model import SqlRule
 from rulescore.sql import sql_rules as sql
 from rulescore.sql.build import Select
 from rulescore.sql.horn.listing import OF_ANSWER
+from rulescore.sql.spark_statements import not_allowed
 from rulescore.sql.user_statements import not_one_query
 
 _COLUMNS = ("prediction", "confirmed", "refuted")
 _RETURNED = ("return one row for each grounding: `prediction` (null over the data), `confirmed`, `refuted`",)
+_ON_SPARK = (
+    "a rule in SQL on Spark calls functions of Spark that only compute, by their names without a schema",
+    "write `AS` before a name that columns follow in parentheses: `AS t(a, b)`",
+)
 # On a server, our session looks for names without a schema only in the server's own schema.
 _OTHERS = {"postgres": ("a table of the database itself is named with its schema: `public.sale`",)}
 
@@ -208,7 +213,8 @@ def _meant(rule: SqlRule, known: Sequence[str]) -> Iterator[str]:
 
 
 def refuse_other_statements(rules: Sequence[SqlRule], dialect: str) -> None:
-    """Raise before running a rule in SQL that is not exactly one query: we put it inside our own query, which it must not end."""
+    """Raise before running a rule in SQL that is not exactly one query: we put it inside our own query, which it must not end. On
+    Spark, where a query can run programs, also raise for everything but well-known functions."""
     problems = []
     for rule in rules:
         reason = not_one_query(sql.unended(rule.statement), dialect)
@@ -216,6 +222,9 @@ def refuse_other_statements(rules: Sequence[SqlRule], dialect: str) -> None:
             message = f"the statement of rule `{rule.name}` is not exactly one query"
             helps = ("write one `SELECT`, which may begin with `WITH`, and nothing behind it",)
             problems.append(Diagnostic("E413", message, rule.place, notes=(reason,), helps=helps))
+        elif dialect == "spark" and (reason := not_allowed(sql.unended(rule.statement))) is not None:
+            message = f"the statement of rule `{rule.name}` may do more than compute"
+            problems.append(Diagnostic("E414", message, rule.place, notes=(reason,), helps=_ON_SPARK))
     if problems:
         raise InputError(problems)
 

@@ -127,6 +127,8 @@ def _answer(url: str, part: ArrivedPart, timeout: float) -> HTTPResponse:
         if 300 <= error.code < 400:
             raise InputError(_elsewhere(url, "nowhere that can be followed")) from error
         raise InputError(_refusal(url, error)) from error
+    except ValueError as error:  # of a redirect: our own addresses are good
+        raise InputError(_elsewhere(url, "an address that cannot be read")) from error
     except (OSError, HTTPException) as error:
         raise InputError(_unreachable(url, error.reason if isinstance(error, URLError) else error, timeout)) from error
     return answer

@@ -11,7 +11,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from rulescore.engines.base import Capabilities, Engine
-from rulescore.engines.memory import Share, amount
+from rulescore.engines.memory import MEBIBYTE, Share, amount
 from rulescore.engines.spill_folder import SpillFolder
 from rulescore.engines.worker import Worker
 from rulescore.errors import Diagnostic, EngineError, InputError
@@ -35,6 +35,10 @@ _OUT_OF_MEMORY = (
     "the engine ran out of memory; raise its memory limit, give it fewer threads, or a spill folder with more room "
     "(`memory_limit`, `threads` and `spill_folder` of the engine)"
 )
+
+# DuckDB's words if it would need a table of more rows than a number of 64 bits can count.
+_OVERFLOW = "next power of 2"
+_TOO_MANY_ROWS = "a statement joins more rows than the engine can count; shorten the rule, or bind its variables more tightly"
 
 # DuckDB writes doubles as Python does, except whole ones.
 _DOUBLE_TEXT = f"""
@@ -108,6 +112,8 @@ class DuckDBEngine(Engine):
                     Diagnostic("E901", f"the engine does not accept `{value}` for `{name}`", notes=(_first_line(error),))
                 ) from error
         if options.memory_limit is not None and (limit := amount(options.memory_limit)) is not None:
+            # Asking the database how much it takes needs memory, too.
+            self._limit(max(limit, MEBIBYTE))
             self._share = Share(limit, self._used, self._limit)
             _refuse_too_little(options.memory_limit, limit, self._share.least_limit)
         self._connection.execute(_DOUBLE_TEXT)
@@ -186,6 +192,8 @@ class DuckDBEngine(Engine):
         self._connection.interrupt()
 
     def close(self) -> None:
+        if self._worker.is_copy:
+            return
         self._worker.close()
         if not self._worker.deaf:
             self._connection.close()
@@ -210,7 +218,7 @@ class DuckDBEngine(Engine):
         except duckdb.OutOfMemoryException as error:
             raise EngineError(_OUT_OF_MEMORY) from error
         except duckdb.Error as error:
-            raise EngineError(str(error)) from error
+            raise EngineError(_TOO_MANY_ROWS if _OVERFLOW in str(error) else str(error)) from error
 
 
 def _refuse_homeless(folder: Path) -> None:

@@ -9,6 +9,7 @@ import stat
 import sys
 import tempfile
 import time
+import weakref
 from pathlib import Path
 
 if sys.platform != "win32":
@@ -26,21 +27,24 @@ class SpillFolder:
 
     def __init__(self) -> None:
         remove_abandoned()
-        self._folder = tempfile.TemporaryDirectory(prefix=_PREFIX)
-        (Path(self._folder.name) / _MARK).touch()
-        self._handle = None if sys.platform == "win32" else os.open(self._folder.name, os.O_RDONLY)
+        self.name = tempfile.mkdtemp(prefix=_PREFIX)
+        self._remove = weakref.finalize(self, _remove, self.name, os.getpid())
+        (Path(self.name) / _MARK).touch()
+        self._handle = None if sys.platform == "win32" else os.open(self.name, os.O_RDONLY)
         if self._handle is not None:
             _lock(self._handle)
-
-    @property
-    def name(self) -> str:
-        return self._folder.name
 
     def close(self) -> None:
         if self._handle is not None:
             os.close(self._handle)
             self._handle = None
-        self._folder.cleanup()
+        self._remove()
+
+
+def _remove(folder: str, process: int) -> None:
+    """Removes the folder of this process. A forked one also comes here at its end, and leaves the folder to its parent."""
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def remove_abandoned() -> None:

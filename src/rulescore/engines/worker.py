@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
+import sys
 import time
 import weakref
 from collections.abc import Callable
@@ -10,7 +13,7 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import TypeVar
 
-from rulescore.errors import EngineError
+from rulescore.errors import Diagnostic, EngineError, InputError
 
 _Result = TypeVar("_Result")
 
@@ -23,13 +26,15 @@ class Worker:
     that for `patience` seconds, the worker is `deaf` from then on: nobody waits for it, and the process may end while it works."""
 
     def __init__(self, stop: Callable[[], None], *, patience: float | None = None) -> None:
-        self.deaf = False
+        self.deaf = self._closed = False
+        self._process = os.getpid()
         self._stop = stop
         self._patience = patience
         self._waiting: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._thread = Thread(target=_do_all, args=(self._waiting,), name="rulescore-engine", daemon=True)
         # The thread refers to the queue alone, not to the worker, so that it ends with a worker that nobody closed.
         weakref.finalize(self, self._waiting.put, None)
+        _workers.add(self)
         try:
             self._thread.start()
         except RuntimeError as error:
@@ -37,6 +42,11 @@ class Worker:
 
     def do(self, work: Callable[[], _Result], *, seconds: float | None = None) -> _Result:
         """The result of the work, or its exception. Ctrl-C stops the work, and so does a timeout after `seconds`."""
+        if self.is_copy:
+            helps = ("open one in each process with `rulescore.open`",)
+            raise InputError(Diagnostic("E546", "this session was opened by another process", helps=helps))
+        if self._closed:
+            raise InputError(Diagnostic("E541", "the session is closed"))
         if self.deaf:
             raise EngineError(_DEAF)
         future: Future[_Result] = Future()
@@ -58,10 +68,31 @@ class Worker:
             waited = time.monotonic() - started
             self.deaf = self._patience is not None and waited > self._patience and not future.done()
 
+    @property
+    def is_copy(self) -> bool:
+        """Whether this is the copy that a forked process has. It has no thread, and shares its connection with the original: nobody
+        may use or close it."""
+        return self._process != os.getpid()
+
     def close(self) -> None:
+        self._closed = True
         self._waiting.put(None)
         if not self.deaf:
             self._thread.join()
+
+
+_workers: weakref.WeakSet[Worker] = weakref.WeakSet()
+
+
+def _keep_copies() -> None:
+    """Called in a forked process. The end of a connection, even by the garbage collector, would wait for threads that are not
+    there, or speak to the server. Each worker refers to its engine, and now lasts as long as the process."""
+    for worker in _workers:
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(worker))
+
+
+if sys.platform != "win32":
+    os.register_at_fork(after_in_child=_keep_copies)
 
 
 _DEAF = "the engine does not hear that it shall stop: it works on until this process ends"

@@ -16,6 +16,7 @@ import pyarrow as pa
 from rulescore.api import score as score_predictions
 from rulescore.arguments.rule_sources import RulesLike
 from rulescore.errors import Diagnostic, InputError, MissingExtraError, meant
+from rulescore.integrations.early import refuse_rules
 from rulescore.integrations.measures import MEASURES, model_measures, the_model
 from rulescore.readers.sources import FactsLike
 from rulescore.result import Result
@@ -77,10 +78,15 @@ def score(
     `rules`: as `rulescore.score` takes them. `observed`: observed facts, instead of the triples that the model was trained on.
     `options`: those of `rulescore.score`. The other arguments are those of `predictions`."""
     models = trained if isinstance(trained, Mapping) else {_name(trained): trained}
+    training = _model_and_dataset(next(iter(models.values())), dataset)[1].training
+    facts = _facts(training) if observed is None else observed
+    _refuse_rules(rules, training, facts, options)
     found = {name: predictions(one, dataset, of=of, k=k, batch_size=batch_size) for name, one in models.items()}
-    if observed is None:
-        observed = _facts(_model_and_dataset(next(iter(models.values())), dataset)[1].training)
-    return score_predictions(observed, found, rules, top_k=k, **options)
+    return score_predictions(facts, found, rules, top_k=k, **options)
+
+
+def _refuse_rules(rules: RulesLike, training: Any, observed: FactsLike, options: Mapping[str, Any]) -> None:
+    refuse_rules(observed, rules, options, relations=_labels(training)[1].to_pylist())
 
 
 class RuleViolationMetricResults(RankBasedMetricResults):
@@ -119,6 +125,7 @@ class RuleViolationEvaluator(RankBasedEvaluator):
         self.rules, self.k, self.options = rules, k, dict(options or {})
         self.labels = _labels(training)
         self.observed = _facts(training) if observed is None else observed
+        _refuse_rules(rules, training, self.observed, self.options)
         self.answers = _Answers(k)
         self.result: Result | None = None
 

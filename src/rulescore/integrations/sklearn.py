@@ -11,6 +11,7 @@ from rulescore.api import score
 from rulescore.arguments.rule_sources import RulesLike
 from rulescore.arguments.tables import Table
 from rulescore.errors import Diagnostic, InputError, meant
+from rulescore.integrations.early import refuse_rules
 from rulescore.integrations.measures import MEASURES, model_measures, the_model
 
 _ROW = "row"
@@ -37,12 +38,15 @@ class RuleViolationScorer:
     def __call__(self, estimator: Any, X: Any, y: Any = None) -> float:  # noqa: N803  # as scikit-learn calls it
         ids = _index(X, "X") if self.key is None else list(X[self.key])
         predicted = dict(zip(ids, estimator.predict(X), strict=True))
-        rows = _with_index(self.data) if self.key is None else self.data
-        described = Table(rows, key=self.key or _ROW, target=self.target, hidden=ids)
-        result = score(None, {"estimator": predicted}, self.rules, tables={self.table: described}, **self.options)
+        result = score(None, {"estimator": predicted}, self.rules, tables={self.table: self.described(ids)}, **self.options)
         found = model_measures(the_model(result))[self.measure]
         # A difference, because -0.0 and 0.0 would print differently.
         return math.nan if found is None else 0 - found
+
+    def described(self, hidden: list[Any]) -> Table:
+        """The table, without the targets of some rows."""
+        rows = _with_index(self.data) if self.key is None else self.data
+        return Table(rows, key=self.key or _ROW, target=self.target, hidden=hidden)
 
 
 def rule_violation_scorer(
@@ -65,7 +69,9 @@ def rule_violation_scorer(
         helps = meant(measure, MEASURES)
         notes = (f"the measures are {', '.join(f'`{one}`' for one in MEASURES)}",)
         raise InputError(Diagnostic("E576", f"there is no measure `{measure}`", notes=notes, helps=helps))
-    return RuleViolationScorer(rules, data, target, table, key, measure, options)
+    scorer = RuleViolationScorer(rules, data, target, table, key, measure, options)
+    refuse_rules(None, rules, {**options, "tables": {table: scorer.described([])}})
+    return scorer
 
 
 def _with_index(data: Any) -> Any:

@@ -16,6 +16,7 @@ from rulescore.api import score
 from rulescore.arguments.rule_sources import RulesLike
 from rulescore.arguments.tables import PREDICTION, Table
 from rulescore.errors import Diagnostic, InputError
+from rulescore.integrations.early import refuse_rules
 from rulescore.integrations.measures import model_measures, the_model
 from rulescore.readers.sources import FactsLike
 from rulescore.result import Result
@@ -76,6 +77,9 @@ class TripleRuleViolation(_Accumulator):
     ) -> None:
         super().__init__(rules, model, options)
         self._observed, self._entities, self._relations = observed, entities, relations
+        if relations is not None:
+            labels = relations.values() if isinstance(relations, Mapping) else relations
+            refuse_rules(observed, rules, options, relations=labels)
 
     def update(self, triples: Any, scores: Any = None, *, ranks: Any = None, queries: Any = None) -> None:
         """Adds a batch of predicted triples: `n` rows of head, relation and tail, and for each a score, a rank and a query if
@@ -120,6 +124,7 @@ class TableRuleViolation(_Accumulator):
         super().__init__(rules, model, options)
         self._name, self._table, self._classes = name, table, classes
         self._tables, self._observed = {**(tables or {}), name: table}, observed
+        refuse_rules(observed, rules, {**options, "tables": self._tables})
 
     def update(self, ids: Any, values: Any) -> None:
         """Adds a batch: the keys of rows, as tuples if the key has several columns, and the predicted value of each row."""

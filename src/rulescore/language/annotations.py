@@ -1,4 +1,5 @@
-"""Annotations before a rule: `@hard @weight(2) @description("…") @tags(a, b) @confidence(0.8) @support(924)`."""
+"""Annotations before a rule, or a declaration with `@check`: `@hard @weight(2) @description("…") @tags(a, b) @confidence(0.8)
+@support(924)`."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ _LARGEST = sys.float_info.max
 _FORMS = {
     "hard": "`@hard`",
     "soft": "`@soft`",
+    "check": "`@check`",
     "weight": "`@weight(2)`, with a finite number that is not negative",
     "description": '`@description("one text")`',
     "tags": "`@tags(one, two)`, with at least one name",
@@ -25,6 +27,7 @@ _FORMS = {
 @dataclass(frozen=True, slots=True)
 class Annotations:
     kind: Kind | None = None
+    check: bool = False
     weight: float = 1.0
     description: str | None = None
     tags: tuple[str, ...] = ()
@@ -91,6 +94,8 @@ def _annotate(cursor: Cursor, annotations: Annotations, name: str, terms: tuple[
     match name, terms:
         case (("hard" | "soft"), None):
             return replace(annotations, kind=Kind(name))
+        case "check", None:
+            return replace(annotations, check=True)
         case "weight", (Constant(value=int() | float() as value),) if _is_weight(value):
             return replace(annotations, weight=float(value))
         case "description", (Constant(value=str() as text),):

@@ -16,6 +16,7 @@ from rulescore.language.syntax import (
     Functional,
     IncompatibleGroup,
     IncompatiblePair,
+    PartiallyComplete,
     PredicateDeclaration,
     Refute,
     Term,
@@ -80,28 +81,41 @@ def _check_pair(cursor: Cursor, left: Atom, right: Atom, span: Span) -> None:
 
 def _read_functional(cursor: Cursor, start: int) -> tuple[Declaration, ...]:
     predicate = read_predicate(cursor, "a predicate")
+    return (Functional(predicate, *_read_dependency(cursor, "functional", start)),)
+
+
+def _read_pca(cursor: Cursor, start: int) -> tuple[Declaration, ...]:
+    if cursor.token.kind == "*" or cursor.following.kind != "(":
+        return tuple(PartiallyComplete(predicate, span=span) for predicate, span in _read_predicates(cursor, start))
+    predicate = read_predicate(cursor, "a predicate")
+    return (PartiallyComplete(predicate, *_read_dependency(cursor, "pca", start)),)
+
+
+def _read_dependency(cursor: Cursor, word: str, start: int) -> tuple[int, tuple[int, ...], tuple[int, ...], Span]:
+    """The number of arguments, the positions of keys and of values, and the whole statement: `(X, Y -> Z)`, `(X, Y) on Y -> X`."""
     if cursor.token.kind != "(":
-        raise _not_functional(cursor, "`functional` does not say what determines what", cursor.span_from(start))
+        raise _no_dependency(cursor, word, f"`{word}` does not say what determines what", cursor.span_from(start))
     cursor.advance()
     terms = _read_terms(cursor)
     if cursor.token.kind == "->":
         cursor.advance()
         keys, values = terms, _read_terms(cursor)
-        terms = (*keys, *values)
         cursor.expect(")", "`,` or `)`")
+        # Names say nothing of places, but everybody who writes `p(Y -> X)` means that the second argument determines the first.
+        terms = (*values, *keys) if (keys, values) == ((Variable("Y"),), (Variable("X"),)) else (*keys, *values)
     else:
         cursor.expect(")", "`,`, `->` or `)`")
         if (cursor.token.kind, cursor.token.text) != ("word", "on"):
-            raise _not_functional(cursor, "`functional` does not say what determines what", cursor.span_from(start))
+            raise _no_dependency(cursor, word, f"`{word}` does not say what determines what", cursor.span_from(start))
         cursor.advance()
         keys = _read_terms(cursor)
         cursor.expect("->", "`,` or `->`")
         values = _read_terms(cursor)
     cursor.finish("`.`")
     span = cursor.span_from(start)
-    _check_dependency(cursor, terms, keys, values, span)
+    _check_dependency(cursor, word, terms, keys, values, span)
     names = [term.name if isinstance(term, Variable) else None for term in terms]
-    return (Functional(predicate, len(terms), _positions(names, keys), _positions(names, values), span),)
+    return len(terms), _positions(names, keys), _positions(names, values), span
 
 
 def _read_terms(cursor: Cursor) -> tuple[Term, ...]:
@@ -116,34 +130,34 @@ def _read_terms(cursor: Cursor) -> tuple[Term, ...]:
 
 
 def _check_dependency(
-    cursor: Cursor, terms: tuple[Term, ...], keys: tuple[Term, ...], values: tuple[Term, ...], span: Span
+    cursor: Cursor, word: str, terms: tuple[Term, ...], keys: tuple[Term, ...], values: tuple[Term, ...], span: Span
 ) -> None:
     """Raises unless keys and values are different variables of the atom, at least one of each."""
     if not keys or not values:
-        raise _not_functional(cursor, f"`functional` has no {'value' if keys else 'key'}", span)
+        raise _no_dependency(cursor, word, f"`{word}` has no {'value' if keys else 'key'}", span)
     arguments = set(terms)
     for term in (*keys, *values):
         if not isinstance(term, Variable):
-            raise _not_functional(cursor, "keys and values of `functional` are variables", term.span or span)
+            raise _no_dependency(cursor, word, f"keys and values of `{word}` are variables", term.span or span)
         if term not in arguments:
-            raise _not_functional(cursor, f"`{term.name}` is not an argument of the predicate", term.span or span)
+            raise _no_dependency(cursor, word, f"`{term.name}` is not an argument of the predicate", term.span or span)
     for among in (terms, (*keys, *values)):
         seen: set[Term] = set()
         for term in among:
             if isinstance(term, Variable) and term in seen:
-                raise _not_functional(cursor, f"the variable `{term.name}` is repeated", term.span or span)
+                raise _no_dependency(cursor, word, f"the variable `{term.name}` is repeated", term.span or span)
             if not isinstance(term, Variable | Wildcard):
-                raise _not_functional(cursor, "the arguments of `functional` are variables", term.span or span)
+                raise _no_dependency(cursor, word, f"the arguments of `{word}` are variables", term.span or span)
             seen.add(term)
 
 
-def _not_functional(cursor: Cursor, message: str, span: Span) -> StatementError:
+def _no_dependency(cursor: Cursor, word: str, message: str, span: Span) -> StatementError:
     return cursor.failure(
         "E117",
         message,
         span,
         note="keys determine values: different variables, at least one on each side of `->`",
-        help="write `functional p(X -> Y).`, or `functional p(X, Y, Z) on Z -> X.`",
+        help=f"write `{word} p(X -> Y).`, or `{word} p(X, Y, Z) on Z -> X.`",
     )
 
 
@@ -153,21 +167,26 @@ def _positions(names: list[str | None], terms: tuple[Term, ...]) -> tuple[int, .
 
 
 def _read_closed(cursor: Cursor, start: int) -> tuple[Declaration, ...]:
+    return tuple(Closed(predicate, span) for predicate, span in _read_predicates(cursor, start))
+
+
+def _read_predicates(cursor: Cursor, start: int) -> list[tuple[str | None, Span]]:
+    """Predicates up to the full stop, each with its place; or `*`, for all, with that of the statement."""
     if cursor.token.kind == "*":
         cursor.advance()
         cursor.finish("`.`")
-        return (Closed(None, cursor.span_from(start)),)
-    closed = [_read_closed_predicate(cursor, "a predicate or `*`")]
+        return [(None, cursor.span_from(start))]
+    read = [_read_placed(cursor, "a predicate or `*`")]
     while cursor.token.kind == ",":
         cursor.advance()
-        closed.append(_read_closed_predicate(cursor, "a predicate"))
+        read.append(_read_placed(cursor, "a predicate"))
     cursor.finish("`,` or `.`")
-    return tuple(closed)
+    return read
 
 
-def _read_closed_predicate(cursor: Cursor, expected: str) -> Closed:
+def _read_placed(cursor: Cursor, expected: str) -> tuple[str | None, Span]:
     start = cursor.token.start
-    return Closed(read_predicate(cursor, expected), cursor.span_from(start))
+    return read_predicate(cursor, expected), cursor.span_from(start)
 
 
 def _read_refute(cursor: Cursor, start: int) -> tuple[Declaration, ...]:
@@ -212,6 +231,7 @@ def _read_arity(cursor: Cursor) -> int:
 _READERS: dict[str, Callable[[Cursor, int], tuple[Declaration, ...]]] = {
     "incompatible": _read_incompatible,
     "functional": _read_functional,
+    "pca": _read_pca,
     "closed": _read_closed,
     "refute": _read_refute,
     "extract": _read_extract,

@@ -11,6 +11,7 @@ from rulescore.language.advice import WORDS
 from rulescore.language.annotations import NO_ANNOTATIONS, Annotations, read_annotations
 from rulescore.language.bodies import read_atom, read_body
 from rulescore.language.builtins import condition_of
+from rulescore.language.checked import Checkable, check_rules
 from rulescore.language.conditions import read_formula
 from rulescore.language.cursor import Cursor, StatementError
 from rulescore.language.declarations import read_declaration
@@ -96,13 +97,20 @@ def _read_statement(cursor: Cursor) -> tuple[Statement, ...]:
 
 
 def _read_plain_statement(cursor: Cursor, annotations: Annotations) -> tuple[Statement, ...]:
+    name = _read_rule_name(cursor) if annotations.check else None
     if not cursor.at_declaration():
         return (_read_rule(cursor, annotations),)
-    if annotations.span is not None:
-        keyword = cursor.token.text
-        message = f"annotations are for rules; `{keyword}` takes none"
-        cursor.report("E114", message, annotations.span, help="leave the annotations out, or say it in a comment")
-    return read_declaration(cursor)
+    keyword = cursor.token.text
+    read = read_declaration(cursor)
+    if annotations.span is None:
+        return read
+    checkable = [declaration for declaration in read if isinstance(declaration, Checkable)]
+    if annotations.check and checkable:
+        return (*read, *(rule for declaration in checkable for rule in check_rules(declaration, name, annotations)))
+    message = f"annotations are for rules; `{keyword}` takes none"
+    advice = f"write `@check` to make a rule of it: `@check {keyword} …`" if checkable else "leave the annotations out"
+    cursor.report("E114", message, annotations.span, help=advice)
+    return read
 
 
 def _read_expansions(cursor: Cursor, template: Template, annotations: Annotations) -> tuple[Statement, ...]:
@@ -134,6 +142,8 @@ def _read_annotated_rule(cursor: Cursor) -> Rule:
 
 
 def _read_rule(cursor: Cursor, annotations: Annotations) -> Rule:
+    if annotations.check and annotations.span is not None:
+        cursor.report("E114", "`@check` is for declarations; this is a rule already", annotations.span, help="leave `@check` out")
     start = cursor.token.start
     name = _read_rule_name(cursor)
     head = _read_head(cursor)

@@ -12,6 +12,7 @@ from rulescore.language.syntax import (
     Head,
     IncompatibleGroup,
     IncompatiblePair,
+    PartiallyComplete,
     PredicateDeclaration,
     Program,
     Refute,
@@ -38,7 +39,9 @@ def print_statement(statement: Statement) -> str:
         case IncompatiblePair():
             return f"incompatible {print_atom(statement.left)}, {print_atom(statement.right)}."
         case Functional():
-            return f"functional {_print_dependency(statement)}."
+            return f"functional {_print_dependency(statement.predicate, statement)}."
+        case PartiallyComplete():
+            return "pca *." if statement.predicate is None else f"pca {_print_dependency(statement.predicate, statement)}."
         case Closed():
             return f"closed {'*' if statement.predicate is None else write_predicate(statement.predicate)}."
         case Refute():
@@ -80,11 +83,12 @@ def _print_annotations(rule: Rule) -> str:
     return f"{' '.join(annotations)}\n" if annotations else ""
 
 
-def _print_dependency(functional: Functional) -> str:
+def _print_dependency(predicate: str, dependency: Functional | PartiallyComplete) -> str:
     """In the short form if the keys are the leading arguments and the values all others."""
-    names = [f"X{position + 1}" for position in range(functional.arity)] if functional.arity > 3 else list("XYZ")
-    keys = ", ".join(names[position] for position in functional.keys)
-    values = ", ".join(names[position] for position in functional.values)
-    if functional.keys + functional.values == tuple(range(functional.arity)):
-        return f"{write_predicate(functional.predicate)}({keys} -> {values})"
-    return f"{write_predicate(functional.predicate)}({', '.join(names[: functional.arity])}) on {keys} -> {values}"
+    arity, name = dependency.arity, write_predicate(predicate)
+    names = [f"X{position + 1}" for position in range(arity)] if arity > 3 else list("XYZ")
+    keys = ", ".join(names[position] for position in dependency.keys)
+    values = ", ".join(names[position] for position in dependency.values)
+    if dependency.keys + dependency.values == tuple(range(arity)):
+        return f"{name}({keys} -> {values})"
+    return f"{name}({', '.join(names[:arity])}) on {keys} -> {values}"

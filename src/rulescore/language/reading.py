@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
 from rulescore.errors import Diagnostic, InputError, Severity, Source, Span
-from rulescore.language.formats.base import EMPTY_BODY, Found, RuleFormat, TableName
+from rulescore.language.formats.base import EMPTY_BODY, NEGATIVE_WEIGHT, Found, RuleFormat, TableName
 from rulescore.language.formats.strangers import data_file
 from rulescore.language.formats.table import FORMATS, recognise
+from rulescore.language.formats.triples import Triple
 from rulescore.language.parser import parse
 from rulescore.language.sources import EVERY_RULE, RuleSource
 from rulescore.language.syntax import Program, Statement
@@ -31,14 +32,16 @@ class Reading:
     foreign: bool = False
 
 
-def read_rules(sources: Iterable[Source], tables: Sequence[TableName] = ()) -> Reading:
+def read_rules(
+    sources: Iterable[Source], tables: Sequence[TableName] = (), facts: Callable[[], Iterable[Triple]] = tuple
+) -> Reading:
     """The statements of several files, in order. Raises InputError with every problem in any of them. `tables`: those that
-    denial constraints may be about."""
+    denial constraints may be about. `facts`: what the facts say of classes below others, which shapes ask for."""
     read: list[Statement] = []
     told: list[Diagnostic] = []
     problems: list[Diagnostic] = []
     foreign = False
-    for source in sources:
+    for source in _with_classes(list(sources), facts):
         try:
             form = format_of(source)
             found = None if form is None else form.read(source, tables)
@@ -58,6 +61,16 @@ def read_rules(sources: Iterable[Source], tables: Sequence[TableName] = ()) -> R
     if problems:
         raise InputError(problems)
     return Reading(Program(tuple(read)), tuple(told), foreign)
+
+
+def _with_classes(sources: list[Source], facts: Callable[[], Iterable[Triple]]) -> Iterable[Source]:
+    ontologies = [one for one in sources if isinstance(one, RuleSource) and one.triples]
+    if not ontologies:
+        return sources
+    from rulescore.language.formats.ontology import joined
+
+    made = dict(zip(ontologies, joined(ontologies, facts), strict=True))
+    return [made[one] if isinstance(one, RuleSource) and one in made else one for one in sources]
 
 
 def format_of(source: Source) -> RuleFormat | None:
@@ -112,6 +125,14 @@ def _told(source: Source, form: RuleFormat | None, found: Found | None, rules: i
     message = ", ".join([f"{name}: {form.title} rules, {rules:,} read", *aside, *chosen])
     yield Diagnostic("W151", message, severity=Severity.NOTE)
     yield from found.told
+    if negative := found.set_aside[NEGATIVE_WEIGHT]:
+        yield Diagnostic(
+            "W155",
+            f"{negative:,} rules of {name} are set aside: their weight is negative",
+            notes=("a negative weight says that a rule tends to be false, so that breaking it is no violation",),
+            helps=("if such a rule is a constraint, write down what it forbids, as a rule with the head `false`",),
+            severity=Severity.WARNING,
+        )
     if empty := found.set_aside[EMPTY_BODY]:
         yield Diagnostic(
             "W152",

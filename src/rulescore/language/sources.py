@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from rulescore.errors import Diagnostic, InputError, Source, place_of
 from rulescore.language.formats.base import WEIGHT_TAG
 from rulescore.language.formats.names import FormatName, WeighBy
+from rulescore.language.formats.triples import Triple
 from rulescore.language.syntax import Atom, Program, RowAtom, Rule
 from rulescore.language.trees import atoms_in
 
@@ -56,10 +57,13 @@ EVERY_RULE = RuleChoice()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RuleSource(Source):
-    """`format`: the one the user names; None if we recognise it by the text."""
+    """`format`: the one the user names; None if we recognise it by the text. `digest`: of the bytes that were read from a file,
+    with their number. `triples`: those of an ontology."""
 
     format: FormatName | None = field(default=None, kw_only=True)
     choice: RuleChoice = field(default=EVERY_RULE, kw_only=True)
+    digest: tuple[str, int] | None = field(default=None, kw_only=True)
+    triples: tuple[Triple, ...] = field(default=(), kw_only=True, repr=False)
 
 
 def _name(atom: Atom | RowAtom) -> str:

@@ -250,6 +250,17 @@ class Functional:
 
 
 @dataclass(frozen=True, slots=True)
+class PartiallyComplete:
+    """`pca p(X -> Y).`: if some values of a key are known, all are. Predicate None is `pca *.`: all predicates of two places."""
+
+    predicate: str | None
+    arity: int = 2
+    keys: tuple[int, ...] = (0,)
+    values: tuple[int, ...] = (1,)
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Closed:
     """`closed parent.`; predicate None is `closed *.`"""
 
@@ -282,7 +293,16 @@ class PredicateDeclaration:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-Declaration = IncompatibleGroup | IncompatiblePair | Functional | Closed | Refute | ExtractIncompatible | PredicateDeclaration
+Declaration = (
+    IncompatibleGroup
+    | IncompatiblePair
+    | Functional
+    | PartiallyComplete
+    | Closed
+    | Refute
+    | ExtractIncompatible
+    | PredicateDeclaration
+)
 Statement = Rule | Declaration
 
 

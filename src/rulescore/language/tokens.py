@@ -19,7 +19,7 @@ from rulescore.errors import Source
 RESERVED = frozenset({"false", "true", "not", "and", "or", "in", "let"})
 """Words that stand for themselves only when quoted."""
 
-DECLARATION_WORDS = frozenset({"incompatible", "functional", "closed", "refute", "extract", "predicate"})
+DECLARATION_WORDS = frozenset({"incompatible", "functional", "pca", "closed", "refute", "extract", "predicate"})
 """Words that open a declaration; anywhere else, and before `(` or `:`, they are ordinary names."""
 
 

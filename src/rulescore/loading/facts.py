@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -26,13 +26,14 @@ from rulescore.sql.constant_types import constants_by_type
 from rulescore.sql.predictions import PredictedFacts, PredictedTargets, Predictions
 from rulescore.sql.stored import insert
 from rulescore.sql.tables.predictions import answers as target_answers
+from rulescore.values.types import LETTERS, ValueType
 
 # Rows staged at a time: about two row groups of DuckDB. They take memory that the engine cannot have.
 _STAGED_ROWS = 250_000
 
 _KEYS = name("key")
 
-_NO_PREDICTIONS = {"distinct": 0, "already_observed": 0, "queries": 0}
+_NO_PREDICTIONS = {"distinct": 0, "already_observed": 0, "without_query": 0}
 
 
 @dataclass
@@ -55,6 +56,8 @@ class Loaded:
     any_observed_prediction: bool
     floats: frozenset[tuple[str, int]]
     """Predicates with the numbers of the arguments that a source gives as floats, even if all are whole."""
+    declared_text: frozenset[tuple[str, int]]
+    """Those whose type the user declares to be string, in some source."""
     warnings: tuple[Diagnostic, ...] = ()
 
     def literal(self, literal: LiteralName) -> int:
@@ -91,6 +94,7 @@ class Staging:
         self._tables: set[int] = set()
         self.rows: Counter[int] = Counter()
         self.floats: set[tuple[str, int]] = set()
+        self.declared_text: set[tuple[str, int]] = set()
         self.readings: list[SourceReading] = []
 
     @property
@@ -111,6 +115,7 @@ class Staging:
         rows = rows.select(["predicate", *arguments(batch.arity), *self._extra])
         self.rows[batch.arity] += rows.num_rows
         self.floats |= batch.floats
+        self.declared_text |= batch.declared_text
         self._waiting.setdefault(batch.arity, []).append(rows)
         self._waiting_rows[batch.arity] += rows.num_rows
         if self._waiting_rows[batch.arity] >= _STAGED_ROWS:
@@ -148,6 +153,32 @@ class Staging:
             self._tables.add(arity)
 
 
+class StagedFacts:
+    """The facts of a setting as rows of text keys. We read them when they are first asked for."""
+
+    def __init__(self, engine: Engine, setting: Setting) -> None:
+        self._engine, self._setting = engine, setting
+        self.read: list[int] = []
+        self.kept: list[int] = []
+
+    @cached_property
+    def stages(self) -> dict[str, Staging]:
+        negative = Staging(self._engine, "negative")
+        observed = stage(self._engine, "observed", self._setting.observed, negative)
+        stage(self._engine, "negative", self._setting.negatives, into=negative)
+        predicted, self.read, self.kept = stage_predictions(self._engine, self._setting)
+        return {"observed": observed, "negative": negative, "predicted": predicted}
+
+    def of_text(self, arguments: Collection[tuple[str, int]]) -> set[tuple[str, int]]:
+        """Those arguments of predicates whose constants are all text."""
+        letters: dict[tuple[str, int], set[str]] = {}
+        for number in sorted({number for _, number in arguments}):
+            raw = [sql.raw_table(kind, n) for kind, one in self.stages.items() for n in one.arities if n > number]
+            for row in self._engine.query(sql.raw_letters(raw, number)).to_pylist() if raw else ():
+                letters.setdefault((row["predicate"], number), set()).add(row["letter"])
+        return {place for place in arguments if letters.get(place) == {LETTERS[ValueType.STRING]}}
+
+
 def load(
     engine: Engine,
     setting: Setting,
@@ -156,17 +187,17 @@ def load(
     declared: Mapping[str, int],
     tables: Mapping[str, LoadedTable] | None = None,
     mentioned: Callable[[str], bool] = lambda _: True,
+    staged: StagedFacts | None = None,
 ) -> Loaded:
     """Load every fact of a setting. `constants` are keys that rules mention, `declared` predicates with their arity. `tables` have
     numbers for the predictions of their targets, which we note as answers of the models like predicted facts. `mentioned`: whether
-    a rule or a declaration mentions a predicate."""
+    a rule or a declaration mentions a predicate. `staged`: the facts, if the caller may have read them already."""
     tables = tables or {}
     targets = [table for table in tables.values() if table.predicted is not None]
-    negative = Staging(engine, "negative")
-    observed = stage(engine, "observed", setting.observed, negative)
-    stage(engine, "negative", setting.negatives, into=negative)
-    predicted, read, kept = stage_predictions(engine, setting, tables)
-    stages = {"observed": observed, "negative": negative, "predicted": predicted}
+    staged = staged or StagedFacts(engine, setting)
+    stages = staged.stages
+    observed, predicted = stages["observed"], stages["predicted"]
+    of_tables = [sum(table.made.get(number, 0) for table in tables.values()) for number in range(len(setting.predictions))]
     rows = row_counts(engine, stages)
     arities = predicate_arities(rows)
     _refuse_clashes(rows, tables)
@@ -181,8 +212,9 @@ def load(
     engine.load(sql.PREDICATE, pa.table({"name": pa.array(names, pa.string()), "id": pa.array(range(len(names)), pa.int32())}))
     in_rules = sorted(set(constants))
     engine.load(_KEYS, pa.table({"key": pa.array(in_rules, pa.string())}))
-    raw = [(sql.raw_table(kind, n), n) for kind, stage in stages.items() for n in stage.arities]
-    engine.run(sql.create_constants(raw, _KEYS))
+    raw = {kind: [(sql.raw_table(kind, n), n) for n in stage.arities] for kind, stage in stages.items()}
+    in_tables = [keys for table in tables.values() for keys in table.constants()] if predicted.arities else []
+    engine.run(sql.create_constants(raw["observed"], [*raw["negative"], *raw["predicted"]], _KEYS, in_tables))
     stride = max([2, *(len(found) for found in orders.values())])
     loaded = _Bases(engine, stages, names, orders, stride)
     loaded.build(targets)
@@ -203,7 +235,13 @@ def load(
     )
     totals = {row["model"]: row for row in engine.query(sql.model_counts()).to_pylist()} if sources else {}
     predictions = {
-        model: _prediction_counts(read[i], kept[i], totals.get(i, _NO_PREDICTIONS), _coverage(i, tables))
+        model: _prediction_counts(
+            staged.read[i] + of_tables[i],
+            staged.kept[i] + of_tables[i],
+            totals.get(i, _NO_PREDICTIONS),
+            loaded.queries.get(i, 0),
+            _coverage(i, tables),
+        )
         for i, model in enumerate(models)
     }
     facts = sum(loaded.counts["observed"].values())
@@ -233,12 +271,17 @@ def load(
         predicted=sources,
         any_observed_prediction=any(one.already_observed for one in predictions.values()),
         floats=frozenset(place for stage in stages.values() for place in stage.floats),
+        declared_text=frozenset(place for stage in stages.values() for place in stage.declared_text),
     )
 
 
-def _prediction_counts(read: int, kept: int, row: Mapping[str, int], coverage: tuple[int | None, int | None]) -> PredictionCounts:
+def _prediction_counts(
+    read: int, kept: int, row: Mapping[str, int], known: int, coverage: tuple[int | None, int | None]
+) -> PredictionCounts:
+    """`known`: how many queries are known; a prediction without one is a query of its own."""
+    queries = known + row["without_query"]
     return PredictionCounts(
-        read, kept, row["distinct"], kept - row["distinct"], row["already_observed"], *coverage, queries=row["queries"]
+        read, kept, row["distinct"], kept - row["distinct"], row["already_observed"], *coverage, queries=queries
     )
 
 
@@ -298,8 +341,8 @@ def _no_place_for_negatives(origin: str) -> Diagnostic:
     return Diagnostic("E363", "the file has facts that it knows to be false, which have no place here", Place(origin), helps=helps)
 
 
-def stage_predictions(engine: Engine, setting: Setting, tables: Mapping[str, LoadedTable]) -> tuple[Staging, list[int], list[int]]:
-    """The predictions of all models, with how many rows of each were read, and kept."""
+def stage_predictions(engine: Engine, setting: Setting) -> tuple[Staging, list[int], list[int]]:
+    """The predicted facts of all models, with how many rows of each were read, and kept."""
     staging = Staging(engine, "predicted", ("model", "score", "rank", "query"))
     read: list[int] = []
     kept: list[int] = []
@@ -321,9 +364,8 @@ def stage_predictions(engine: Engine, setting: Setting, tables: Mapping[str, Loa
             rows_read += rows.rows
         if not any(rows.rows for rows in found):
             refuse_unknown_model(engine, one.model, stored)
-        of_tables = sum(table.made.get(number, 0) for table in tables.values())
-        read.append(rows_read + of_tables)
-        kept.append(staging.rows.total() - before + of_tables)
+        read.append(rows_read)
+        kept.append(staging.rows.total() - before)
     staging.finish()
     return staging, read, kept
 
@@ -386,6 +428,7 @@ class _Bases:
         self.counts: dict[str, Counter[int]] = {kind: Counter() for kind in stages}
         self.fact_arities: set[int] = set()
         self.overlap = 0
+        self.queries: dict[int, int] = {}
 
     def build(self, targets: Sequence[LoadedTable]) -> None:
         """`targets`: the tables with predictions, which are numbered already; facts get the numbers after theirs."""
@@ -398,6 +441,8 @@ class _Bases:
             offset += predicted.rows[arity]
         if answers:
             self._engine.run(sql.create_answers(answers))
+        if raw := [sql.raw_table("predicted", arity) for arity in predicted.arities]:
+            self.queries = {row["model"]: row["queries"] for row in self._engine.query(sql.query_counts(raw)).to_pylist()}
         self._count()
         for kind, arity in self._each_stage():
             self._engine.run(drop(_base(kind, arity)))

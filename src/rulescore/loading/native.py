@@ -52,6 +52,7 @@ def _rows(engine: Engine, rows: RowStream | DatabaseTable) -> RowStream | Databa
     given = rows.native
     if given.frame is not None:
         return DatabaseTable(None, _frame(engine, given.frame, rows.origin), rows.origin)
+    _pin(rows)
     name = engine.read_natively([given.request.path])
     if name is None or not all(map(_is_coarse, rows.schema().types)):
         return rows
@@ -80,10 +81,18 @@ def _facts(engine: Engine, sources: Sequence[FactSource]) -> tuple[FactSource, .
         else:
             files.setdefault(form, []).append(source)
     for streams in files.values():
+        for stream in streams:
+            _pin(stream)
         requests = [stream.native.request for stream in streams if stream.native is not None]
         name = engine.read_natively([request.path for request in requests])
         found.extend(streams if name is None else [FactTable(name, requests[0])])
     return tuple(found)
+
+
+def _pin(source: FactStream | RowStream) -> None:
+    """Remembers the version of a file before an engine reads it: `Inputs` compares it afterwards."""
+    if source.version is not None:
+        source.version()
 
 
 def _form(request: Request) -> object | None:

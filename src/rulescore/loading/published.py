@@ -13,6 +13,7 @@ from rulescore.loading.facts import Staging, occurrences, predicate_arities, row
 from rulescore.loading.published_tables import expanded, published_catalogue
 from rulescore.loading.readings import reading_warnings
 from rulescore.loading.tables import predictions as table_predictions
+from rulescore.loading.tables.inference import Inference
 from rulescore.loading.tables.rows import TableLoader
 from rulescore.setting.model import Setting
 from rulescore.sql import published as sql
@@ -97,10 +98,10 @@ class _Writer:
 
     def __init__(self, engine: Engine, setting: Setting, schema: str) -> None:
         self._engine, self._setting, self._schema = engine, setting, schema
-        self._keyed = TableLoader(engine, setting, {}).load()
+        self._keyed = TableLoader(engine, setting, {}, Inference(predictions=setting.predictions)).load()
         self._staged = table_predictions.stage_predictions(engine, setting, self._keyed)
         self._observed: Staging = stage(engine, "observed", setting.observed)
-        self._predicted, _, _ = stage_predictions(engine, setting, {})
+        self._predicted, _, _ = stage_predictions(engine, setting)
         rows = row_counts(engine, {"observed": self._observed, "predicted": self._predicted})
         self._arities = predicate_arities(rows)
         readings = [*self._observed.readings, *self._predicted.readings]

@@ -13,6 +13,8 @@ from functools import cache
 from rulescore.deadline import look_at_the_clock
 from rulescore.errors import Diagnostic, Severity, place_of
 from rulescore.language.builtins import TESTS, gives_value
+from rulescore.language.checked import Checkable
+from rulescore.language.printer import print_statement
 from rulescore.language.syntax import (
     Aggregate,
     Atom,
@@ -20,11 +22,13 @@ from rulescore.language.syntax import (
     Closed,
     Comparison,
     Constant,
+    Declaration,
     ExtractIncompatible,
     Functional,
     IncompatibleGroup,
     IncompatiblePair,
     Operation,
+    PartiallyComplete,
     PredicateDeclaration,
     Program,
     Refute,
@@ -64,7 +68,7 @@ def structure(program: Program, names: Iterable[str], known: Names) -> list[Diag
                 problems += _pair(statement, left, right)
             case IncompatibleGroup(predicates):
                 problems += _group(statement, predicates)
-            case Functional() | Closed() | ExtractIncompatible() | PredicateDeclaration():
+            case Functional() | PartiallyComplete() | Closed() | ExtractIncompatible() | PredicateDeclaration():
                 pass
     problems += _without_variables(program)
     problems += _idle_aggregates(program)
@@ -348,9 +352,10 @@ def _constant_types(program: Program, types: TypesAt) -> Iterator[Diagnostic]:
 def _unused(program: Program) -> Iterator[Diagnostic]:
     heads = {name for rule in program.rules for name in _head_predicates(rule)}
     anywhere = {atom.predicate for s in program.statements for atom in used_atoms(s)}
+    checked = {id(rule.span) for rule in program.rules if rule.span}
     for statement in program.declarations:
         # An ontology declares for all rules, whichever the user has.
-        if statement.span is not None and statement.span.source.converted:
+        if statement.span is not None and (statement.span.source.converted or id(statement.span) in checked):
             continue
         concerned = heads
         match statement:
@@ -358,23 +363,28 @@ def _unused(program: Program) -> Iterator[Diagnostic]:
                 about: tuple[str, ...] = predicates
             case IncompatiblePair(left, right):
                 about = (left.predicate, right.predicate)
-            case Functional(predicate=predicate):
-                about = (predicate,)
-            case Closed(str(predicate)):
+            case Functional(str(predicate)) | PartiallyComplete(str(predicate)) | Closed(str(predicate)):
                 about = (predicate,)
             case Refute(head):
                 about = (head.predicate,)
             case PredicateDeclaration(predicate):
                 about, concerned = (predicate,), anywhere
-            case Closed() | ExtractIncompatible():
+            case PartiallyComplete() | Closed() | ExtractIncompatible():
                 continue
         if not concerned.intersection(about):
             yield Diagnostic(
                 "W202",
                 "no rule's head is concerned by this declaration" if concerned is heads else f"no rule uses `{about[0]}`",
                 place_of(statement.span),
+                helps=_how_to_check(statement),
                 severity=Severity.WARNING,
             )
+
+
+def _how_to_check(statement: Declaration) -> tuple[str, ...]:
+    if not isinstance(statement, Checkable):
+        return ()
+    return (f"a declaration refutes heads, and flags no facts by itself; as a rule, too: `@check {print_statement(statement)}`",)
 
 
 def _head_predicates(rule: Rule) -> Iterator[str]:

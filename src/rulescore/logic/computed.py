@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from rulescore.language.syntax import (
     Aggregate,
@@ -16,11 +17,13 @@ from rulescore.language.syntax import (
     Operation,
     Operator,
     Refute,
+    RowAtom,
     Rule,
     Test,
     Variable,
 )
 from rulescore.language.trees import nodes_in, variables_in
+from rulescore.logic.disjuncts import terms_of
 from rulescore.logic.problems import DECIDABLE
 from rulescore.logic.usage import conditions_of
 
@@ -54,6 +57,20 @@ def computed_variables(statement: Rule | Refute, others: Iterable[str] = ()) -> 
             if several & found:
                 found |= several
     return frozenset(found)
+
+
+def typed_by_body(refute: Refute) -> Refute:
+    """The same statement with other names in its head for variables that it computes with and that its body's atoms bind, too. They
+    are then computed by the type of the places in the body, whatever type the head's argument has."""
+    nodes = nodes_in(refute.body, negations=False, aggregates=False)
+    atoms = [node for node in nodes if isinstance(node, RowAtom) or (isinstance(node, Atom) and node.predicate not in DECIDABLE)]
+    bound = {term.name for atom in atoms for term in terms_of(atom) if isinstance(term, Variable)}
+    own = bound & computed_variables(refute)
+    renamed = {term: replace(term, name=f"argument {term.name}") for term in variables_in(refute.head) if term.name in own}
+    equations = (Comparison(Operator.EQUAL, term, argument, term.span) for term, argument in renamed.items())
+    terms = tuple(renamed.get(term, term) if isinstance(term, Variable) else term for term in refute.head.terms)
+    body = replace(refute.body, conditions=(*refute.body.conditions, *equations))
+    return replace(refute, head=replace(refute.head, terms=terms), body=body)
 
 
 def _names(*expressions: Expression) -> set[str]:

@@ -14,13 +14,14 @@ from rulescore.language.syntax import (
     Functional,
     IncompatibleGroup,
     IncompatiblePair,
+    PartiallyComplete,
     PredicateDeclaration,
     Refute,
     Variable,
     Wildcard,
 )
 from rulescore.logic.checks import two_arities
-from rulescore.logic.computed import computed_variables
+from rulescore.logic.computed import computed_variables, typed_by_body
 from rulescore.logic.refutation import Declared
 from rulescore.logic.resolve import Resolver
 from rulescore.logic.schema import Schema
@@ -40,11 +41,12 @@ def declaration_problems(declared: Declared, schema: Schema, fast: Collection[in
 
 def _resolve(declaration: Declaration, resolver: Resolver) -> None:
     match declaration:
-        case Refute(head, body):
-            resolver.bind(head)
-            bound = {term.name: term for term in head.terms if isinstance(term, Variable)}
-            resolver.body(body, bound, head)
-        case Functional(predicate=predicate, arity=arity, span=span):
+        case Refute():
+            typed = typed_by_body(declaration)
+            resolver.bind(typed.head)
+            bound = {term.name: term for term in typed.head.terms if isinstance(term, Variable)}
+            resolver.body(typed.body, bound, typed.head)
+        case Functional(str(predicate), arity, span=span) | PartiallyComplete(str(predicate), arity, span=span):
             resolver.atom(Atom(predicate, (Wildcard(),) * arity, span), {})
         case IncompatiblePair(left, right):
             for atom in (left, right):
@@ -54,7 +56,7 @@ def _resolve(declaration: Declaration, resolver: Resolver) -> None:
                 resolver.name(predicate, span)
         case Closed(str(predicate), span):
             resolver.name(predicate, span)
-        case Closed() | ExtractIncompatible() | PredicateDeclaration():
+        case PartiallyComplete() | Closed() | ExtractIncompatible() | PredicateDeclaration():
             pass
 
 

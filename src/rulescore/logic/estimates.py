@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from rulescore.language.syntax import Constant, Variable
+from rulescore.logic.formula import Disjunct, FormulaRule
 from rulescore.logic.plan import Body, Bound, Group, LiteralName, Parameter, Shape, ShapeSlot
 
 
@@ -33,7 +35,7 @@ def estimated_by_rule(group: Group, sizes: Sizes) -> dict[int, int]:
 
 def _body(shape: Shape, body: Body, sizes: Sizes) -> float:
     estimate = 1.0
-    spreads: dict[int, list[int]] = {}
+    spreads: dict[object, list[int]] = {}
     for atom, literal in zip(shape.atoms, body.literals, strict=False):
         size = sizes.get(literal)
         if size is None:
@@ -44,10 +46,35 @@ def _body(shape: Shape, body: Body, sizes: Sizes) -> float:
                 estimate /= size.constants[position]
             elif isinstance(slot, Bound):
                 spreads.setdefault(slot.index, []).append(size.constants[position])
+    return _joined(estimate, spreads)
+
+
+def _joined(estimate: float, spreads: Mapping[object, list[int]]) -> float:
+    """The part of the combinations of rows in which each variable has one value. `spreads`: how many it has at each place."""
     for found in spreads.values():
         for spread in sorted(found)[1:]:
             estimate /= spread
     return estimate
+
+
+def estimated_for_formula(rule: FormulaRule, sizes: Mapping[str, Mapping[str | None, int]]) -> int:
+    """The estimate for a rule of any form, whose conditions other than atoms may all be true. `sizes`: for each relation, how many
+    rows it has, by None, and how many different values each attribute."""
+    return round(sum(_disjunct(one, sizes) for one in rule.disjuncts))
+
+
+def _disjunct(disjunct: Disjunct, sizes: Mapping[str, Mapping[str | None, int]]) -> float:
+    estimate = 1.0
+    spreads: dict[object, list[int]] = {}
+    for atom in disjunct.atoms:
+        size = sizes[atom.relation]
+        estimate *= size[None]
+        for attribute, argument in atom.arguments:
+            if isinstance(argument, Constant):
+                estimate /= max(1, size[attribute])
+            elif isinstance(argument, Variable):
+                spreads.setdefault(argument.name, []).append(max(1, size[attribute]))
+    return _joined(estimate, spreads)
 
 
 _LETTERS = ("X", "Y", "Z", "A", "B", "C", "D")

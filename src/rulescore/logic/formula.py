@@ -10,18 +10,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from rulescore.errors import Span
-from rulescore.language.syntax import Aggregate, Aggregation, Comparison, Expression, Membership, Test, Wildcard
+from rulescore.language.syntax import Aggregate, Aggregation, Atom, Comparison, Expression, Membership, RowAtom, Test, Wildcard
 from rulescore.values.types import ValueType
 
 
 @dataclass(frozen=True, slots=True)
 class ResolvedAtom:
     """A row of a relation has these values in these columns. An argument may be a whole expression, since an atom may have a
-    variable that abbreviates one; `_` is any value."""
+    variable that abbreviates one; `_` is any value. `written`: the atom of the rule, itself: two of a rule may be equal, or
+    have one place in a file of another tool."""
 
     relation: str
     arguments: tuple[tuple[str, Expression | Wildcard], ...]
-    span: Span | None = field(default=None, compare=False, repr=False)
+    written: Atom | RowAtom | None = field(default=None, compare=False, repr=False)
 
 
 Decided = ResolvedAtom | Comparison | Membership | Test
@@ -84,6 +85,16 @@ FALSE = AnyOf(())
 
 
 @dataclass(frozen=True, slots=True)
+class OrderedText:
+    """A column of text that a rule orders by `word`: an operator, `min` or `max`."""
+
+    relation: str
+    column: str
+    word: str
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class FormulaRule:
     """`variables`: those of a grounding, in the order of their first use. `measures`: the aggregates by the variables that stand
     for them; predictions take part through those of body and head, not through those of refutations. `doubles`: the relations and
@@ -99,3 +110,4 @@ class FormulaRule:
     body_measures: tuple[str, ...]
     head_measures: tuple[str, ...]
     doubles: tuple[tuple[str, str], ...] = ()
+    ordered_texts: tuple[OrderedText, ...] = field(default=(), compare=False, repr=False)

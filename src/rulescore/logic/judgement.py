@@ -32,7 +32,7 @@ from rulescore.language.syntax import (
     Wildcard,
 )
 from rulescore.language.trees import atoms_in, variables_in
-from rulescore.logic.computed import computed_variables
+from rulescore.logic.computed import computed_variables, typed_by_body
 from rulescore.logic.disjuncts import bound_variables
 from rulescore.logic.formula import (
     FALSE,
@@ -82,6 +82,7 @@ def formula(rule: Rule, schema: Schema, declared: Declared, problems: list[Diagn
         body_measures=body_measures,
         head_measures=head_measures,
         doubles=tuple(dict.fromkeys([*resolver.doubles, *ways.doubles])),
+        ordered_texts=resolver.texts.places,
     )
 
 
@@ -195,8 +196,8 @@ class _Refuted:
                     yield Opposite(Leaf(atom))
                 case OtherValue(declaration, position):
                     yield self._other_value(declaration, position, arguments)
-                case Stated(statement):
-                    yield self._stated(statement, arguments)
+                case Stated(statement, said):
+                    yield self._stated(statement, arguments, print_statement(said).removesuffix("."))
 
     def _opponent(self, predicate: str, arguments: Arguments) -> Iterator[Judgement]:
         """The atom of an opposing fact; nothing if, by the types, no such fact can hold."""
@@ -224,7 +225,8 @@ class _Refuted:
         differs = Comparison(Operator.DIFFERENT, others[position], arguments[position])
         return Exists((Disjunct((atom,), (Leaf(differs),)),), print_statement(declaration).removesuffix("."))
 
-    def _stated(self, declaration: Refute, arguments: Arguments) -> Judgement:
+    def _stated(self, written: Refute, arguments: Arguments, title: str) -> Judgement:
+        declaration = typed_by_body(written)
         prefix = f"refutation {next(self._numbers)} "
         known: dict[str, Expression] = {}
         extra: list[Comparison] = []
@@ -248,12 +250,12 @@ class _Refuted:
             dict(self._rule.types),
             computed_variables(declaration),
             mixtures=dict(self._rule.mixtures),
+            texts=self._rule.texts,
         )
         disjuncts, _ = resolver.body(declaration.body, known, declaration.head)
         self.types.update({name: found for name, found in resolver.types.items() if name not in self._rule.types})
         self.measures.update(resolver.measures)
         self.doubles += resolver.doubles
-        title = print_statement(declaration).removesuffix(".")
         return Exists(tuple(replace(one, tests=(*map(Leaf, extra), *one.tests)) for one in disjuncts), title)
 
 

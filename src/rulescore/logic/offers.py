@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rulescore.language.printer import print_statement
-from rulescore.language.syntax import Closed, ExtractIncompatible, Functional
+from rulescore.language.syntax import Closed, ExtractIncompatible, Functional, PartiallyComplete
 
 _MOST = 5
 
@@ -26,6 +26,9 @@ def offers(
     """Declarations that could refute heads, each with its support in the data. `pairs`: predicates that share no tuple of them."""
     concerned = sum(1 for pair in pairs if not set(heads).isdisjoint(pair))
     found = []
+    if keys := sum(counts[head].first for head in heads if head in counts):
+        said = print_statement(PartiallyComplete(None))
+        found.append(f"as rule miners assume, a first argument with facts has no others; the heads have {keys:,} of them: {said}")
     if concerned:
         said = print_statement(ExtractIncompatible())
         found.append(f"{concerned:,} pairs of a head's predicate and another never hold of the same arguments: {said}")

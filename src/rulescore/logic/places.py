@@ -69,6 +69,11 @@ class Places:
         return ValueType.FLOAT if set(typed) == NUMBERS else typed[0]
 
     @property
+    def binding(self) -> dict[str, list[BindingPlace]]:
+        """The places that bind each variable."""
+        return {variable: [place for _, places in parts for place in places] for variable, parts in self._found.items()}
+
+    @property
     def types(self) -> dict[str, ValueType | None]:
         return {variable: self._type(variable) for variable in self._found}
 

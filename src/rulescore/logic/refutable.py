@@ -119,10 +119,12 @@ def _node(side: int, term: Term) -> _Node | None:
 
 @dataclass(frozen=True, slots=True)
 class Concerned:
-    """The predicates that stand in some rule, and in some rule that can be refuted."""
+    """The predicates that stand in some rule, and in some rule that can be refuted; and those of each denial constraint, by the
+    number of the rule."""
 
     by_any: frozenset[str]
     by_refutable: frozenset[str]
+    by_denial: Mapping[int, frozenset[str]]
 
 
 def concerned(
@@ -141,9 +143,12 @@ def concerned(
     every: set[str] = set(in_sql)
     of_refutable = set(every)
     heads: set[tuple[str, int]] = set()
-    for rule, exempt in zip(rules, unrefutable, strict=True):
+    by_denial: dict[int, frozenset[str]] = {}
+    for number, (rule, exempt) in enumerate(zip(rules, unrefutable, strict=True)):
         names = {targets.get(name, name) for name in named_in_rule(rule)}
         every |= names
+        if isinstance(rule.head, Falsity):
+            by_denial[number] = frozenset(names)
         if not exempt:
             of_refutable |= names
             heads |= set(_in_the_head(rule.head, keys))
@@ -151,7 +156,7 @@ def concerned(
         found = {targets.get(name, name) for name in _refuting(heads, declared)}
         every |= found
         of_refutable |= found
-    return Concerned(frozenset(every), frozenset(of_refutable))
+    return Concerned(frozenset(every), frozenset(of_refutable), by_denial)
 
 
 def _refuting(heads: set[tuple[str, int]], declared: Declared) -> Iterator[str]:
@@ -204,7 +209,7 @@ def unrefutable_rules(exempt: Sequence[tuple[str, Rule]], rules: int, offered: t
 
 WHAT_TO_DECLARE = (
     "say what makes a conclusion `p(a, b)` wrong: `extract incompatible.`, `incompatible p, q.`, `closed p.`, "
-    "`functional p(X -> Y).`, a `refute` statement, or negative facts"
+    "`functional p(X -> Y).`, `pca p(X -> Y).`, a `refute` statement, or negative facts"
 )
 
 

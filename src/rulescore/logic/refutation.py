@@ -1,8 +1,8 @@
 """What refutes a head: every declaration as conditions on the head's arguments, evaluated over the same facts as the body.
 
 There are four kinds: another fact of the same arguments holds, the fact itself is absent, a fact agrees at some arguments and
-differs at another, or the body of a `refute` statement holds. Horn rules, formulas, warnings and published queries all use this
-module to know what refutes a head.
+differs at another, or the body of a `refute` statement holds, which `pca` is short for. Horn rules,
+formulas, warnings and published queries all use this module to know what refutes a head.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from functools import cached_property
 from itertools import chain
 
 from rulescore.language.syntax import (
+    And,
     Atom,
     Closed,
     Declaration,
@@ -20,10 +21,13 @@ from rulescore.language.syntax import (
     Functional,
     IncompatibleGroup,
     IncompatiblePair,
+    Not,
+    PartiallyComplete,
     PredicateDeclaration,
     Program,
     Refute,
     Variable,
+    Wildcard,
 )
 from rulescore.logic.vocabulary import Vocabulary
 
@@ -56,9 +60,10 @@ class OtherValue:
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """`head(t)` is refuted if it matches the head of a `refute` statement whose body holds."""
+    """`head(t)` is refuted if it matches the head of a `refute` statement whose body holds. `declaration`: what the user wrote."""
 
     statement: Refute
+    declaration: Refute | PartiallyComplete
 
 
 Way = Opponent | Absence | OtherValue | Stated
@@ -94,7 +99,8 @@ class Declared:
         return self._orders.get((predicate, other), ())
 
     def refutes_all(self, predicate: str) -> bool:
-        """Whether something can refute every fact of a predicate, whatever its arguments: anything but a `refute` statement."""
+        """Whether something can refute every fact of a predicate, whatever its arguments, as all declarations can
+        but `refute` and `pca`."""
         return predicate in self._refuted or None in self._refuted
 
     @property
@@ -144,7 +150,8 @@ class Declared:
 
     @cached_property
     def _refuted(self) -> frozenset[str | None]:
-        single = (name for name, several in self._singles.items() if any(not isinstance(one, Refute) for one in several))
+        some = Refute | PartiallyComplete
+        single = (name for name, several in self._singles.items() if not all(isinstance(one, some) for one in several))
         return self.negative.union(single, chain.from_iterable(self.groups))
 
     @cached_property
@@ -173,7 +180,7 @@ def refuted_by(declaration: Declaration) -> tuple[str | None, ...]:
             return predicates
         case IncompatiblePair(left, right):
             return left.predicate, right.predicate
-        case Functional(predicate=predicate) | Closed(predicate):
+        case Functional(predicate=predicate) | PartiallyComplete(predicate=predicate) | Closed(predicate):
             return (predicate,)
         case Refute(head):
             return (head.predicate,)
@@ -197,9 +204,22 @@ def _ways(declaration: Declaration, predicate: str, arity: int) -> Iterator[Way]
         case Closed():
             yield Absence()
         case Refute(head) if head.arity == arity:
-            yield Stated(declaration)
-        case IncompatiblePair() | Functional() | Refute() | ExtractIncompatible() | PredicateDeclaration():
+            yield Stated(declaration, declaration)
+        case PartiallyComplete() if declaration.arity == arity:
+            yield Stated(_complete(declaration, predicate), declaration)
+        case IncompatiblePair() | Functional() | PartiallyComplete() | Refute() | ExtractIncompatible() | PredicateDeclaration():
             return
+
+
+def _complete(declaration: PartiallyComplete, predicate: str) -> Refute:
+    """`refute p(X, Y) <- p(X, _), not p(X, Y)`: the key has values, and this is none of them."""
+    variables = [Variable(f"X{position + 1}") for position in range(declaration.arity)]
+
+    def atom(places: tuple[int, ...]) -> Atom:
+        return Atom(predicate, tuple(variables[i] if i in places else Wildcard() for i in range(declaration.arity)))
+
+    known, this = atom(declaration.keys), atom(declaration.keys + declaration.values)
+    return Refute(Atom(predicate, tuple(variables)), And((known, Not(this))), declaration.span)
 
 
 def declared_in(

@@ -12,6 +12,7 @@ from rulescore.errors import Diagnostic, Span
 from rulescore.language.cursor import DEEPEST
 from rulescore.language.syntax import (
     Aggregate,
+    Aggregation,
     And,
     Atom,
     Attribute,
@@ -42,8 +43,8 @@ from rulescore.logic.disjuncts import (
     common_values,
     names_in,
 )
-from rulescore.logic.formula import AggregateValue, All, AnyOf, Disjunct, Judgement, Leaf, Opposite, ResolvedAtom
-from rulescore.logic.places import Places
+from rulescore.logic.formula import AggregateValue, All, AnyOf, Disjunct, Judgement, Leaf, Opposite, OrderedText, ResolvedAtom
+from rulescore.logic.places import BindingPlace, Places
 from rulescore.logic.problems import DECIDABLE, Report, print_column
 from rulescore.logic.schema import Relation, Schema
 from rulescore.logic.sizes import MOST_NODES, Size, size_of, sizes_of
@@ -71,10 +72,27 @@ def is_test(atom: Atom | Test, schema: Schema, functions: Iterable[str]) -> bool
 
 
 @dataclass
+class OrderedTexts:
+    """Variables of text that a rule orders, with the word that does it, and the places that bind variables."""
+
+    ordered: dict[str, tuple[str, Span | None]] = field(default_factory=dict)
+    bound: dict[str, list[BindingPlace]] = field(default_factory=dict)
+
+    @property
+    def places(self) -> tuple[OrderedText, ...]:
+        return tuple(
+            OrderedText(place.relation.name, place.name, word, span)
+            for variable, (word, span) in self.ordered.items()
+            for place in self.bound.get(variable, ())
+        )
+
+
+@dataclass
 class Resolver:
     """Resolves the parts of one statement. `prefix` keeps the variables of a refutation apart from those of the rule, whose `types`
     the caller gives. `computed`: the variables that the statement orders or computes with. If such a variable has integers in one
-    part of an `or` and floats in another, the integers become doubles; `doubles`: the places of these integers."""
+    part of an `or` and floats in another, the integers become doubles; `doubles`: the places of these integers. `texts`: what the
+    statement orders as text."""
 
     schema: Schema
     functions: frozenset[str]
@@ -84,6 +102,7 @@ class Resolver:
     computed: frozenset[str] = frozenset()
     mixtures: dict[str, Mixture] = field(default_factory=dict)
     doubles: dict[tuple[str, str], None] = field(default_factory=dict)
+    texts: OrderedTexts = field(default_factory=OrderedTexts)
     measures: dict[str, AggregateValue] = field(default_factory=dict)
     _fresh: dict[tuple[int, str], str] = field(default_factory=dict)
     _measured: dict[tuple[int, str], str] = field(default_factory=dict)
@@ -123,6 +142,8 @@ class Resolver:
                 found = Comparison(operator, self.expression(left, known), self.expression(right, known), span)
                 if not (self.prefix and _are_variables(condition, found)):
                     self._typing().comparison(found)
+                if operator not in {Operator.EQUAL, Operator.DIFFERENT}:
+                    self._order(operator, found.left, found.right)
                 return Leaf(found)
             case Let(variable, value, span):
                 return self.condition(Comparison(Operator.EQUAL, variable, value, span), known)
@@ -158,7 +179,7 @@ class Resolver:
         converted = tuple((column, self._term(term, known)) for column, term in named)
         if relation is not None:
             self._check_types(relation, named, converted)
-        return ResolvedAtom(relation.name if relation is not None else "", converted, atom.span)
+        return ResolvedAtom(relation.name if relation is not None else "", converted, atom)
 
     def bind(self, atom: Atom) -> None:
         """Take the types of an atom's variables from its columns."""
@@ -209,7 +230,7 @@ class Resolver:
         )
         if relation is not None:
             self._check_types(relation, named, converted)
-        return ResolvedAtom(relation.name if relation else "", converted, atom.span)
+        return ResolvedAtom(relation.name if relation else "", converted, atom)
 
     def _fresh_variable(self, atom: Atom | RowAtom, column: str) -> Variable:
         name = self._fresh.setdefault((id(atom), column), f"{self.prefix}{FRESH}{len(self._fresh) + 1}")
@@ -259,6 +280,8 @@ class Resolver:
             value = self.expression(aggregate.value, self._known(common, known))
             variables = tuple(self.prefix + one for one in sorted(self.binder.inner_variables(aggregate) - set(common)))
             wild = tuple(dict.fromkeys(v for d in disjuncts for v in bound_variables(d) if self._is_fresh(v)))
+            if aggregate.function in {Aggregation.LEAST, Aggregation.GREATEST}:
+                self._order(aggregate.function, value)
             self.types[name] = self._typing().expression(Aggregate(aggregate.function, value, aggregate.condition, aggregate.span))
             self.measures[name] = AggregateValue(aggregate.function, value, (*variables, *wild), disjuncts, aggregate)
         return Variable(self._measured[key], aggregate.span)
@@ -315,8 +338,15 @@ class Resolver:
                 self._take_types(places)
                 yield self.prefix + name, found
 
+    def _order(self, word: str, *values: Expression) -> None:
+        """Note variables of text that the statement orders."""
+        for value in values:
+            if isinstance(value, Variable) and self.types.get(value.name) is ValueType.STRING:
+                self.texts.ordered.setdefault(value.name, (word, value.span))
+
     def _take_types(self, places: Places) -> None:
         self.types.update(places.types)
+        self.texts.bound.update(places.binding)
         self.mixtures.update(places.mixtures)
 
     def _known(self, common: Substitution, outer: Substitution) -> dict[str, Expression]:

@@ -67,7 +67,7 @@ def asked_in(disjunct: Disjunct) -> tuple[Judgement | Expression, ...]:
 def with_values(atom: ResolvedAtom, values: Mapping[Variable, Expression]) -> ResolvedAtom:
     """The atom with values in place of variables."""
     replaced = ((name, term if isinstance(term, Wildcard) else replace_variables(term, values)) for name, term in atom.arguments)
-    return ResolvedAtom(atom.relation, tuple(replaced), atom.span)
+    return ResolvedAtom(atom.relation, tuple(replaced), atom.written)
 
 
 def judged_with_values(test: Judgement, values: Mapping[Variable, Expression]) -> Judgement:

@@ -40,14 +40,16 @@ class TableShape:
         target = self.table.target
         return frozenset(name for name in self.attributes if target in self.base_of(name)) if target else frozenset()
 
-    def base_of(self, attribute: str) -> Iterator[str]:
-        """The columns and reached attributes that an attribute is computed from; itself, if it is a column or reached."""
+    def base_of(self, attribute: str, above: tuple[str, ...] = ()) -> Iterator[str]:
+        """The columns and reached attributes that an attribute is computed from; itself, if it is a column or reached. `above`: the
+        attributes that are computed from it, which come up again if a definition is circular."""
         definition = self.derived.get(attribute)
         if definition is None:
             yield attribute
             return
         for part in attributes_in(definition):
-            yield from self.base_of(part.name)
+            if part.name not in above:
+                yield from self.base_of(part.name, (*above, attribute))
 
     def hidden_by(self) -> Iterator[str]:
         """The attributes that tell which rows are hidden."""
@@ -102,6 +104,16 @@ def _passed(table: str, reached: Reached, columns: dict[str, dict[str, None]]) -
         columns.setdefault(hop.table, {})[hop.other] = None
         table = hop.table
     columns[table][reached.column] = None
+
+
+def untyped_shapes(tables: Sequence[KeyedTable], schemas: Mapping[str, pa.Schema]) -> dict[str, TableShape]:
+    """The shapes of tables whose types and definitions we have not checked yet."""
+    shapes = {}
+    for table in tables:
+        stored = _stored(schemas[table.name])
+        names = (*stored, *(one.attribute for one in table.reached), *(one.attribute for one in table.derived))
+        shapes[table.name] = TableShape(table, stored, dict.fromkeys(names))
+    return shapes
 
 
 def table_shapes(tables: Sequence[KeyedTable], schemas: Mapping[str, pa.Schema]) -> tuple[dict[str, TableShape], list[Diagnostic]]:

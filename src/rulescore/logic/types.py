@@ -295,7 +295,10 @@ def _have_distance(types: set[ValueType | None]) -> bool:
 
 _NEVER_EQUAL = "values of different types are never equal, and none of them is the lesser"
 _DURATION_ADVICE = "write a duration with its unit: `30 days`"
-_TEXT_ADVICE = "declare the column's type where the data are read, or write the constant as a string if they hold text"
+_TEXT_ADVICE = (
+    "write a constant in the type of the column, a text with quotes and a number without, or declare the column's type where the "
+    "data are read"
+)
 
 
 def _comparison_advice(types: set[ValueType | None]) -> str | None:

@@ -16,6 +16,7 @@ from rulescore.language.syntax import (
     Functional,
     IncompatibleGroup,
     IncompatiblePair,
+    PartiallyComplete,
     PredicateDeclaration,
     Program,
     Refute,
@@ -38,7 +39,7 @@ def conditions_of(statement: Statement) -> tuple[Condition, ...]:
             return (head_atom, body)
         case IncompatiblePair(left, right):
             return (left, right)
-        case IncompatibleGroup() | Functional() | Closed() | ExtractIncompatible() | PredicateDeclaration():
+        case IncompatibleGroup() | Functional() | PartiallyComplete() | Closed() | ExtractIncompatible() | PredicateDeclaration():
             return ()
 
 
@@ -55,7 +56,7 @@ def uses(program: Program, tests: Collection[str] = ()) -> Iterator[tuple[str, i
     for statement in program.statements:
         for atom in used_atoms(statement, tests):
             yield atom.predicate, atom.arity, atom.span
-        if isinstance(statement, Functional | PredicateDeclaration):
+        if isinstance(statement, Functional | PartiallyComplete | PredicateDeclaration) and statement.predicate is not None:
             yield statement.predicate, statement.arity, statement.span
 
 
@@ -74,7 +75,7 @@ def named_predicates(statement: Statement) -> Iterator[str]:
     match statement:
         case IncompatibleGroup(predicates):
             yield from predicates
-        case Functional(predicate=predicate) | Closed(predicate=str(predicate)):
+        case Functional(predicate=str(predicate)) | PartiallyComplete(predicate=str(predicate)) | Closed(predicate=str(predicate)):
             yield predicate
         case _:
             pass

@@ -11,7 +11,10 @@ from rulescore.errors import Diagnostic, InputError, Place, suggestion
 from rulescore.readers.frames import column_values, series_index
 from rulescore.readers.triples import array_of, is_array
 from rulescore.setting.model import HiddenColumn, HiddenIds, KeyedTable, RowStream
+from rulescore.values.types import ValueType
 
+_SERIES = "give a Series with the index of the rows that were predicted: `pandas.Series(model.predict(test), index=test.index)`"
+_LISTED = "or let `hidden` list the ids, in the order of the values"
 _IDS = "give ids and values: a frame with the key and `prediction`, or a mapping from ids to values"
 
 
@@ -62,13 +65,18 @@ def aligned_ids(table: KeyedTable, number: int, origin: str) -> tuple[pa.Table, 
     if not isinstance(table.rows, RowStream):
         raise _misfit("E365", "values without ids, for a table of a database, whose rows have no order", origin, _IDS)
     ids, hidden = _columns(table.rows, table.key), _hidden_rows(table, origin)
+    masked = isinstance(table.hidden, HiddenIds) and table.hidden.masked
     if isinstance(table.hidden, HiddenIds) and isinstance(table.hidden.ids, RowStream):
         listed = _columns(table.hidden.ids, _key_of(table.hidden.ids, table.key)).rename_columns(list(table.key))
-        if listed.num_rows == number:
+        if listed.num_rows == number and not masked:
             return listed, None
-        wanted = {tuple(row.values()) for row in listed.to_pylist()}
-        hidden = [tuple(row.values()) in wanted for row in ids.to_pylist()]
+        # Of a text file we have read ids as text, which the user may give as numbers.
+        wanted = {tuple(map(str, row.values())) for row in listed.to_pylist()}
+        hidden = [tuple(map(str, row.values())) in wanted for row in ids.to_pylist()]
     places = [place for place, one in enumerate(hidden) if one]
+    if len(places) == number and masked and number < ids.num_rows:
+        message = f"{number:,} values without ids, and `hidden` of table `{table.name}` is a mask, which does not say their order"
+        raise _misfit("E365", message, origin, _SERIES, _LISTED)
     if len(places) == number:
         return ids.take(pa.array(places, pa.int64())), None
     if ids.num_rows == number:
@@ -94,7 +102,8 @@ def labelled_ids(table: KeyedTable, series: Any, origin: str) -> list[object] | 
     if found != labels and set(labels) <= set(keys):
         message = f"the index of the predictions may hold keys of table `{table.name}`, or labels of its frame"
         name = f'`series.index.name = "{table.key[0]}"`'
-        raise _misfit("E366", message, origin, f"if it holds keys, say so: {name}; if labels, give `series.to_numpy()`")
+        keyed = f'`series.set_axis(frame.loc[series.index, "{table.key[0]}"])`'
+        raise _misfit("E366", message, origin, f"if it holds keys, say so: {name}; if labels, give {keyed}")
     return found
 
 
@@ -107,13 +116,15 @@ def _hidden_rows(table: KeyedTable, origin: str) -> list[bool]:
         case None:
             return [one is None for one in _columns(rows, (str(table.target),)).column(0).to_pylist()]
         case HiddenColumn(column, values) if column in names:
-            wanted = {str(one) for one in values} if rows.text else set(values)
-            return [one in wanted for one in _columns(rows, (column,)).column(0).to_pylist()]
+            if rows.text is not None and not any(isinstance(one, str) for one in values):
+                kind = rows.text.infer([column], whole=True)[column]
+                rows = rows.text.typed({column: kind or ValueType.STRING})
+            return [one in values for one in _columns(rows, (column,)).column(0).to_pylist()]
         case HiddenIds(RowStream()):
             return []
         case _:
             message = f"values without ids, and `hidden` of table `{table.name}` is a condition or lies in a database"
-            raise _misfit("E365", message, origin, _IDS, "or give `hidden` as a mask: one truth value for each row")
+            raise _misfit("E365", message, origin, _IDS, _LISTED)
 
 
 def _key_of(ids: RowStream, key: tuple[str, ...]) -> tuple[str, ...]:

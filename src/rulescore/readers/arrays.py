@@ -33,10 +33,10 @@ def read_arrays(file: InputFile, request: Request) -> Iterator[FactBatch]:
     return read_frame(_table(arrays, request.origin), request)
 
 
-def array_values(path: Path) -> Array:
+def array_values(file: InputFile) -> Array:
     """The one array of a file."""
-    with InputFile(path).opened() as opening:
-        return _the_array(_loaded(opening, str(path)), str(path))
+    with file.opened() as opening:
+        return _the_array(_loaded(opening, str(file.path)), str(file.path))
 
 
 def _table(arrays: dict[str, Array], origin: str) -> pa.Table:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -44,8 +45,10 @@ def text_batch(rows: pa.RecordBatch, layout: Layout, request: Request) -> FactBa
         _query([_emptied(rows.column(i)) for i in layout.query]),
     )
     floats = [place for place, one in enumerate(layout.types) if one is ColumnType.FLOAT]
-    given = float_places(relation, layout.predicate, floats)
-    return assemble(columns, relation, layout.predicate, answers if request.predictions else None, given)
+    given = places_of(relation, layout.predicate, floats)
+    texts = [place for place in layout.declared if layout.types[place] is ColumnType.STRING]
+    facts = assemble(columns, relation, layout.predicate, answers if request.predictions else None, given)
+    return replace(facts, declared_text=places_of(relation, layout.predicate, texts)) if texts else facts
 
 
 def table_batch(rows: pa.RecordBatch, layout: Layout, request: Request, first_row: int) -> FactBatch:
@@ -59,15 +62,15 @@ def table_batch(rows: pa.RecordBatch, layout: Layout, request: Request, first_ro
         _query([reader.text(i) for i in layout.query]),
     )
     floats = [place for place, index in enumerate(layout.arguments) if holds_floats(rows.schema.types[index])]
-    given = float_places(relation, layout.predicate, floats)
+    given = places_of(relation, layout.predicate, floats)
     return assemble(columns, relation, layout.predicate, answers if request.predictions else None, given)
 
 
 Answers = tuple[pa.Array | None, pa.Array | None, pa.Array | None]
 
 
-def float_places(relation: pa.Array | None, predicate: str | None, places: Iterable[int]) -> frozenset[tuple[str, int]]:
-    """The arguments of every predicate of a batch that are columns of floats."""
+def places_of(relation: pa.Array | None, predicate: str | None, places: Iterable[int]) -> frozenset[tuple[str, int]]:
+    """Some arguments of every predicate of a batch."""
     wanted = list(places)
     if not wanted:
         return frozenset()

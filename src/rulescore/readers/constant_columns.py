@@ -103,7 +103,7 @@ def keys(column: pa.Array) -> pa.Array:
     if pa.types.is_floating(kind):
         return _float_keys(column.cast(pa.float64()))
     if pa.types.is_date(kind):
-        return _by_distinct(column, key_of)
+        return _by_distinct(dates(column), key_of)
     if pa.types.is_decimal(kind):
         return _by_distinct(column, _decimal_key)
     raise ColumnTypeError(str(kind))
@@ -129,6 +129,7 @@ def holds_floats(kind: pa.DataType) -> bool:
 
 
 _MOST_DIGITS = 5_000
+_NO_YEAR = "is in no year from 1 to 9999"
 
 
 def decimal_value(number: decimal.Decimal) -> int | float:
@@ -152,8 +153,17 @@ def moment_counts(column: pa.Array) -> pa.Array:
         return found
     size = _UNITS[column.type.unit]
     beyond = pc.or_(pc.less(count, -(-FIRST // size)), pc.greater(count, LAST // size))
-    _refuse_cells(beyond, "is in no year from 1 to 9999")
+    _refuse_cells(beyond, _NO_YEAR)
     return pc.multiply(count, size)
+
+
+def dates(column: pa.Array) -> pa.Array:
+    """A column of dates, after a check that each is one for Python too."""
+    kind, size = (pa.int32(), 1) if pa.types.is_date32(column.type) else (pa.int64(), 24 * 60 * 60 * 1000)
+    count = column.cast(kind)
+    first, last = ((day - datetime.date(1970, 1, 1)).days * size for day in (datetime.date.min, datetime.date.max))
+    _refuse_cells(pc.or_(pc.less(count, first), pc.greater(count, last)), _NO_YEAR)
+    return column
 
 
 def _refuse_cells(wrong: pa.Array, reason: str) -> None:

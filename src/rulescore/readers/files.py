@@ -16,6 +16,7 @@ from threading import Lock
 from typing import IO, cast
 
 from rulescore.errors import Diagnostic, InputError, Place, meant_file
+from rulescore.setting.model import FileVersion
 
 STANDARD_INPUT = Path("/dev/stdin")
 _GZIP = b"\x1f\x8b"
@@ -81,16 +82,22 @@ def _is_stream(mode: int) -> bool:
 class InputFile:
     """A file to read as often as needed, even a pipe: its first opening copies the bytes to a temporary file."""
 
-    def __init__(self, path: Path, *, lasting: bool = False) -> None:
-        """`lasting`: several readings belong together; InputError if the file changes between them."""
+    def __init__(self, path: Path) -> None:
         self.path = path
-        self._lasting = lasting
-        self._version: tuple[int, ...] | None = None
+        self._version: FileVersion | None = None
         self._copy: Opening | None = None
+
+    def version(self) -> FileVersion | None:
+        """The file as it was when it was first read or asked for; None for a pipe, and for a file that is gone."""
+        if self._version is None and not is_pipe(self.path):
+            with suppress(OSError):
+                self._version = version_of(self.path, self.path.stat())
+        return self._version
 
     @contextmanager
     def opened(self) -> Iterator[Opening]:
-        """The file for one reading. If somebody replaces it meanwhile, we still read the old one."""
+        """The file for one reading. If somebody replaces it meanwhile, we still read the old one. Raises InputError if somebody
+        writes into it, and if it is another file than that of an earlier reading: our readings belong together."""
         if self._copy is not None:
             yield self._copy
         elif is_pipe(self.path):
@@ -98,15 +105,19 @@ class InputFile:
             yield self._copy
         else:
             with _open(self.path) as file:
-                self._refuse_another(file)
-                yield Opening(file, compressed=self.path.suffix == ".gz")
+                self._refuse_changed(file)
+                try:
+                    yield Opening(file, compressed=self.path.suffix == ".gz")
+                except Exception:
+                    # What is half one file and half another has problems that neither has.
+                    self._refuse_changed(file)
+                    raise
+                self._refuse_changed(file)
 
-    def _refuse_another(self, file: io.FileIO) -> None:
-        found = os.fstat(file.fileno())
-        version = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
-        if self._lasting and version != (self._version or version):
-            message = "the file has been changed while it was read"
-            raise InputError(Diagnostic("E305", message, Place(str(self.path)), helps=("begin again",)))
+    def _refuse_changed(self, file: io.FileIO) -> None:
+        version = version_of(self.path, os.fstat(file.fileno()))
+        if version != (self._version or version):
+            raise changed(self.path)
         self._version = version
 
     def _copied(self) -> Opening:
@@ -135,6 +146,16 @@ class InputFile:
                 copy.writelines(chunks(pipe))
         # Seeking writes the buffer, so that a full disk fails here.
         copy.seek(0)
+
+
+def version_of(path: Path, state: os.stat_result) -> FileVersion:
+    """The version of a file by its absolute name, since a program may go to another folder."""
+    return FileVersion(path.absolute(), state.st_size, state.st_mtime_ns, (state.st_dev, state.st_ino))
+
+
+def changed(path: Path) -> InputError:
+    helps = ("begin again when no other program writes to it",)
+    return InputError(Diagnostic("E305", "the file has been changed while it was read", Place(str(path)), helps=helps))
 
 
 class Opening:

@@ -12,12 +12,14 @@ from pathlib import Path
 import pyarrow as pa
 
 from rulescore.errors import Source, masked
-from rulescore.readers.files import is_pipe
+from rulescore.language.sources import RuleSource
+from rulescore.readers.files import changed, is_pipe, version_of
 from rulescore.setting.model import (
     DatabaseTable,
     FactBatch,
     FactSource,
     FactStream,
+    FileVersion,
     HeldOut,
     HiddenIds,
     ModelPredictions,
@@ -44,18 +46,6 @@ class InputKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class FileVersion:
-    """A file as it was when we read it. Two readings with one version have the same bytes."""
-
-    path: Path
-    version: tuple[int, ...]
-
-    @property
-    def size(self) -> int:
-        return self.version[0]
-
-
-@dataclass(frozen=True, slots=True)
 class Input:
     """One source. `of`: the model or table it belongs to. `size`: in bytes. `rows`: how many we read; for a rule file, its rules.
     `sha256`: of the bytes of the file or of the text; if it is None, `reason` says why. `file`: the file that `digested` has yet
@@ -76,9 +66,9 @@ class Input:
             return self
         try:
             with self.file.path.open("rb") as opened:
-                if _version(os.fstat(opened.fileno())) != self.file.version:
-                    return replace(self, reason=_CHANGED, file=None)
                 found = hashlib.file_digest(opened, "sha256").hexdigest()
+                if version_of(self.file.path, os.fstat(opened.fileno())) != self.file:
+                    return replace(self, reason=_CHANGED, file=None)
         except OSError as error:
             reason = f"the file could not be read again: {(error.strerror or str(error)).lower()}"
             return replace(self, reason=reason, file=None)
@@ -112,11 +102,18 @@ class Inputs:
 
     def read(self, rules: Callable[[Source], int]) -> tuple[Input, ...]:
         """The inputs, for callers that have read them all. `rules`: counts the rules of a source."""
+        self.refuse_changed()
         return (
             *(replace(one, rows=rules(source)) for source, one in self._rules),
             *self._sql_rules,
-            *(one if rows is None else replace(one, rows=_number(one, rows)) for one, rows in self._counted),
+            *(one if rows is None else rows.counted(one) for one, rows in self._counted),
         )
+
+    def refuse_changed(self) -> None:
+        """Raises InputError if somebody has changed a file that an engine reads by itself; our readers look to their own."""
+        for _, rows in self._counted:
+            if rows is not None and rows.is_read_elsewhere and (file := rows.file()) is not None and _now(file.path) != file:
+                raise changed(file.path)
 
     def _predictions(self, model: ModelPredictions) -> ModelPredictions:
         tables = tuple(replace(one, rows=self._rows(InputKind.PREDICTIONS, model.model, one.rows)) for one in model.tables)
@@ -144,7 +141,7 @@ class Inputs:
         return self._stream(kind, source, of)
 
     def _stream(self, kind: InputKind, source: FactStream, of: str | None) -> FactStream:
-        rows = _Rows()
+        rows = _Rows(source)
         self._counted.append((_of_stream(kind, source, of), rows))
         return replace(source, open=lambda: rows.facts(source.open()))
 
@@ -155,7 +152,7 @@ class Inputs:
         return self._row_stream(kind, of, rows)
 
     def _row_stream(self, kind: InputKind, of: str | None, rows: RowStream) -> RowStream:
-        counted = _Rows()
+        counted = _Rows(rows)
         self._counted.append((_of_stream(kind, rows, of), counted))
         return replace(rows, open=lambda columns: counted.batches(rows.open(columns)))
 
@@ -164,6 +161,21 @@ class _Rows:
     """The rows of a source, counted while they pass. None: they have not passed here."""
 
     number: int | None = None
+
+    def __init__(self, source: FactStream | RowStream) -> None:
+        self._source = source
+
+    @property
+    def is_read_elsewhere(self) -> bool:
+        return self.number is None and self._source.native is not None
+
+    def file(self) -> FileVersion | None:
+        return None if self._source.version is None else self._source.version()
+
+    def counted(self, one: Input) -> Input:
+        """The input with its rows, and the version of its file that was read."""
+        file = self.file()
+        return replace(one, rows=_number(file, self), size=None if file is None else file.size, file=file)
 
     def facts(self, batches: Iterator[FactBatch]) -> Iterator[FactBatch]:
         self.number = 0
@@ -179,24 +191,20 @@ class _Rows:
 
 
 def _of_stream(kind: InputKind, source: FactStream | RowStream, of: str | None) -> Input:
-    if source.origin.startswith("<"):
+    if source.version is None:
         return Input(kind, source.origin, of, reason=_MEMORY)
-    path = Path(source.origin)
-    if is_pipe(path):
-        return Input(kind, source.origin, of, reason=_PIPE)
-    file = _file(path)
-    return Input(kind, source.origin, of, None if file is None else file.size, file=file)
+    return Input(kind, source.origin, of, reason=_PIPE if is_pipe(Path(source.origin)) else None)
 
 
-def _number(one: Input, rows: _Rows) -> int | None:
+def _number(file: FileVersion | None, rows: _Rows) -> int | None:
     """How many rows an input has. If an engine read a Parquet file by itself, the file says how many."""
-    if rows.number is not None or one.file is None:
+    if rows.number is not None or file is None:
         return rows.number
     from pyarrow import parquet
 
     try:
-        with one.file.path.open("rb") as handle, parquet.ParquetFile(handle) as file:
-            found: int = file.metadata.num_rows
+        with file.path.open("rb") as handle, parquet.ParquetFile(handle) as opened:
+            found: int = opened.metadata.num_rows
             return found
     except (pa.ArrowInvalid, OSError, UnicodeDecodeError):
         return None
@@ -204,20 +212,12 @@ def _number(one: Input, rows: _Rows) -> int | None:
 
 def _of_rules(source: Source) -> Input:
     """A rule file by its bytes, so that any program finds the same digest; any other text by the bytes of the text."""
-    found = _rule_bytes(source)
-    return Input(InputKind.RULES, source.name, None, len(found), sha256=hashlib.sha256(found).hexdigest())
-
-
-def _rule_bytes(source: Source) -> bytes:
-    path = Path(source.name)
-    try:
-        if source.converted and path.is_file():
-            return path.read_bytes()
-        if path.is_file() and (found := path.read_bytes()).decode("utf-8-sig").splitlines() == source.text.splitlines():
-            return found
-    except (OSError, ValueError):
-        pass
-    return source.text.encode()
+    if isinstance(source, RuleSource) and source.digest is not None:
+        digest, size = source.digest
+    else:
+        text = source.text.encode()
+        digest, size = hashlib.sha256(text).hexdigest(), len(text)
+    return Input(InputKind.RULES, source.name, None, size, sha256=digest)
 
 
 def _of_sql_rule(rule: SqlRule) -> Input:
@@ -225,13 +225,9 @@ def _of_sql_rule(rule: SqlRule) -> Input:
     return Input(InputKind.SQL_RULE, rule.name, None, len(text), 1, hashlib.sha256(text).hexdigest())
 
 
-def _file(path: Path) -> FileVersion | None:
-    """A file by its absolute name, since a program may go to another folder; None if it is gone, which its reader reports."""
+def _now(path: Path) -> FileVersion | None:
+    """None if the file is gone."""
     try:
-        return FileVersion(path.absolute(), _version(path.stat()))
+        return version_of(path, path.stat())
     except OSError:
         return None
-
-
-def _version(found: os.stat_result) -> tuple[int, ...]:
-    return found.st_size, found.st_mtime_ns, found.st_dev, found.st_ino

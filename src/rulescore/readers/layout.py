@@ -44,8 +44,8 @@ _NAMES = {part: frozenset().union(*tiers) for part, tiers in ALIASES.items()}
 _TRIPLE_NAMES = frozenset[str]().union(*(_NAMES[part] for part in TRIPLE))
 ANSWER = ("score", "rank", "query")
 MODEL = "model"
-MOST_ARGUMENTS = 500
-"""Of a predicate. Databases nest a condition for each argument, and some allow no more than a thousand."""
+MOST_ARGUMENTS = 100
+"""Of a predicate. Databases nest a condition for each argument: planning takes 2 seconds for a hundred, and 20 for two hundred."""
 _QUERY_PARTS = ("query_direction", "test_row")
 _LIKELY = {
     "head": ("head", "subj", "source", "src", "from", "start", "left"),
@@ -70,7 +70,8 @@ Parts = dict[str, tuple[int, ...]]
 @dataclass(frozen=True, slots=True)
 class Layout:
     """Column numbers, counted from 0. A table of triples has a `relation` column, any other a `predicate`. `may_be_empty`: an
-    empty argument is a missing value, which attributes may have and facts may not. `guess`: what we assumed."""
+    empty argument is a missing value, which attributes may have and facts may not. `guess`: what we assumed. `declared`: the
+    numbers of the arguments whose types the user declares."""
 
     names: tuple[str, ...]
     arguments: tuple[int, ...]
@@ -82,6 +83,7 @@ class Layout:
     query: tuple[int, ...] = ()
     may_be_empty: bool = False
     guess: Guess | None = None
+    declared: frozenset[int] = frozenset()
 
 
 def is_header(names: Sequence[str], request: Request) -> bool:
@@ -146,16 +148,18 @@ def resolve(names: Sequence[str] | None, width: int, request: Request) -> Layout
         labels = tuple(f"a{i}" for i in range(len(arguments)))
         relation, predicate, guess = None, request.file.predicate or request.stem, _guess(names, arguments, request)
     shown = tuple(names) if names is not None else _invented_names(width, arguments, relation, labels)
+    types = _types(shown, arguments, labels, request)
     return Layout(
         names=shown,
         arguments=arguments,
-        types=_types(shown, arguments, labels, request),
+        types=tuple(one or ColumnType.STRING for one in types),
         relation=relation,
         predicate=predicate,
         score=_optional(parts, "score", request),
         rank=_optional(parts, "rank", request),
         query=parts.get("query", ()) if request.predictions else (),
         guess=guess,
+        declared=frozenset(place for place, one in enumerate(types) if one is not None),
     )
 
 
@@ -375,20 +379,20 @@ def _invented_names(width: int, arguments: Sequence[int], relation: int | None, 
     return tuple(names)
 
 
-def _types(names: Sequence[str], arguments: Sequence[int], labels: Sequence[str], request: Request) -> tuple[ColumnType, ...]:
+def _types(names: Sequence[str], arguments: Sequence[int], labels: Sequence[str], request: Request) -> list[ColumnType | None]:
     """Declared types by part, by argument number or by the header's name."""
     declared = {name: _column_type(word, request) for name, word in request.file.types.items()}
-    types = []
+    types: list[ColumnType | None] = []
     for place, index in enumerate(arguments):
         candidates = {labels[place], f"a{place}", names[index]} & declared.keys()
-        types.append(declared[min(candidates)] if candidates else ColumnType.STRING)
+        types.append(declared[min(candidates)] if candidates else None)
         for name in candidates:
             del declared[name]
     if declared:
         unknown = next(iter(declared))
         helps = meant(unknown, [*labels, *names])
         raise column_problem(request, f"`types` speaks of `{unknown}`, which is not an argument column", helps=helps)
-    return tuple(types)
+    return types
 
 
 def _column_type(word: str, request: Request) -> ColumnType:

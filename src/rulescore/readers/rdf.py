@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import decimal
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from rulescore.errors import Diagnostic, InputError, Place
+from rulescore.language.formats.triples import SUBCLASS, Iri, Triple
 from rulescore.readers.batches import assemble, no_facts
 from rulescore.readers.constant_columns import decimal_value, parse_number, parse_value
 from rulescore.readers.files import InputFile, Opening
@@ -19,14 +20,15 @@ from rulescore.readers.lines import open_bytes
 from rulescore.readers.text_problems import at_most
 from rulescore.readers.tools.rdf import RdfFault, Syntax, TermError, faults, statements
 from rulescore.setting.choices import FileFormat
-from rulescore.setting.model import FactBatch
+from rulescore.setting.model import FactBatch, FactSource, FactStream
 from rulescore.setting.request import ColumnType, Request
-from rulescore.values.keys import key_of
+from rulescore.values.keys import key_of, text_of
 from rulescore.values.moments import parse_moment
 from rulescore.values.types import Value
 
 if TYPE_CHECKING:
-    from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
+    from pyoxigraph import BlankNode, Literal, NamedNode, Quad
+    from pyoxigraph import Triple as QuotedTriple
 
 SYNTAXES = {
     FileFormat.NTRIPLES: Syntax.NTRIPLES,
@@ -85,6 +87,19 @@ def read_rdf(file: InputFile, syntax: Syntax, request: Request) -> Iterator[Fact
             raise InputError(_problems(opening, syntax, request)) from None
 
 
+def subclasses(sources: Iterable[FactSource]) -> Iterator[Triple]:
+    """Which classes the facts put below others. Facts of the engine's own we do not ask: rules are read before there is one."""
+    import pyarrow.compute as pc
+
+    for source in sources:
+        if isinstance(source, FactStream) and (source.native is None or source.native.frame is None):
+            for batch in source.open():
+                if batch.arity == 2 and not batch.negative and batch.predicate in (None, SUBCLASS):
+                    rows = batch.rows if batch.predicate else batch.rows.filter(pc.field("predicate") == SUBCLASS)
+                    for row in rows.select(["a0", "a1"]).to_pylist():
+                        yield Iri(text_of(row["a0"])), SUBCLASS, Iri(text_of(row["a1"]))
+
+
 def _batches(quads: Iterator[Quad], terms: _Terms, request: Request) -> Iterator[FactBatch]:
     graph = request.file.graph
     columns, found_any = _Columns(), False
@@ -118,7 +133,7 @@ class _Terms:
         self._renames = not syntax.is_by_line
         self._stem, self._numbers = request.stem, dict[str, int]()
 
-    def key(self, term: NamedNode | BlankNode | Literal | Triple) -> str:
+    def key(self, term: NamedNode | BlankNode | Literal | QuotedTriple) -> str:
         if isinstance(term, self._named):
             return key_of(term.value)
         if isinstance(term, self._blank):
@@ -127,7 +142,7 @@ class _Terms:
             return _literal_key(term.value, term.datatype.value)
         raise TermError("a statement about a statement is not a fact", "<<", "E381")
 
-    def is_float(self, term: NamedNode | BlankNode | Literal | Triple) -> bool:
+    def is_float(self, term: NamedNode | BlankNode | Literal | QuotedTriple) -> bool:
         return isinstance(term, self._literal) and term.datatype.value in _FLOATS
 
     def _blank_key(self, label: str) -> str:

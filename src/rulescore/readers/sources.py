@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -73,7 +74,8 @@ def prediction_streams(what: FactsLike, *, delimiter: str | None = None, header:
 def named_source(text: str) -> str | dict[str, str]:
     """A source as the command line writes it: `PATH`, or `NAME=PATH` for the facts of one predicate. `-` is standard input."""
     name, mark, path = text.partition("=")
-    if not mark or not name or Path(text).exists():
+    # Unlike that of Path, this function also answers if the whole is too long for the name of a file.
+    if not mark or not name or os.path.exists(text):  # noqa: PTH110
         return named_path(text)
     return {name: named_path(path)}
 
@@ -232,7 +234,7 @@ class _Collector:
         whole = _MAPPING if file.predicate is not None else str(path.parent) if in_folder else None
         source = InputFile(path)
         columns = None if kind is FileFormat.NUMPY or kind in SYNTAXES else partial(_columns, kind, source, request)
-        yield FactStream(str(file.path), partial(_read, kind, source, request), native, whole, columns)
+        yield FactStream(str(file.path), partial(_read, kind, source, request), native, whole, columns, source.version)
 
 
 def _read_triples(what: object, request: Request) -> Iterator[FactBatch]:

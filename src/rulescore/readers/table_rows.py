@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from rulescore.errors import Diagnostic, InputError, Place, meant
 from rulescore.readers.batches import no_facts
-from rulescore.readers.constant_columns import CellError, decoded, is_text, moment_counts, parse_value
+from rulescore.readers.constant_columns import CellError, dates, decoded, is_text, moment_counts, parse_value
 from rulescore.readers.files import InputFile, Opening, is_pipe
 from rulescore.readers.frames import (
     arrow_table,
@@ -24,6 +24,7 @@ from rulescore.readers.frames import (
     refuse_half_zoned,
     refuse_spark_frame,
 )
+from rulescore.readers.inferred import Guess, MisfitError, read_as
 from rulescore.readers.layout import Layout
 from rulescore.readers.lines import damaged
 from rulescore.readers.rdf import SYNTAXES
@@ -31,7 +32,7 @@ from rulescore.readers.sources import file_format
 from rulescore.readers.text import QuotingError, TextDialect, find_dialect, stream
 from rulescore.readers.text_problems import find_problems
 from rulescore.setting.choices import FileFormat
-from rulescore.setting.model import NativeSource, RowStream
+from rulescore.setting.model import NativeSource, RowStream, TextColumns
 from rulescore.setting.request import ColumnType, FactFile, Request
 from rulescore.values.moments import microseconds
 from rulescore.values.types import MOMENTS, Value, ValueType
@@ -87,17 +88,18 @@ def file_rows(
     """The rows of a text or Parquet file. Raises InputError now if there is no file, and on reading for what is wrong in it."""
     file = FactFile(path, form, delimiter=delimiter, header=True, predicate="rows")
     request = Request(str(path), file, predictions, rows=True)
-    input_file = InputFile(path, lasting=True)
+    input_file = InputFile(path)
     match file_format(path, form):
         case FileFormat.TEXT:
             text = _TextRows(input_file, request, types or {})
-            return RowStream(str(path), text.schema, text.read, text=True)
+            return text.stream()
         case FileFormat.PARQUET:
             if types:
                 note = "the columns of this file have types of their own"
                 raise InputError(Diagnostic("E320", "`types` is for text files", Place(str(path)), notes=(note,)))
             parts = (partial(_parquet_schema, input_file, request), partial(_read_parquet, input_file, request))
-            return RowStream(str(path), *parts, native=None if is_pipe(path) else NativeSource(request))
+            native = None if is_pipe(path) else NativeSource(request)
+            return RowStream(str(path), *parts, native=native, version=input_file.version)
         case other:
             notes = ("files of tables are delimited text and Parquet",)
             name = SYNTAXES.get(other, f"a file of the format `{other}`")
@@ -178,11 +180,45 @@ def _value_or_none(text: str | None, wanted: ValueType) -> Value | None:
 
 
 class _TextRows:
-    """A text file whose first line names its columns. We find out once how it is written."""
+    """A text file whose first line names its columns. We find out once how it is written. `types` are declared, `inferred` those
+    that values seem to have."""
 
-    def __init__(self, file: InputFile, request: Request, types: Mapping[str, ColumnType]) -> None:
-        self._file, self._request, self._types = file, request, types
-        self._dialect: TextDialect | None = None
+    def __init__(
+        self,
+        file: InputFile,
+        request: Request,
+        types: Mapping[str, ColumnType],
+        inferred: Mapping[str, ValueType] | None = None,
+        dialect: TextDialect | None = None,
+    ) -> None:
+        self._file, self._request, self._types, self._inferred = file, request, types, inferred or {}
+        self._dialect = dialect
+
+    def stream(self) -> RowStream:
+        return RowStream(
+            self._request.origin,
+            self.schema,
+            self.read,
+            text=TextColumns(self._types.keys(), self._infer, self._typed_by),
+            version=self._file.version,
+        )
+
+    def _typed_by(self, inferred: Mapping[str, ValueType]) -> RowStream:
+        return _TextRows(self._file, self._request, self._types, inferred, self._dialect).stream()
+
+    def _infer(self, columns: Sequence[str], *, whole: bool) -> dict[str, ValueType | None]:
+        guesses = {name: Guess() for name in columns}
+        try:
+            with self._file.opened() as file:
+                dialect, names = self._found(file)
+                for rows in stream(file, dialect, [names.index(name) for name in columns]):
+                    for guess, column in zip(guesses.values(), rows.columns, strict=True):
+                        guess.look(column)
+                    if not whole:
+                        break
+        except (pa.ArrowInvalid, QuotingError, OSError):
+            pass  # reading the rows will say where the file is wrong
+        return {name: guess.kind for name, guess in guesses.items()}
 
     def _found(self, file: Opening) -> tuple[TextDialect, tuple[str, ...]]:
         if self._dialect is None:
@@ -206,7 +242,7 @@ class _TextRows:
         return pa.schema([(name, _DECLARED[self._type(name)]) for name in names])
 
     def _type(self, name: str) -> ValueType:
-        return ValueType[self._types.get(name, ColumnType.STRING).name]
+        return ValueType[self._types[name].name] if name in self._types else self._inferred.get(name, ValueType.STRING)
 
     def read(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         with self._file.opened() as file:
@@ -235,12 +271,17 @@ class _TextRows:
 
     def _problems(self, file: Opening, columns: Sequence[str]) -> tuple[Diagnostic, ...]:
         dialect, names = self._found(file)
-        types = tuple(ColumnType[self._type(name).name] for name in columns)
+        types = tuple(self._types.get(name, ColumnType.STRING) for name in columns)
         layout = Layout(names, tuple(names.index(name) for name in columns), types, predicate="rows", may_be_empty=True)
         return find_problems(file, self._request, dialect.delimiter, dialect.quoted, True, dialect.width, layout)
 
     def _typed(self, column: pa.Array, name: str) -> pa.Array:
-        """A column in its type. An empty field is a missing value; CellError if any other is not a value of that type."""
+        """A column in its type. An empty field is a missing value; if any other is not a value of that type, CellError, or
+        MisfitError if the type is inferred."""
+        if name not in self._types:
+            if (found := read_as(column, self._type(name))) is None:
+                raise MisfitError
+            return found
         values = fitted(column, self._type(name))
         lost = pc.and_(pc.is_null(values), pc.not_equal(column, ""))
         wrong = pc.or_kleene(lost, pc.invert(pc.is_finite(values))) if self._type(name) is ValueType.FLOAT else lost
@@ -304,6 +345,8 @@ def _normal(column: pa.Array, name: str, origin: str, first_row: int) -> pa.Arra
     wanted = value_type(plain.type)
     assert wanted is not None
     try:
+        if wanted is ValueType.DATE:
+            plain = dates(plain)
         return moment_counts(plain) if wanted in MOMENTS else plain.cast(ARROW_TYPES[wanted])
     except CellError as problem:
         row, reason = problem.row, problem.reason

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rulescore.errors import Diagnostic, InputError
-from rulescore.reporting.cells import UNDEFINED, counted, of_all, shown
+from rulescore.reporting.cells import UNDEFINED, counted, of_all, share_of, shown
 from rulescore.reporting.listing import Cell, CellKind, Column, Listing
 from rulescore.scoring.accuracy import (
     ALL,
@@ -46,6 +46,30 @@ def accuracy_columns(evaluation: Evaluation) -> list[tuple[Column, dict[str, Cel
         )
         for name in names
     ]
+
+
+def right_columns(evaluation: Evaluation) -> list[tuple[Column, dict[str, Cell], bool]]:
+    """How many predictions are right, as columns: of those that violate a hard rule, of the others, and the wrong ones found."""
+    if not evaluation.right_results:
+        return []
+    cells: dict[str, dict[str, Cell]] = {model.name: {} for model in evaluation.model_results}
+    for one in evaluation.right_results:
+        cells[one.model] = {
+            "violating_right": share_of(one.violating_right, one.violating),
+            "others_right": share_of(one.others_right, one.others),
+            "wrong_violating": share_of(one.wrong_violating, one.wrong),
+        }
+    return [
+        (Column(key, heading, CellKind.COUNT), {model: found.get(key) for model, found in cells.items()}, True)
+        for key, heading in _RIGHT.items()
+    ]
+
+
+RIGHT = (
+    "right of violating, right of others: predictions that are in the truth; violating of wrong: the wrong ones that hard rules "
+    "find; without predictions that are observed or known"
+)
+_RIGHT = {"violating_right": "right of violating", "others_right": "right of others", "wrong_violating": "violating of wrong"}
 
 
 def accuracy_notes(accuracies: Sequence[ModelAccuracy]) -> tuple[str, ...]:

@@ -10,9 +10,10 @@ from rulescore.language.syntax import Program, Rule
 from rulescore.reporting.audit_filter import EVERY_RULE, AuditFilter, Flag, Order, flags, in_order
 from rulescore.reporting.cells import counted
 from rulescore.reporting.listing import Audience, Cell, CellKind, Column, Listing
-from rulescore.reporting.tables import group_listings
+from rulescore.reporting.tables import group_listings, has_bounds, notes_on_counts
 from rulescore.scoring.results import RuleKind, RuleResult
 
+_UNREFUTABLE = "hard: nothing can refute it"
 _CLAIMED = "confidence and support: as the rule files say, whatever the data"
 
 
@@ -34,11 +35,14 @@ def audit_listing(
         Column("rule", "rule"),
         Column("text", "text", audience=Audience.PROGRAMS),
         Column("kind", "kind", audience=Audience.PROGRAMS),
+        Column("shown_kind", "kind", audience=Audience.PEOPLE),
         Column("kind_reason", "why", audience=Audience.PROGRAMS),
         Column("confirmed", "confirmed", CellKind.COUNT),
         Column("refuted", "refuted", CellKind.COUNT),
         Column("evaluable", "evaluable", CellKind.COUNT),
         Column("rate", "rate", CellKind.RATE),
+        Column("rate_bound", "at most", CellKind.RATE, Audience.EVERYONE if has_bounds(listed) else Audience.PROGRAMS),
+        Column("rate_bound_reason", "why", audience=Audience.PROGRAMS),
         Column("confidence", "confidence", CellKind.RATE, told),
         Column("support", "support", CellKind.COUNT, told),
         Column("flagged", "flags", CellKind.TEXTS),
@@ -54,7 +58,7 @@ def audit_listing(
         columns,
         tuple(_row(rule) for rule in listed),
         figures=(("total", len(rules)), ("passed", len(passed)), ("shown", len(listed))),
-        notes=(*_notes(rules, len(passed), len(listed)), *([_CLAIMED] if claimed else [])),
+        notes=(*_notes(rules, len(passed), len(listed)), *notes_on_counts(listed), *([_CLAIMED] if claimed else [])),
         beside=group_listings(listed),
     )
 
@@ -75,17 +79,25 @@ def kept_text(program: Program, results: Sequence[RuleResult], wanted: AuditFilt
     return "\n".join([header, "", *lines]) + "\n"
 
 
+def _kind(rule: RuleResult) -> str:
+    """A rule that is hard only because nothing can refute it is not counted among the hard ones."""
+    return _UNREFUTABLE if rule.kind is RuleKind.HARD and rule.info.unrefutable else rule.kind.value
+
+
 def _row(rule: RuleResult) -> tuple[Cell, ...]:
     counts = rule.dataset
     return (
         rule.info.name,
         rule.info.text,
         rule.kind.value,
+        _kind(rule),
         rule.kind_reason,
         counts.confirmed,
         counts.refuted,
         counts.evaluable,
         counts.rate,
+        rule.rate_bound.value,
+        rule.rate_bound.reason,
         rule.info.confidence,
         rule.info.support,
         flags(rule),
@@ -99,11 +111,11 @@ def _row(rule: RuleResult) -> tuple[Cell, ...]:
 
 def _notes(rules: Sequence[RuleResult], passed: int, shown: int) -> list[str]:
     """All rules by kind and by flag on one line; then how many of them are here."""
-    kinds = Counter(rule.kind for rule in rules)
+    kinds = Counter(map(_kind, rules))
     found = [flags(rule) for rule in rules]
     flagged = sum(1 for one in found if one)
     times = Counter(flag for one in found for flag in one)
-    by_kind = ", ".join(f"{kinds[kind]:,} {kind}" for kind in RuleKind if kinds[kind])
+    by_kind = ", ".join(f"{kinds[kind]:,} {kind}" for kind in ("hard", _UNREFUTABLE, "soft", "undetermined") if kinds[kind])
     by_flag = ", ".join(f"{times[flag]:,} {flag}" for flag in Flag if times[flag])
     summary = f"{counted(len(rules), 'rule')}{_listed(by_kind)}; {flagged:,} flagged{_listed(by_flag)}"
     fewer = [f"{passed:,} of {counted(len(rules), 'rule')} pass the filters"] if passed < len(rules) else []

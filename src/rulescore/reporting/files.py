@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -91,13 +92,13 @@ def write_files(folder: Path, contents: Mapping[str, str | Any]) -> tuple[Path, 
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in contents.items():
-            target = Path(os.path.realpath(folder / name))
-            if target.exists() and not target.is_file() and not target.is_dir():
-                _write_into(target, content)
+            if (stream := _stream(folder / name)) is not None:
+                _write_into(stream, content)
                 continue
+            target = Path(os.path.realpath(folder / name))
             for left in target.parent.glob(f".{glob.escape(target.name)}.*{PARTIAL}"):
                 if is_left_over(left):
-                    left.unlink()
+                    left.unlink(missing_ok=True)
             finished.append((_temporary(target.parent, target.name), target))
             _write(finished[-1][0], content)
             sync(finished[-1][0])
@@ -112,9 +113,20 @@ def write_files(folder: Path, contents: Mapping[str, str | Any]) -> tuple[Path, 
     return tuple(folder / name for name in contents)
 
 
-def _write_into(target: Path, content: str | Any) -> None:
-    """Write into a pipe or a device, which stays what it is."""
-    with target.open("wb") as stream:
+def _stream(path: Path) -> Path | int | None:
+    """What is written into and not replaced: a pipe or a device, and the number of a stream of ours, which may be a file. The name
+    that a link to a pipe leads to does not exist: we look at the path as it is given."""
+    if not path.exists() or path.is_dir():
+        return None
+    for number, own in ((1, sys.stdout), (2, sys.stderr)):
+        if own is not None and os.path.samestat(path.stat(), os.fstat(number)):
+            own.flush()
+            return os.dup(number)
+    return None if path.is_file() else path
+
+
+def _write_into(target: Path | int, content: str | Any) -> None:
+    with open(target, "wb") as stream:  # noqa: PTH123 - it may be a number
         if isinstance(content, str):
             stream.write(content.encode())
         else:

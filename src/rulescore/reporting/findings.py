@@ -11,7 +11,7 @@ from rulescore.reporting.cells import counted, shown
 from rulescore.reporting.listing import Audience, Cell, CellKind, Column, Listing, ListingLayout
 from rulescore.reporting.rulefile import shown_probability
 from rulescore.reporting.sentences import sentence, shown_margin
-from rulescore.reporting.tables import titled
+from rulescore.reporting.tables import titled, with_types
 from rulescore.scoring.results import DataSummary, PredictionCounts, RuleInfo, TableCounts
 from rulescore.scoring.violation import Aggregated, ComparedValues, CountedViolations, Violation, Violations
 from rulescore.values.keys import key_of, text_of
@@ -240,7 +240,7 @@ def check_listing(summary: DataSummary, rules: int, models: Mapping[str, Predict
         *(row for table in summary.tables for row in _table_rows(table)),
         *(row for model, counts in models.items() for row in _prediction_rows(model, counts)),
     )
-    return Listing("check", "Checked", _CHECKED, rows)
+    return with_types(Listing("check", "Checked", _CHECKED, rows), summary.tables)
 
 
 def _table_rows(table: TableCounts) -> tuple[tuple[str, int], ...]:

@@ -99,7 +99,10 @@ def new_folder(folder: Path, own: Collection[str]) -> Iterator[Path]:
 
 def is_left_over(path: Path) -> bool:
     """Whether a file or a folder of ours was left unfinished by a run that died."""
-    return path.name.endswith(PARTIAL) and time.time() - path.lstat().st_mtime > _LEFT_AFTER
+    try:
+        return path.name.endswith(PARTIAL) and time.time() - path.lstat().st_mtime > _LEFT_AFTER
+    except FileNotFoundError:  # another process has just finished it
+        return False
 
 
 def _mark(target: Path) -> str:

@@ -66,6 +66,7 @@ def _document(evaluation: Evaluation, run: Run | None, contributions: Contributi
         "rules": [_rule(result) for result in evaluation.rule_results],
         "models": {result.name: _model(result) for result in evaluation.model_results},
         **({"accuracy": [_accuracy(one) for one in evaluation.accuracy_results]} if evaluation.accuracy_results else {}),
+        **({"right": [asdict(one) for one in evaluation.right_results]} if evaluation.right_results else {}),
         "warnings": [warning_json(problem) for problem in evaluation.warnings],
     }
 
@@ -138,7 +139,10 @@ def _summary(summary: DataSummary) -> dict[str, Any]:
         "negatives_observed": summary.negatives_observed,
         "constants": summary.constants,
         "predicates": summary.predicates,
-        "tables": {table.name: {"rows": table.rows, "hidden": table.hidden} for table in summary.tables},
+        "tables": {
+            table.name: {"rows": table.rows, "hidden": table.hidden, "inferred_types": dict(table.inferred)}
+            for table in summary.tables
+        },
     }
 
 
@@ -162,6 +166,7 @@ def _rule(result: RuleResult) -> dict[str, Any]:
         "tolerance": result.tolerance,
         "dataset": {
             **_counts(result.dataset),
+            **_measure("rate_bound", result.rate_bound),
             "largest_group": result.largest_group,
             **_measure("largest_group_share", result.largest_group_share),
         },
@@ -193,6 +198,7 @@ def _model(result: ModelResult) -> dict[str, Any]:
         "violating": result.violating,
         "violating_reason": result.violating_reason,
         "violating_any": result.violating_any,
+        "violating_new": result.violating_new,
         "evaluable": result.evaluable,
         **_measure("hard_score", result.hard_score),
         **_measure("soft_score", result.soft_score),
@@ -204,6 +210,12 @@ def _model(result: ModelResult) -> dict[str, Any]:
         "duplicates": predictions.duplicates,
         "queries": predictions.queries,
         "already_observed": predictions.already_observed,
+        "new": result.new,
+        "linked": result.linked,
+        "concerned": result.concerned,
+        "judged": result.judged,
+        "unlinked": result.findings.unlinked if result.findings else None,
+        "meant": dict(result.findings.meant) if result.findings else {},
         "without_partner": result.without_partner,
         "unconcerned": result.unconcerned,
         "unconcerned_predicates": dict(result.findings.unconcerned) if result.findings else {},

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -15,13 +16,13 @@ from pyarrow import parquet
 
 from rulescore.errors import Diagnostic, InputError, Place, Severity
 from rulescore.language.reading import NOTES
-from rulescore.readers.files import is_device
+from rulescore.locks import alone_in
 from rulescore.readers.inputs import Input, InputKind
 from rulescore.reporting.files import write_files
-from rulescore.reporting.folder import CONTRIBUTIONS
+from rulescore.reporting.folder import CONTRIBUTIONS, not_writable
 from rulescore.reporting.json import PROGRAM, VERSION, contributions_file, render_saved, schema
 from rulescore.reporting.schema_check import first_problem
-from rulescore.scoring.accuracy import AccuracyMeasure, ModelAccuracy, Task
+from rulescore.scoring.accuracy import AccuracyMeasure, ModelAccuracy, RightPredictions, Task
 from rulescore.scoring.evaluation import CONTRIBUTIONS_SCHEMA, Evaluation
 from rulescore.scoring.results import (
     Counts,
@@ -37,7 +38,7 @@ from rulescore.scoring.results import (
     TableCounts,
 )
 from rulescore.scoring.run import Run
-from rulescore.scoring.score import UNMEASURED, UNREFUTABLE
+from rulescore.scoring.score import NONE_JUDGED, UNMEASURED, UNREFUTABLE
 
 EVALUATION = "evaluation.json"
 
@@ -45,6 +46,16 @@ EVALUATION = "evaluation.json"
 def save(evaluation: Evaluation, path: Path) -> tuple[Path, ...]:
     """Writes the result to a file, and its contributions beside it if they are here."""
     run = None if evaluation.run is None else evaluation.run.digested()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # Of two files from two processes neither would be the other's.
+        with alone_in(path.parent):
+            return _save(evaluation, run, path)
+    except (OSError, ValueError) as error:
+        raise InputError(not_writable(path, error)) from error
+
+
+def _save(evaluation: Evaluation, run: Run | None, path: Path) -> tuple[Path, ...]:
     beside = None
     written: tuple[Path, ...] = ()
     name = f"{path.name.removesuffix('.json')}.{CONTRIBUTIONS}"
@@ -78,6 +89,12 @@ def load(path: Path) -> Evaluation:
     """The saved result of a file, or of the folder that it was written into. If its contributions are missing, we load it without
     them, and whatever needs them says so."""
     file = path / EVALUATION if path.is_dir() else path
+    # Another process may be about to save a result there, which is two files.
+    with alone_in(file.parent) if os.access(file.parent, os.R_OK) else nullcontext():
+        return _load(file)
+
+
+def _load(file: Path) -> Evaluation:
     document = _document(file)
     if (wrong := first_problem(document, schema()) or next(_contradictions(document), None)) is not None:
         raise InputError(_no_result(file, f"it is damaged: {wrong}"))
@@ -101,10 +118,11 @@ def _contradictions(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _document(path: Path) -> dict[str, Any]:
-    if is_device(path):
-        raise InputError(_no_result(path, "it is a device"))
+    if path.exists() and not path.is_file():
+        raise InputError(_no_result(path, "it is not a regular file"))
     try:
         found = json.loads(path.read_bytes().decode(), parse_constant=_no_constant)
+        json.dumps(found, ensure_ascii=False).encode()  # which refuses halves of characters
     except OSError as error:
         raise InputError(_no_result(path, (error.strerror or str(error)).lower())) from None
     except (ValueError, RecursionError):
@@ -141,21 +159,29 @@ def _no_result(path: Path, why: str) -> Diagnostic:
 
 def _contributions(result: Path, document: Mapping[str, Any]) -> pa.Table | None:
     file, sha256 = document["contributions"]["file"], document["contributions"]["sha256"]
-    if Path(file).name != file:
+    if not file or Path(file).name != file:
         raise InputError(_no_result(result, "it is damaged: `contributions.file` is not the name of a file beside it"))
     path = result.with_name(file)
     if not path.exists():
         return None
+    if not path.is_file():
+        raise InputError(_not_its_own(result, path, "it is not a regular file"))
     if (former := _former(path)).exists() and contributions_file(path).sha256 != sha256:
         path = former
     if contributions_file(path).sha256 != sha256:
         raise InputError(_not_its_own(result, path))
-    found = parquet.read_table(path)
-    # A column that did not exist when the file was written is empty.
-    columns = [
-        found[field.name].cast(field.type) if field.name in found.column_names else pa.nulls(found.num_rows, field.type)
-        for field in CONTRIBUTIONS_SCHEMA
-    ]
+    most = len(document["rules"]) * sum(model["predictions"] for model in document["models"].values())
+    try:
+        if (rows := parquet.read_metadata(path).num_rows) > most:
+            raise InputError(_not_its_own(result, path, f"it has {rows:,} rows, and the result at most {most:,}"))
+        found = parquet.read_table(path)
+        # A column that did not exist when the file was written is empty.
+        columns = [
+            found[field.name].cast(field.type) if field.name in _ALWAYS | {*found.column_names} else pa.nulls(rows, field.type)
+            for field in CONTRIBUTIONS_SCHEMA
+        ]
+    except (pa.ArrowException, OSError, KeyError) as error:
+        raise InputError(_not_its_own(result, path, f"it cannot be read: {str(error).splitlines()[0]}")) from None
     table = pa.table(columns, schema=CONTRIBUTIONS_SCHEMA)
     known = {"rule": {rule["name"] for rule in document["rules"]}, "model": set(document["models"])}
     if any(not set(table[name].unique().to_pylist()) <= names for name, names in known.items()):
@@ -163,9 +189,12 @@ def _contributions(result: Path, document: Mapping[str, Any]) -> pa.Table | None
     return table
 
 
-def _not_its_own(result: Path, path: Path) -> Diagnostic:
+_ALWAYS = {"model", "rule", "predicate", "arguments", "confirmed", "refuted", "evaluable"}
+
+
+def _not_its_own(result: Path, path: Path, *notes: str) -> Diagnostic:
     helps = ("save the result again, or remove this file to read the result without it",)
-    return Diagnostic("E506", f"these contributions are not those of `{result}`", Place(str(path)), helps=helps)
+    return Diagnostic("E506", f"these contributions are not those of `{result}`", Place(str(path)), notes=notes, helps=helps)
 
 
 def _evaluation(document: Mapping[str, Any]) -> Evaluation:
@@ -177,6 +206,7 @@ def _evaluation(document: Mapping[str, Any]) -> Evaluation:
         warnings=tuple(_warning(one) for one in document["warnings"]),
         run=None if document["run"] is None else _run(document["run"]),
         accuracy_results=tuple(_accuracy(one) for one in document.get("accuracy", ())),
+        right_results=tuple(RightPredictions(**one) for one in document.get("right", ())),
     )
 
 
@@ -194,7 +224,10 @@ def _run(run: Mapping[str, Any]) -> Run:
 
 
 def _summary(data: Mapping[str, Any]) -> DataSummary:
-    tables = tuple(TableCounts(name, one["rows"], one["hidden"]) for name, one in data["tables"].items())
+    tables = tuple(
+        TableCounts(name, one["rows"], one["hidden"], tuple(one.get("inferred_types", {}).items()))
+        for name, one in data["tables"].items()
+    )
     return DataSummary(**{**{one.name: data[one.name] for one in fields(DataSummary)}, "tables": tables})
 
 
@@ -250,6 +283,14 @@ def _findings(model: Mapping[str, Any]) -> PredictionFindings:
         violating_any=model["violating_any"],
         unconcerned=model["unconcerned_predicates"],
         measured=not model["unmeasured"],
+        # A result of an earlier version has none of these.
+        meant=model.get("meant", {}),
+        new=model.get("new"),
+        violating_new=model.get("violating_new"),
+        linked=model.get("linked"),
+        concerned=model.get("concerned"),
+        judged=model.get("judged"),
+        unlinked=model.get("unlinked"),
     )
 
 
@@ -260,7 +301,7 @@ def _counts(found: Mapping[str, Any]) -> Counts:
 def _measure(found: Mapping[str, Any], name: str) -> Measure:
     value, reason = found[name], found[f"{name}_reason"]
     word = None if value is None or reason is None else reason.partition(":")[0]
-    return Measure(value, reason, word if word in {UNMEASURED, UNREFUTABLE} else None)
+    return Measure(value, reason, word if word in {UNMEASURED, UNREFUTABLE, NONE_JUDGED} else None)
 
 
 def _warning(problem: Mapping[str, Any]) -> Diagnostic:

@@ -4,6 +4,7 @@ part of JSON Schema that our schemas use. A key that a schema does not name may 
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -70,13 +71,18 @@ def _wrong_value(value: Any, part: Schema) -> str | None:
     allowed = [part["const"]] if "const" in part else part.get("enum")
     if allowed is not None and not any(value == one and type(value) is type(one) for one in allowed):
         return f"is {_shown(value)} and has to be {' or '.join(json.dumps(one) for one in allowed)}"
-    if _is(value, "number") and not part.get("minimum", value) <= value <= part.get("maximum", value):
+    if _is(value, "number") and not (_fits(value) and part.get("minimum", value) <= value <= part.get("maximum", value)):
         return f"is {_shown(value)}, which is out of range"
     if isinstance(value, str) and re.search(part.get("pattern", ""), value) is None:
         return f"is {_shown(value)}, which is not written as it has to be"
     if isinstance(value, list) and len(value) < part.get("minItems", 0):
         return "is empty"
     return None
+
+
+def _fits(value: float) -> bool:
+    """Whether a column of a table can hold a number. `1e999` is JSON, and infinite in Python."""
+    return math.isfinite(value) if isinstance(value, float) else -(2**63) <= value < 2**63
 
 
 def _is(value: Any, name: str) -> bool:

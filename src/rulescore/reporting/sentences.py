@@ -11,8 +11,10 @@ from rulescore.reporting.listing import CellKind
 from rulescore.scoring.violation import ComparedValues, Fact, Refuter, Violation
 from rulescore.values.moments import spell_duration
 
-# Text of digits is written with quotes in rules, which readers of a sentence do not miss.
-_QUOTED = re.compile(r'"([\w.-]+)"')
+_MOST_ABSENT = 3
+
+# Readers of a sentence do not miss the quotes of rules, except around text that looks like a number, a date or a truth value.
+_QUOTED = re.compile(r'"(?![+-]?\.?[0-9][0-9.eE+-]*"|(?i:true|false)")([\w.-]+)"')
 
 
 def sentence(violation: Violation) -> str:
@@ -22,38 +24,47 @@ def sentence(violation: Violation) -> str:
 
 def _sentence(violation: Violation) -> str:
     own = None if violation.prediction is None else str(violation.prediction)
-    others = _others(violation.facts, own)
-    data = _observed(others) if others else "the data"
-    said = data if own is None else f"{violation.model} predicts {own}"
+    given = _given(_others(violation.facts, own), violation.absent)
+    said = (given or "the data") if own is None else f"{violation.model} predicts {own}"
+    with_facts = f"{said}, and {given}" if own is not None and given else said
     if violation.confirmed:
-        return _met(violation, said, others, own)
+        return _met(violation, said, with_facts, own)
     if violation.head == "false":
-        return _forbidden(violation, said, others, data=own is None)
+        return _forbidden(violation, said, given if own is not None else "")
     if not violation.body:
         return f"{said}: {violation.head}"
     if violation.roles == ("refuter",):
         return f"{said}, but {violation.head} follows from {_listed(violation.body)}"
     if violation.head == own:
         return f"{said}, but {_why(violation, own)}"
-    return f"{said}, so that {violation.head} should hold, but {_why(violation, own)}"
+    # A fact that refutes the head, or that is not there, tells enough. Why a comparison fails one sees by all that it compares.
+    known = said if any(one.facts or one.absent for one in violation.refuters[:1]) else with_facts
+    return f"{known}, so that {violation.head} should hold, but {_why(violation, own)}"
 
 
-def _met(violation: Violation, said: str, others: Sequence[str], own: str | None) -> str:
+def _given(facts: Sequence[str], absent: Sequence[Fact]) -> str:
+    """What holds beside the prediction, and what is not there."""
+    parts = [_observed(facts)] if facts else []
+    missing = list(dict.fromkeys(map(str, absent)))
+    if len(missing) > _MOST_ABSENT:
+        missing = [*missing[:2], f"one of {len(missing) - 2} others"]
+    if missing:
+        neither = f"neither {', '.join(missing[:-1])} nor" if len(missing) > 1 else "no"
+        parts.append(f"there is {neither} {missing[-1]}")
+    return " and ".join(parts)
+
+
+def _met(violation: Violation, said: str, with_facts: str, own: str | None) -> str:
     if not violation.body:
         return f"{said}: {violation.head}"
     if violation.head == own:
         return f"{said}, which follows from {_listed(violation.body)}"
-    with_facts = f"{said} and {_observed(others)}" if own is not None and others else said
     return f"{with_facts}, so that {violation.head} should hold, and it does"
 
 
-def _forbidden(violation: Violation, said: str, others: Sequence[str], *, data: bool) -> str:
+def _forbidden(violation: Violation, said: str, against: str) -> str:
     compared = "".join(f", and {one.text}" for one in violation.compared)
-    if data:
-        return f"{said}{compared}, which the rule forbids"
-    if others:
-        return f"{said}, but {_observed(others)}{compared}"
-    return f"{said}{compared}, which the rule forbids"
+    return f"{said}, but {against}{compared}" if against else f"{said}{compared}, which the rule forbids"
 
 
 def _why(violation: Violation, own: str | None) -> str:

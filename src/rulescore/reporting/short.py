@@ -5,23 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from rulescore.reporting.accuracies import accuracy_columns, accuracy_notes
+from rulescore.reporting.accuracies import RIGHT, accuracy_columns, accuracy_notes, right_columns
 from rulescore.reporting.cells import UNDEFINED, counted, of_all
 from rulescore.reporting.listing import Cell, CellKind, Column, Listing, Position, Tone
-from rulescore.reporting.tables import kind_cell, measure_cell, of_no_rule, read_in_words, reasons_of_measures, violating_cell
+from rulescore.reporting.tables import (
+    kind_cell,
+    measure_cell,
+    of_no_rule,
+    predictions_listing,
+    read_in_words,
+    reasons_of_measures,
+    unlinked,
+    violating_cell,
+    with_types,
+)
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.ranking import excess, most_telling
 from rulescore.scoring.results import Counts, Measure, ModelResult, RuleKind, RuleResult
-from rulescore.scoring.score import UNMEASURED
+from rulescore.scoring.score import NO_HARD_RULE, UNMEASURED
 
 MOST_RULES = 20
 
 _LEGEND = (
-    "violating predictions: those that violate a hard rule",
     "published scores: RVS hard, violations per hard rule; RVS soft, violation rate over that of the data (1: as often as the "
     "data), weighed by share of all groundings",
-    "hard mean: per hard rule with groundings, as published tables of FB15k-237 count; soft mean: weighed by share among soft "
-    "rules",
+    "hard mean: over hard rules with groundings only; soft mean: weighed by share among soft rules",
 )
 _SCORES = {"hard_score": "RVS hard", "soft_score": "RVS soft"}
 _MEAN_HEADINGS = {"hard_mean": "hard mean", "soft_mean": "soft mean"}
@@ -39,14 +47,17 @@ class Beside:
 def short_listings(evaluation: Evaluation, beside: Sequence[Beside] = ()) -> tuple[Listing, ...]:
     models = (models_listing(evaluation, beside),) if evaluation.model_results else ()
     rules = rules_listing(evaluation, MOST_RULES)
-    return (*models, replace(rules, notes=(*rules.notes, _left_out(evaluation, len(rules.rows)))))
+    brought = (predictions_listing(evaluation.model_results),) if evaluation.model_results else ()
+    *legend, read = rules.notes
+    notes = (*legend, f"{read}; {_left_out(evaluation, len(rules.rows))}")
+    return (*models, with_types(replace(rules, notes=notes), evaluation.summary.tables), *brought)
 
 
 def models_listing(evaluation: Evaluation, beside: Sequence[Beside] = ()) -> Listing:
     """One row a model; the best value of a column is marked, if the models differ in it. The accuracy that was measured stands
     beside the scores."""
     models = evaluation.model_results
-    beside = (*beside, *(Beside(*one) for one in accuracy_columns(evaluation)))
+    beside = (*beside, *(Beside(*one) for one in (*accuracy_columns(evaluation), *right_columns(evaluation))))
     columns = (
         Column("model", "model"),
         Column("violating", "violating predictions", CellKind.COUNT),
@@ -77,10 +88,24 @@ def models_listing(evaluation: Evaluation, beside: Sequence[Beside] = ()) -> Lis
         "Models and their rule violation scores",
         columns,
         rows,
-        notes=(*_LEGEND, *accuracy_notes(evaluation.accuracy_results), *reasons_of_measures(models), *of_no_rule(models)),
+        notes=(
+            _violating_note(models),
+            *_LEGEND,
+            *accuracy_notes(evaluation.accuracy_results),
+            *([RIGHT] if evaluation.right_results else []),
+            *reasons_of_measures(models),
+            *unlinked(models),
+            *of_no_rule(models),
+        ),
         best=frozenset((row, column) for column, found in best for row in found),
         tones={(row, 1): Tone.BAD for row, model in enumerate(models) if model.unmeasured},
     )
+
+
+def _violating_note(models: Sequence[ModelResult]) -> str:
+    no_hard_rule = any(model.violating_reason == NO_HARD_RULE for model in models)
+    which = "any rule, since there is no hard rule" if no_hard_rule else "a hard rule"
+    return f"violating predictions: those that violate {which}"
 
 
 def rules_listing(evaluation: Evaluation, most: int | None = None) -> Listing:
@@ -127,7 +152,7 @@ def _heading(model: ModelResult) -> str:
 def _left_out(evaluation: Evaluation, shown: int) -> str:
     """What the short answer leaves out, and the options that show it."""
     rules = len(evaluation.rule_results)
-    further = "rates, scores, reasons and what each model brought" if evaluation.model_results else "rates and reasons"
+    further = "rates, scores and reasons" if evaluation.model_results else "rates and reasons"
     if shown == rules:
         return f"{counted(rules, 'rule')}; `--detail` has {further} as well"
     what = "that separate the models most or are broken most" if evaluation.model_results else "that are broken most"

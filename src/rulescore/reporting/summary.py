@@ -12,6 +12,7 @@ from rulescore.characters import visible
 from rulescore.reporting.cells import UNDEFINED, counted, of_all, shown
 from rulescore.reporting.gates import Verdict, counts_of, found
 from rulescore.reporting.listing import CellKind
+from rulescore.reporting.tables import violating_cell
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.results import Measure, ModelResult
 
@@ -40,9 +41,9 @@ def _models(evaluation: Evaluation) -> Iterator[str]:
 
 
 def _violating(model: ModelResult) -> str:
-    if model.unmeasured:
-        return "unmeasured"
-    return UNDEFINED if model.violating is None else of_all(model.violating, model.predictions.distinct)
+    if model.violating is None or model.violating_reason is not None:
+        return shown(violating_cell(model), CellKind.COUNT)
+    return of_all(model.violating, model.predictions.distinct)
 
 
 def _score(measure: Measure) -> str:

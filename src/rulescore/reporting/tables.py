@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
-from rulescore.reporting.cells import UNDEFINED, counted, share_of
+from rulescore.reporting.cells import UNDEFINED, counted, of_all, share_of
 from rulescore.reporting.listing import Cell, CellKind, Column, Listing
 from rulescore.scoring.evaluation import Evaluation
-from rulescore.scoring.results import DataSummary, Measure, ModelResult, ModelRuleResult, RuleInfo, RuleKind, RuleResult
-from rulescore.scoring.score import UNMEASURED, UNREFUTABLE
+from rulescore.scoring.results import (
+    DataSummary,
+    Measure,
+    ModelResult,
+    ModelRuleResult,
+    RuleInfo,
+    RuleKind,
+    RuleResult,
+    TableCounts,
+)
+from rulescore.scoring.score import NO_HARD_RULE, NONE_JUDGED, UNMEASURED, UNREFUTABLE
+from rulescore.setting.request import ColumnType
 
 _KIND_ORDER = tuple(RuleKind)
 
@@ -24,17 +35,28 @@ _COUNT_COLUMNS = (
 # A longer text is cut if it stands beside figures; listings of rules and formats for programs have all of it.
 _LONGEST_TEXT = 120
 
-_COVERAGE_COLUMNS = (
-    Column("hidden", "hidden targets", CellKind.COUNT),
-    Column("covered", "covered", CellKind.COUNT),
-    Column("coverage", "coverage", CellKind.RATE),
+_RATE_BOUND = "at most: the rate that so few groundings leave possible, with 95% confidence (about 3 / evaluable)"
+_FUNNEL = {
+    "rows": "rows",
+    "kept": "kept",
+    "predictions": "distinct",
+    "new": "new",
+    "linked": "linked",
+    "concerned": "concerned",
+    "judged": "judged",
+}
+_TOP_K = "kept: the best answers of each query, as many as `--top-k` says, or one"
+_OF_THE_NEW = (
+    "new: not observed already; of these, linked: all constants occur in the data; concerned: a rule mentions the predicate; "
+    "judged: a rule could be judged with it"
 )
 
 
 def detailed_listings(evaluation: Evaluation) -> tuple[Listing, ...]:
     """What the tables of models and rules leave out."""
     models = evaluation.model_results
-    first = (predictions_listing(models),) if models else ()
+    brought = predictions_listing(models)
+    first = (replace(brought, notes=(*_violating_any(models), *brought.notes)),) if models else ()
     last = (model_rules_listing(evaluation.rule_results, model) for model in models)
     return (*first, dataset_listing(evaluation), *group_listings(evaluation.rule_results), *last)
 
@@ -45,9 +67,11 @@ def measure_cell(measure: Measure) -> Cell:
 
 
 def violating_cell(model: ModelResult) -> Cell:
-    """How many of a model's predictions violate a hard rule, of all its predictions; undefined if there is no hard rule."""
+    """How many of a model's predictions violate a hard rule, of all its predictions; if there is no hard rule, any rule."""
+    if model.violating_reason == NO_HARD_RULE and model.violating_any is not None:
+        return f"{of_all(model.violating_any, model.predictions.distinct)} break a rule"
     if model.violating_reason is not None:
-        return next((word for word in (UNMEASURED, UNREFUTABLE) if model.violating_reason.startswith(word)), None)
+        return next((word for word in (UNMEASURED, UNREFUTABLE, NONE_JUDGED) if model.violating_reason.startswith(word)), None)
     return None if model.violating is None else share_of(model.violating, model.predictions.distinct)
 
 
@@ -56,44 +80,43 @@ def kind_cell(rule: RuleResult) -> str:
 
 
 def predictions_listing(models: tuple[ModelResult, ...]) -> Listing:
-    """What each model brought. Columns appear only if they say something: hidden targets if some model predicts those of a table,
-    predictions already observed unless that rules them out, and predictions that no rule concerns if some model has some."""
+    """What became of the rows that each model brought, up to the predictions that rules judged. Two columns appear only if they say
+    something: the rows that `top_k` kept, and the hidden targets of tables that a model covers."""
     covering = any(model.predictions.hidden is not None for model in models)
-    observed = not covering or any(model.predictions.already_observed for model in models)
-    unconcerned = any(model.unconcerned for model in models)
+    left_out = any(model.predictions.kept < model.predictions.rows for model in models)
     columns = (
         Column("model", "model"),
-        Column("predictions", "predictions", CellKind.COUNT),
-        Column("duplicates", "duplicates", CellKind.COUNT),
-        *([Column("already_observed", "already observed", CellKind.COUNT)] if observed else []),
-        Column("without_partner", "without partner", CellKind.COUNT),
-        *([Column("unconcerned", "that no rule concerns", CellKind.COUNT)] if unconcerned else []),
-        *(_COVERAGE_COLUMNS if covering else ()),
+        *(Column(key, heading, CellKind.COUNT) for key, heading in _FUNNEL.items() if left_out or key != "kept"),
+        *([Column("covered", "covers", CellKind.COUNT)] if covering else ()),
     )
     rows = tuple(
         (
             model.name,
+            model.predictions.rows,
+            *([model.predictions.kept] if left_out else ()),
             model.predictions.distinct,
-            model.predictions.duplicates,
-            *([model.predictions.already_observed] if observed else []),
-            model.without_partner,
-            *([model.unconcerned] if unconcerned else []),
-            *(_coverage_cells(model) if covering else ()),
+            model.new,
+            model.linked,
+            model.concerned,
+            model.judged,
+            *([_covered(model)] if covering else ()),
         )
         for model in models
     )
-    notes = [*_rows_left_out(models), *_violating_any(models), *of_no_rule(models)]
-    return Listing("predictions", "Predictions", columns, rows, notes=tuple(notes))
+    notes = [*([_TOP_K] if left_out else ()), _OF_THE_NEW]
+    return Listing("predictions", "From rows to judged predictions", columns, rows, notes=tuple(notes))
 
 
 def dataset_listing(evaluation: Evaluation) -> Listing:
     rules = evaluation.rule_results
     weighted = any(rule.info.weight != 1 for rule in rules)
+    bounded = has_bounds(rules)
     columns = (
         Column("rule", "rule"),
         Column("kind_reason", "kind, and why"),
         *([Column("weight", "weight", CellKind.WEIGHT)] if weighted else []),
         *_COUNT_COLUMNS,
+        *([Column("rate_bound", "at most", CellKind.RATE)] if bounded else []),
     )
     rows = tuple(
         (
@@ -101,11 +124,26 @@ def dataset_listing(evaluation: Evaluation) -> Listing:
             f"{kind_cell(rule)}: {rule.kind_reason}",
             *([rule.info.weight] if weighted else []),
             *_dataset_cells(rule),
+            *([rule.rate_bound.value] if bounded else []),
         )
         for rule in rules
     )
     note = f"{read_in_words(evaluation.summary)}; convention: {evaluation.convention}"
-    return Listing("dataset", "Rules over the observed facts", columns, rows, notes=(note,))
+    listing = Listing("dataset", "Rules over the observed facts", columns, rows, notes=(note, *notes_on_counts(rules)))
+    return with_types(listing, evaluation.summary.tables)
+
+
+def notes_on_counts(rules: Sequence[RuleResult]) -> list[str]:
+    """What readers of the counts over the data would ask."""
+    both = [rule.dataset.confirmed + rule.dataset.refuted - rule.dataset.evaluable for rule in rules]
+    twice = [number for number in both if number > 0]
+    times = f"{sum(twice):,} {'grounding is' if sum(twice) == 1 else 'groundings are'} both, and counted once"
+    notes = [f"confirmed and refuted add up to more than evaluable in {counted(len(twice), 'rule')}: {times}"] if twice else []
+    return [*([_RATE_BOUND] if has_bounds(rules) else []), *notes]
+
+
+def has_bounds(rules: Iterable[RuleResult]) -> bool:
+    return any(rule.rate_bound.value is not None for rule in rules)
 
 
 def group_listings(rules: Sequence[RuleResult]) -> tuple[Listing, ...]:
@@ -172,8 +210,28 @@ def read_in_words(summary: DataSummary) -> str:
     return ", ".join(counted(number, noun) for number, noun in read)
 
 
-def _coverage_cells(model: ModelResult) -> tuple[Cell, ...]:
-    return model.predictions.hidden, model.predictions.covered, model.coverage.value
+def _covered(model: ModelResult) -> Cell:
+    """How many of the hidden targets a model predicts."""
+    hidden, covered = model.predictions.hidden, model.predictions.covered
+    return None if hidden is None or covered is None else of_all(covered, hidden)
+
+
+def types_in_words(tables: Sequence[TableCounts]) -> str | None:
+    """The types that we gave to columns of text files, but for text; None if there are none."""
+    parts = []
+    for table in tables:
+        kinds = dict.fromkeys(kind for _, kind in table.inferred if kind != ColumnType.STRING)
+        by_kind = [f"{', '.join(column for column, own in table.inferred if own == kind)} {kind}" for kind in kinds]
+        parts += [f"{table.name} ({'; '.join(by_kind)})"] if by_kind else []
+    return ", ".join(parts) or None
+
+
+def with_types(listing: Listing, tables: Sequence[TableCounts]) -> Listing:
+    """A listing that says which types we gave to columns of text files."""
+    if (types := types_in_words(tables)) is None:
+        return listing
+    note = f"types by their values: {types}"
+    return replace(listing, figures=(*listing.figures, ("inferred_types", types)), notes=(*listing.notes, note))
 
 
 def _dataset_cells(rule: RuleResult) -> tuple[Cell, ...]:
@@ -206,15 +264,21 @@ def _worst_first(found: ModelRuleResult) -> tuple[bool, float, int]:
     return score is None, 0.0 if score is None else -score, -found.counts.evaluable
 
 
-def _rows_left_out(models: tuple[ModelResult, ...]) -> list[str]:
-    counts = [(model.name, model.predictions) for model in models]
-    return [f"{name}: {found.kept:,} of {found.rows:,} rows kept (top_k)" for name, found in counts if found.kept < found.rows]
-
-
 def _violating_any(models: tuple[ModelResult, ...]) -> list[str]:
     """How many predictions violate a rule, hard or soft."""
     found = [(model.name, model.violating_any, model.predictions.distinct) for model in models if not model.unmeasured]
     return [f"{name}: {share_of(some, all_of_them)} violate a rule" for name, some, all_of_them in found if some is not None]
+
+
+def unlinked(models: tuple[ModelResult, ...]) -> list[str]:
+    """How many new predictions have a constant that the data do not have, with an example."""
+    found = [(model.name, model.findings) for model in models]
+    return [
+        f"{name}: {of_all(one.new - one.linked, one.new)} new predictions have a constant that does not occur in the data, such as "
+        f"{one.unlinked_text}"
+        for name, one in found
+        if one is not None and one.new is not None and one.linked is not None and one.unlinked is not None
+    ]
 
 
 def of_no_rule(models: tuple[ModelResult, ...]) -> list[str]:

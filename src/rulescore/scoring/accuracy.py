@@ -59,6 +59,27 @@ class ModelAccuracy:
         return next((one for one in self.measures if one.metric == metric and one.part in parts), None)
 
 
+@dataclass(frozen=True, slots=True)
+class RightPredictions:
+    """How many predictions of one model are right: of those that violate a hard rule, and of the others. Predictions that are
+    observed or known are left out, and so are values without a truth."""
+
+    model: str
+    violating: int
+    violating_right: int
+    others: int
+    others_right: int
+
+    @property
+    def wrong(self) -> int:
+        return self.violating + self.others - self.violating_right - self.others_right
+
+    @property
+    def wrong_violating(self) -> int:
+        """The wrong predictions that rules find: those that violate a hard rule."""
+        return self.violating - self.violating_right
+
+
 _TITLES = {
     "mrr": "MRR",
     "mean_rank": "mean rank",

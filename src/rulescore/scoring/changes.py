@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from rulescore.scoring.intervals import Integers
 from rulescore.scoring.same_rules import Matched, is_changed, is_in_all, name_of
-from rulescore.scoring.samples import Sample, above, summed
+from rulescore.scoring.samples import Sample, above, joined, summed
 
 
 class Change(StrEnum):
@@ -103,7 +103,7 @@ def _facts(first: Sample, second: Sample, predictions: Integers) -> Any:
 
 
 def _ordered(table: Any) -> Any:
-    with_words = table.append_column("words", pc.binary_join(table["arguments"], "\x1f"))
+    with_words = table.append_column("words", joined(table["arguments"]))
     by = [(name, "ascending") for name in ("rule", "predicate", "words")]
     return table.take(pc.sort_indices(with_words, sort_keys=by))
 

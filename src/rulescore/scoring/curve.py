@@ -112,7 +112,9 @@ class _Rules:
     """Turns sums of contributions into scores, which are exact even if some rules have no contributions."""
 
     def __init__(self, rules: Sequence[RuleResult]) -> None:
-        self.hard = {rule.info.name: Fraction(rule.info.weight) for rule in rules if rule.kind is RuleKind.HARD}
+        hard = [rule for rule in rules if rule.kind is RuleKind.HARD]
+        self.hard = {rule.info.name: Fraction(rule.info.weight) for rule in hard}
+        self._judging = {rule.info.name for rule in hard if not rule.info.unrefutable}
         self._weights = sum(self.hard.values())
         self._soft = {
             rule.info.name: rule.dataset
@@ -120,8 +122,9 @@ class _Rules:
             if rule.kind is RuleKind.SOFT and rule.dataset.evaluable and rule.dataset.refuted
         }
 
-    def hard_score(self, refuted: Counter[str]) -> float | None:
-        if not self._weights:
+    def hard_score(self, refuted: Counter[str], evaluable: Counter[str]) -> float | None:
+        """None, too, if no hard rule that can be refuted has an evaluable grounding: the score would be 0 by arithmetic."""
+        if not self._weights or not any(n for rule, n in evaluable.items() if rule in self._judging):
             return None
         return float(sum(self.hard[rule] * n for rule, n in refuted.items() if rule in self.hard) / self._weights)
 
@@ -146,7 +149,7 @@ def _points(model: str, rules: _Rules, rows: pa.Table, over: CurveOver, cuts: It
             refuted[step["rule"]] += int(step["refuted_sum"])
             evaluable[step["rule"]] += int(step["evaluable_sum"])
             done += 1
-        hard, soft = rules.hard_score(refuted), rules.soft_score(refuted, evaluable)
+        hard, soft = rules.hard_score(refuted, evaluable), rules.soft_score(refuted, evaluable)
         yield CurvePoint(cut, model, bisect_right(violating, cut * sign), evaluable.total(), hard, soft)
 
 

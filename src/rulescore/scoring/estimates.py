@@ -7,7 +7,7 @@ NaN.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,8 +15,10 @@ from rulescore.scoring.intervals import (
     FEWEST_QUERIES,
     Estimate,
     Floats,
+    drawn_alike,
     drawn_never,
     drawn_rates,
+    is_steady,
     never_seen,
     percentiles,
 )
@@ -62,8 +64,8 @@ def estimate(sample: Sample, drawn: Drawn, data: DataRates, level: float, random
     scores, score_draws = _scores(sample, drawn, rates, rate_draws, data, level, random)
     found = [
         _violating(sample, drawn, level, random),
-        _hard(sample, drawn, level, random),
-        _soft(sample, drawn, data, level, random),
+        _hard(sample, drawn, (scores, score_draws), level, random),
+        _soft(sample, drawn, data, (scores, score_draws), level, random),
     ]
     return Estimated(tuple(one for one, _ in found), np.stack([draws for _, draws in found], axis=1), rates, scores, score_draws)
 
@@ -73,16 +75,16 @@ def few(queries: int) -> str:
 
 
 def _rates(sample: Sample, drawn: Drawn, level: float, random: np.random.Generator) -> tuple[tuple[Estimate, ...], Floats]:
-    """p_r of every rule. A rule that is never broken, or always, has the exact bound for as many queries as take part."""
+    """p_r of every rule. A rule that every query breaks alike, or never, has the exact bound for as many queries as take part."""
     counts = [None if rule is None else rule.models[sample.model.name].counts for rule in sample.rules]
     refuted = np.array([0 if one is None else one.refuted for one in counts], np.float64)
     evaluable = np.array([0 if one is None else one.evaluable for one in counts], np.float64)
     number = drawn.taking_part
     with np.errstate(invalid="ignore", divide="ignore"):
         draws = np.where(drawn.evaluable > 0, drawn.refuted / drawn.evaluable, np.nan)
-    never, always = (evaluable > 0) & (refuted == 0), (evaluable > 0) & (refuted == evaluable)
-    draws[:, never] = drawn_never(number[never], len(draws), random)
-    draws[:, always] = 1 - drawn_never(number[always], len(draws), random)
+        values = refuted / evaluable
+    bounded = (values == 0) | (values == 1) | (is_steady(draws) & (number >= FEWEST_QUERIES))
+    draws[:, bounded] = drawn_alike(values[bounded], number[bounded], len(draws), random)
     low, high = percentiles(draws, level)
     found = []
     for place, one in enumerate(counts):
@@ -90,16 +92,20 @@ def _rates(sample: Sample, drawn: Drawn, level: float, random: np.random.Generat
         if one is None or not one.evaluable:
             reason = "the rule is not in this result" if one is None else "no prediction takes part in an evaluable grounding"
             found.append(Estimate(None, reason=reason))
-        elif never[place]:
-            found.append(Estimate(0.0, 0.0, never_seen(queries, level)))
-        elif always[place]:
-            found.append(Estimate(1.0, 1 - never_seen(queries, level), 1.0))
+        elif bounded[place]:
+            found.append(_alike(float(values[place]), queries, level))
         elif queries < FEWEST_QUERIES:
             draws[:, place] = np.nan
             found.append(Estimate(one.rate, reason=few(queries)))
         else:
             found.append(Estimate(one.rate, float(low[place]), float(high[place])))
     return tuple(found), draws
+
+
+def _alike(share: float, queries: int, level: float) -> Estimate:
+    """A share that every query has: the share of queries that have another, any from 0 to 1, is bounded."""
+    bound = never_seen(queries, level)
+    return Estimate(share, share * (1 - bound), share * (1 - bound) + bound)
 
 
 def _scores(
@@ -130,18 +136,35 @@ def _scores(
             never[place] = True
     draws[:, never] = sample.queries * drawn_never(np.full(int(never.sum()), sample.queries), len(draws), random)
     hard = [rule is not None and rule.kind is RuleKind.HARD and not never[place] for place, rule in enumerate(sample.rules)]
-    low, high = percentiles(draws, level, sums=[one and place not in refusals for place, one in enumerate(hard)])
-    bound = sample.queries * never_seen(sample.queries, level) if never.any() else 0.0
+    sums = np.array([one and place not in refusals for place, one in enumerate(hard)], np.bool_)
+    low, high = percentiles(draws, level, sums=sums.tolist())
+    steady = sums & is_steady(draws)
+    draws[:, steady] *= 1 - drawn_never(np.full(int(steady.sum()), sample.queries), len(draws), random)
+    bound = never_seen(sample.queries, level) if never.any() or steady.any() else 0.0
     made = []
     for place, rule in enumerate(sample.rules):
         value = None if rule is None else rule.models[sample.model.name].score.value
         if place in refusals:
             made.append(refusals[place])
-        elif never[place]:
-            made.append(Estimate(value, 0.0, bound))
+        elif value is None or never[place]:
+            made.append(Estimate(value, 0.0, sample.queries * bound))
+        elif steady[place]:
+            made.append(Estimate(value, value * (1 - bound), value))
+        elif rule is not None and rule.kind is RuleKind.SOFT and rates[place].value == 1:
+            made.append(_always(value, draws[:, place], 1 / data[_data_key(rule)], level))
         else:
-            made.append(Estimate(value, 0.0 if value == 0 else float(low[place]), float(high[place])))
+            made.append(_holding(value, 0.0 if value == 0 else float(low[place]), float(high[place])))
     return tuple(made), draws
+
+
+def _always(value: float, draws: Floats, highest: Floats, level: float) -> Estimate:
+    """A soft score if nothing but violations is seen: draws lie below it, and other data alone could make it higher."""
+    return replace(_between(value, draws, level), high=_between(value, highest, level).high)
+
+
+def _holding(value: float, low: float, high: float) -> Estimate:
+    """An interval that holds its number, even if all draws lie on one side of it."""
+    return Estimate(value, min(low, value), max(high, value))
 
 
 def _refused(rule: RuleResult, score: Measure, sample: Sample, rate: Estimate) -> Estimate | None:
@@ -170,24 +193,28 @@ def _violating(sample: Sample, drawn: Drawn, level: float, random: np.random.Gen
     if (reason := sample.model.hard_score.reason) is not None and sample.model.hard_score.mark is not None:
         return Estimate(value, reason=reason), nothing
     queries = sample.queries
-    if violating in {0, predictions}:
-        draws = drawn_never(np.array([queries]), len(nothing), random)[:, 0]
-        bound = never_seen(queries, level)
-        return (Estimate(0.0, 0.0, bound), draws) if violating == 0 else (Estimate(1.0, 1 - bound, 1.0), 1 - draws)
+    draws = np.minimum(1.0, drawn.violating * drawn.proportion / predictions)
+    if violating in {0, predictions} or (queries >= FEWEST_QUERIES and is_steady(draws[:, None])[0]):
+        draws = drawn_alike(np.array([value]), np.array([queries]), len(nothing), random)[:, 0]
+        return _alike(value, queries, level), draws
     if queries < FEWEST_QUERIES:
         return Estimate(value, reason=few(queries)), nothing
-    draws = np.minimum(1.0, drawn.violating * drawn.proportion / predictions)
     return _between(value, draws, level, is_sum=True), draws
 
 
-def _hard(sample: Sample, drawn: Drawn, level: float, random: np.random.Generator) -> tuple[Estimate, Floats]:
-    """Σ σ·v / Σ σ over all hard rules."""
+Scores = tuple[Sequence[Estimate], Floats]
+
+
+def _hard(sample: Sample, drawn: Drawn, scores: Scores, level: float, random: np.random.Generator) -> tuple[Estimate, Floats]:
+    """Σ σ·v / Σ σ over all hard rules; of a single one, its own score."""
     nothing = np.full(len(drawn.violating), np.nan)
     score = sample.model.hard_score
     if score.value is None or score.reason is not None:
         return Estimate(score.value, reason=score.reason), nothing
     weights = np.array([rule.info.weight if rule is not None and rule.kind is RuleKind.HARD else 0.0 for rule in sample.rules])
     weights = weights / weights.sum()
+    if np.count_nonzero(weights) == 1:
+        return _of_rule(scores, int(weights.argmax()))
     queries = sample.queries
     if score.value == 0:
         # We do not know of which rule the next violation is: we give it the greatest weight.
@@ -197,27 +224,43 @@ def _hard(sample: Sample, drawn: Drawn, level: float, random: np.random.Generato
     if queries < FEWEST_QUERIES:
         return Estimate(score.value, reason=few(queries)), nothing
     draws = drawn.refuted @ weights * drawn.proportion
+    if is_steady(draws[:, None])[0]:
+        draws = score.value * (1 - drawn_never(np.array([queries]), len(nothing), random)[:, 0])
+        return Estimate(score.value, score.value * (1 - never_seen(queries, level)), score.value), draws
     return _between(score.value, draws, level, is_sum=True), draws
 
 
-def _soft(sample: Sample, drawn: Drawn, data: DataRates, level: float, random: np.random.Generator) -> tuple[Estimate, Floats]:
-    """Σ v / d over soft rules, by all evaluable groundings."""
+def _of_rule(scores: Scores, place: int) -> tuple[Estimate, Floats]:
+    estimates, draws = scores
+    return estimates[place], draws[:, place]
+
+
+def _soft(
+    sample: Sample, drawn: Drawn, data: DataRates, scores: Scores, level: float, random: np.random.Generator
+) -> tuple[Estimate, Floats]:
+    """Σ v / d over soft rules, by all evaluable groundings; of a rule that has them all, its own score."""
     nothing = np.full(len(drawn.violating), np.nan)
     score = sample.model.soft_score
     if score.value is None or score.reason is not None:
         return Estimate(score.value, reason=score.reason), nothing
     scored = [(i, rule) for i, rule in enumerate(sample.rules) if rule is not None and is_scored_soft(rule, sample.model.name)]
     places = [i for i, _ in scored]
+    counts = [rule.models[sample.model.name].counts for _, rule in scored]
+    if len(scored) == 1 and counts[0].evaluable == sample.model.evaluable:
+        return _of_rule(scores, places[0])
     per_rate = np.stack([_inverse(rule, data) for _, rule in scored], axis=1)
     if score.value == 0:
         # As if all these rules were broken alike: each counts by its evaluable groundings.
-        shares = np.array([rule.models[sample.model.name].counts.evaluable / sample.model.evaluable for _, rule in scored])
+        shares = np.array([one.evaluable / sample.model.evaluable for one in counts])
         draws = drawn_never(np.array([drawn.in_soft]), len(nothing), random)[:, 0] * (per_rate @ shares)
         return Estimate(0.0, 0.0, _between(0.0, draws, level).high), draws
     if drawn.in_soft < FEWEST_QUERIES:
         return Estimate(score.value, reason=few(drawn.in_soft)), nothing
     with np.errstate(invalid="ignore", divide="ignore"):
         draws = (drawn.refuted[:, places] * per_rate).sum(axis=1) / drawn.evaluable.sum(axis=1)
+    if all(one.refuted == one.evaluable for one in counts):
+        below = draws * (1 - drawn_never(np.array([drawn.in_soft]), len(nothing), random)[:, 0])
+        return _always(score.value, below, draws, level), below
     return _between(score.value, draws, level), draws
 
 
@@ -229,4 +272,4 @@ def _inverse(rule: RuleResult, data: DataRates) -> Floats:
 
 def _between(value: float, draws: Floats, level: float, *, is_sum: bool = False) -> Estimate:
     low, high = percentiles(draws[:, None], level, sums=[is_sum])
-    return Estimate(value, float(low[0]), float(high[0]))
+    return _holding(value, float(low[0]), float(high[0]))

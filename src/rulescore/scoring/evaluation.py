@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from rulescore.errors import Diagnostic, InputError, RulescoreError, meant
-from rulescore.scoring.accuracy import ModelAccuracy, accuracy_by_metric
+from rulescore.scoring.accuracy import ModelAccuracy, RightPredictions, accuracy_by_metric
 from rulescore.scoring.frames import pandas_frame, polars_frame
 from rulescore.scoring.results import Counts, DataSummary, Measure, ModelResult, ModelRuleResult, RuleResult
 from rulescore.scoring.run import Run
@@ -37,6 +37,7 @@ CONTRIBUTIONS_SCHEMA = pa.schema(
         ("rule", _NAME),
         ("predicate", _NAME),
         ("arguments", pa.list_(pa.string())),
+        ("types", _NAME),
         ("score", pa.float64()),
         ("rank", pa.int64()),
         ("query", pa.string()),
@@ -51,7 +52,7 @@ CONTRIBUTIONS_SCHEMA = pa.schema(
 class Evaluation:
     """What was found. `contributions` has one row per model, rule and prediction that takes part in an evaluable grounding; the
     other tables are arithmetic on it. Undefined is null in every table. `run`: how it came about; None if it was put together by
-    hand. `accuracy_results`: none unless a truth was given."""
+    hand. `accuracy_results`, `right_results`: none unless a truth was given."""
 
     convention: str
     rule_results: tuple[RuleResult, ...]
@@ -61,6 +62,7 @@ class Evaluation:
     contributions_table: Any = field(default_factory=CONTRIBUTIONS_SCHEMA.empty_table, repr=False)
     run: Run | None = field(default=None, repr=False, compare=False)
     accuracy_results: tuple[ModelAccuracy, ...] = ()
+    right_results: tuple[RightPredictions, ...] = ()
 
     @property
     def contributions(self) -> Any:
@@ -82,7 +84,7 @@ class Evaluation:
     @property
     def models(self) -> Any:
         """One row per model, with its accuracy if a truth was given."""
-        return _models_table(self.model_results, self.accuracy_results)
+        return _models_table(self.model_results, self.accuracy_results, self.right_results)
 
     @property
     def accuracy(self) -> Any:
@@ -139,6 +141,7 @@ def _rules_table(results: Sequence[RuleResult]) -> Any:
         "confidence": _floats(rule.info.confidence for rule in rules),
         "support": _integers([rule.info.support for rule in rules]),
         **_count_columns("dataset_", [rule.dataset for rule in rules]),
+        **_measure_columns("rate_bound", [rule.rate_bound for rule in rules]),
         "largest_group": _integers([rule.largest_group for rule in rules]),
         **_measure_columns("largest_group_share", [rule.largest_group_share for rule in rules]),
         "tolerance": _floats(rule.tolerance for rule in rules),
@@ -150,13 +153,14 @@ def _rules_table(results: Sequence[RuleResult]) -> Any:
     return pa.table(columns)
 
 
-def _models_table(models: Sequence[ModelResult], accuracies: Sequence[ModelAccuracy]) -> Any:
+def _models_table(models: Sequence[ModelResult], accuracies: Sequence[ModelAccuracy], right: Sequence[RightPredictions]) -> Any:
     columns = {
         "model": _strings(model.name for model in models),
         "unmeasured": _booleans(model.unmeasured for model in models),
         "violating": _integers([model.violating for model in models]),
         "violating_reason": _strings(model.violating_reason for model in models),
         "violating_any": _integers([model.violating_any for model in models]),
+        "violating_new": _integers([model.violating_new for model in models]),
         "evaluable": _integers([model.evaluable for model in models]),
         **_measure_columns("hard_score", [model.hard_score for model in models]),
         **_measure_columns("soft_score", [model.soft_score for model in models]),
@@ -168,6 +172,11 @@ def _models_table(models: Sequence[ModelResult], accuracies: Sequence[ModelAccur
         "duplicates": _integers([model.predictions.duplicates for model in models]),
         "queries": _integers([model.predictions.queries for model in models]),
         "already_observed": _integers([model.predictions.already_observed for model in models]),
+        "new": _integers([model.new for model in models]),
+        "linked": _integers([model.linked for model in models]),
+        "concerned": _integers([model.concerned for model in models]),
+        "judged": _integers([model.judged for model in models]),
+        "unlinked": _strings(model.findings.unlinked if model.findings else None for model in models),
         "without_partner": _integers([model.without_partner for model in models]),
         "unconcerned": _integers([model.unconcerned for model in models]),
         "unconcerned_predicates": _strings(model.findings.unconcerned_text if model.findings else None for model in models),
@@ -175,8 +184,15 @@ def _models_table(models: Sequence[ModelResult], accuracies: Sequence[ModelAccur
         "covered": _integers([model.predictions.covered for model in models]),
         **_measure_columns("coverage", [model.coverage for model in models]),
         **_accuracy_columns([model.name for model in models], accuracies),
+        **_right_columns([model.name for model in models], right),
     }
     return pa.table(columns)
+
+
+def _right_columns(models: Sequence[str], right: Sequence[RightPredictions]) -> dict[str, Any]:
+    found = {one.model: one for one in right}
+    fields = ("violating_right", "others", "others_right", "wrong", "wrong_violating") if right else ()
+    return {field: _integers([getattr(found.get(model), field, None) for model in models]) for field in fields}
 
 
 def _accuracy_columns(models: Sequence[str], accuracies: Sequence[ModelAccuracy]) -> dict[str, Any]:

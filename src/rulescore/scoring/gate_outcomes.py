@@ -1,6 +1,7 @@
 """Gates held against a result: the number read, what it was compared with, and whether the gate is met. Pure arithmetic.
 
-A gate is not met by a number that says nothing: of an unmeasured model, of a rule that nothing could refute, or an undefined one.
+A gate is not met by a number that says nothing: of an unmeasured model, of a rule that nothing could refute, an undefined one, or,
+unless the gate allows it, a 0 behind which nothing was judged.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from fractions import Fraction
 
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.gates import (
+    COUNTED,
     Gate,
     GateOperator,
     Limit,
@@ -23,7 +25,7 @@ from rulescore.scoring.gates import (
     Worse,
 )
 from rulescore.scoring.results import Measure, ModelResult, RuleKind, RuleResult
-from rulescore.scoring.score import NO_HARD_RULE, WHY_UNMEASURED, WHY_UNREFUTABLE
+from rulescore.scoring.score import NO_HARD_RULE, NONE_JUDGED, WHY_NONE_JUDGED, WHY_UNMEASURED, WHY_UNREFUTABLE
 from rulescore.setting.gates import GateSeverity
 
 _COMPARED = (OfModel(Quantity.HARD), OfModel(Quantity.SOFT), OfModel(Quantity.VIOLATING))
@@ -92,7 +94,7 @@ def _looked_at(gate: Gate) -> Sequence[Measured]:
 
 def _kinds(what: Measured) -> tuple[RuleKind, ...]:
     match what.quantity:
-        case Quantity.HARD | Quantity.HARD_MEAN | Quantity.VIOLATING:
+        case Quantity.HARD | Quantity.HARD_MEAN | Quantity.VIOLATING | Quantity.VIOLATING_NEW:
             return (RuleKind.HARD,)
         case Quantity.SOFT | Quantity.SOFT_MEAN:
             return (RuleKind.SOFT,)
@@ -117,15 +119,13 @@ def _outcomes(gate: Gate, evaluation: Evaluation, baselines: Mapping[str, Evalua
     for model in chosen:
         match gate.condition:
             case Limit() as limit:
-                readings: tuple[GateReading, ...] = (_limited(limit, evaluation, model),)
+                readings: tuple[GateReading, ...] = (_limited(limit, gate, evaluation, model),)
             case Worse() as worse:
-                readings = tuple(_compared(worse, evaluation, model, baselines[worse.baseline]))
+                readings = tuple(_compared(worse, gate, evaluation, model, baselines[worse.baseline]))
         yield Outcome(gate, model.name, readings, tuple(_notes(gate, evaluation, model)))
 
 
 def _notes(gate: Gate, evaluation: Evaluation, model: ModelResult) -> Iterator[str]:
-    if not model.evaluable and any(isinstance(one, OfModel) for one in _looked_at(gate)):
-        yield "no grounding that a prediction takes part in could be judged"
     kinds = {kind for one in _looked_at(gate) if isinstance(one, OfModel) for kind in _kinds(one)}
     rules = [rule for rule in evaluation.rule_results if rule.kind in kinds]
     exempt = sum(rule.info.unrefutable for rule in rules)
@@ -133,9 +133,9 @@ def _notes(gate: Gate, evaluation: Evaluation, model: ModelResult) -> Iterator[s
         yield f"{exempt:,} of {len(rules):,} rules looked at cannot be refuted"
 
 
-def _limited(limit: Limit, evaluation: Evaluation, model: ModelResult) -> GateReading:
+def _limited(limit: Limit, gate: Gate, evaluation: Evaluation, model: ModelResult) -> GateReading:
     bound, share = limit.bound.value, limit.bound.percent
-    measure = _measure(limit.what, evaluation, model, share=share)
+    measure = _measure(limit.what, gate, evaluation, model, share=share)
     if measure.value is None or measure.reason is not None:
         return GateReading(str(limit.what), measure.value, False, share, bound, reason=measure.reason)
     return GateReading(str(limit.what), measure.value, not _holds(measure.value, limit.operator, bound), share, bound)
@@ -153,7 +153,7 @@ def _holds(value: float, operator: GateOperator, bound: float) -> bool:
             return value <= bound
 
 
-def _compared(worse: Worse, evaluation: Evaluation, model: ModelResult, baseline: Evaluation) -> Iterator[GateReading]:
+def _compared(worse: Worse, gate: Gate, evaluation: Evaluation, model: ModelResult, baseline: Evaluation) -> Iterator[GateReading]:
     """Readings of the numbers that both results have. If only one of them has a number, it is not as good as before: the gate is
     not met."""
     label = "any number" if worse.what is None else str(worse.what)
@@ -165,18 +165,18 @@ def _compared(worse: Worse, evaluation: Evaluation, model: ModelResult, baseline
         yield GateReading(label, None, met=False, reason=f"`{worse.baseline}` has no model `{model.name}`")
     else:
         compared = [_COMPARED, (worse.what,)][worse.what is not None]
-        readings = [_against(worse, one, evaluation, model, baseline, before) for one in compared if one is not None]
+        readings = [_against(worse, gate, what, (evaluation, model), (baseline, before)) for what in compared if what is not None]
         known = [reading for reading in readings if reading is not None]
         yield from known or [GateReading(label, None, met=False, reason="neither result has a number to compare")]
 
 
 def _against(
-    worse: Worse, what: Measured, evaluation: Evaluation, model: ModelResult, baseline: Evaluation, before: ModelResult
+    worse: Worse, gate: Gate, what: Measured, now_in: tuple[Evaluation, ModelResult], then_in: tuple[Evaluation, ModelResult]
 ) -> GateReading | None:
     """None if neither result has such a number."""
-    share = what.quantity in {Quantity.VIOLATING, Quantity.VIOLATING_ANY} and worse.by.percent
-    now = _measure(what, evaluation, model, share=share)
-    then = _measure(what, baseline, before, share=share)
+    share = what.quantity in COUNTED and worse.by.percent
+    now = _measure(what, gate, *now_in, share=share)
+    then = _measure(what, gate, *then_in, share=share)
     neither = (now.value is None and then.value is None) or now.reason == then.reason == NO_HARD_RULE
     if neither and worse.what is None:
         return None
@@ -193,15 +193,18 @@ def _allowed(before: float, by: Threshold) -> int | float:
     return exact.numerator if exact.denominator == 1 else float(exact)
 
 
-def _measure(what: Measured, evaluation: Evaluation, model: ModelResult, *, share: bool) -> Measure:
+def _measure(what: Measured, gate: Gate, evaluation: Evaluation, model: ModelResult, *, share: bool) -> Measure:
     """A number, with a reason if it is undefined or says nothing. `share`: of the predictions, instead of their number."""
     if isinstance(what, OfRule):
         measure = _of_rule(what, evaluation, model)
-    elif what.quantity in {Quantity.VIOLATING, Quantity.VIOLATING_ANY}:
-        measure = _violating(what.quantity, model, share=share)
+    elif what.quantity in COUNTED:
+        measure = _counted(what.quantity, model, share=share)
     else:
         measure = _of_model(what.quantity, model)
-    return Measure(measure.value, WHY_UNMEASURED) if model.unmeasured else measure
+    if model.unmeasured:
+        return Measure(measure.value, WHY_UNMEASURED)
+    allowed = gate.if_judged and measure.value is not None and (measure.reason or "").startswith(NONE_JUDGED)
+    return Measure(measure.value) if allowed else measure
 
 
 def _of_model(quantity: Quantity, model: ModelResult) -> Measure:
@@ -218,12 +221,21 @@ def _of_model(quantity: Quantity, model: ModelResult) -> Measure:
             return Measure(model.evaluable)
 
 
-def _violating(quantity: Quantity, model: ModelResult, *, share: bool) -> Measure:
-    number = model.violating if quantity is Quantity.VIOLATING else model.violating_any
+def _counted(quantity: Quantity, model: ModelResult, *, share: bool) -> Measure:
+    """A number of predictions, or their share: of the new ones, if only those are counted, else of all."""
+    number: int | None = getattr(model, quantity)
     if number is None:
         return Measure(None, "predictions were not looked at one by one")
-    value = number / model.predictions.distinct if share and model.predictions.distinct else number
-    return Measure(value, model.violating_reason if quantity is Quantity.VIOLATING else None)
+    of_all = quantity in {Quantity.VIOLATING, Quantity.VIOLATING_ANY, Quantity.NEW}
+    whole = model.predictions.distinct if of_all else model.new
+    value = number / whole if share and whole else number
+    match quantity:
+        case Quantity.VIOLATING | Quantity.VIOLATING_NEW:
+            return Measure(value, model.violating_reason)
+        case Quantity.VIOLATING_ANY if model.violating_reason is not None and not model.evaluable:
+            return Measure(value, WHY_NONE_JUDGED)
+        case _:
+            return Measure(value)
 
 
 def _of_rule(what: OfRule, evaluation: Evaluation, model: ModelResult) -> Measure:
@@ -239,7 +251,7 @@ def _of_rule(what: OfRule, evaluation: Evaluation, model: ModelResult) -> Measur
         case RuleQuantity.RATE:
             measure = Measure(found.counts.rate)
         case RuleQuantity.REFUTED:
-            measure = Measure(found.counts.refuted)
+            measure = Measure(found.counts.refuted, found.score.reason if found.score.mark == NONE_JUDGED else None)
         case RuleQuantity.EVALUABLE:
             measure = Measure(found.counts.evaluable)
         case RuleQuantity.SHARE:

@@ -5,6 +5,7 @@ violating > 1%                        a share of the model's distinct prediction
 rule(aunt_by_father).score > 3        a number of one rule; `rule("a) b").rate` if the name has unpaired parentheses
 worse than baseline.json by 5%        every aggregate and the violating share, against a saved result
 soft worse than baseline.json by 0.1  one of them, also by an amount
+hard > 0 if judged                    met by a model of which no prediction was judged, too
 """
 
 from __future__ import annotations
@@ -28,7 +29,11 @@ class Quantity(StrEnum):
     SOFT_MEAN = "soft_mean"
     VIOLATING = "violating"
     VIOLATING_ANY = "violating_any"
+    VIOLATING_NEW = "violating_new"
     EVALUABLE = "evaluable"
+    NEW = "new"
+    LINKED = "linked"
+    JUDGED = "judged"
 
 
 class RuleQuantity(StrEnum):
@@ -105,10 +110,12 @@ class Worse:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """`models`: the models it is for, None for all. `place`: where the text names them."""
+    """`models`: the models it is for, None for all. `place`: where the text names them. `if_judged`: a number that is 0 because
+    nothing was judged meets it."""
 
     text: str
     condition: Limit | Worse
+    if_judged: bool = False
     name: str | None = None
     severity: GateSeverity = GateSeverity.ERROR
     models: tuple[str, ...] | None = None
@@ -132,10 +139,12 @@ def parse_gate(
 
 
 def read_gate(given: GateText) -> Gate:
-    condition = _GateReader(given.text, given.span).gate()
+    text = _IF_JUDGED.sub("", given.text)
+    condition = _GateReader(text, given.span).gate()
     if isinstance(condition, Worse):
         condition = replace(condition, baseline=str(given.folder / condition.baseline))
-    return Gate(given.text.strip(), condition, given.name, given.severity, given.models, given.place)
+    if_judged = text != given.text
+    return Gate(given.text.strip(), condition, if_judged, given.name, given.severity, given.models, given.place)
 
 
 def read_gates(given: Iterable[GateText]) -> tuple[Gate, ...]:
@@ -183,14 +192,31 @@ _MEASURES = f"{', '.join(f'`{one}`' for one in Quantity)}, and `rule(NAME).score
 _RULE_MEASURES = ", ".join(f"`.{one}`" for one in RuleQuantity)
 _OPERATORS = ", ".join(f"`{one}`" for one in GateOperator)
 _SPELLINGS = {"≥": ">=", "≤": "<=", "=>": ">=", "=<": "<="}
-_SHARES = {Quantity.VIOLATING, Quantity.VIOLATING_ANY, RuleQuantity.RATE, RuleQuantity.SHARE}
+COUNTED = {
+    Quantity.VIOLATING,
+    Quantity.VIOLATING_ANY,
+    Quantity.VIOLATING_NEW,
+    Quantity.NEW,
+    Quantity.LINKED,
+    Quantity.JUDGED,
+}
+"""Numbers of predictions, which may be compared with a percentage."""
+_SHARES = COUNTED | {RuleQuantity.RATE, RuleQuantity.SHARE}
 # More of these is neither better nor worse.
-_WITHOUT_DIRECTION = {Quantity.EVALUABLE, RuleQuantity.EVALUABLE, RuleQuantity.SHARE}
+_WITHOUT_DIRECTION = {
+    Quantity.EVALUABLE,
+    Quantity.NEW,
+    Quantity.LINKED,
+    Quantity.JUDGED,
+    RuleQuantity.EVALUABLE,
+    RuleQuantity.SHARE,
+}
 
 _WORD = re.compile(r"[^\W\d]\w*")
 _NUMBER = re.compile(r"\d{1,30}(?:\.\d{1,30})?(?:[eE][+-]?\d{1,2})?|\.\d{1,30}")
 _SIGN = re.compile(r"[<>=!≤≥]+")
 _QUOTED = re.compile(r"""(["'])((?:\\.|(?!\1)[^\\])*)\1""")
+_IF_JUDGED = re.compile(r"\s+if\s+judged\s*$")
 _LAST_BY = re.compile(r"(?:.*\s)?(?=by(?:\s|$))")
 _ANYTHING = re.compile(r"\S+")
 

@@ -2,8 +2,8 @@
 
 In each draw every query has a weight, how often it was drawn; all that belongs to a query is drawn with it. Weights are independent
 with mean and variance 1, and we scale sums by the number of queries drawn: the bootstrap of queries, without a list of those that
-take part in nothing. If something was never seen, or always, there is no spread to draw from: then we take the bound of Clopper and
-Pearson, which is exact for independent queries.
+take part in nothing. If all queries show the same, nothing or always the same violations, there is no spread to draw from: then we
+take the bound of Clopper and Pearson, which is exact for independent queries.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Integers = np.ndarray[Any, np.dtype[np.int64]]
+Booleans = np.ndarray[Any, np.dtype[np.bool_]]
 Weights = np.ndarray[Any, np.dtype[np.float32]]
 
 FEWEST_QUERIES = 5
@@ -27,6 +28,8 @@ _BITS = 16
 _DRAWS_AT_ONCE = 128
 _COLUMNS_AT_ONCE = 32
 _ROWS_AT_ONCE = 128
+# Sums are made of numbers with 24 bits.
+_ROUNDING = 1e-5
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +166,21 @@ def never_seen(queries: int, level: float) -> float:
 def drawn_never(queries: Integers, draws: int, random: np.random.Generator) -> Floats:
     """Shares whose upper percentile is `never_seen`."""
     return 1 - random.random((draws, len(queries))) ** (1 / np.maximum(queries, 1))
+
+
+def drawn_alike(shares: Floats, queries: Integers, draws: int, random: np.random.Generator) -> Floats:
+    """Shares if every query has the same: those of other queries may be anything from 0 to 1."""
+    others = drawn_never(queries, draws, random)
+    away = random.random((draws, len(queries))) >= shares
+    found: Floats = shares * (1 - others) + others * away
+    return found
+
+
+def is_steady(draws: Floats) -> Booleans:
+    """Which columns do not vary from draw to draw, but for rounding."""
+    low, high = np.fmin.reduce(draws), np.fmax.reduce(draws)
+    found: Booleans = high - low <= _ROUNDING * high
+    return found
 
 
 def drawn_rates(refuted: Floats, evaluable: Floats, draws: int, random: np.random.Generator) -> Floats:

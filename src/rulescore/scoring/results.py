@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -22,7 +23,7 @@ __all__ = [
     "TableCounts",
 ]
 
-_MOST_PREDICATES = 5
+MOST_PREDICATES = 5
 
 
 class RuleKind(StrEnum):
@@ -77,20 +78,43 @@ class Measure:
 class PredictionFindings:
     """Of a model's distinct predictions: how many take part in an evaluable grounding, violate a hard rule, and violate any rule;
     the predicates that stand in no rule, with the number of predictions of each; and whether some prediction is of a predicate
-    that stands in a rule which can be refuted."""
+    that stands in a rule which can be refuted.
+
+    `new`: how many are not observed already; of these, how many violate a hard rule, are linked (all their constants occur in the
+    data), are concerned by a rule, and are judged: they take part in an evaluable grounding, or are linked and concerned by a hard
+    denial constraint. `denials`: the numbers of the hard denial constraints that concern a linked prediction. `unlinked`: a
+    constant that does not occur in the data. All of these are
+    None if a saved result does not have them. `meant`: what that constant, or a predicate of no rule, probably meant."""
 
     with_partner: int = 0
     violating: int = 0
     violating_any: int = 0
     unconcerned: Mapping[str, int] = field(default_factory=dict)
     measured: bool = False
+    new: int | None = None
+    violating_new: int | None = None
+    linked: int | None = None
+    concerned: int | None = None
+    judged: int | None = None
+    denials: frozenset[int] = field(default=frozenset(), compare=False)
+    unlinked: str | None = None
+    meant: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def unconcerned_text(self) -> str:
         """The predicates that stand in no rule, those with most predictions first."""
         most = sorted(self.unconcerned.items(), key=lambda one: (-one[1], one[0]))
-        shown = ", ".join(f"`{predicate}` ({times:,})" for predicate, times in most[:_MOST_PREDICATES])
-        return shown + (f", and {len(most) - _MOST_PREDICATES:,} more" if len(most) > _MOST_PREDICATES else "")
+        shown = ", ".join(f"`{predicate}` ({times:,}{self._hint(predicate)})" for predicate, times in most[:MOST_PREDICATES])
+        return shown + (f", and {len(most) - MOST_PREDICATES:,} more" if len(most) > MOST_PREDICATES else "")
+
+    @property
+    def unlinked_text(self) -> str:
+        """A constant that does not occur in the data, and what it probably meant."""
+        name = str(self.unlinked)
+        return f"`{name}`{f' (did you mean `{self.meant[name]}`?)' if name in self.meant else ''}"
+
+    def _hint(self, name: str) -> str:
+        return f"; did you mean `{self.meant[name]}`?" if name in self.meant else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +136,17 @@ class RuleResult:
     models: dict[str, ModelRuleResult] = field(default_factory=dict)
     largest_group: int | None = None
     tolerance: int | float | None = None
+
+    @property
+    def rate_bound(self) -> Measure:
+        """What the rate is at most, with 95% confidence, if none of the evaluable groundings over the data breaks the rule."""
+        if self.kind is not RuleKind.HARD or self.dataset.refuted:
+            return Measure(None, "the data break the rule" if self.dataset.refuted else f"the rule is {self.kind}")
+        if not self.dataset.evaluable:
+            return Measure(None, "no evaluable grounding in the data")
+        if self.info.unrefutable:
+            return Measure(None, "nothing declared could refute it")
+        return Measure(-math.expm1(math.log(0.05) / self.dataset.evaluable))
 
     @property
     def largest_group_share(self) -> Measure:
@@ -154,6 +189,31 @@ class ModelResult:
     def violating_any(self) -> int | None:
         """How many of its distinct predictions violate any rule."""
         return None if self.findings is None else self.findings.violating_any
+
+    @property
+    def violating_new(self) -> int | None:
+        """How many of its new predictions violate a hard rule."""
+        return None if self.findings is None else self.findings.violating_new
+
+    @property
+    def new(self) -> int | None:
+        """How many of its distinct predictions are not observed already."""
+        return None if self.findings is None else self.findings.new
+
+    @property
+    def linked(self) -> int | None:
+        """How many of its new predictions have only constants that occur in the data."""
+        return None if self.findings is None else self.findings.linked
+
+    @property
+    def concerned(self) -> int | None:
+        """How many of its new predictions are of a predicate that stands in a rule."""
+        return None if self.findings is None else self.findings.concerned
+
+    @property
+    def judged(self) -> int | None:
+        """How many of its new predictions some rule could judge."""
+        return None if self.findings is None else self.findings.judged
 
     @property
     def without_partner(self) -> int | None:

@@ -46,6 +46,7 @@ def _options(setting: Setting) -> dict[str, Any]:
         "roles": None if scoring.roles is None else sorted(scoring.roles),
         "weights": dict(scoring.weights),
         "kinds": {rule: kind.value for rule, kind in scoring.kinds.items()},
+        "hard_needs": scoring.hard_needs,
         "allow_unrefutable": scoring.allow_unrefutable,
         "top_k": {model.model: model.top_k for model in setting.predictions},
         "functions": [function.name for function in setting.functions],

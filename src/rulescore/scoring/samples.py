@@ -15,8 +15,8 @@ from rulescore.scoring.intervals import Entries, Floats, Integers, drawn_others,
 from rulescore.scoring.results import ModelResult, RuleKind, RuleResult
 from rulescore.scoring.same_rules import Matched
 
-# A character that no name contains.
-_BETWEEN = "\x1f"
+# Arguments are joined by a character that is replaced if it occurs in one of them.
+_BETWEEN, _ESCAPE = "\x1f", "\x1e"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +40,10 @@ class Sample:
 
     @property
     def queries(self) -> int:
-        """How many queries there are. If they were not counted, every prediction is a query."""
+        """How many queries we draw from. A prediction that several queries produced is drawn with one of them, so there are no more
+        than predictions. If queries were not counted, every prediction is one."""
         counts = self.model.predictions
-        return counts.distinct if counts.queries is None else counts.queries
+        return counts.distinct if counts.queries is None else min(counts.queries, counts.distinct)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +88,23 @@ def _of_model(table: Any, model: str) -> Any:
 
 def _predictions(tables: Sequence[Any]) -> Integers:
     """The number of each row's prediction, of one table after the other."""
-    words = _numbered([pc.binary_join(table["arguments"], _BETWEEN) for table in tables])
-    predicates = _numbered([table["predicate"].cast(pa.string()) for table in tables])
-    return _renumbered(words * above([predicates]) + predicates)
+    parts = [_numbered([joined(table["arguments"]) for table in tables])]
+    parts.append(_numbered([table["predicate"].cast(pa.string()) for table in tables]))
+    if not any(table["types"].null_count for table in tables):  # results of earlier versions do not know them
+        parts.append(_numbered([table["types"].cast(pa.string()) for table in tables]))
+    numbers = parts[0]
+    for part in parts[1:]:
+        numbers = _renumbered(numbers * above([part]) + part)
+    return numbers
+
+
+def joined(arguments: Any) -> Any:
+    """Lists of texts as texts: different lists as different texts."""
+    lists = arguments.combine_chunks()
+    texts = pc.replace_substring(pc.replace_substring(lists.flatten(), _ESCAPE, f"{_ESCAPE}0"), _BETWEEN, f"{_ESCAPE}1")
+    ends = np.cumsum(lists.value_lengths().to_numpy(), dtype=np.int32)
+    found = pc.binary_join(pa.ListArray.from_arrays(pa.array(np.concatenate([[0], ends]), pa.int32()), texts), _BETWEEN)
+    return pa.chunked_array([found])
 
 
 def _queries(tables: Sequence[Any], predictions: Integers) -> Integers:

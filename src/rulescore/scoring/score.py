@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from rulescore.errors import Diagnostic, Place, Severity
+from rulescore.errors import Diagnostic, Place, Severity, Source
+from rulescore.language.dependencies import dependency
+from rulescore.language.parser import parse
+from rulescore.language.printer import print_rule
+from rulescore.language.syntax import RowAtom
 from rulescore.scoring.results import (
     Counts,
     Measure,
@@ -26,7 +30,13 @@ from rulescore.scoring.results import (
 
 UNMEASURED = "unmeasured"
 UNREFUTABLE = "unrefutable"
+NONE_JUDGED = "0, none judged"
 WHY_UNMEASURED = f"{UNMEASURED}: none of the predictions is of a predicate that stands in a rule which can be refuted"
+WHY_NONE_JUDGED = (
+    f"{NONE_JUDGED}: no hard rule that can be refuted has an evaluable grounding with a prediction, and no hard denial constraint "
+    "concerns a prediction whose constants all occur in the data"
+)
+WHY_RULE_JUDGED_NONE = f"{NONE_JUDGED}: the rule has no evaluable grounding with a prediction"
 WHY_UNREFUTABLE = f"{UNREFUTABLE}: nothing declared could refute it"
 NO_HARD_RULE = "there is no hard rule"
 WHY_NONE_REFUTABLE = f"{UNREFUTABLE}: nothing declared could refute any of these hard rules"
@@ -48,15 +58,16 @@ def score(
     models: Mapping[str, Sequence[Counts]],
     predictions: Mapping[str, PredictionCounts],
     findings: Mapping[str, PredictionFindings] | None = None,
+    hard_needs: int = 1,
 ) -> tuple[tuple[RuleResult, ...], tuple[ModelResult, ...]]:
     """One result per rule, in the order given, and one per model, in the order of `models`.
 
     `dataset` and each of `models` hold one entry per rule, in the order of `rules`. `findings`: by model.
+    `hard_needs`: how many evaluable groundings over the data make a rule hard that none of them breaks.
     """
     findings = findings or {}
-    judged = [_Judged(info, counts, *kind_of(info, counts)) for info, counts in zip(rules, dataset, strict=True)]
-    unmeasured = {model for model, found in findings.items() if not found.measured}
-    found = {model: _model_rules(judged, counts, unmeasured=model in unmeasured) for model, counts in models.items()}
+    judged = [_Judged(info, counts, *kind_of(info, counts, hard_needs)) for info, counts in zip(rules, dataset, strict=True)]
+    found = {model: _model_rules(judged, counts, findings.get(model)) for model, counts in models.items()}
     rule_results = tuple(
         RuleResult(rule.info, rule.kind, rule.reason, rule.dataset, {model: found[model][index] for model in models})
         for index, rule in enumerate(judged)
@@ -73,12 +84,21 @@ def violated_denials(results: Iterable[RuleResult]) -> tuple[Diagnostic, ...]:
             f"the data violate the denial constraint `{result.info.name}`, so it is soft and always scores 1",
             place=None if result.info.place is None else Place(result.info.place),
             notes=(f"{result.dataset.refuted:,} groundings of its body hold in the observed facts",),
-            helps=("declare it hard with `@hard` to count the violations that predictions add",),
+            helps=("declare it hard with `@hard` to count the violations that predictions add", *_with_a_rate(result.info)),
             severity=Severity.WARNING,
         )
         for result in results
         if result.info.denial and result.info.declared_kind is None and result.kind is RuleKind.SOFT
     )
+
+
+def _with_a_rate(info: RuleInfo) -> Iterator[str]:
+    """A denial constraint of one `!=` as the equality that it asks for."""
+    for rule in parse(Source(info.name, f"{info.text}.")).rules:
+        if (found := dependency(rule)) is not None:
+            yield f"or write `{print_rule(found)}`, which has the same violations, and a rate"
+            if any(isinstance(one, RowAtom) for one in found.body.conditions):
+                yield "name the keys of two rows of one table and let them differ, `A != B`: a row with itself says nothing"
 
 
 def unmeasured_models(models: Iterable[ModelResult]) -> tuple[Diagnostic, ...]:
@@ -105,7 +125,7 @@ def _unmeasured(model: ModelResult, findings: PredictionFindings) -> Diagnostic:
     )
 
 
-def kind_of(info: RuleInfo, dataset: Counts) -> tuple[RuleKind, str]:
+def kind_of(info: RuleInfo, dataset: Counts, hard_needs: int = 1) -> tuple[RuleKind, str]:
     """The kind of a rule, and why."""
     if info.declared_kind is not None:
         return RuleKind(info.declared_kind), f"declared {info.declared_kind}"
@@ -115,36 +135,49 @@ def kind_of(info: RuleInfo, dataset: Counts) -> tuple[RuleKind, str]:
         return RuleKind.UNDETERMINED, "no evaluable grounding in the data"
     if not dataset.refuted and info.unrefutable:
         return RuleKind.HARD, f"nothing declared could refute it (0 of {dataset.evaluable:,})"
+    if not dataset.refuted and dataset.evaluable < hard_needs:
+        never = f"the data never contradict it (0 of {dataset.evaluable:,})"
+        return RuleKind.UNDETERMINED, f"{never}, but a hard rule needs {hard_needs:,}"
     if not dataset.refuted:
         return RuleKind.HARD, f"the data never contradict it (0 of {dataset.evaluable:,})"
     return RuleKind.SOFT, f"the data contradict it ({dataset.refuted:,} of {dataset.evaluable:,})"
 
 
-def _model_rules(rules: Sequence[_Judged], counts: Sequence[Counts], *, unmeasured: bool) -> list[ModelRuleResult]:
+def _model_rules(rules: Sequence[_Judged], counts: Sequence[Counts], findings: PredictionFindings | None) -> list[ModelRuleResult]:
     total = sum(count.evaluable for count in counts)
+    denials = frozenset[int]() if findings is None else findings.denials
     return [
-        ModelRuleResult(count, _rule_score(rule, count, unmeasured=unmeasured), _share(count, total))
-        for rule, count in zip(rules, counts, strict=True)
+        ModelRuleResult(count, _rule_score(rule, count, findings, judges=number in denials), _share(count, total))
+        for number, (rule, count) in enumerate(zip(rules, counts, strict=True))
     ]
 
 
-def _rule_score(rule: _Judged, counts: Counts, *, unmeasured: bool) -> Measure:
+def _rule_score(rule: _Judged, counts: Counts, findings: PredictionFindings | None, *, judges: bool) -> Measure:
+    """`judges`: the rule is a denial constraint that concerns a linked prediction, and so judges it without a grounding."""
     match rule.kind:
         case RuleKind.HARD if rule.info.unrefutable:
             return Measure(float(counts.refuted), WHY_UNREFUTABLE, UNREFUTABLE)
         case RuleKind.HARD:
-            return _marked(Measure(float(counts.refuted)), unmeasured=unmeasured)
+            nothing = counts.evaluable == 0 and not judges
+            return _marked(Measure(float(counts.refuted)), findings, WHY_RULE_JUDGED_NONE if nothing else None)
         case RuleKind.UNDETERMINED:
-            return Measure(None, "the rule is neither hard nor soft: it has no evaluable grounding in the data")
+            few = "fewer evaluable groundings in the data than `hard_needs`"
+            has = few if rule.dataset.evaluable else "no evaluable grounding in the data"
+            return Measure(None, f"the rule is neither hard nor soft: it has {has}")
         case RuleKind.SOFT:
             return _soft_rule_score(rule.dataset, counts)
 
 
-def _marked(measure: Measure, *, unmeasured: bool) -> Measure:
-    """The measure; with a mark if the model is unmeasured, since the number is then 0 by arithmetic."""
-    if measure.value is None or not unmeasured:
+def _marked(measure: Measure, findings: PredictionFindings | None, why_none_judged: str | None = None) -> Measure:
+    """The measure; with a mark if it is 0 by arithmetic: if the model is unmeasured, or if nothing was judged. Without findings we
+    cannot tell."""
+    if measure.value is None or findings is None:
         return measure
-    return Measure(measure.value, WHY_UNMEASURED, UNMEASURED)
+    if not findings.measured:
+        return Measure(measure.value, WHY_UNMEASURED, UNMEASURED)
+    if why_none_judged is None or measure.mark is not None:
+        return measure
+    return Measure(measure.value, why_none_judged, NONE_JUDGED)
 
 
 def _soft_rule_score(dataset: Counts, counts: Counts) -> Measure:
@@ -176,26 +209,26 @@ def _model(
     grounded = [(rule, result) for rule, result in hard if result.counts.evaluable]
     total = sum(result.counts.evaluable for result in results)
     scored = [(rule, result) for rule, result in soft if result.score.value is not None]
-    unmeasured = findings is not None and not findings.measured
+    none_judged = None if any(result.score.mark is None for _, result in hard) else WHY_NONE_JUDGED
     return ModelResult(
         name,
         predictions,
-        hard_score=_marked(_weighted_mean(hard, NO_HARD_RULE), unmeasured=unmeasured),
+        hard_score=_marked(_weighted_mean(hard, NO_HARD_RULE), findings, none_judged),
         soft_score=_soft_sum(scored, total, bool(soft)),
-        hard_mean=_marked(
-            _weighted_mean(grounded, "no hard rule has an evaluable grounding with a prediction"), unmeasured=unmeasured
-        ),
+        hard_mean=_marked(_weighted_mean(grounded, "no hard rule has an evaluable grounding with a prediction"), findings),
         soft_mean=_soft_sum(scored, sum(result.counts.evaluable for _, result in scored), bool(soft)),
         evaluable=total,
         findings=findings,
-        violating_reason=WHY_UNMEASURED if unmeasured else _why_none_violates([rule.info for rule, _ in hard]),
+        violating_reason=_why_none_violates([rule.info for rule, _ in hard], findings, none_judged),
     )
 
 
-def _why_none_violates(hard: Sequence[RuleInfo]) -> str | None:
+def _why_none_violates(hard: Sequence[RuleInfo], findings: PredictionFindings | None, none_judged: str | None) -> str | None:
+    if findings is not None and not findings.measured:
+        return WHY_UNMEASURED
     if not hard:
         return NO_HARD_RULE
-    return WHY_NONE_REFUTABLE if all(rule.unrefutable for rule in hard) else None
+    return WHY_NONE_REFUTABLE if all(rule.unrefutable for rule in hard) else none_judged
 
 
 def _weighted_mean(hard: Sequence[tuple[_Judged, ModelRuleResult]], reason_if_none: str) -> Measure:

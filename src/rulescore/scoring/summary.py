@@ -9,8 +9,8 @@ from dataclasses import dataclass
 class PredictionCounts:
     """How many predictions a model brought: rows read, rows within top_k, distinct facts among them, repeated rows, and those of
     the distinct facts that are observed already. `hidden` and `covered` are None if it predicts no table's target: how many targets
-    are hidden in the tables it predicts, and how many of those it predicts. `queries`: how many queries the distinct facts answer;
-    a fact without a known query is a query by itself."""
+    are hidden in the tables it predicts, and how many of those it predicts. `queries`: how many queries the rows answer; a fact
+    without a known query is a query by itself."""
 
     rows: int
     kept: int
@@ -24,11 +24,13 @@ class PredictionCounts:
 
 @dataclass(frozen=True, slots=True)
 class TableCounts:
-    """A table with a key: its rows, and those of them whose target is hidden."""
+    """A table with a key: its rows, and those of them whose target is hidden. `inferred`: the columns of a text file that nobody
+    declares, with the types that we gave them by their values."""
 
     name: str
     rows: int
     hidden: int
+    inferred: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

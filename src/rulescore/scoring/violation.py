@@ -62,13 +62,15 @@ class Refuter:
 @dataclass(frozen=True, slots=True)
 class ComparedValues:
     """A comparison with the values of both sides. `holds`: whether it does, which a head may forbid. `margin`: by how much it holds
-    or fails, if the sides are numbers, or dates, date-times or durations: then in days. `percent`: the sides are percentages."""
+    or fails, if the sides are numbers, or dates, date-times or durations: then in days. `percent`: the sides are percentages.
+    `named`: the sides are equated as they stand in the data, so that whole numbers may be classes, which have no distance."""
 
     text: str
     left: Value
     right: Value
     holds: bool
     percent: bool = False
+    named: bool = False
 
     @property
     def unit(self) -> str | None:
@@ -81,6 +83,8 @@ class ComparedValues:
     def margin(self) -> int | float | None:
         match self.left, self.right:
             case (str() | bool(), _) | (_, str() | bool()):
+                return None
+            case (int(), int()) if self.named:
                 return None
             case (int() | float() as left, int() | float() as right):
                 return abs(left - right)
@@ -115,14 +119,15 @@ class Aggregated:
 @dataclass(frozen=True, slots=True)
 class Violation:
     """`model`, `prediction`, its `score` and `rank` are None for violations in the data alone. `body`: the conditions of the body
-    in words, `facts`: those of its atoms that bind, as facts. `confirmed`: the head is confirmed, so that this is not a
-    violation."""
+    in words, `facts`: those of its atoms that bind, as facts, `absent`: those that it says are not there. `confirmed`: the head is
+    confirmed, so that this is not a violation."""
 
     rule: str
     binding: Mapping[str, Value]
     body: tuple[str, ...]
     head: str
     facts: tuple[Fact, ...] = ()
+    absent: tuple[Fact, ...] = ()
     refuters: tuple[Refuter, ...] = ()
     compared: tuple[ComparedValues, ...] = ()
     aggregated: tuple[Aggregated, ...] = ()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from typing import Protocol
 
 import pyarrow as pa
 
@@ -13,7 +14,7 @@ from rulescore.errors import Place, Source
 from rulescore.language.syntax import And, Expression, Kind
 from rulescore.setting.options import EngineOptions, ScoringOptions
 from rulescore.setting.request import Request, chosen
-from rulescore.values.types import Value
+from rulescore.values.types import Value, ValueType
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,8 @@ class FactBatch:
     """Facts of one arity. Columns: `predicate` (string) unless the batch names its one predicate, then `a0`, `a1`, … (string
     keys of constants, never null), and for predictions `score` (float64), `rank` (int64) and `query` (string), each nullable.
     `floats`: predicates and argument numbers whose values are floats, since the key of a whole number does not say so.
-    `guess`: only in the first batch of a source. `negative`: a source of observed facts says that these are false."""
+    `declared_text`: those whose type the user declares to be string. `guess`: only in the first batch of a source. `negative`: a
+    source of observed facts says that these are false."""
 
     arity: int
     rows: pa.RecordBatch
@@ -65,6 +67,7 @@ class FactBatch:
     floats: frozenset[tuple[str, int]] = frozenset()
     guess: Guess | None = None
     negative: bool = False
+    declared_text: frozenset[tuple[str, int]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,16 +80,29 @@ class NativeSource:
 
 
 @dataclass(frozen=True, slots=True)
+class FileVersion:
+    """A file as it was when we read it. Two readings with one version have the same bytes."""
+
+    path: Path
+    size: int
+    time: int
+    number: tuple[int, int]
+    """Of its device, and of the file on it."""
+
+
+@dataclass(frozen=True, slots=True)
 class FactStream:
     """Facts from one place. `open` may be called once or more; each call reads from the beginning and raises InputError with
     file and line for rows it does not understand. `part_of`: the folder or mapping that the user named, if this is a part of it.
-    `columns`: reads further columns of the same rows by their names; None if the columns have no names."""
+    `columns`: reads further columns of the same rows by their names; None if the columns have no names. `version`: tells which
+    version of a file is read; None if the facts are not in a file."""
 
     origin: str
     open: Callable[[], Iterator[FactBatch]]
     native: NativeSource | None = None
     part_of: str | None = None
     columns: Callable[[Mapping[str, frozenset[str]]], pa.Table] | None = None
+    version: Callable[[], FileVersion | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,19 +152,36 @@ FactSource = FactStream | FactTable | PublishedFacts
 """Where facts come from. Published facts bring models of their own."""
 
 
+class Infer(Protocol):
+    """The types that all values of some columns have, or those of the first rows if not `whole`; None if there are no values."""
+
+    def __call__(self, columns: Sequence[str], *, whole: bool) -> Mapping[str, ValueType | None]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class TextColumns:
+    """The columns of a text file. `declared`: those whose type the user declares; the others are text. `infer`: the types that
+    their values seem to have. `typed`: the same rows with such types; reading raises MisfitError if a value has another."""
+
+    declared: Collection[str]
+    infer: Infer
+    typed: Callable[[Mapping[str, ValueType]], RowStream]
+
+
 @dataclass(frozen=True, slots=True)
 class RowStream:
     """Rows of a table. `schema`: its columns, with the types of their source. `open` reads the given columns as string, int64,
-    float64, bool or date32, date-times as int64, missing values as null; callers may call both more than once. `text`: a column of
-    no declared type is text, and takes the type of the values it is compared with. `labels`: the index of a frame that has one
-    beside its columns."""
+    float64, bool or date32, date-times as int64, missing values as null; callers may call both more than once. `text`: the rows
+    come from a text file, so that texts take the type of the values they are compared with. `labels`: the index of a frame that
+    has one beside its columns. `version`: as in `FactStream`."""
 
     origin: str
     schema: Callable[[], pa.Schema]
     open: Callable[[Sequence[str]], Iterator[pa.RecordBatch]]
-    text: bool = False
+    text: TextColumns | None = None
     native: NativeSource | None = None
     labels: Callable[[], list[object]] | None = None
+    version: Callable[[], FileVersion | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,9 +219,10 @@ class HiddenWhere:
 
 @dataclass(frozen=True, slots=True)
 class HiddenIds:
-    """The rows whose keys a table lists are hidden."""
+    """The rows whose keys a table lists are hidden. `masked`: the user chose them by a mask, so that their order says nothing."""
 
     ids: RowStream | DatabaseTable
+    masked: bool = False
 
 
 @dataclass(frozen=True, slots=True)

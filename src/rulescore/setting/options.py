@@ -53,14 +53,16 @@ class EngineOptions:
 
 @dataclass(frozen=True, slots=True)
 class ScoringOptions:
-    """What we count. `distinct_variables` and `roles` are the convention's own unless given. `allow_unrefutable`: score predictions
-    even if no rule can be refuted."""
+    """What we count. `distinct_variables` and `roles` are the convention's own unless given. `hard_needs`: how many evaluable
+    groundings over the data make a rule hard that none of them breaks. `allow_unrefutable`: score predictions even if no rule can
+    be refuted."""
 
     convention: Annotated[Convention, AS_WRITTEN] = Convention.DEFINITION
     distinct_variables: bool | None = None
     roles: Annotated[frozenset[Annotated[Role, AS_WRITTEN]], AS_WRITTEN] | None = None
     weights: dict[str, Weight] = field(default_factory=dict)
     kinds: dict[str, KindWord] = field(default_factory=dict)
+    hard_needs: Annotated[int, AT_LEAST_ONE] = 1
     allow_unrefutable: bool = False
 
 

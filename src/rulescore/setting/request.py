@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from rulescore.errors import Diagnostic, InputError, meant
 from rulescore.setting.choices import FileFormat
+from rulescore.values.types import ValueType
 
 Choice = TypeVar("Choice", bound=StrEnum)
 
@@ -29,6 +30,11 @@ class ColumnType(StrEnum):
     DATE = "date"
     DATETIME = "datetime"
     INSTANT = "instant"
+
+
+def declaration(kind: ValueType) -> str:
+    """The word by which users declare a type."""
+    return ColumnType[kind.name].value
 
 
 def chosen(choices: type[Choice], word: Choice | str | None, key: str) -> Choice | None:

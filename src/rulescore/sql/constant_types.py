@@ -68,7 +68,7 @@ def position_types(positions: Sequence[Position]) -> Select:
     )
     constants = select(column("c", "id"), column("c", "key"), named(marks, "mark")).from_(table(CONSTANT, "c"))
     keys = [column("p", "place"), column("p", "literal"), column("m", "mark")]
-    query = select(*keys, named(exp.Min(this=column("m", "key")), "example")).from_(_places(positions))
+    query = select(*keys, named(exp.Min(this=column("m", "key")), "example")).from_(constants_at(positions))
     query = query.join(constants.subquery("m"), on=equal(column("m", "id"), column("p", "constant")))
     return query.group_by(*(one.copy() for one in keys))
 
@@ -82,11 +82,12 @@ def long_integers(positions: Sequence[Position]) -> Select:
         exp.GT(this=length(digits(key.copy())), expression=number(_SURELY_EXACT)),
     ]
     constants = select(column("c", "id"), column("c", "key")).from_(table(CONSTANT, "c")).where(all_of(wanted))
-    query = select(column("p", "place"), column("p", "literal"), column("m", "key")).distinct().from_(_places(positions))
+    query = select(column("p", "place"), column("p", "literal"), column("m", "key")).distinct().from_(constants_at(positions))
     return query.join(constants.subquery("m"), on=equal(column("m", "id"), column("p", "constant")))
 
 
-def _places(positions: Sequence[Position]) -> exp.Expr:
+def constants_at(positions: Sequence[Position]) -> exp.Expr:
+    """The constants of literals at positions: `place`, `literal` and `constant`."""
     return union_all([_constants_at(place, one) for place, one in enumerate(positions)]).subquery("p")
 
 

@@ -30,6 +30,7 @@ from rulescore.sql.build import (
     table,
     union_all,
 )
+from rulescore.sql.keys import type_letter
 
 CONSTANT = name("constant")
 PREDICATE = name("predicate")
@@ -56,15 +57,31 @@ def raw_counts(tables: Sequence[str]) -> Query:
     )
 
 
-def create_constants(raw: Sequence[tuple[str, int]], extra: str) -> exp.Create:
-    """Every key that occurs anywhere gets a number; `extra` is a table of further keys."""
-    columns = [select(named(column("r", a), "key")).from_(table(t, "r")) for t, n in raw for a in arguments(n)]
-    columns.append(select(column("r", "key")).from_(table(extra, "r")))
-    keys = select(column("k", "key")).distinct().from_(union_all(columns).subquery("k"))
-    return create(
-        CONSTANT,
-        select(numbered(["key"], "d"), column("d", "key")).from_(keys.subquery("d")),
-    )
+def raw_letters(tables: Sequence[str], position: int) -> Query:
+    """The letters of the types of constants at an argument, for each predicate."""
+    letter = named(type_letter(column("r", argument(position))), "letter")
+    return union_all([select(column("r", "predicate"), letter.copy()).distinct().from_(table(raw, "r")) for raw in tables])
+
+
+def create_constants(
+    observed: Sequence[tuple[str, int]], others: Sequence[tuple[str, int]], extra: str, in_tables: Sequence[Select] = ()
+) -> exp.Create:
+    """Every key that occurs in raw tables, given with their arities, gets a number; `extra` is a table of further keys. `linked` is
+    1 if the key occurs in an observed fact, or among the keys that `in_tables` select: those get no number for that alone."""
+    columns = [_keys_at(raw, place, linked=1) for raw, arity in observed for place in arguments(arity)]
+    columns += [_keys_at(raw, place, linked=0) for raw, arity in others for place in arguments(arity)]
+    columns.append(_keys_at(extra, "key", linked=0))
+    columns += [query.select(named(number(1), "linked"), named(number(0), "occurs")) for query in in_tables]
+    keys = select(column("k", "key"), named(exp.Max(this=column("k", "linked")), "linked")).from_(union_all(columns).subquery("k"))
+    keys = keys.group_by(column("k", "key"))
+    if in_tables:
+        keys = keys.having(equal(exp.Max(this=column("k", "occurs")), number(1)))
+    return create(CONSTANT, select(numbered(["key"], "d"), *(column("d", c) for c in ("key", "linked"))).from_(keys.subquery("d")))
+
+
+def _keys_at(source: str, place: str, *, linked: int) -> Select:
+    query = select(named(column("r", place), "key"), named(number(linked), "linked"), named(number(1), "occurs"))
+    return query.from_(table(source, "r"))
 
 
 def numbered(order: Sequence[str], source: str, alias: str = "id", offset: int = 0) -> exp.Expr:
@@ -123,10 +140,11 @@ def create_facts(
 
 
 def create_candidate_base(target: str, raw: str, arity: int, offset: int, observed: str | None) -> exp.Create:
-    """Distinct predicted facts of one arity, numbered, and whether each is observed already."""
+    """Distinct predicted facts of one arity, numbered, and whether each is observed already, and linked."""
     fields = ["predicate", *arguments(arity)]
-    predicted = select(numbered(fields, "d", "prediction", offset), *(column("d", c) for c in fields))
-    distinct = encoded(raw, arity).distinct().subquery("d")
+    predicted = select(numbered(fields, "d", "prediction", offset), *(column("d", c) for c in (*fields, "linked")))
+    linked = one_if(all_of(equal(column(f"c{i}", "linked"), number(1)) for i in range(arity)))
+    distinct = encoded(raw, arity, [named(linked, "linked")]).distinct().subquery("d")
     if observed is None:
         return create(target, predicted.select(named(number(0), "observed")).from_(distinct))
     # Facts are distinct. `EXISTS` would put all of them into a hash table, and there are far fewer predictions.
@@ -152,13 +170,14 @@ def answers(raw: str, arity: int, base: str) -> Select:
             column("e", "model"),
             column("b", "prediction"),
             column("b", "observed"),
+            column("b", "linked"),
             named(exp.Max(this=column("e", "score")), "score"),
             named(exp.Min(this=column("e", "rank")), "rank"),
             named(exp.Min(this=column("e", "query")), "query"),
         )
         .from_(rows)
         .join(table(base, "b"), on=all_of(equal(column("b", c), column("e", c)) for c in fields))
-        .group_by(column("e", "model"), column("b", "prediction"), column("b", "observed"))
+        .group_by(column("e", "model"), *(column("b", c) for c in ("prediction", "observed", "linked")))
     )
 
 
@@ -167,20 +186,25 @@ def create_answers(parts: Sequence[Query]) -> exp.Create:
 
 
 def model_counts() -> Select:
-    """By model: how many distinct predictions it has, how many of them are observed, and how many queries they answer. A prediction
-    without a known query counts as a query of its own."""
+    """By model: how many distinct predictions it has, how many of them are observed, and how many have no known query."""
     alone = one_if(exp.Is(this=column("x", "query"), expression=exp.null()))
-    different = exp.Count(this=exp.Distinct(expressions=[column("x", "query")]))
     return (
         select(
             column("x", "model"),
             named(count_rows(), "distinct"),
             named(big(exp.Sum(this=column("x", "observed"))), "already_observed"),
-            named(big(exp.Add(this=exp.Sum(this=alone), expression=different)), "queries"),
+            named(big(exp.Sum(this=alone)), "without_query"),
         )
         .from_(table(ANSWER, "x"))
         .group_by(column("x", "model"))
     )
+
+
+def query_counts(raw: Sequence[str]) -> Select:
+    """By model: how many queries its predictions answer, those of repeated predictions included."""
+    rows = union_all([select(column("r", "model"), column("r", "query")).from_(table(one, "r")) for one in raw])
+    number_of = exp.Count(this=exp.Distinct(expressions=[column("q", "query")]))
+    return select(column("q", "model"), named(big(number_of), "queries")).from_(rows.subquery("q")).group_by(column("q", "model"))
 
 
 def overlap(negative: str, observed: str, arity: int) -> Select:

@@ -7,7 +7,20 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from rulescore.sql.build import Select, all_of, argument, candidate_table, column, equal, integer, named, number, select, table
+from rulescore.sql.build import (
+    Select,
+    all_of,
+    argument,
+    candidate_table,
+    column,
+    equal,
+    integer,
+    named,
+    number,
+    select,
+    table,
+    union_all,
+)
 from rulescore.sql.facts import ANSWER, CONSTANT
 from rulescore.sql.keys import key
 from rulescore.sql.values import constant_in
@@ -26,6 +39,17 @@ class PredictedFacts:
         """The number and the literal of each prediction, as it was read."""
         fields = [column("p", one) for one in ("prediction", "literal")]
         return select(*fields).from_(table(candidate_table(self.arity), "p")).where(self._as_read())
+
+    def unlinked(self) -> Select:
+        """The keys in each model's predictions that do not occur in the data."""
+        places = [self._unlinked_at(i) for i in range(self.arity)]
+        return select(*(column("u", c) for c in ("model", "key"))).distinct().from_(union_all(places).subquery("u"))
+
+    def _unlinked_at(self, place: int) -> Select:
+        query = select(column("a", "model"), column("c", "key")).from_(table(candidate_table(self.arity), "p"))
+        query = query.join(table(ANSWER, "a"), on=equal(column("a", "prediction"), column("p", "prediction")))
+        query = query.join(table(CONSTANT, "c"), on=equal(column("c", "id"), column("p", argument(place))))
+        return query.where(equal(column("c", "linked"), number(0)), self._as_read())
 
     def with_keys(self, query: Select, prediction: exp.Expr) -> Select:
         """A query with a prediction in each row: the rows whose prediction is one of these, with its `literal` and its keys."""

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pyarrow as pa
 from sqlglot import exp
 
+from rulescore.logic.schema import Relation
 from rulescore.sql.build import (
     PREFIX,
     Query,
@@ -31,6 +32,12 @@ def relation_sizes(arity: int) -> Select:
     spreads = [named(exp.ApproxDistinct(this=column("f", a)), a) for a in arguments(arity)]
     query = select(column("f", "literal"), named(count_rows(), "n"), *spreads).from_(table(fact_table(arity), "f"))
     return query.group_by(column("f", "literal"))
+
+
+def stored_size(relation: Relation) -> Select:
+    """The same of a relation with typed columns."""
+    spreads = [named(exp.ApproxDistinct(this=column("r", c.column)), f"a{i}") for i, c in enumerate(relation.columns.values())]
+    return select(named(count_rows(), "n"), *spreads).from_(table(relation.observed, "r"))
 
 
 def alone(statement: Select, parameters: Mapping[str, pa.Table], names: Mapping[int, str]) -> exp.Expr:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
 from sqlglot import exp
 
@@ -10,6 +11,7 @@ from rulescore.sql.build import (
     Query,
     Select,
     all_of,
+    any_of,
     argument,
     arguments,
     big,
@@ -19,6 +21,7 @@ from rulescore.sql.build import (
     equal,
     name,
     named,
+    negation,
     number,
     one_if,
     select,
@@ -26,10 +29,10 @@ from rulescore.sql.build import (
     total,
     union_all,
 )
-from rulescore.sql.facts import ANSWER
+from rulescore.sql.facts import ANSWER, CONSTANT
 from rulescore.sql.horn.evidence import COUNTS
-from rulescore.sql.keys import word
-from rulescore.sql.predictions import Predictions
+from rulescore.sql.keys import type_letter, word
+from rulescore.sql.predictions import PredictedFacts, Predictions
 
 CONTRIBUTION = name("contribution")
 
@@ -67,15 +70,62 @@ HARD_RULES = name("hard_rule")
 
 
 def prediction_counts(sources: Sequence[Predictions]) -> Select:
-    """By model and literal: how many predictions there are, how many have a contribution, violate a hard rule, violate any."""
+    """By model and literal: how many predictions there are, how many are linked, have a contribution, violate a hard rule, violate
+    any; and how many are new, and of these, linked, with a contribution, either, and violate a hard rule."""
+    linked, new = equal(column("a", "linked"), number(1)), equal(column("a", "observed"), number(0))
+    with_partner = negation(exp.Is(this=column("s", "prediction"), expression=exp.null()))
+    violating, violating_any = (equal(column("s", flag), number(1)) for flag in ("violating", "violating_any"))
+    flags = {
+        "linked": linked,
+        "with_partner": with_partner,
+        "violating": violating,
+        "violating_any": violating_any,
+        "new": new,
+        "new_linked": all_of([new, linked]),
+        "new_with_partner": all_of([new, with_partner]),
+        "new_reached": all_of([new, exp.Paren(this=any_of([linked, with_partner]))]),
+        "new_violating": all_of([new, violating]),
+    }
     query = select(column("a", "model"), column("p", "literal"), named(count_rows(), "predictions"))
-    query = query.select(named(exp.Count(this=column("s", "prediction")), "with_partner"))
-    for flag in ("violating", "violating_any"):
-        query = query.select(named(exp.Coalesce(this=total(column("s", flag)), expressions=[number(0)]), flag))
+    query = query.select(*(named(total(one_if(flag.copy())), alias) for alias, flag in flags.items()))
     query = query.from_(table(ANSWER, "a"))
     query = query.join(_literals(sources), on=equal(column("p", "prediction"), column("a", "prediction")))
     query = query.join(_judged(), on=equal(column("s", "prediction"), column("a", "prediction")), join_type="left")
     return query.group_by(column("a", "model"), column("p", "literal"))
+
+
+def unlinked_names(sources: Sequence[Predictions]) -> Select:
+    """Of each model a key in its predictions that does not occur in the data; and, of those that the data have in another case or
+    type, the first and what the data have."""
+    rows = union_all([one.unlinked() for one in sources if isinstance(one, PredictedFacts)]).subquery("u")
+    spelt = [exp.Lower(this=word(column(alias, "key"))) for alias in ("u", "k")]
+    known = all_of([equal(*spelt), equal(column("k", "linked"), number(1))])
+    twin = negation(exp.Is(this=column("k", "key"), expression=exp.null()))
+    other_key = exp.Case(ifs=[exp.If(this=twin, true=column("u", "key"))])
+    query = select(
+        column("u", "model"),
+        named(exp.Min(this=column("u", "key")), "name"),
+        named(exp.Min(this=other_key), "spelt"),
+    )
+    query = query.from_(rows).join(table(CONSTANT, "k"), on=known, join_type="left")
+    return query.group_by(column("u", "model"))
+
+
+def alike(name: str, most: int) -> Select:
+    """Some keys of the data that are about as long as a name and begin with the same letter, whatever its case."""
+    query = select(column("k", "key")).from_(table(CONSTANT, "k"))
+    shown = word(column("k", "key"))
+    begins = equal(exp.Lower(this=exp.func("substr", shown, number(1), number(1))), exp.Literal.string(name[:1].lower()))
+    near = exp.Between(this=exp.Length(this=shown.copy()), low=number(max(len(name) - 2, 0)), high=number(len(name) + 2))
+    return query.where(all_of([equal(column("k", "linked"), number(1)), begins, near])).order_by(column("k", "key")).limit(most)
+
+
+def violating_predictions(source: Predictions) -> Select:
+    """Every prediction of each model that is not observed, as keys, and whether it violates a hard rule."""
+    flag = exp.Coalesce(this=column("s", "violating"), expressions=[number(0)])
+    query = select(column("a", "model"), named(flag, "violating")).from_(table(ANSWER, "a"))
+    query = query.join(_judged(), on=equal(column("s", "prediction"), column("a", "prediction")), join_type="left")
+    return source.with_keys(query, column("a", "prediction")).where(equal(column("a", "observed"), number(0)))
 
 
 def predicted_literals(sources: Sequence[Predictions], model: int) -> Select:
@@ -120,7 +170,9 @@ def _described(source: Predictions, stride: int) -> Select:
         query = query.join(table(names_table(field), field), on=equal(column(field, "id"), number_of))
         query = query.select(named(column(field, "name"), field))
     words = exp.Array(expressions=[word(column("d", argument(i))) for i in range(source.arity)])
-    return query.select(named(words, "arguments"), *(column("d", one) for one in (*_ANSWERED, *COUNTS)))
+    return query.select(
+        named(words, "arguments"), named(_types(source), "types"), *(column("d", one) for one in (*_ANSWERED, *COUNTS))
+    )
 
 
 _ANSWERED = ("score", "rank", "query")
@@ -142,4 +194,11 @@ def contributing(source: Predictions) -> Select:
     numbers = select(column("c", "prediction")).distinct().from_(table(CONTRIBUTION, "c"))
     rows = source.with_keys(select(column("n", "prediction")).from_(numbers.subquery("n")), column("n", "prediction"))
     words = [named(word(column("d", one)), one) for one in arguments(source.arity)]
-    return select(column("d", "prediction"), column("d", "literal"), *words).from_(rows.subquery("d"))
+    query = select(column("d", "prediction"), column("d", "literal"), named(_types(source), "types"), *words)
+    return query.from_(rows.subquery("d"))
+
+
+def _types(source: Predictions) -> exp.Expr:
+    """The letters of the types of a prediction's arguments, one after the other."""
+    letters = (type_letter(column("d", one)) for one in arguments(source.arity))
+    return reduce(lambda left, right: exp.DPipe(this=left, expression=right), letters)

@@ -24,6 +24,8 @@ def not_one_query(statement: str, dialect: str) -> str | None:
             return None
         with _library_silent():
             parsed = [one for one in parse(statement, read=dialect) if one is not None]
+    except RecursionError:
+        return "it is nested too deeply"
     except (duckdb.Error, SqlglotError) as error:
         return str(error).splitlines()[0]
     if len(parsed) != 1 or not isinstance(parsed[0], exp.Query | exp.Values):

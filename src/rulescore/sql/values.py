@@ -230,6 +230,17 @@ def is_whole(double: exp.Expr) -> exp.Expr:
     return all_of([equal(double.copy(), exp.Floor(this=double)), fits])
 
 
+def extremes(values: Sequence[Select]) -> Select:
+    """The least and the greatest of the columns `value` of some queries."""
+    value = column("r", "value")
+    rows = union_all(values).subquery("r")
+    return select(named(exp.Min(this=value), "least"), named(exp.Max(this=value.copy()), "greatest")).from_(rows)
+
+
+def distinct_values(values: Sequence[Select]) -> Select:
+    return select(column("r", "value")).distinct().from_(union_all(values).subquery("r"))
+
+
 def inexact_integer(values: Sequence[Select]) -> Select:
     """An integer that no double equals, of the columns `value` of some queries."""
     rows = union_all(values).subquery("r")

@@ -105,3 +105,15 @@ def test_what_is_not_read_of_prolog_is_located(clause: str, line: int, column: i
     assert found.place is not None
     assert (found.code, found.place.line, found.place.column) == ("E152", line, column)
     assert "Prolog" in found.message
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("7: !Knows(A,B) | !Hates(A,B)", "false <- Knows(A, B), Hates(A, B)"),
+        ("3: !Lived(A,L) | Home(A,L)", "Home(A, L) <- Lived(A, L)"),
+        ("3: !P(A,L) || Q(A,L) | S(A,L) | (A = L)", "Q(A, L) or S(A, L) <- P(A, L), A != L"),
+    ],
+)
+def test_a_disjunction_of_psl_is_a_rule(line: str, expected: str) -> None:
+    assert rules(f"20: P(A) -> Q(A) ^2\n{line}") == ["Q(A) <- P(A)", expected]

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import random
+import warnings
+from itertools import permutations
+
 import pyarrow as pa
 import pytest
 
@@ -17,8 +21,8 @@ HOSPITAL = (TableName("hospital", ("id",)),)
     [
         (
             "t1&t2&EQ(t1.HospitalName,t2.HospitalName)&IQ(t1.ZipCode,t2.ZipCode)",
-            "false <- hospital(HospitalName: HospitalName, ZipCode: ZipCode1), "
-            "hospital(HospitalName: HospitalName, ZipCode: ZipCode2), ZipCode1 != ZipCode2",
+            "ZipCode1 = ZipCode2 <- hospital(id: Id1, HospitalName: HospitalName, ZipCode: ZipCode1), "
+            "hospital(id: Id2, HospitalName: HospitalName, ZipCode: ZipCode2), Id1 != Id2",
         ),
         (
             "t1&t2&EQ(t1.Phone,t2.Phone)&LTE(t1.Beds,t2.Rooms)",
@@ -26,7 +30,16 @@ HOSPITAL = (TableName("hospital", ("id",)),)
             "hospital(id: Id2, Phone: Phone, Rooms: Rooms2), Beds1 <= Rooms2, Id1 != Id2",
         ),
         ('t1&EQ(t1.State,"XX")&GT(t1.Beds,10)', 'false <- hospital(State: "XX", Beds: Beds), Beds > 10'),
-        ("t1&t2&EQ(t1.a b,t2.a b)&IQ(t1.c,t2.c)", "false <- hospital(`a b`: A_b, c: C1), hospital(`a b`: A_b, c: C2), C1 != C2"),
+        (
+            "t1&t2&EQ(t1.a b,t2.a b)&IQ(t1.c,t2.c)",
+            "C1 = C2 <- hospital(id: Id1, `a b`: A_b, c: C1), hospital(id: Id2, `a b`: A_b, c: C2), Id1 != Id2",
+        ),
+        ('t1&EQ(t1.State,"XX")&IQ(t1.Zip,"9")', 'Zip = "9" <- hospital(State: "XX", Zip: Zip)'),
+        ("t1&t2&EQ(t1.a,t2.a)&IQ(t1.id,t2.id)", "false <- hospital(a: A, id: Id1), hospital(a: A, id: Id2), Id1 != Id2"),
+        (
+            "t1&t2&IQ(t1.a,t2.a)&IQ(t1.b,t2.b)",
+            "false <- hospital(a: A1, b: B1), hospital(a: A2, b: B2), A1 != A2, B1 != B2",
+        ),
     ],
 )
 def test_holoclean(line: str, expected: str) -> None:
@@ -95,3 +108,31 @@ def test_constraints_are_counted() -> None:
     with pytest.warns(rulescore.RulescoreWarning, match="HoloClean rules, 2 read"):
         result = rulescore.audit(None, constraints, tables=tables)
     assert [one.dataset.refuted for one in result.rule_results] == [2, 2]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_dependency_has_the_violations_of_its_constraint_and_a_rate(seed: int) -> None:
+    """Of every two different rows that agree in the first attributes, and that have a value in all of them."""
+    draw = random.Random(seed)
+    rows = {"id": [*range(20)], **{name: [draw.choice(["x", "y", "z", None]) for _ in range(20)] for name in ("a", "b", "c")}}
+    whole = [one for one in zip(*(rows[name] for name in "abc"), strict=True) if None not in one]
+    alike = [(one, other) for one, other in permutations(whole, 2) if one[:2] == other[:2]]
+    broken = sum(one[2] != other[2] for one, other in alike)
+    constraint = "t1&t2&EQ(t1.a,t2.a)&EQ(t1.b,t2.b)&IQ(t1.c,t2.c)\n"
+    written = "false <- t(a: A, b: B, c: C1), t(a: A, b: B, c: C2), C1 != C2."
+    counts = []
+    for given in (constraint, written):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", rulescore.RulescoreWarning)
+            (result,) = rulescore.audit(None, given, tables={"t": rulescore.Table(pa.table(rows), key="id")}).rule_results
+        counts.append((result.dataset.confirmed, result.dataset.refuted, result.dataset.evaluable))
+    assert counts == [(len(alike) - broken, broken, len(alike)), (0, broken, broken)]
+
+
+@pytest.mark.parametrize("line", ["t1&t2&EQ(t1.name,t2.name)&LT(t1.zip,t2.zip)", "!(s.name == t.name and s.zip < t.zip)"])
+def test_each_row_of_a_violation_has_its_own_key(line: str) -> None:
+    """Neither names a key, and both atoms have the place of the whole line."""
+    tables = {"t": rulescore.Table(pa.table({"id": [1, 2], "name": ["a", "a"], "zip": [10, 11]}), key="id")}
+    (row,) = rulescore.violations(None, None, f"{line}\n", tables=tables, dataset=True).to_pylist()
+    assert row["body"] == ["t(id: 1, name: a, zip: 10)", "t(id: 2, name: a, zip: 11)", "10 < 11"]
+    assert (row["id"], row["id_4"]) == (1, 2)

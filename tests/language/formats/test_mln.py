@@ -26,8 +26,8 @@ def test_negated_literals_are_the_body(line: str, expected: str) -> None:
 
 
 def test_weights_are_told_and_a_full_stop_makes_a_clause_hard() -> None:
-    soft, hard = reading("-0.5 !p(x) v q(x)\n!p(x) v r(x).").program.rules
-    assert (soft.weight, soft.tags, soft.kind) == (1, ("weight=-0.5",), None)
+    soft, hard = reading("0.5 !p(x) v q(x)\n!p(x) v r(x).").program.rules
+    assert (soft.weight, soft.tags, soft.kind) == (1, ("weight=0.5",), None)
     assert (hard.tags, hard.kind) == ((), Kind.HARD)
 
 
@@ -51,3 +51,10 @@ def test_a_line_that_is_not_understood_is_located(line: str, column: int) -> Non
     assert found.code == "E152"
     assert found.place is not None
     assert (found.place.line, found.place.column) == (3, column)
+
+
+def test_a_negative_weight_sets_a_clause_aside_and_is_told() -> None:
+    found = reading("-0.5 !p(x,y) v q(x,y)\n2 !p(x,y) v s(x,y)\n")
+    assert len(found.program.rules) == 1
+    assert [one.code for one in found.told] == ["W151", "W155"]
+    assert "1 with a negative weight set aside" in found.told[0].message

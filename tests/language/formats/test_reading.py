@@ -129,7 +129,7 @@ def test_rules_are_weighed_by_what_their_tool_says_if_one_asks() -> None:
     clauses = "2.5 !son(y, x) v father(x, y)\n1.0 !sister(x, y) v aunt(x, y)"
     assert weights(clauses, WeighBy.WEIGHT) == [2.5, 1]
     with pytest.raises(InputError, match=r"(?s)E157.*-2\.5.*f:1:1"):
-        weights(f"-{clauses}", WeighBy.WEIGHT)
+        weights("-2.5\taunt\tsister\tfather\n", WeighBy.WEIGHT)
 
 
 def test_a_rule_that_states_no_confidence_is_not_judged_by_it() -> None:

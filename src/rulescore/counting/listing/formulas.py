@@ -192,6 +192,7 @@ class FormulaListing:
             body=tuple(print_condition(replace_variables(one, ground)) for one in self._body(rule).conditions),
             head="false" if isinstance(head, Falsity) else print_condition(replace_variables(head, ground)),
             facts=tuple(self._told(one, answer.fact) for one in self._body_facts(rule, ground)),
+            absent=tuple(self._absent_facts(rule, ground)),
             refuters=tuple(
                 replace(one, facts=tuple(self._told(fact, answer.fact) for fact in one.facts))
                 for one in dict.fromkeys(self._refuters(context, row, ground, instances))
@@ -207,13 +208,21 @@ class FormulaListing:
 
     def _body(self, rule: FormulaRule) -> And:
         """The body as written, with variables in place of `_` and of unnamed keys."""
-        resolved = {atom.span: atom for disjunct in rule.disjuncts for atom in disjunct.atoms if atom.span is not None}
+        resolved = {id(atom.written): atom for disjunct in rule.disjuncts for atom in disjunct.atoms}
         return And(tuple(_filled(one, resolved) for one in self._rule.body.conditions))
 
     def _body_facts(self, rule: FormulaRule, ground: Ground) -> Iterator[Fact]:
         """The facts of the atoms that bind; none if the body is a disjunction, since we do not know which part holds."""
         for atom in rule.disjuncts[0].atoms if len(rule.disjuncts) == 1 else ():
             yield self._ground_fact(with_values(atom, ground))
+
+    def _absent_facts(self, rule: FormulaRule, ground: Ground) -> Iterator[Fact]:
+        for test in rule.disjuncts[0].tests if len(rule.disjuncts) == 1 else ():
+            match test:
+                case Opposite(Leaf(ResolvedAtom() as atom)):
+                    yield self._ground_fact(with_values(atom, ground))
+                case _:
+                    pass
 
     def _refuters(
         self, context: FormulaContext, row: Row, ground: Ground, instances: Mapping[tuple[int, int], list[Refuter]]
@@ -277,7 +286,15 @@ def _compared(context: FormulaContext, row: Row, ground: Ground, percentages: Ma
         if written is not None and compared.operator is Operator.AT_MOST:
             yield _in_percent(written, left, known, holds=one.holds)
         else:
-            yield ComparedValues(print_condition(replace_variables(compared, known)), left, right, one.holds)
+            text = print_condition(replace_variables(compared, known))
+            yield ComparedValues(text, left, right, one.holds, named=_is_named(compared, context.rule))
+
+
+def _is_named(compared: Comparison, rule: FormulaRule) -> bool:
+    """Whether a comparison equates values of the data with each other or with constants, and computes nothing."""
+    sides = compared.left, compared.right
+    as_they_are = all(isinstance(one, Constant) or (isinstance(one, Variable) and one.name not in rule.measures) for one in sides)
+    return compared.operator in {Operator.EQUAL, Operator.DIFFERENT} and as_they_are
 
 
 def _in_percent(written: Test, distance: Value, known: Ground, *, holds: bool) -> ComparedValues:
@@ -307,17 +324,17 @@ def _aggregated(context: FormulaContext, row: Row, ground: Ground) -> Iterator[A
         yield Aggregated(print_expression(replace_variables(written, ground)), value, before)
 
 
-def _filled(condition: Condition, resolved: Mapping[Span, ResolvedAtom]) -> Condition:
+def _filled(condition: Condition, resolved: Mapping[int, ResolvedAtom]) -> Condition:
     match condition:
         case And(conditions):
             return And(tuple(_filled(one, resolved) for one in conditions))
         case Or(conditions):
             return Or(tuple(_filled(one, resolved) for one in conditions))
-        case Atom(predicate, terms, Span() as span) if span in resolved:
-            return Atom(predicate, tuple(map(_filled_term, terms, (term for _, term in resolved[span].arguments))))
-        case RowAtom(table, arguments, Span() as span) if span in resolved:
+        case Atom(predicate, terms) if id(condition) in resolved:
+            return Atom(predicate, tuple(map(_filled_term, terms, (term for _, term in resolved[id(condition)].arguments))))
+        case RowAtom(table, arguments) if id(condition) in resolved:
             written = dict(arguments)
-            found = resolved[span].arguments
+            found = resolved[id(condition)].arguments
             return RowAtom(table, tuple((name, _filled_term(written.get(name, Wildcard()), term)) for name, term in found))
         case _:
             return condition

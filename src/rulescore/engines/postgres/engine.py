@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -64,6 +64,8 @@ _NUMERIC = 1700
 
 # The settings of a session. We leave the memory settings alone if the server's owner, or the address, has set them.
 _ROOM = {"work_mem": "64MB", "temp_buffers": "128MB"}
+# The server looks whether we are still there while a statement runs: otherwise it would work on after a kill, for hours.
+_CHECK = "client_connection_check_interval"
 _SETTINGS = {
     "client_encoding": "UTF8",
     "DateStyle": "ISO, YMD",
@@ -118,13 +120,18 @@ class PostgresEngine(Engine):
         self._leave_search_path()
         settings = dict(_SETTINGS)
         own = "SELECT name FROM pg_catalog.pg_settings WHERE source = 'default'"
-        settings |= {name: _ROOM[name] for (name,) in self._rows(own) if name in _ROOM}
+        unset = {name for (name,) in self._rows(own)}
+        settings |= {name: value for name, value in _ROOM.items() if name in unset}
         if options.timeout is not None:
             settings["statement_timeout"] = str(max(1, round(options.timeout * 1000)))
         if options.threads is not None:
             settings["max_parallel_workers_per_gather"] = str(options.threads - 1)
         for name, value in settings.items():
             self._tell(f"SET {name} = '{value}'")
+        if _CHECK in unset:
+            # Servers on some systems cannot look.
+            with suppress(psycopg.errors.InvalidParameterValue):
+                self._attempt(lambda: self._tell(f"SET {_CHECK} = '5s'"), None)
         self._refuse_database()
         collations = "SELECT collname FROM pg_catalog.pg_collation WHERE collnamespace = 'pg_catalog'::regnamespace"
         if (COLLATION,) not in self._rows(collations):
@@ -273,6 +280,8 @@ class PostgresEngine(Engine):
                 line.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
+        if self._worker.is_copy:
+            return
         self._worker.close()
         self._connection.close()
 

@@ -184,6 +184,8 @@ class SparkEngine(Engine):
             one.cancel(self._tag)
 
     def close(self) -> None:
+        if self._worker.is_copy:
+            return
         try:
             self._worker.do(self._leave)
         finally:

@@ -36,6 +36,9 @@ _SETTINGS = {
     "spark.sql.cbo.joinReorder.enabled": "false",
     # What the planner infers about the rows of a table confuses it when it unites tables made from them.
     "spark.sql.constraintPropagation.enabled": "false",
+    # No statement reads a file by its path, or a variable of the environment by `${env:NAME}` in a text.
+    "spark.sql.runSQLOnFiles": "false",
+    "spark.sql.variable.substitute": "false",
     # This rule fails on unions of tables that are read more than once ("key not found").
     "spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.PushProjectionThroughUnion",
 }

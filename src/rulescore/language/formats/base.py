@@ -13,6 +13,7 @@ from rulescore.language.formats.names import FormatName
 from rulescore.language.syntax import And, Atom, Condition, Head, Rule, Term, Variable
 
 EMPTY_BODY = "with an empty body"
+NEGATIVE_WEIGHT = "with a negative weight"
 LOG = "lines of log"
 NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 WEIGHT_TAG = "weight="

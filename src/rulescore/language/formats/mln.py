@@ -13,6 +13,7 @@ from functools import partial
 
 from rulescore.errors import Source, Span
 from rulescore.language.formats.base import (
+    NEGATIVE_WEIGHT,
     NUMBER,
     Found,
     MisreadError,
@@ -65,6 +66,8 @@ def _read_line(cases: dict[bool, Span], source: Source, start: int, line: str) -
         negated, atom = _literal(cases, source, start, line, begin, stop)
         (body if negated else heads).append(atom)
     span = Span(source, start, start + end)
+    if weight and float(weight[1]) < 0:
+        raise SetAsideError(NEGATIVE_WEIGHT)
     if not body:
         raise SetAsideError
     found = rule_of(_head(heads, span), body, span, tags=weight_tags(weight[1]) if weight else ())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, permutations
 
 from rulescore.language.formats.shapes import read_shapes
@@ -26,7 +26,9 @@ from rulescore.language.formats.statements import (
     is_a,
     refutation,
 )
-from rulescore.language.formats.triples import OWL, RDF, RDFS, TYPE, XSD, Graph, Iri, Node, Triple, names, short
+from rulescore.language.formats.triples import OWL, RDF, RDFS, SHACL, SUBCLASS, TYPE, XSD, Graph, Iri, Node, Triple, names, short
+from rulescore.language.printer import print_program
+from rulescore.language.sources import RuleSource
 from rulescore.language.syntax import (
     Atom,
     Comparison,
@@ -55,9 +57,10 @@ class Ontology:
     left_out: tuple[NotUnderstood, ...]
 
 
-def read_ontology(triples: Iterable[Triple]) -> Ontology:
-    """The rules and declarations of an ontology. Each stands once, however often the file says it."""
-    graph = Graph(triples)
+def read_ontology(triples: Iterable[Triple], elsewhere: Iterable[Triple] = ()) -> Ontology:
+    """The rules and declarations of an ontology. Each stands once, however often the file says it. `elsewhere`: triples of other
+    files, of which only those count that put a class below another."""
+    graph = Graph(triples, elsewhere)
     statements: list[Statement] = []
     left_out: list[NotUnderstood] = []
     for made in (*_axioms(graph), *read_shapes(graph)):
@@ -66,6 +69,23 @@ def read_ontology(triples: Iterable[Triple]) -> Ontology:
         else:
             statements.append(made)
     return Ontology(Program((*_predicates(statements), *_distinct(statements))), tuple(dict.fromkeys(left_out)))
+
+
+def joined(sources: Iterable[RuleSource], facts: Callable[[], Iterable[Triple]]) -> Iterator[RuleSource]:
+    """The ontologies, each with the classes that the others and the facts put below those of its shapes."""
+    ontologies = list(sources)
+    below = {one: None for source in ontologies for one in source.triples if one[1] == SUBCLASS}
+    if any(_has_shapes(source) for source in ontologies):
+        below |= dict.fromkeys(facts())
+    for source in ontologies:
+        if _has_shapes(source) and not below.keys() <= set(source.triples):
+            yield replace(source, text=print_program(read_ontology(source.triples, below).program), _starts=[], _lines={})
+        else:
+            yield source
+
+
+def _has_shapes(source: RuleSource) -> bool:
+    return any(predicate.startswith(SHACL) for _, predicate, _ in source.triples)
 
 
 def _distinct(statements: Iterable[Statement]) -> Iterator[Statement]:
@@ -148,12 +168,18 @@ def _chained(graph: Graph, subject: Node, value: Node) -> Made:
     return NotUnderstood(f"{short(_CHAIN)} with an expression", next(map(short, names((subject,))), None))
 
 
+_MOST_DISJOINT = 200
+
+
 def _group(graph: Graph, subject: Node, kind: str) -> Iterator[Made]:
     lists = graph.objects(subject, f"{OWL}members")
     nodes = [node for one in lists for node in graph.members(one)]
     found = sorted(set(names(nodes)))
     if len(found) < len(set(nodes)) or len(found) < 2:
         yield NotUnderstood(f"{short(kind)} with an expression", None)
+    elif kind == f"{OWL}AllDisjointProperties" and len(found) > _MOST_DISJOINT:
+        # Every two of them make a rule.
+        yield NotUnderstood(f"{short(kind)} of more than {_MOST_DISJOINT} properties", None)
     elif kind == f"{OWL}AllDisjointProperties":
         for left, right in combinations(found, 2):
             yield _never_both(left, right)

@@ -17,10 +17,12 @@ from rulescore.language.syntax import Atom, Comparison, Condition, Constant, Not
 _TITLE = "Prolog"
 _EXAMPLE = "f(A,B):- tail(A,C), \\+ empty(C), f(C,B)."
 _LOG = re.compile(r"^(?:\*{4}.*|Precision:.*|\d\d:\d\d:\d\d .*)$", re.MULTILINE)
-_COMMENT = re.compile(r"""'(?:[^'\\]|\\.|'')*'|"[^"]*"|(%[^\n]*|/\*.*?\*/)""", re.DOTALL)
+# A quote without its end takes everything: looking for the end of each of many takes long.
+_COMMENT = re.compile(r"""'(?:[^'\\]|\\.|'')*+(?:'|\Z)|"[^"]*"|(%[^\n]*|/\*.*?\*/)""", re.DOTALL)
 _TOKEN = re.compile(
-    r"""\s*(?:(?P<variable>[A-Z_]\w*)|(?P<name>[a-z]\w*)|(?P<quoted>'(?:[^'\\]|\\.|'')*')|(?P<text>"[^"]*")
-    |(?P<number>-?\d+(?:\.\d+)?)|(?P<symbol>:-|\\\+|\\==|\\=|=:=|=\\=|=<|>=|==|[=<>(),])|(?P<stop>\.(?=\s|$))|(?P<other>\S)|$)""",
+    r"""\s*(?:(?P<variable>[A-Z_]\w*)|(?P<name>[a-z]\w*)|(?P<quoted>'(?:[^'\\]|\\.|'')*+')|(?P<text>"[^"]*")
+    |(?P<number>-?\d+(?:\.\d+)?)|(?P<symbol>:-|\\\+|\\==|\\=|=:=|=\\=|=<|>=|==|[=<>(),])|(?P<stop>\.(?=\s|$))
+    |(?P<other>'(?:[^'\\]|\\.|'')*+\Z|\S)|$)""",
     re.VERBOSE,
 )
 _OPERATORS = {
@@ -101,7 +103,7 @@ class _Clause:
         return self._here.kind == kind
 
     def _wrong(self, what: str) -> MisreadError:
-        found = f", found `{self._here.text}`" if self._here.text else ""
+        found = f", found `{self._here.text[:40]}`" if self._here.text else ""
         return MisreadError(f"expected {what}{found}", self._here.start, self._here.end)
 
     def _expect(self, text: str, what: str) -> None:

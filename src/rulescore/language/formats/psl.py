@@ -1,5 +1,5 @@
-"""PSL: `weight: body & body -> head | head ^2`; a rule that ends in a full stop is hard. Names in quotes are constants, all other
-arguments variables. We do not read arithmetic rules."""
+"""PSL: `weight: body & body -> head | head ^2`, or a disjunction, `weight: !body | !body | head`. A rule that ends in a full stop
+is hard. Names in quotes are constants, all other arguments variables. We do not read arithmetic rules."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from rulescore.language.formats.base import (
     weight_tags,
 )
 from rulescore.language.formats.names import FormatName
-from rulescore.language.syntax import Atom, Comparison, Constant, Kind, Not, Operator, Or, Rule, Variable
+from rulescore.language.syntax import Atom, Comparison, Constant, Falsity, Head, Kind, Not, Operator, Or, Rule, Variable
 
 _TITLE = "PSL"
 _EXAMPLE = "20: Lived(P1, L) & Lived(P2, L) & (P1 != P2) -> Knows(P1, P2) ^2"
@@ -48,18 +48,46 @@ def _read_line(source: Source, start: int, line: str) -> Rule:
     arrows = [one for one in _ARROW.finditer(line, begin, end) if one[1] or one[2]]
     if len(arrows) > 1:
         raise MisreadError("a rule has one arrow", *arrows[1].span())
-    if not arrows:
-        # A prior: it holds of everything.
-        list(_conditions(source, start, line, begin, end, "|"))
-        raise SetAsideError
-    before, behind = (begin, arrows[0].start()), (arrows[0].end(), end)
-    head, body = (behind, before) if arrows[0][1] else (before, behind)
-    heads = list(_conditions(source, start, line, *head, "|"))
-    conditions = list(_conditions(source, start, line, *body, "&"))
+    if arrows:
+        before, behind = (begin, arrows[0].start()), (arrows[0].end(), end)
+        head, body = (behind, before) if arrows[0][1] else (before, behind)
+        heads = list(_conditions(source, start, line, *head, "|"))
+        conditions = list(_conditions(source, start, line, *body, "&"))
+    else:
+        heads, conditions = _clause(list(_conditions(source, start, line, begin, end, "|")))
     span = Span(source, start, start + len(line))
-    found = rule_of(heads[0] if len(heads) == 1 else Or(tuple(heads), span), conditions, span)
+    found = rule_of(_head(heads, span), conditions, span)
     tagged = replace(found, tags=weight_tags(weight[1]) if weight else ())
     return replace(tagged, kind=Kind.HARD) if ending[1] and weight is None else tagged
+
+
+def _clause(parts: list[Atom | Not | Comparison]) -> tuple[list[Atom | Not | Comparison], list[Atom | Not | Comparison]]:
+    """Head and body of a disjunction: what is negated is the body, and `(X = Y)` says of the body that they differ. A clause
+    without a negated atom, or of one alone, is a prior, which says of everything what it says."""
+    heads: list[Atom | Not | Comparison] = []
+    body: list[Atom | Not | Comparison] = []
+    for one in parts:
+        match one:
+            case Not(Atom() as atom):
+                body.append(atom)
+            case Comparison(operator):
+                opposite = Operator.DIFFERENT if operator is Operator.EQUAL else Operator.EQUAL
+                body.append(replace(one, operator=opposite))
+            case _:
+                heads.append(one)
+    if len(parts) == 1 or not any(isinstance(one, Atom) for one in body):
+        raise SetAsideError
+    return heads, body
+
+
+def _head(heads: list[Atom | Not | Comparison], span: Span) -> Head:
+    match heads:
+        case []:
+            return Falsity(span)
+        case [only]:
+            return only
+        case _:
+            return Or(tuple(heads), span)
 
 
 def _conditions(source: Source, start: int, line: str, begin: int, end: int, between: str) -> Iterator[Atom | Not | Comparison]:

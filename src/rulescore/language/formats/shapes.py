@@ -1,6 +1,6 @@
 """Shapes of SHACL as rules. A shape is about the facts as they are: an absent fact is missing.
 
-Things of a class below the target's are targets as well, if the same file says that the class is below.
+Things of a class below the target's are targets as well, if one of the files says that the class is below.
 """
 
 from __future__ import annotations

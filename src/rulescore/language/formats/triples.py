@@ -12,6 +12,8 @@ SHACL = "http://www.w3.org/ns/shacl#"
 XSD = "http://www.w3.org/2001/XMLSchema#"
 TYPE = f"{RDF}type"
 
+SUBCLASS = f"{RDFS}subClassOf"
+
 _PREFIXES = {RDF: "rdf", RDFS: "rdfs", OWL: "owl", SHACL: "sh", XSD: "xsd"}
 
 
@@ -44,10 +46,11 @@ def short(name: str) -> str:
 
 
 class Graph:
-    """Triples in the order of the file."""
+    """Triples in the order of the file. `elsewhere`: what other files say of the classes below others."""
 
-    def __init__(self, triples: Iterable[Triple]) -> None:
+    def __init__(self, triples: Iterable[Triple], elsewhere: Iterable[Triple] = ()) -> None:
         self.triples = tuple(dict.fromkeys(triples))
+        self._below: dict[Node, list[Node]] = {}
         self._objects: dict[tuple[Node, str], list[Node]] = {}
         self._subjects: dict[tuple[str, Node], list[Node]] = {}
         self._said: dict[Node, list[tuple[str, Node]]] = {}
@@ -55,6 +58,9 @@ class Graph:
             self._objects.setdefault((subject, predicate), []).append(value)
             self._subjects.setdefault((predicate, value), []).append(subject)
             self._said.setdefault(subject, []).append((predicate, value))
+        for subject, predicate, value in dict.fromkeys((*self.triples, *elsewhere)):
+            if predicate == SUBCLASS:
+                self._below.setdefault(value, []).append(subject)
 
     def objects(self, subject: Node, predicate: str) -> list[Node]:
         return self._objects.get((subject, predicate), [])
@@ -79,11 +85,11 @@ class Graph:
         return found
 
     def below(self, name: str) -> list[str]:
-        """The names of a class and of the classes that the file puts below it."""
+        """The names of a class and of the classes that are below it."""
         found = {name: None}
         waiting = [name]
         while waiting:
-            for one in self.subjects(f"{RDFS}subClassOf", Iri(waiting.pop())):
+            for one in self._below.get(Iri(waiting.pop()), ()):
                 if isinstance(one, Iri) and one.value not in found:
                     found[one.value] = None
                     waiting.append(one.value)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from rulescore.errors import Diagnostic, InputError, Place, Source, Span
 from rulescore.language.formats.base import MisreadError, TableName, rule_of
-from rulescore.language.syntax import Comparison, Condition, Constant, Falsity, Operator, Or, RowAtom, Rule, Variable
+from rulescore.language.syntax import Comparison, Condition, Constant, Falsity, Head, Operator, Or, RowAtom, Rule, Variable
 
 _STRICT = {Operator.DIFFERENT, Operator.LESS, Operator.GREATER}
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
@@ -49,22 +49,27 @@ def constant(text: str, span: Span) -> Constant | None:
 
 
 def denial(compared: Sequence[TupleComparison], table: TableName, span: Span) -> Rule:
-    """A rule with the head `false`. Equal attributes share a variable. Two rows must have different keys, unless a comparison of
+    """A rule with the head `false`. If all comparisons but one `!=` are equalities, its opposite is the head: the violations are
+    the same, and the rule has a rate. Equal attributes share a variable. Two rows must have different keys, unless a comparison of
     one attribute says already that they differ."""
     cells = [cell for one in compared for cell in (one.left, one.right) if isinstance(cell, TupleCell)]
     rows = list(dict.fromkeys(cell.row for cell in cells))
     if len(rows) > 2 or not cells:
         raise MisreadError("a constraint is about one row or two")
-    apart = len(rows) == 2 and not any(_differ(one) for one in compared)
+    determined = _determined(compared, table)
+    apart = len(rows) == 2 and (determined is not None or not any(_differ(one) for one in compared))
     keys = [TupleCell(row, attribute) for row in rows for attribute in table.key] if apart else []
     terms = _terms([*keys, *cells], compared, rows, span)
     body: list[Condition] = []
     for row in rows:
         own = dict.fromkeys(cell for cell in (*keys, *cells) if cell.row == row)
         body.append(RowAtom(table.name, tuple((cell.attribute, terms[cell]) for cell in own), span))
+    head: Head = Falsity(span)
     for one in compared:
         left, right = (terms[side] if isinstance(side, TupleCell) else side for side in (one.left, one.right))
-        if one.operator is not Operator.EQUAL or left != right:
+        if one is determined:
+            head = Comparison(Operator.EQUAL, left, right, span)
+        elif one.operator is not Operator.EQUAL or left != right:
             body.append(Comparison(one.operator, left, right, span))
     if apart:
         different = [
@@ -72,7 +77,17 @@ def denial(compared: Sequence[TupleComparison], table: TableName, span: Span) ->
             for one in table.key
         ]
         body.append(different[0] if len(different) == 1 else Or(tuple(different), span))
-    return rule_of(Falsity(span), body, span)
+    return rule_of(head, body, span)
+
+
+def _determined(compared: Sequence[TupleComparison], table: TableName) -> TupleComparison | None:
+    """The comparison of the values that equal values determine, if the constraint is such a dependency. A key that must not differ
+    is none: two rows always have two keys."""
+    others = [one for one in compared if one.operator is not Operator.EQUAL]
+    if len(others) != 1 or others[0].operator is not Operator.DIFFERENT:
+        return None
+    sides = [side.attribute for side in (others[0].left, others[0].right) if isinstance(side, TupleCell)]
+    return None if sides == [*table.key] * 2 else others[0]
 
 
 def _differ(one: TupleComparison) -> bool:

@@ -13,6 +13,7 @@ from rulescore.errors import Diagnostic, InputError, Place, suggestion
 from rulescore.loading.samples import counted, offenders, shown_value
 from rulescore.loading.stored import StoredRows
 from rulescore.logic.tables import named_type
+from rulescore.readers.constant_columns import is_text
 from rulescore.readers.table_rows import ARROW_TYPES, fitted, value_type
 from rulescore.setting.model import KeyedTable, RowStream
 from rulescore.sql.build import Select
@@ -197,7 +198,7 @@ _TO = {
 def _fits(kind: pa.DataType, wanted: ValueType, given: Given) -> bool:
     """Whether a column's values can be of the wanted type. A column without values always fits."""
     found = value_type(kind)
-    return given.text or pa.types.is_null(kind) or found is wanted or {found, wanted} <= _NUMBERS
+    return bool(given.text) or pa.types.is_null(kind) or found is wanted or {found, wanted} <= _NUMBERS
 
 
 def _type_problem(given: Given, column: str, found: ValueType | None, wanted: ValueType) -> Diagnostic:
@@ -211,7 +212,7 @@ def _type_problem(given: Given, column: str, found: ValueType | None, wanted: Va
 
 
 def _converted(column: pa.Array, wanted: ValueType, stream: RowStream, wrong: _Wrong, batch: pa.RecordBatch) -> pa.Array:
-    if stream.text:
+    if stream.text and is_text(column.type):
         found = fitted(column, wanted)
         lost = pc.and_(pc.is_null(found), pc.not_equal(pc.fill_null(column, ""), ""))
     elif wanted is ValueType.INTEGER and pa.types.is_floating(column.type):

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from rulescore.engines.base import Engine
 from rulescore.errors import Diagnostic, EngineError
 from rulescore.language.syntax import Attribute
+from rulescore.loading.tables.inference import Inference
 from rulescore.loading.tables.predictions import Staged, stage_predictions
 from rulescore.loading.tables.rows import TableLoader, TableRows
 from rulescore.setting.model import Setting
-from rulescore.sql.build import drop
+from rulescore.sql.build import Select, drop
 from rulescore.sql.tables import rows as sql
 from rulescore.values.types import ValueType
 
@@ -32,7 +33,8 @@ class LoadedTable:
     with one row per distinct prediction of its target, and its number; `staged`: the table of the predictions of each model, which
     `facts.load` drops. `from_target`: the attributes that change with the target. `made`: how many predictions each model makes, by
     its number, `covered`: of how many hidden rows; empty if no model predicts the target. `inexact`: an integer of the target that
-    no float equals, if the target is mixed."""
+    no float equals, if the target is mixed. `inferred`: the columns of a text file whose types nobody declares, with the types that
+    we gave them."""
 
     name: str
     key: tuple[str, ...]
@@ -48,6 +50,7 @@ class LoadedTable:
     made: Mapping[int, int] = field(default_factory=dict)
     covered: Mapping[int, int] = field(default_factory=dict)
     inexact: int | None = None
+    inferred: Mapping[str, ValueType] = field(default_factory=dict)
     warnings: tuple[Diagnostic, ...] = ()
 
     @property
@@ -55,22 +58,32 @@ class LoadedTable:
         """The predicate of its predictions."""
         return f"{self.name}.{self.target}"
 
+    def constants(self) -> Iterator[Select]:
+        """The keys of the constants in each loaded attribute."""
+        for column in self.columns.values():
+            yield sql.keys_in(self.observed, column.name, column.type)
+
     @property
     def arguments(self) -> list[tuple[str, ValueType]]:
         """The fields of a prediction's arguments, the key and the target, with their types."""
         return [(column.name, column.type) for column in map(self.columns.__getitem__, (*self.key, str(self.target)))]
 
 
-def load_tables(engine: Engine, setting: Setting, used: Mapping[str, Collection[str]]) -> dict[str, LoadedTable]:
+def load_tables(
+    engine: Engine, setting: Setting, used: Mapping[str, Collection[str]], inference: Inference | None = None
+) -> dict[str, LoadedTable]:
     """Reads and checks every table with a key, and the predictions of its target. `used` are the attributes that rules name; we
-    load those, the key and the target. The checks of rules report an attribute that a table does not have."""
+    load those, the key and the target. The checks of rules report an attribute that a table does not have. `inference` finds the
+    types of columns of text files."""
     if not setting.tables:
         return {}
-    tables = TableLoader(engine, setting, used).load()
+    inference = inference or Inference()
+    tables = TableLoader(engine, setting, used, inference).load()
     staged = stage_predictions(engine, setting, tables)
     found: dict[str, LoadedTable] = {}
     for name, rows in tables.items():
-        found[name] = _loaded(engine, rows, staged.get(name), first=predictions_made(found.values()))
+        loaded = _loaded(engine, rows, staged.get(name), first=predictions_made(found.values()))
+        found[name] = replace(loaded, inferred=inference.found.get(name, {}))
     return found
 
 

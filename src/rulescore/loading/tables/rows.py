@@ -14,7 +14,9 @@ from rulescore.language.syntax import Attribute
 from rulescore.loading.samples import Offenders, counted, offenders
 from rulescore.loading.stored import StoredRows, catalogue_of, stored_rows, stored_table
 from rulescore.loading.tables.ids import Columns, id_columns, lost
+from rulescore.loading.tables.inference import Inference
 from rulescore.logic.tables import Need, TableShape, needs, table_shapes
+from rulescore.readers.inferred import MisfitError
 from rulescore.readers.table_rows import ARROW_TYPES
 from rulescore.setting.model import DatabaseTable, HiddenColumn, HiddenIds, KeyedTable, RowStream, Setting
 from rulescore.sql.build import create, drop, name
@@ -75,10 +77,12 @@ class _Made:
 
 
 class TableLoader:
-    """Reads the tables of a setting into an engine. `used` are the attributes that rules name."""
+    """Reads the tables of a setting into an engine. `used` are the attributes that rules name; `inference` finds types of columns
+    of text files."""
 
-    def __init__(self, engine: Engine, setting: Setting, used: Mapping[str, Collection[str]]) -> None:
+    def __init__(self, engine: Engine, setting: Setting, used: Mapping[str, Collection[str]], inference: Inference) -> None:
         self._engine, self._tables, self._used = engine, setting.tables, used
+        self._inference = inference
         self._predicted = {one.table for model in setting.predictions for one in model.tables}
         self._databases: dict[Path, str] = {}
         self._stored: dict[str, sql.StoredTable] = {}
@@ -92,23 +96,45 @@ class TableLoader:
                     self._attached(rows.database)
         schemas = {table.name: schema for table in self._tables if (schema := self._schema(table)) is not None}
         self._raise_problems()
-        shapes, problems = table_shapes(self._tables, schemas)
+        while (stored := self._stored_all(schemas)) is None:
+            pass  # the first rows of a file led us astray: the next time we look at all of them
+        shapes, wanted = stored
+        numbered = [(number, shape) for number, shape in enumerate(shapes.values()) if shape.table.key]
+        made = [self._make(number, shape, wanted[shape.table.name]) for number, shape in numbered]
+        found = {one.shape.table.name: one for one in self._checked(made)}
+        self._raise_problems()
+        for source in self._stored.values():
+            self._drop_source(source)
+        return found
+
+    def _stored_all(self, schemas: Mapping[str, pa.Schema]) -> tuple[dict[str, TableShape], dict[str, Need]] | None:
+        """Every table, stored, and what we need of it; None if we inferred the type of a column that some value does not have."""
+        tables = self._inference.typed(self._tables, schemas, self._used)
+        typed = {table.name: self._typed_schema(table, schemas[table.name]) for table in tables}
+        shapes, problems = table_shapes(tables, typed)
         self._problems += problems
         self._raise_problems()
         wanted = needs(shapes, self._used)
         self._problems += _unusable(shapes, wanted)
         self._raise_problems()
-        for number, (table, need) in enumerate(wanted.items()):
-            self._store(number, shapes[table], need)
+        try:
+            for number, (table, need) in enumerate(wanted.items()):
+                self._store(number, shapes[table], need)
+        except MisfitError:
+            self._inference.whole.add(table)
+            for stored in self._stored.values():
+                self._drop_source(stored)
+            self._stored.clear()
+            return None
         self._raise_problems()
-        numbered = [(number, shape) for number, shape in enumerate(shapes.values()) if shape.table.key]
-        made = [self._make(number, shape, wanted[shape.table.name]) for number, shape in numbered]
-        found = {one.shape.table.name: one for one in self._checked(made)}
-        self._raise_problems()
-        for stored in self._stored.values():
-            if len(stored.path) == 1:
-                self._engine.run(drop(stored.path[0]))
-        return found
+        return shapes, wanted
+
+    def _typed_schema(self, table: KeyedTable, schema: pa.Schema) -> pa.Schema:
+        return table.rows.schema() if isinstance(table.rows, RowStream) and table.rows.text else schema
+
+    def _drop_source(self, stored: sql.StoredTable) -> None:
+        if len(stored.path) == 1:
+            self._engine.run(drop(stored.path[0]))
 
     def _raise_problems(self) -> None:
         if self._problems:
@@ -183,6 +209,7 @@ class TableLoader:
         table = shape.table
         if isinstance(table.rows, RowStream):
             stored = sql.StoredTable((name(f"table_{number}_source"),), {one: f"s{i}" for i, one in enumerate(need.columns)})
+            self._stored[table.name] = stored
             try:
                 types = [_known(shape.attributes[one]) for one in need.columns]
                 self._read(table.rows, stored, need.columns, _empty(stored.fields.values(), types))

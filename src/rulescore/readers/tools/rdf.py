@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING, cast
 from rulescore.errors import MissingExtraError
 
 if TYPE_CHECKING:
-    from pyoxigraph import Quad, QuadParser, RdfFormat
+    from pyoxigraph import Quad, RdfFormat
 
 
 Bytes = io.BufferedReader | io.BytesIO | gzip.GzipFile
@@ -60,13 +60,19 @@ class TermError(Exception):
         self.message, self.text, self.code = message, text, code
 
 
-def statements(file: Bytes | _Lines, syntax: Syntax) -> QuadParser:
-    """The statements of a file. Raises SyntaxError at the first wrong one. Relative IRIs stay as they are."""
+def statements(file: Bytes | _Lines, syntax: Syntax) -> Iterator[Quad]:
+    """The statements of a file. Raises SyntaxError or TermError at the first wrong one. Relative IRIs stay as they are."""
     try:
         from pyoxigraph import parse
     except ImportError:
         raise MissingExtraError(f"reading {syntax}", "rdf") from None
-    return parse(input=cast(IO[bytes], file), format=_format(syntax), lenient=True)
+    guarded = _Guarded(file) if syntax is Syntax.RDFXML else file
+    try:
+        yield from parse(input=cast(IO[bytes], guarded), format=_format(syntax), lenient=True)
+    except MemoryError as error:
+        if "buffer" not in str(error):
+            raise
+        raise TermError("a name or a literal is longer than the 16 MB that are read", "", "E317") from None
 
 
 def _format(syntax: Syntax) -> RdfFormat:
@@ -131,6 +137,44 @@ class _Lines:
                 if text and (found := self.text(number).find(before + text)) >= 0:
                     return number, found + len(before) + 1
         return self.number, 0
+
+
+_ENTITY = b"<!ENTITY"
+_SHORT_ENTITY = re.compile(rb"<!ENTITY\s+[^\s%\"']+\s+(?:\"[^\"&<]{0,500}\"|'[^'&<]{0,500}')\s{0,100}>")
+_LONGEST_ENTITY = 1000
+_DEEPEST = 10_000
+
+
+class _Guarded:
+    """RDF/XML on its way to the parser, which would take all memory for entities that are made of entities or long, and all time
+    for elements that are nested very deep. Entities that stand for the beginning of an IRI, as many files have them, are short."""
+
+    def __init__(self, file: Bytes | _Lines) -> None:
+        self._file, self._held, self._last, self._depth = file, b"", b"", 0
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._held + (more := self._file.read(size))
+        start = 0
+        while (start := data.find(_ENTITY, start)) >= 0:
+            while more and len(data) < start + _LONGEST_ENTITY:
+                data += (more := self._file.read(size))
+            if _SHORT_ENTITY.match(data, start) is None:
+                raise SyntaxError("an entity has more than 500 characters, or refers to other entities or files")
+            start += len(_ENTITY)
+        # The beginning of a declaration may be at the end.
+        kept = len(data) if not more else max(0, len(data) - len(_ENTITY) + 1)
+        self._held = data[kept:]
+        self._count_elements(data[:kept])
+        return data[:kept] or self.read(size) if more else data
+
+    def _count_elements(self, data: bytes) -> None:
+        """Count how deep we are, roughly: comments may hold anything."""
+        pairs = self._last + data
+        closed = 2 * pairs.count(b"</") + pairs.count(b"/>") + pairs.count(b"<!") + pairs.count(b"<?")
+        self._depth += data.count(b"<") - closed
+        self._last = data[-1:] or self._last
+        if self._depth > _DEEPEST:
+            raise SyntaxError(f"elements are nested deeper than {_DEEPEST:,} levels")
 
 
 _REMEMBERED = 1000

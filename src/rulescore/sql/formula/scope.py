@@ -102,7 +102,9 @@ class FormulaContext:
         if not relation.is_table or any(isinstance(given.get(one, Wildcard()), Wildcard) for one in (*relation.key, *given)):
             return [atom]
         key = tuple((one, given[one]) for one in relation.key)
-        return [ResolvedAtom(atom.relation, (*key, one), atom.span) for one in atom.arguments if one[0] in relation.from_prediction]
+        return [
+            ResolvedAtom(atom.relation, (*key, one), atom.written) for one in atom.arguments if one[0] in relation.from_prediction
+        ]
 
     def alias(self) -> str:
         return f"t{next(self.numbers)}"

@@ -22,6 +22,7 @@ from rulescore.sql.build import (
     candidate_table,
     column,
     count_rows,
+    create,
     different,
     equal,
     fact_table,
@@ -48,10 +49,13 @@ from rulescore.sql.horn.halves import (
     grouped,
     half_table,
     has,
+    jump_table,
     part_table,
     placed,
     placed_heads,
     same,
+    singles,
+    span_table,
 )
 from rulescore.sql.horn.signatures import INVERSE
 
@@ -247,6 +251,58 @@ def _with_found(query: Select) -> Select:
     return query.join(table("found", "g"), on=all_of(same("g", "a", "far", "far_end", "y")))
 
 
+def create_spans(group: int, length: int, most: int, *, distinct: bool) -> exp.Create:
+    """The spans of predictions that fill up to `most` atoms: one, or from each that they fill by a jump to the next.
+
+    Between jumps we walk over the data. If the prediction is a fact itself, these walks may use it, too; jumps that count less than
+    nothing then take off what spans with fewer jumps counted."""
+    single = singles(group, distinct=distinct)
+    if most == 1:
+        return create(span_table(group), single)
+    query = select().with_step("wanted", _jumps(group))
+    query = _walked(query, group, _far_ends("wanted"), length - 3, distinct=False)
+    query = query.with_step("found", _found(group, None)).with_step("span_2", _jumped())
+    for atoms in range(3, most + 1):
+        query = query.with_step(f"span_{atoms}", _longer(f"span_{atoms - 1}"))
+    several = union_all([select("*").from_(table(f"span_{atoms}", "s")) for atoms in range(2, most + 1)]).subquery("s")
+    fields = {field: column("s", field) for field in _SPAN}
+    added = grouped(select().from_(several), fields, total(column("s", "n")))
+    return create(span_table(group), query.select("*").from_(union_all([single, added]).subquery("b")))
+
+
+_SPAN = ("prediction", "observed", "body", "first", "last", "u", "v")
+
+
+def _jumps(group: int) -> Select:
+    """A prediction at two atoms: the half between them must lead from `far_end` to `y`."""
+    to = [*same("d", "c", "prediction"), equal(column("d", "literal"), column("j", "to_literal"))]
+    return (
+        select(*columns("c", "prediction", "observed"), *columns("j", "body", "first", "last", "far"))
+        .select(named(column("c", "a0"), "u"), named(column("d", "a1"), "v"))
+        .select(named(column("c", "a1"), "far_end"), named(column("d", "a0"), "y"))
+        .from_(table(_CANDIDATE, "c"))
+        .join(table(jump_table(group), "j"), on=equal(column("j", "from_literal"), column("c", "literal")))
+        .join(table(_CANDIDATE, "d"), on=all_of(to))
+    )
+
+
+def _jumped() -> Select:
+    query = select(*columns("a", *_SPAN)).from_(table("wanted", "a"))
+    over_facts = _with_found(query.select(column("g", "n")))
+    at_once = query.select(named(number(1), "n")).where(has("a", "far", NOTHING), equal(*columns("a", "far_end", "y")))
+    negative = product(number(-1), column("b", "n"))
+    n = either(has("b", "observed", 1), negative, column("b", "n"))
+    return select(*columns("b", *_SPAN), named(n, "n")).from_(union_all([over_facts, at_once]).subquery("b"))
+
+
+def _longer(spans: str) -> Select:
+    """Spans with a further jump."""
+    on = [*same("j", "s", "prediction", "body"), equal(column("j", "first"), column("s", "last"))]
+    query = select().from_(table(spans, "s")).join(table("span_2", "j"), on=all_of(on))
+    fields = {field: column("j" if field in ("last", "v") else "s", field) for field in _SPAN}
+    return grouped(query, fields, total(product(column("s", "n"), column("j", "n"))))
+
+
 def _closed() -> Select:
     """Predictions at both ends of the chain: nothing is left on either side."""
     query = select(*columns("p", "prediction", "observed", "body", "turned"), named(column("p", "near_end"), "x"))
@@ -258,7 +314,6 @@ def _closed() -> Select:
 def body_counts(
     group: int,
     length: int,
-    sets: Sequence[Sequence[int]],
     piece: Piece,
     context: HornContext,
     keep: Sequence[str] | None,
@@ -267,7 +322,7 @@ def body_counts(
 ) -> Select:
     """Counts per rule and prediction of groundings with the prediction in the body. `heads`: if an observed prediction is also the
     head, leave the grounding to `head_counts`."""
-    query = select().with_step("placed", placed(group, sets, piece, distinct=context.distinct_variables))
+    query = select().with_step("placed", placed(group, piece))
     query = query.with_step("chosen", chosen(group))
     near = select(named(column("p", "near"), "half"), named(column("p", "near_end"), "c")).from_(table("chosen", "p"))
     query = _walked(query, group, union_all([near, _far_ends("chosen")]), length - 2, distinct=context.distinct_variables)
@@ -275,10 +330,8 @@ def body_counts(
     query = query.with_step("reached", _reached(group, apart)).with_step("wanted", _wanted(context, apart))
     if not apart:
         query = query.with_step("found", _found(group, apart))
-    parts: list[Query] = [_by_far_half(group, apart), _by_evidence(group, apart)]
-    if any(len(atoms) > 1 for atoms in sets):
-        parts.append(_closed())
-    query = query.with_step("met", _added(union_all(parts), context))
+    met = union_all([_by_far_half(group, apart), _by_evidence(group, apart), _closed()])
+    query = query.with_step("met", _added(met, context))
     located = _located(group, context)
     if context.appendix:
         return weighed(query.with_step("located", located), ("rule", "prediction"), context)

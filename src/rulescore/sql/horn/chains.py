@@ -124,15 +124,19 @@ def _conditions(sought: Sought) -> list[exp.Expr]:
     return [exp.GT(this=column("t", "signature"), expression=number(0))] if sought is EVIDENCE else []
 
 
-def walks(group: int, length: int, stride: int, sought: Sought) -> Select:
-    """How many paths each start of `length` atoms has, including the paths of its shorter beginnings."""
+def walks(group: int, length: int, stride: int, sought: Sought, constants: int) -> Select:
+    """How many rows we walk for each start of `length` atoms, including those of its shorter beginnings. We add up paths with the
+    same two ends, so that no more lead on from a constant than there are constants."""
+    most = exp.cast(number(constants), "DOUBLE", copy=False)
     n = exp.cast(column("d", "n"), "DOUBLE", copy=False)
     first = select(column("s", "start"), named(column("d", "a0"), "b"), named(n, "n")).from_(table(start_table(group), "s"))
     first = first.join(table(sought.degree, "d"), on=equal(column("d", "literal"), flipped(column("s", "l0"), stride)))
     query = select().with_step("walked_1", first)
     for index in range(2, length + 1):
         fields = {"start": column("w", "start"), "b": column("f", "a1")}
-        query = query.with_step(f"walked_{index}", _added(_onward(group, index, "walked"), fields, total(column("w", "n"))))
+        query = query.with_step(
+            f"walked_{index}", _added(_onward(group, index, "walked"), fields, total(exp.func("least", column("w", "n"), most)))
+        )
     parts = [select(column("w", "start"), column("w", "n")).from_(table(f"walked_{i}", "w")) for i in range(2, length + 1)]
     query = query.select(column("u", "start"), named(total(column("u", "n")), "n"))
     return query.from_(union_all(parts).subquery("u")).group_by(column("u", "start"))

@@ -1,12 +1,8 @@
-"""Predictions in chains, and the halves of the chain that they leave on either side of them.
-
-A prediction may fill several atoms. We add up over all sets of atoms, with any facts at the others; if the prediction is itself a
-fact, we subtract sets of even size, so that every grounding counts once.
-"""
+"""Predictions in chains, and the halves of the chain that they leave on either side of them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from sqlglot import exp
 
@@ -41,14 +37,28 @@ NOTHING = -1
 """The half of a prediction that stands at the end of the chain."""
 
 
-def chain_table(group: int) -> str:
-    """Bodies: their literals from the head's first argument to its second."""
-    return name(f"chain_{group}")
+_ENDS = ("first", "last")
+
+
+def place_table(group: int) -> str:
+    """The literals of bodies by their place, from the head's first argument to its second."""
+    return name(f"place_{group}")
+
+
+def jump_table(group: int) -> str:
+    """Every two atoms of a body that one prediction may fill: their places and literals, and the half between them."""
+    return name(f"jump_{group}")
+
+
+def span_table(group: int) -> str:
+    """Predictions in bodies, from the first atom that they fill to the last: where they enter (`u`) and leave (`v`), and how many
+    paths lead from there to there."""
+    return name(f"span_{group}")
 
 
 def half_table(group: int) -> str:
     """Halves: the number of atoms (`length`), the first literal, the number of the rest (`tail`), the number of the start (all
-    atoms but the last), and the last literal in both directions."""
+    atoms but the last), the last literal in both directions, and the one before it."""
     return name(f"half_{group}")
 
 
@@ -63,7 +73,7 @@ def seat_table(group: int) -> str:
 
 
 def paths_table(group: int) -> str:
-    """How many paths halves have."""
+    """How many rows we walk of halves."""
     return name(f"half_paths_{group}")
 
 
@@ -88,43 +98,24 @@ def grouped(query: Select, fields: Mapping[str, exp.Expr], n: exp.Expr) -> Selec
     return query.group_by(*(value.copy() for value in fields.values() if not isinstance(value, exp.Literal)))
 
 
-def _span(group: int, atoms: Sequence[int], *, distinct: bool) -> Select:
-    """Predictions at these atoms, facts between them: where they enter (`u`) and leave (`v`), and how many such paths there are."""
-    first, last = atoms[0], atoms[-1]
-    query = select().from_(table(_CANDIDATE, f"c{first}"))
-    query = query.join(table(chain_table(group), "w"), on=equal(column("w", f"l{first}"), column(f"c{first}", "literal")))
-    for k in atoms[1:]:
-        on = [*same(f"c{k}", f"c{first}", "prediction"), equal(column(f"c{k}", "literal"), column("w", f"l{k}"))]
-        if k - 1 in atoms:
-            on.append(equal(column(f"c{k}", "a0"), column(f"c{k - 1}", "a1")))
-        query = query.join(table(_CANDIDATE, f"c{k}"), on=all_of(on))
-    for k in sorted(set(range(first, last)) - set(atoms)):
-        on = [equal(column(f"c{k}", "literal"), column("w", f"l{k}")), equal(column(f"c{k}", "a0"), column(f"c{k - 1}", "a1"))]
-        if k + 1 in atoms:
-            on.append(equal(column(f"c{k}", "a1"), column(f"c{k + 1}", "a0")))
-        query = query.join(table(_FACT, f"c{k}"), on=all_of(on))
-    ends = {"u": column(f"c{first}", "a0"), "v": column(f"c{last}", "a1")}
-    if distinct:
-        query = query.where(different(ends["u"].copy(), ends["v"].copy()))
-    observed = column(f"c{first}", "observed")
-    fields: dict[str, exp.Expr] = {"prediction": column(f"c{first}", "prediction"), "observed": observed}
-    fields["body"] = column("w", "body")
-    fields |= {"first": number(first), "last": number(last), **ends}
-    if len(atoms) == 1:
-        return query.select(*(named(value, field) for field, value in fields.items()), named(number(1), "n"))
-    sign = either(equal(observed.copy(), number(1)), number(-1), number(1)) if len(atoms) % 2 == 0 else number(1)
-    return grouped(query, fields, total(sign))
+def singles(group: int, *, distinct: bool) -> Select:
+    """Spans of predictions that fill one atom."""
+    query = select(
+        *columns("c", "prediction", "observed"), column("p", "body"), *(named(column("p", "place"), field) for field in _ENDS)
+    )
+    query = query.select(named(column("c", "a0"), "u"), named(column("c", "a1"), "v"), named(number(1), "n"))
+    query = query.from_(table(_CANDIDATE, "c")).join(table(place_table(group), "p"), on=all_of(same("p", "c", "literal")))
+    return query.where(different(*columns("c", "a0", "a1"))) if distinct else query
 
 
-def placed(group: int, sets: Sequence[Sequence[int]], piece: Piece | None, *, distinct: bool) -> Select:
+def placed(group: int, piece: Piece | None) -> Select:
     """Predictions in bodies, seen from either side: the ends at which the two halves begin."""
-    spans = union_all([_span(group, atoms, distinct=distinct) for atoms in sets])
     turned = has("s", "turned", 1)
     far_end = either(turned.copy(), column("v", "u"), column("v", "v"))
     return (
         select(*columns("v", "prediction", "observed", "n"), *columns("s", "body", "turned", "near", "far"))
         .select(named(either(turned, column("v", "v"), column("v", "u")), "near_end"), named(far_end, "far_end"))
-        .from_(spans.subquery("v"))
+        .from_(table(span_table(group), "v"))
         .join(table(seat_table(group), "s"), on=all_of(same("s", "v", "body", "first", "last")))
         .where(*(piece.conditions(far_end.copy()) if piece else ()))
     )
@@ -144,16 +135,19 @@ def placed_heads(group: int, piece: Piece | None, *, distinct: bool) -> Select:
     )
 
 
-def create_paths(group: int, length: int, sets: Sequence[Sequence[int]], *, distinct: bool) -> exp.Create:
-    """How many paths each half has from each end of a prediction at which it begins: `n`, and `m` without its last atom."""
+def create_paths(group: int, length: int, *, distinct: bool) -> exp.Create:
+    """How many rows we walk of each half from each end of a prediction at which it begins: `n`, and `m` without its last atom. We
+    add up paths that end alike, so that these are no more than the last atom has facts."""
     ends: list[Query] = [
         select(named(column("p", half), "half"), named(column("p", end), "c")).from_(table("placed", "p"))
         for half, end in (("near", "near_end"), ("far", "far_end"))
     ]
     heads = placed_heads(group, None, distinct=distinct).subquery("p")
     ends.append(select(named(column("p", "far"), "half"), named(column("p", "far_end"), "c")).from_(heads))
-    query = select().with_step("placed", placed(group, sets, None, distinct=distinct))
+    query = select().with_step("placed", placed(group, None))
     query = query.with_step("ends", select(*columns("e", "half", "c")).distinct().from_(union_all(ends).subquery(alias="e")))
+    facts = {"literal": column("d", "literal")}
+    query = query.with_step("facts", grouped(select().from_(table(DEGREE, "d")), facts, total(_double(column("d", "n")))))
     for index in range(1, length):
         query = query.with_step(f"ways_{index}", _ways(group, index))
     ways = union_all([select("*").from_(table(f"ways_{index}", "w")) for index in range(1, length)])
@@ -163,7 +157,7 @@ def create_paths(group: int, length: int, sets: Sequence[Sequence[int]], *, dist
     single = single.join(table(half_table(group), "h"), on=half)
     on = [equal(column("d", "literal"), column("h", "first")), equal(column("d", "a0"), column("e", "c"))]
     single = single.join(table(DEGREE, "d"), on=all_of(on)).where(has("h", "length", 1))
-    longer = select().from_(table("ends", "e")).join(table(half_table(group), "h"), on=half.copy())
+    longer = _with_most(select().from_(table("ends", "e")).join(table(half_table(group), "h"), on=half.copy()))
     on = [equal(column("f", "literal"), column("h", "first")), equal(column("f", "a0"), column("e", "c"))]
     longer = _with_tail(longer.join(table(_FACT, "f"), on=all_of(on)), "ways", {"half": column("e", "half"), "c": column("e", "c")})
     both = union_all([single, longer]).subquery("b")
@@ -171,31 +165,41 @@ def create_paths(group: int, length: int, sets: Sequence[Sequence[int]], *, dist
 
 
 def _one_atom() -> tuple[exp.Expr, exp.Expr]:
-    one = exp.cast(number(1), "DOUBLE", copy=False)
-    return named(exp.cast(column("d", "n"), "DOUBLE", copy=False), "n"), named(one, "m")
+    return named(_double(column("d", "n")), "n"), named(_double(number(1)), "m")
+
+
+def _double(value: exp.Expr) -> exp.Expr:
+    return exp.cast(value, "DOUBLE", copy=False)
+
+
+def _with_most(query: Select) -> Select:
+    """Join how many facts the last atom of each half has (`n`), and the atom before it (`m`)."""
+    query = query.join(table("facts", "m"), on=equal(column("m", "literal"), column("h", "before")))
+    return query.join(table("facts", "n"), on=equal(column("n", "literal"), column("h", "literal")))
 
 
 def _with_tail(query: Select, ways: str, fields: Mapping[str, exp.Expr]) -> Select:
     """One atom, and the ways from its end through the rest of the half."""
     on = [equal(column("w", "half"), column("h", "tail")), equal(column("w", "a"), column("f", "a1"))]
     query = query.join(table(ways, "w"), on=all_of(on))
-    return grouped(query, fields, total(column("w", "n"))).select(named(total(column("w", "m")), "m"))
+    n, m = (exp.func("least", total(column("w", field)), exp.Min(this=column(field, "n"))) for field in ("n", "m"))
+    return grouped(query, fields, n).select(named(m, "m"))
 
 
 def _ways(group: int, length: int) -> Select:
-    """How many paths each half of that length that is the rest of another has from each constant."""
+    """How many rows we walk, from each constant, of each half of that length that is the rest of another."""
     query = select().from_(table(half_table(group), "h")).where(has("h", "length", length), has("h", "is_tail", 1))
     literal = column("h", "first")
     if length == 1:
         query = query.select(column("h", "half"), named(column("d", "a0"), "a"), *_one_atom())
         return query.join(table(DEGREE, "d"), on=equal(column("d", "literal"), literal))
-    query = query.join(table(_FACT, "f"), on=equal(column("f", "literal"), literal))
+    query = _with_most(query).join(table(_FACT, "f"), on=equal(column("f", "literal"), literal))
     return _with_tail(query, f"ways_{length - 1}", {"half": column("h", "half"), "a": column("f", "a0")})
 
 
-def sizes(group: int, sets: Sequence[Sequence[int]], *, distinct: bool) -> Select:
+def sizes(group: int, *, distinct: bool) -> Select:
     """How many paths each far half has from its chosen ends: the whole half in bodies, all atoms but the last at heads."""
-    query = select().with_step("placed", placed(group, sets, None, distinct=distinct)).with_step("chosen", chosen(group))
+    query = select().with_step("placed", placed(group, None)).with_step("chosen", chosen(group))
     query = query.with_step("placed_heads", placed_heads(group, None, distinct=distinct))
     query = query.with_step("chosen_heads", chosen_heads(group, "placed_heads"))
     parts: list[Query] = []

@@ -145,6 +145,7 @@ def answers(staged: str, predicted: str, fields: Sequence[str]) -> Select:
             column("m", "model"),
             column("p", "prediction"),
             named(number(0), "observed"),
+            named(number(1), "linked"),
             named(exp.cast(exp.null(), "DOUBLE", copy=False), "score"),
             named(exp.cast(exp.null(), "BIGINT", copy=False), "rank"),
             named(exp.cast(exp.null(), "TEXT", copy=False), "query"),

@@ -42,7 +42,7 @@ from rulescore.sql.build import (
 )
 from rulescore.sql.expressions import Compiler, finite, when
 from rulescore.sql.facts import numbered
-from rulescore.sql.keys import text
+from rulescore.sql.keys import key, text
 from rulescore.sql.moments import stamped
 from rulescore.sql.stored import kept
 from rulescore.sql.values import cast, constant, converted, is_whole, try_cast
@@ -350,6 +350,12 @@ def unknown_ids(ids: str, rows: str, fields: Sequence[str]) -> Select:
 def create_observed(target: str, rows: str, kept: Mapping[str, str], attributes: Attributes) -> exp.Create:
     query = select(*(named(attributes.attribute(name), part) for name, part in kept.items()))
     return create(target, query.from_(table(rows, "r")))
+
+
+def keys_in(rows: str, field_name: str, kind: ValueType) -> Select:
+    """The keys of the constants in a column."""
+    query = select(named(key(column("r", field_name), kind), "key")).distinct().from_(table(rows, "r"))
+    return query.where(negation(exp.Is(this=column("r", field_name), expression=exp.null())))
 
 
 def observed_target(field_name: str, found: ValueType, held: ValueType) -> exp.Expr:

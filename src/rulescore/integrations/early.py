@@ -1,0 +1,28 @@
+"""What is wrong with rules, said before a model predicts or trains: that may take hours, the check takes a second."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from rulescore.api import open_session
+from rulescore.arguments.rule_sources import RulesLike
+from rulescore.readers.sources import FactsLike
+
+
+def refuse_rules(
+    observed: FactsLike | None, rules: RulesLike, options: Mapping[str, Any], *, relations: Iterable[str] = ()
+) -> None:
+    """Raise the errors that `score` would raise of these rules. `relations`: all predicates that the model can predict. We leave
+    facts alone that can be read only once."""
+    if isinstance(observed, Iterator):
+        return
+    labels = list(relations)
+    # Facts that nobody scores: predicates that only predictions have are known, too.
+    anything = pa.table({name: pa.array([""] * len(labels), pa.string()) for name in ("head", "relation", "tail")})
+    predicted = {"model": anything.set_column(1, "relation", pa.array(labels, pa.string()))} if labels else None
+    given = {name: value for name, value in options.items() if name not in {"contributions", "truth", "top_k"}}
+    with open_session(observed, predicted, rules, **given) as opened:
+        opened.session.refuse_unrefutable()

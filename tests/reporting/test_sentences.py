@@ -1,0 +1,69 @@
+"""A violation in words says what the rule saw: facts beside the prediction, and facts that are not there."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+import rulescore
+
+FACTS = {"born": [("marie", "warsaw")], "type": [("bob", "human"), ("rex", "dog")], "pet": [("ann", "tom")]}
+PREDICTED = {"born": [("marie", "paris")], "pet": [("bob", "bob")]}
+
+
+def sentences(rules: str, model: str | None = "m") -> list[str]:
+    found = rulescore.violations(FACTS, {"m": PREDICTED}, rules, model=model, dataset=model is None)
+    return [row["sentence"] for row in found.to_pylist()]
+
+
+@pytest.mark.parametrize(
+    ("rules", "words"),
+    [
+        (
+            "Y = Z <- born(X, Y), born(X, Z), X = marie.",
+            "m predicts born(marie, paris), and born(marie, warsaw) is observed, so that paris = warsaw should hold, "
+            "but it does not",
+        ),
+        ("false <- pet(X, Y), not type(Y, dog).", "m predicts pet(bob, bob), but there is no type(bob, dog)"),
+        (
+            "false <- pet(X, Y), type(X, human), not type(Y, dog), not type(Y, cat), length(Y) > 1.",
+            "m predicts pet(bob, bob), but type(bob, human) is observed and there is neither type(bob, dog) nor type(bob, cat), "
+            "and length(bob) > 1",
+        ),
+        (
+            "false <- pet(X, Y), not type(Y, a), not type(Y, b), not type(Y, c), not type(Y, d).",
+            "m predicts pet(bob, bob), but there is neither type(bob, a), type(bob, b) nor one of 2 others",
+        ),
+        (
+            "type(Y, dog) <- pet(X, Y), not type(X, dog). closed type.",
+            "m predicts pet(bob, bob), so that type(bob, dog) should hold, but nothing says type(bob, dog): closed",
+        ),
+        ("X != Y <- pet(X, Y).", "m predicts pet(bob, bob), so that bob != bob should hold, but it does not"),
+    ],
+)
+def test_what_the_rule_saw_is_said(rules: str, words: str) -> None:
+    assert words in sentences(rules)
+
+
+@pytest.mark.parametrize("further", ["", ", length(X) > 1"])
+def test_data_are_said_with_what_they_lack(further: str) -> None:
+    (words,) = sentences(f"false <- pet(X, Y), not type(Y, dog){further}.", model=None)
+    assert words.startswith("pet(ann, tom) is observed and there is no type(tom, dog)")
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        ("L = K <- ride(kind: L, class: K).", "but it does not"),
+        ("L = 1 <- ride(kind: L).", "but it does not"),
+        ("L <= 0 <- ride(kind: L, class: 1).", "but it is missed by 2"),
+        ("L + 0 = K <- ride(kind: L, class: K).", "but it is missed by 1"),
+        ("F = 1.0 <- ride(fare: F).", "but it is missed by 0.5"),
+    ],
+)
+def test_classes_have_no_distance(rule: str, words: str) -> None:
+    """Whole numbers that are equated as they stand may be classes; those that are ordered or computed with are numbers."""
+    rides = rulescore.Table(pa.table({"id": [1], "kind": [2], "class": [1], "fare": [1.5]}), key="id")
+    (row,) = rulescore.violations(None, None, rule, tables={"ride": rides}, dataset=True).to_pylist()
+    assert row["sentence"].endswith(words)
+    assert (row["margin"] is None) == (words == "but it does not")

@@ -72,7 +72,8 @@ class Member:
         # It extracts incompatible predicates from all there are, or has a template. Or it may be refused.
         if self.may_leave_64_bits or any(tokens[0].text in {"extract", "for"} for tokens in self.statements):
             return self.prefix
-        return setting.convention, setting.distinct_variables, setting.roles, setting.hard_needs, setting.closed_all
+        everywhere = (setting.closed_all, setting.complete_all)
+        return setting.convention, setting.distinct_variables, setting.roles, setting.hard_needs, everywhere
 
 
 def case_members(*, once: bool = False, which: Callable[[Case, Run], bool] = lambda case, run: True) -> list[Member]:
@@ -132,7 +133,8 @@ def renamed_text(member: Member) -> str:
 
 
 def _renamed_tokens(tokens: Sequence[Token], names: set[str], prefix: str) -> Iterator[tuple[int, int, str]]:
-    declares = tokens[0].text in DECLARATION_WORDS and len(tokens) > 1 and tokens[1].kind not in {"(", ":"}
+    first, *after = _unannotated(tokens)
+    declares = first.text in DECLARATION_WORDS and bool(after) and after[0].kind not in {"(", ":"}
     depth = 0
     for place, token in enumerate(tokens):
         depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(token.kind, 0)
@@ -144,6 +146,17 @@ def _renamed_tokens(tokens: Sequence[Token], names: set[str], prefix: str) -> It
             label or (known and (after == "(" or (declares and place and not depth)))
         ):
             yield token.start, token.end, prefix
+
+
+def _unannotated(tokens: Sequence[Token]) -> Sequence[Token]:
+    """The beginning of a statement after its annotations and its name: what tells a declaration from a rule."""
+    start = 0
+    while tokens[start].kind == "@":
+        start += 2
+        if tokens[start].kind == "(":
+            start = next(place for place in range(start, len(tokens)) if tokens[place].kind == ")") + 1
+    named = len(tokens) > start + 1 and tokens[start + 1].kind == ":"
+    return tokens[start + 2 * named :][:2]
 
 
 def renamed(facts: Sequence[Fact], prefix: str) -> list[Fact]:

@@ -26,6 +26,7 @@ from rulescore.errors import (
     masked,
     render,
 )
+from rulescore.errors.suggestions import suggestion
 from rulescore.reporting.plots.published import NothingToDrawError
 
 SECRET = "s3cr3t"
@@ -244,3 +245,15 @@ def test_very_long_names_are_shown_by_their_beginning():
     )
     kept = f"`{'p' * 1_000}`, `q`{' and so on' * 200}"
     assert Diagnostic("E205", kept).message == kept
+
+
+@pytest.mark.parametrize(
+    ("word", "known", "meant"),
+    [
+        ("http://example.org/carl", ["http://example.org/mia", "http://example.org/paul"], None),
+        ("http://example.org/carl", ["http://example.org/mia", "http://example.org/karl"], "http://example.org/karl"),
+        ("http://example.org/carl", ["https://example.org/carl"], "https://example.org/carl"),
+    ],
+)
+def test_a_namespace_that_two_names_share_does_not_make_them_alike(word: str, known: list[str], meant: str | None) -> None:
+    assert suggestion(word, known) == meant

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from rulescore.arguments.rule_sources import rule_sources
 from rulescore.arguments.toml_places import TomlPlaces
 from rulescore.errors import RulescoreWarning, Source
 from rulescore.language.formats import prolog
+from rulescore.sql.user_statements import not_one_query
 
 pytestmark = pytest.mark.slow
 
@@ -40,6 +42,29 @@ def test_e403_a_key_of_many_dots(tmp_path: Path) -> None:
     (tmp_path / "p.toml").write_text("x" + ".x" * 30_000 + " = 1\n")
     with pytest.raises(rulescore.InputError, match=r"E403.*more than 50 dots"):
         read_project(tmp_path / "p.toml")
+
+
+def test_e403_values_within_values(tmp_path: Path) -> None:
+    (tmp_path / "p.toml").write_text("a = " + "[" * 100_000)
+    with pytest.raises(rulescore.InputError, match=r"E403.*nests its values too deeply"):
+        read_project(tmp_path / "p.toml")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_e405_a_project_file_that_is_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "p.toml")
+    with pytest.raises(rulescore.InputError, match=r"E405.*is a pipe, not a project file"):
+        read_project(tmp_path / "p.toml")
+
+
+def test_e413_a_rule_in_sql_within_parentheses() -> None:
+    assert not_one_query("(" * 5_000 + "SELECT 1" + ")" * 5_000, "postgres") == "it is nested too deeply"
+
+
+def test_e317_a_literal_of_17_mb(tmp_path: Path) -> None:
+    (tmp_path / "f.nt").write_text('<http://a/x> <http://a/y> "' + "x" * 17_000_000 + '" .\n')
+    with pytest.raises(rulescore.InputError, match=r"E317.*longer than the 16 MB that are read"):
+        rulescore.audit(tmp_path / "f.nt", "false <- q(X, X).")
 
 
 def test_e406_a_small_rule_file_that_unpacks_to_a_large_one(tmp_path: Path) -> None:

@@ -328,3 +328,13 @@ def test_the_timeout_ends_calls_that_take_too_long_together() -> None:
     with pytest.raises(EngineError, match=r"function `slow` was stopped after 0\.1 seconds, the `timeout` .*, and 1 call of 3"):
         rulescore.audit(FACTS, "slow(X) <- person(X).", functions={"slow": slow}, timeout=0.1)
     assert len(calls) == 1
+
+
+class Silent:
+    def __repr__(self) -> str:
+        raise ValueError
+
+
+def test_e292_an_answer_that_cannot_be_written() -> None:
+    with pytest.raises(InputError, match="E292.*answered `<Silent>` to"):
+        rulescore.audit({"q": [("a",)]}, "f(X) <- q(X).", functions={"f": lambda value: Silent()})

@@ -178,6 +178,11 @@ def test_redirects_without_https_are_not_followed(offered: DataSet, site: Site, 
     assert site.names == ["train.txt"]
 
 
+def test_a_redirect_to_no_address(offered: DataSet, site: Site) -> None:
+    site.redirects["train.txt"] = "http://["
+    assert "an address that cannot be read" in refused("E759")
+
+
 def test_redirects_that_never_end_are_not_followed_for_ever(offered: DataSet, site: Site) -> None:
     site.redirects["train.txt"] = site.url("train.txt")
     refused("E759")

@@ -157,3 +157,10 @@ def test_a_run_that_does_not_ask_for_the_fixture_loads_no_library(tmp_path: Path
     )
     passed = run_pytest(tmp_path, installed, "-p", "no:hypothesispytest", "-p", "no:xdist")
     assert passed.returncode == 0, passed.stdout + passed.stderr
+
+
+def test_a_module_of_the_user_s_own_that_is_named_like_the_package_stops_no_test(tmp_path: Path, installed: Path) -> None:
+    (tmp_path / "rulescore.py").write_text("")
+    (tmp_path / "test_something.py").write_text("def test_something() -> None:\n    pass\n")
+    passed = run_pytest(tmp_path, installed)
+    assert (passed.returncode, "1 passed" in passed.stdout) == (0, True), passed.stdout + passed.stderr

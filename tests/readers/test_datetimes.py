@@ -14,7 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import rulescore
 from rulescore.arguments.tables import Table, keyed_tables
+from rulescore.errors import InputError
 from rulescore.readers.constant_columns import keys
 from rulescore.readers.sources import observed_streams
 from rulescore.readers.table_rows import fitted, frame_rows
@@ -176,3 +178,13 @@ def test_date_times_with_a_zone_and_without_one_do_not_mix_in_one_column(facts_o
     table = Table({"at": [WALL], "v": [None]}, key="at", target="v", hidden=both)
     (problem,) = problems_of(lambda: keyed_tables({"t": table}))
     assert problem.code == "E322"
+
+
+@pytest.mark.parametrize("kind", [pa.date32(), pa.date64()])
+def test_a_date_beyond_the_year_9999_is_refused_with_its_row(kind: pa.DataType) -> None:
+    day = 86_400_000 if kind == pa.date64() else 1
+    with pytest.raises(InputError, match="E314.*in no year from 1 to 9999 in row 1"):
+        rulescore.audit(
+            pa.table({"head": ["a", "b"], "relation": ["r", "r"], "tail": pa.array([0, (2**31 - 1) * day], kind)}),
+            "false <- q(X, X).",
+        )

@@ -175,6 +175,15 @@ def _refuse_others(url: str, file: File, part: ArrivedPart) -> None:
 class _SafeRedirects(HTTPRedirectHandler):
     """Follows redirects to addresses with https, and from one http server on this machine to another."""
 
+    def http_error_302(self, req: Request, fp: Any, code: int, msg: str, headers: Any) -> Any:
+        try:
+            return super().http_error_302(req, fp, code, msg, headers)
+        except ValueError:
+            fp.close()
+            raise
+
+    http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
+
     def redirect_request(self, req: Request, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Request | None:
         if not (urlsplit(newurl).scheme == "https" or (_is_local(req.full_url) and _is_local(newurl))):
             fp.close()

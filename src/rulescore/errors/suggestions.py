@@ -13,10 +13,18 @@ def suggestion(word: str, known: Iterable[str]) -> str | None:
     comparing takes the product of two lengths."""
     if len(word) > _LONGEST_MISSPELT:
         return None
+    short = [name for name in known if len(name) <= _LONGEST_MISSPELT]
+    # The namespace that two IRIs share does not make their names alike.
+    namespace = word[: max(word.rfind("/"), word.rfind("#")) + 1]
+    ends = {name.removeprefix(namespace): name for name in short if namespace and name.startswith(namespace)}
+    close = _closest(word.removeprefix(namespace), ends)
+    return ends[close] if close is not None else _closest(word, set(short) - set(ends.values()))
+
+
+def _closest(word: str, known: Iterable[str]) -> str | None:
     from difflib import get_close_matches
 
-    close = get_close_matches(word, [name for name in known if len(name) <= _LONGEST_MISSPELT], n=1, cutoff=0.75)
-    return close[0] if close else None
+    return next(iter(get_close_matches(word, sorted(known), n=1, cutoff=0.75)), None)
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:

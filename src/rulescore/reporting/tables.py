@@ -274,7 +274,7 @@ def unlinked(models: tuple[ModelResult, ...]) -> list[str]:
     """How many new predictions have a constant that the data do not have, with an example."""
     found = [(model.name, model.findings) for model in models]
     return [
-        f"{name}: {of_all(one.new - one.linked, one.new)} new predictions have a constant that does not occur in the data, such as "
+        f"{name}: in {of_all(one.new - one.linked, one.new)} new predictions, a constant does not occur in the data, such as "
         f"{one.unlinked_text}"
         for name, one in found
         if one is not None and one.new is not None and one.linked is not None and one.unlinked is not None

@@ -1,5 +1,5 @@
-"""A pytest plugin. Every run of pytest loads it, so it imports the package only if a test uses the fixture. It is a module of its own
-because a folder that has a `rulescore.py` of its own can run its tests, too."""
+"""A pytest plugin. Every run of pytest loads it, so it imports the package only if a test uses the fixture. It is no part of the
+package: tests in a folder that has a `rulescore.py` must run, too."""
 
 from __future__ import annotations
 

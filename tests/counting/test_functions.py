@@ -336,5 +336,5 @@ class Silent:
 
 
 def test_e292_an_answer_that_cannot_be_written() -> None:
-    with pytest.raises(InputError, match="E292.*answered `<Silent>` to"):
+    with pytest.raises(InputError, match=r"E292.*answered `<Silent>` to"):
         rulescore.audit({"q": [("a",)]}, "f(X) <- q(X).", functions={"f": lambda value: Silent()})

@@ -183,7 +183,7 @@ def test_date_times_with_a_zone_and_without_one_do_not_mix_in_one_column(facts_o
 @pytest.mark.parametrize("kind", [pa.date32(), pa.date64()])
 def test_a_date_beyond_the_year_9999_is_refused_with_its_row(kind: pa.DataType) -> None:
     day = 86_400_000 if kind == pa.date64() else 1
-    with pytest.raises(InputError, match="E314.*in no year from 1 to 9999 in row 1"):
+    with pytest.raises(InputError, match=r"E314.*in no year from 1 to 9999 in row 1"):
         rulescore.audit(
             pa.table({"head": ["a", "b"], "relation": ["r", "r"], "tail": pa.array([0, (2**31 - 1) * day], kind)}),
             "false <- q(X, X).",

@@ -59,7 +59,7 @@ def test_rows_join_with_predictions_by_head_relation_and_tail() -> None:
     assert sorted(joined["X"].to_pylist()) == ["1", "5"]
     row = next(one for one in found.to_pylist() if one["head"] == "5")
     assert (row["score"], row["rank"], row["model"], row["roles"]) == (0.9, 1, "m", ["body"])
-    assert row["sentence"] == "m predicts wife(5, 76), but sister(5, 76) is observed"
+    assert row["sentence"] == 'm predicts wife("5", "76"), but sister("5", "76") is observed'
 
 
 def test_rows_of_a_table_join_by_its_key() -> None:
@@ -123,7 +123,7 @@ def test_a_prediction_is_explained() -> None:
     assert (found.breaks, found.meets, found.never_touches) == (("no",), (), ("back", "order"))
     assert found.violations.total == 1
     assert found.to_pandas()["effect"].tolist() == ["breaks", "never touches", "never touches"]
-    assert "m predicts wife(5, 76), but sister(5, 76) is observed" in str(found)
+    assert 'm predicts wife("5", "76"), but sister("5", "76") is observed' in str(found)
     assert result().explain('wife("5", "76")').breaks == ("no",)
 
 
@@ -140,8 +140,8 @@ def test_the_facts_of_rules_that_a_prediction_meets_are_shown() -> None:
         'wife("9", "7"), predicted by m',
         "breaks no rule",
         "meets back, order",
-        "  m predicts wife(9, 7), so that husband(7, 9) should hold, and it does",
-        "  m predicts wife(9, 7), so that 9 != 5 or wife(7, 9) should hold, and it does",
+        '  m predicts wife("9", "7"), so that husband("7", "9") should hold, and it does',
+        '  m predicts wife("9", "7"), so that "9" != "5" or wife("7", "9") should hold, and it does',
         "never touches 1 rule",
     ]
 

@@ -81,7 +81,7 @@ def test_rows_are_numbered_over_several_tasks_without_gaps(engine: SparkEngine) 
     engine.load("__rulescore__keys", pa.table({"key": keys[::-1]}))
     from rulescore.sql.facts import CONSTANT, create_constants
 
-    engine.run(create_constants([], "__rulescore__keys"))
+    engine.run(create_constants([], [], "__rulescore__keys"))
     found = engine.query(sqlglot.parse_one(f"SELECT id, key, spark_partition_id() AS task FROM {CONSTANT}")).to_pylist()
     assert sorted((row["id"], row["key"]) for row in found) == list(enumerate(keys))
     assert len({row["task"] for row in found}) > 1

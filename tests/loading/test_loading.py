@@ -215,8 +215,8 @@ def test_a_small_memory_limit_spills_and_gives_the_same_counts(tmp_path: Path, m
 
 
 def test_contributions_tell_the_query() -> None:
-    """The first of several that one prediction answers; the queries of a model are counted."""
+    """The first of several that one prediction answers; all queries of a model are counted."""
     rows = {"head": ["b", "b", "b"], "relation": ["q"] * 3, "tail": ["c", "c", "d"], "query": ["2", "1", None], "rank": [1, 1, 1]}
     evaluation = rulescore.score(FACTS, {"m": pa.table(rows)}, RULES)
     assert {(tuple(row["arguments"]), row["query"]) for row in evaluation.contributions.to_pylist()} == {(("b", "c"), "1")}
-    assert evaluation.model_results[0].predictions.queries == 2
+    assert evaluation.model_results[0].predictions.queries == 3

@@ -6,15 +6,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from oracle.facts import Fact
+from oracle.facts import Fact, Facts
 from oracle.normal import normal_body, normal_head
 from oracle.refutation import incompatible_pairs
 from oracle.scores import Counted, counts_of, kind_of
-from oracle.tree import REFUTER, Atom, Condition, Rule, Setting, Some
+from oracle.tree import REFUTER, Atom, Condition, RowAtom, Rule, Setting, Some
 from oracle.unrefutable import unrefutable
 from oracle.values import typed
 from oracle.walks import aggregates_of, conditions_of, expressions_of, from_target
-from oracle.world import observed
+from oracle.world import derived_facts, observed
 
 
 class Findings(NamedTuple):
@@ -86,7 +86,39 @@ def linked(setting: Setting, prediction: Fact) -> bool:
             names = [name for name, _ in table.columns]
             keys = {tuple(typed(row[names.index(name)]) for name in table.key) for row in table.rows}
             return tuple(constants[:-1]) in keys
-    return set(constants) <= {constant for one in observed(setting) for constant in one[1:]}
+    named = named_attributes(setting)
+    facts = {one for one in computed(setting) if one in setting.observed or one[0] in named}
+    return set(constants) <= {constant for one in facts for constant in one[1:]}
+
+
+def computed(setting: Setting) -> Facts:
+    """The observed facts, with those of derived attributes."""
+    facts = observed(setting)
+    return facts | derived_facts(setting, facts)
+
+
+def named_attributes(setting: Setting) -> set[str]:
+    """The attributes that are loaded: keys, targets, and those that rules and declarations name."""
+    conditions = [one for rule in (*setting.rules, *setting.auxiliary) for one in (rule.body, rule.head) if one is not None]
+    found = {name for one in conditions for name in named_in(one)} | setting.closed
+    found |= {one.predicate for one in (*setting.functional, *setting.complete)}
+    found |= {atom.predicate for pair in setting.incompatible for atom in (pair.left, pair.right)}
+    for table in setting.tables:
+        found |= {table.predicate(name) for name in (*table.key, *([table.target] if table.target else []))}
+    return found
+
+
+def named_in(condition: Condition) -> Iterator[str]:
+    match condition:
+        case Atom(predicate):
+            yield predicate
+        case RowAtom(table, arguments):
+            yield from (f"{table}.{name}" for name, _ in arguments)
+    for part in conditions_of(condition):
+        yield from named_in(part)
+    for expression in expressions_of(condition):
+        for aggregate in aggregates_of(expression):
+            yield from named_in(aggregate.condition)
 
 
 def denies(setting: Setting, rule: Rule, prediction: Fact) -> bool:

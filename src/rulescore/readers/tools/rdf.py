@@ -67,8 +67,12 @@ def statements(file: Bytes | _Lines, syntax: Syntax) -> Iterator[Quad]:
     except ImportError:
         raise MissingExtraError(f"reading {syntax}", "rdf") from None
     guarded = _Guarded(file) if syntax is Syntax.RDFXML else file
+    return _bounded(parse(input=cast(IO[bytes], guarded), format=_format(syntax), lenient=True))
+
+
+def _bounded(quads: Iterator[Quad]) -> Iterator[Quad]:
     try:
-        yield from parse(input=cast(IO[bytes], guarded), format=_format(syntax), lenient=True)
+        yield from quads
     except MemoryError as error:
         if "buffer" not in str(error):
             raise
@@ -161,8 +165,9 @@ class _Guarded:
             if _SHORT_ENTITY.match(data, start) is None:
                 raise SyntaxError("an entity has more than 500 characters, or refers to other entities or files")
             start += len(_ENTITY)
-        # The beginning of a declaration may be at the end.
-        kept = len(data) if not more else max(0, len(data) - len(_ENTITY) + 1)
+        # The beginning of a declaration may be at the end. We hold back nothing else: the parser's place is that of a fault.
+        ends = (length for length in range(len(_ENTITY) - 1, 0, -1) if data.endswith(_ENTITY[:length]))
+        kept = len(data) - (next(ends, 0) if more else 0)
         self._held = data[kept:]
         self._count_elements(data[:kept])
         return data[:kept] or self.read(size) if more else data

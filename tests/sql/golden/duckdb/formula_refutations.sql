@@ -35,18 +35,18 @@ FROM (
               1
             FROM "__rulescore__observed_relation_5" AS "t2"
             WHERE
-              "t2"."a0" = "g"."v0"
-              AND (
-                CAST(LENGTH("g"."v0") AS BIGINT) > 1
+              (
+                CAST(LENGTH("t2"."a0") AS BIGINT) > 1
                 OR EXISTS(
                   SELECT
                     1
                   FROM "__rulescore__observed_relation_7" AS "t3"
                   WHERE
-                    "t3"."a0" = "g"."v0"
+                    "t3"."a0" = "t2"."a0"
                 )
               )
               AND LOWER("t2"."a1") = "g"."v1"
+              AND "t2"."a0" = "g"."v0"
           )
         )
       )

@@ -72,6 +72,7 @@ def test_rules_with_an_empty_body_are_set_aside_and_counted() -> None:
         ("12\t3\t0.4\tnephew(X,Y) <= son(X,Y), brother", 35, "an atom with a variable"),
         ("12\t3\t0.4\tnephew(X,Y) <= son(X,Y),", 25, "an atom with a variable"),
         ("12\t3\t0.4\tnephew(X,Y) <= son(aa)", 25, "an atom with a variable"),
+        ("12\t3\t0.4\tnephew(X,Y) <= son(X,A), X!=A, sister(A,Y)", 35, "no comparisons"),
     ],
 )
 def test_a_line_that_is_not_understood_is_located_and_the_format_named(line: str, column: int, said: str) -> None:

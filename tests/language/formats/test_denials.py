@@ -60,6 +60,13 @@ def test_desbordante(line: str) -> None:
     ]
 
 
+def test_desbordante_with_signs_of_mathematics_and_and_in_quotes() -> None:
+    table = (TableName("t", ("id",)),)
+    assert rules('¬{ s.A == t.A ∧ s.B ≥ t.B ∧ s.C ≠ t.C ∧ s.D ≤ 3 ∧ s.E == "salt and pepper" }', tables=table) == [
+        'false <- t(A: A, B: B1, C: C1, D: D1, E: "salt and pepper"), t(A: A, B: B2, C: C2), B1 >= B2, C1 != C2, D1 <= 3'
+    ]
+
+
 def test_two_rows_that_must_not_be_equal_are_told_apart_by_all_of_their_key() -> None:
     table = (TableName("sale", ("year", "number")),)
     assert rules("!(s.Parcel == t.Parcel)", tables=table) == [

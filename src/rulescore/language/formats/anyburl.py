@@ -32,6 +32,8 @@ _LINE = re.compile(rf"(\d+)\t(\d+)\t({NUMBER})\t{_ATOM} <=(?: (?=.)|$)")
 _LOOSE_LINE = re.compile(rf"(\d+)\t(\d+)\t({NUMBER})\t(.+?\)) <=(?: (.*)|$)")
 _BODY_ATOM = re.compile(rf"{_ATOM}(?:, ?(?=.)|$)")
 _END_OF_ATOM = re.compile(r"\)(?=, |$)")
+# `X!=A, c(A,Y)` would be an atom of a predicate named `X!=A, c`.
+_COMPARISON = re.compile(r"[A-Z]\s*(?:[!<>]=?|==?)\s*\S+, ")
 _BOTH_VARIABLES = re.compile(r"(.+)\(([A-Z]),([A-Z])\)")
 _FIRST_VARIABLE = re.compile(r"(.+?)\(([A-Z]),(.+)\)")
 _SECOND_VARIABLE = re.compile(r"(.+?)\((.+),([A-Z])\)")
@@ -111,6 +113,8 @@ def _atoms(source: Source, start: int, line: str, begin: int, end: int) -> Itera
         for close in _END_OF_ATOM.finditer(line, position, end):
             text = line[position : close.end()]
             found = _BOTH_VARIABLES.fullmatch(text) or _FIRST_VARIABLE.fullmatch(text) or _SECOND_VARIABLE.fullmatch(text)
+            if found is not None and _COMPARISON.match(found[1]):
+                raise MisreadError("AnyBURL has no comparisons; expected an atom", position, close.end())
             if found is not None:
                 yield _atom(found[1], found[2], found[3], Span(source, start + position, start + close.end()))
                 position = close.end() + 2

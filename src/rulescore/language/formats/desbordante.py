@@ -21,10 +21,15 @@ _OPERATORS = {
     ">": Operator.GREATER,
     "<=": Operator.AT_MOST,
     ">=": Operator.AT_LEAST,
+    "≠": Operator.DIFFERENT,
+    "≤": Operator.AT_MOST,
+    "≥": Operator.AT_LEAST,
 }
 _WHOLE = re.compile(r"\s*[!¬]\s*(?:\((.*)\)|\{(.*)\})\s*")
-_AND = re.compile(r"\s+and\s+|\s*∧\s*")
-_COMPARED = re.compile(r"\s*(\S.*?)\s*(==|!=|<=|>=|<|>)\s*(\S.*?)\s*")
+# What stands in quotes may have any words in it.
+_PART = re.compile(r"""(?:"[^"]*"|'[^']*'|(?!\s+and\s|∧).)+""")
+_AND = re.compile(r"\s+and\s+|\s*∧\s*|$")
+_COMPARED = re.compile(r"\s*(\S.*?)\s*(==|!=|<=|>=|<|>|≠|≤|≥)\s*(\S.*?)\s*")
 _CELL = re.compile(r"([st]\d?)\.(.+)")
 
 
@@ -39,13 +44,15 @@ def _read_line(table: TableName, source: Source, start: int, line: str) -> Rule:
     span = Span(source, start, start + len(line))
     position, end = whole.span(1 if whole[1] is not None else 2)
     compared = []
-    for one in [*_AND.finditer(line, position, end), None]:
-        stop = end if one is None else one.start()
+    while position < end:
+        part = _PART.match(line, position, end)
+        stop = position if part is None else part.end()
         found = _COMPARED.fullmatch(line, position, stop)
         if found is None:
             raise MisreadError("expected a comparison, such as `s.State == t.State`", position, stop)
         compared.append(TupleComparison(_side(found, 1, span), _OPERATORS[found[2]], _side(found, 3, span)))
-        position = end if one is None else one.end()
+        after = _AND.match(line, stop, end)
+        position = end if after is None else after.end()
     return denial(compared, table, span)
 
 

@@ -70,7 +70,7 @@ class Evaluation:
         if self.contributions_table is None:
             notes = ("an engine that keeps rows has kept them, or a saved result lies without its file of them",)
             helps = (
-                "ask for them: `rulescore.score(…, contributions=True)` brings them here, a path has the engine write them to files",
+                "ask for them: `rulescore.score(…, contributions=True)` brings them here, a path has the engine write them",
                 "put the file of contributions that was saved with the result beside it again",
             )
             raise InputError(Diagnostic("E502", "the contributions are not here", notes=notes, helps=helps))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import csv
+import datetime
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -171,6 +174,35 @@ def keyed_table(table: Table) -> Any:
     )
 
 
+def in_text(table: Table, folder: Path) -> Any:
+    """The same table in a text file that declares no types, or None if its values do not tell the types of its columns."""
+    lines = [[_written(value) for value in row] for row in table.rows]
+    for place, (_, kind) in enumerate(table.columns):
+        values = [row[place] for row in table.rows if row[place] is not None]
+        if not values or (kind == "string" and ("" in values or all(map(_TYPED.fullmatch, values)))):
+            return None
+    path = folder / f"{table.name}.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([[name for name, _ in table.columns], *lines])
+    return replace(keyed_table(table), rows=path)
+
+
+# Numbers, dates and date-times as this module writes them, and booleans.
+_TYPED = re.compile(r"-?[0-9.]+(e[+-][0-9]+)?|[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9:.]+(\+00:00)?)?|true|false", re.IGNORECASE)
+
+
+def _written(value: Any) -> str:
+    match value:
+        case None:
+            return ""
+        case bool():
+            return str(value).lower()
+        case datetime.date():
+            return value.isoformat()
+        case _:
+            return str(value)
+
+
 def predictions_of(setting: Setting, facts: Sequence[Fact] | Facts) -> Any:
     """One model's predictions: facts, or ids and values for the target of a table."""
     for table in setting.tables:
@@ -203,10 +235,13 @@ def only_tables(setting: Setting) -> bool:
     return bool(setting.tables) and all(one[0] in targets for facts in setting.predictions.values() for one in facts)
 
 
-def run(setting: Setting, text: str, rows: Rows | None = None, *, engine: str = "duckdb", horn: bool = True) -> Outcome:
+def run(
+    setting: Setting, text: str, rows: Rows | None = None, *, engine: str = "duckdb", horn: bool = True, **others: Any
+) -> Outcome:
+    """What the package finds. `others` replace the options that the setting has."""
     predictions = {model: predictions_of(setting, facts) for model, facts in rows_of(setting, rows).items()}
     rules = f"{text}\n{declarations(setting, text)}"
-    return outcome_of(evaluation(observed_of(setting), predictions, rules, horn=horn, **options(setting, engine)))
+    return outcome_of(evaluation(observed_of(setting), predictions, rules, horn=horn, **{**options(setting, engine), **others}))
 
 
 def evaluation(observed: Any, predictions: Any, text: str, *, horn: bool, **options: Any) -> Any:

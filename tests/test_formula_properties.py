@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import given, note, settings
+from hypothesis import assume, given, note, settings
 from hypothesis import strategies as st
 
 import engine_side
@@ -18,6 +20,7 @@ from generate import proximity as proximity_strategies
 from generate.drawing import Generated
 from oracle.counts import total
 from oracle.tree import And, Not, Or, Rule, Table
+from rulescore.errors import InputError
 from together import Member, batches, gathered, require_the_oracle_s_numbers
 
 pytestmark = pytest.mark.slow
@@ -99,6 +102,22 @@ def test_hidden_values_are_never_read(generated: Generated, random: Random) -> N
     tables = tuple(with_other_hidden_values(table, random) for table in generated.setting.tables)
     changed = replace(generated, setting=replace(generated.setting, tables=tables))
     assert run(changed) == engine_side.expected(generated.setting)
+
+
+@given(formula_strategies.settings())
+def test_columns_of_text_files_have_the_types_of_their_values(generated: Generated) -> None:
+    setting = generated.setting
+    with TemporaryDirectory() as folder:
+        tables = {table.name: engine_side.in_text(table, Path(folder)) for table in setting.tables}
+        assume(tables and None not in tables.values())
+        note(generated.text)
+        try:
+            found = engine_side.run(setting, generated.text, tables=tables)
+        except InputError as error:
+            # A column that a rule equates with text is text, and another rule may compute with it.
+            assume("a rule cannot compute with text" not in str(error))
+            raise
+        assert found == engine_side.expected(setting)
 
 
 def with_other_hidden_values(table: Table, random: Random) -> Table:

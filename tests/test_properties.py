@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import engine_side
 from generate import plain as strategies
+from generate.checked import with_checks
 from generate.drawing import Generated
 from oracle.counts import total
 from oracle.facts import Constant, Fact, Facts, fact
@@ -75,6 +76,28 @@ def test_engine_equals_oracle(engine: str, appendix: bool) -> None:
 def test_horn_rules_counted_as_formulas_have_the_same_numbers() -> None:
     for batch in batches(members_of(appendix=False), size=AT_ONCE):
         require_the_oracle_s_numbers(batch, "duckdb", horn=False)
+
+
+@TOGETHER
+def test_declarations_that_are_checked_are_rules_on_every_engine(engine: str) -> None:
+    for batch in batches(checked_members(), size=AT_ONCE):
+        require_the_oracle_s_numbers(batch, engine)
+
+
+@TOGETHER
+def test_what_is_linked_and_judged_is_the_same_on_every_engine(engine: str) -> None:
+    """Each setting by itself: beside others, their constants would link its predictions."""
+    members = [one for one in members_of(False) if one.setting.predictions]
+    for member in members[:: len(members) // 6]:
+        require_the_oracle_s_numbers([replace(member, prefix="")], engine)
+
+
+@cache
+def checked_members() -> list[Member]:
+    members = [with_checks(one) for one in gathered(strategies.settings(), MANY // 2)]
+    found = [one for one in members if "@check" in one.text]
+    assert len(found) > 10
+    return found
 
 
 @cache

@@ -9,8 +9,7 @@ from functools import cache
 
 from sqlglot import exp
 
-from rulescore.sql.build import equal
-from rulescore.sql.values import call
+from rulescore.sql.build import call, equal
 
 
 def translated(node: exp.Lower | exp.Upper, value: exp.Expr, ascii_letters: exp.Expr) -> exp.Expr:

@@ -38,6 +38,7 @@ from rulescore.sql.horn.context import HornContext
 from rulescore.sql.horn.evidence import OPPOSES, read_alike_before
 from rulescore.sql.predictions import Predictions
 from rulescore.sql.results import CONTRIBUTION
+from rulescore.sql.words import Sql
 
 LISTED = name("listed")
 WANTED = name("wanted")
@@ -233,7 +234,7 @@ def constants_by_id() -> Select:
 
 def wanted_predictions(source: Predictions) -> Select:
     """The wanted predictions of one source: their literals, and the keys of their arguments."""
-    return source.with_keys(select(named(column("w", "id"), "prediction")).from_(table(WANTED, "w")), column("w", "id"))
+    return source.with_keys(select(named(column("w", "id"), "prediction")).from_(table(WANTED, "w")), Sql(column("w", "id")))
 
 
 def makers_of(prediction: int) -> Select:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from rulescore.sql.build import identifier
+from rulescore.sql.build import call
 from rulescore.sql.dialects.letters import translated
 from rulescore.sql.dialects.postgres.operands import of_operands, x
 from rulescore.sql.dialects.rewriting import rewritten
-from rulescore.sql.values import call
+from rulescore.sql.words import identifier
 
 COLLATION = "pg_c_utf8"
 """The collation that knows every small and capital letter, from version 17 on."""

@@ -7,11 +7,10 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from rulescore.sql.build import all_of, any_of, number
+from rulescore.sql.build import all_of, any_of, constant, infinity, number, scaled_sum
 from rulescore.sql.dialects.postgres.operands import cases, of_operands, x, y
 from rulescore.sql.dialects.rewriting import nodes, rewritten
-from rulescore.sql.expressions import infinity, is_of_doubles, scaled_sum
-from rulescore.sql.values import constant
+from rulescore.sql.expressions import is_of_doubles
 
 # Beyond these the exponential function is infinite, or 0; so is a product when the logarithms of its factors add up to them.
 _HIGHEST, _LOWEST = 709.7827128, -745.1332191

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from rulescore.sql.build import all_of, equal, integer, number
+from rulescore.sql.build import all_of, call, cast, constant, equal, integer, number, written
 from rulescore.sql.dialects.postgres.operands import cases
 from rulescore.sql.dialects.rewriting import rewritten
 from rulescore.sql.keys import DECIMAL_TEXT, DOUBLE_TEXT
-from rulescore.sql.keys import text as written
 from rulescore.sql.moments import MICROSECONDS
-from rulescore.sql.values import call, cast, constant
 from rulescore.values.moments import FIRST, LAST, UNITS
-from rulescore.values.types import ValueType
 
 
 def spell(statement: exp.Expr) -> exp.Expr:
@@ -58,7 +55,7 @@ def _all_digits(value: exp.Expr) -> exp.Expr:
 
 def _decimal_text(value: exp.Expr) -> exp.Expr:
     whole = call("TRUNC", value.copy())
-    return cases([(equal(value.copy(), whole), written(whole.copy()))], _double_text(cast(value, ValueType.FLOAT)))
+    return cases([(equal(value.copy(), whole), written(whole.copy()))], _double_text(cast(value, "DOUBLE")))
 
 
 def _microseconds(timestamp: exp.Expr) -> exp.Expr:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from rulescore.sql.build import big, identifier, name, named, number
-from rulescore.sql.values import call
+from rulescore.sql.build import big, call, named, number
+from rulescore.sql.names import name
+from rulescore.sql.words import identifier
 
 # Where a row stands among all rows: the number of its task in the upper bits, its place there in the lower 33.
 PLACE = name("place")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from rulescore.sql.build import all_of, big, equal, number
-from rulescore.sql.values import call, constant
+from rulescore.sql.build import all_of, big, call, constant, equal, number
 
 # Functions of libraries that every Spark has: a double in the fewest digits, and a whole number of any length.
 _SHORTEST = ("com.fasterxml.jackson.core.io.NumberOutput", "toString")

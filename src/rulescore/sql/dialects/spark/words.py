@@ -5,13 +5,12 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from rulescore.sql.build import big, named, number
+from rulescore.sql.build import big, call, constant, named, number
 from rulescore.sql.dialects.letters import translated
 from rulescore.sql.dialects.rewriting import rewritten
 from rulescore.sql.dialects.spark.texts import decimal_text, double_text
 from rulescore.sql.keys import DECIMAL_TEXT, DOUBLE_TEXT
 from rulescore.sql.moments import MICROSECONDS, has_zone, is_date, is_days
-from rulescore.sql.values import call, constant
 from rulescore.values.moments import DAY, FIRST, LAST, UNITS
 
 _FRACTIONS = "DECIMAL(8, 6)"

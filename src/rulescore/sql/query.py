@@ -121,10 +121,10 @@ class Select(Query):
         return replace(self, source=_source(source))
 
     def join(
-        self, source: Row | exp.Expr, *conditions: Sql, on: exp.Expr | None = None, join_type: Literal["left"] | None = None
+        self, source: Row | exp.Expr, *conditions: Sql, on: Operand | None = None, join_type: Literal["left"] | None = None
     ) -> Select:
         how = {} if join_type is None else {"side": join_type.upper()}
-        met = all_of(*conditions).node if on is None else on
+        met = all_of(*conditions).node if on is None else node(on)
         return replace(self, joins=(*self.joins, exp.Join(this=_source(source), on=met, **how)))
 
     def left_join(self, source: Row, *conditions: Sql) -> Select:

@@ -261,7 +261,7 @@ class Compiler(ABC):
             case "floor" | "ceil":
                 return try_cast(call(expression.function.upper(), self.number(first)), ValueType.INTEGER)
             case "ln":
-                return when(self.number(first) > 0, Sql(exp.Ln(this=self.number(first).node)))
+                return when(self.number(first) > 0, self.number(first).ln())
             case "sqrt":
                 return when(self.number(first) >= 0, Sql(exp.Sqrt(this=self.number(first).node)))
             case "exp":

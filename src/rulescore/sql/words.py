@@ -129,6 +129,9 @@ class Sql:
     def floor(self) -> Sql:
         return Sql(exp.Floor(this=self.node))
 
+    def ln(self) -> Sql:
+        return Sql(exp.Ln(this=self.node))
+
     def lower(self) -> Sql:
         return Sql(exp.Lower(this=self.node))
 
@@ -236,9 +239,9 @@ def concatenated(*texts: Operand) -> Sql:
     return Sql(reduce(lambda left, right: exp.DPipe(this=left, expression=right), map(node, texts)))
 
 
-def collated(text: Sql) -> Sql:
-    """A text that compares by code points."""
-    return Sql(exp.Collate(this=text.node, expression=identifier("C")))
+def collated(text: Sql, collation: str = "C") -> Sql:
+    """A text that compares by code points, or by another collation."""
+    return Sql(exp.Collate(this=text.node, expression=identifier(collation)))
 
 
 def row_number(*order: Sql, per: Sequence[Sql] = ()) -> Sql:

@@ -231,6 +231,14 @@ def call(function: str, *arguments: Operand) -> Sql:
     return Sql(exp.Anonymous(this=function, expressions=[node(argument) for argument in arguments]))
 
 
+def least(*values: Sql) -> Sql:
+    return Sql(exp.func("least", *(value.node for value in values)))
+
+
+def greatest(*values: Sql) -> Sql:
+    return Sql(exp.func("greatest", *(value.node for value in values)))
+
+
 def substring(text: Sql, start: int, size: int | None = None) -> Sql:
     return Sql(exp.func("substr", text.node, node(start), *([] if size is None else [node(size)])))
 

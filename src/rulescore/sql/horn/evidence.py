@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
-from sqlglot import exp
-
 from rulescore.logic.refutation import Order
 from rulescore.sql.horn.claims import head_argument, own_argument, own_readings
 from rulescore.sql.horn.context import HornContext
 from rulescore.sql.horn.signatures import MEMBER
 from rulescore.sql.names import name
 from rulescore.sql.query import Query, Row, Select, alias, exists, row, same, select
-from rulescore.sql.words import Sql, all_of, any_of, sql, when
+from rulescore.sql.words import Sql, all_of, any_of, greatest, sql, when
 
 OPPOSES = name("opposes")
 COUNTS = ("confirmed", "refuted", "evaluable")
@@ -132,7 +130,7 @@ def prediction_counts(
 def count_judged(judged: Select, keys: Sequence[str]) -> Select:
     """Add up claims that carry `n`, `confirmed` and `refuted` (0 or 1); a claim that is both is evaluable once."""
     j = judged.as_("j")
-    evaluable = Sql(exp.func("greatest", j.confirmed.node, j.refuted.node))
+    evaluable = greatest(j.confirmed, j.refuted)
     values = zip(COUNTS, (j.confirmed, j.refuted, evaluable), strict=True)
     query = select(*j[keys], **{count: (j.n * value).sum() for count, value in values}).from_(j)
     return query.where(evaluable > 0).group_by(*j[keys])

@@ -273,7 +273,7 @@ class Compiler(ABC):
             case "lower":
                 return self._value(first).lower()
             case "upper":
-                return Sql(exp.Upper(this=self._value(first).node))
+                return self._value(first).upper()
             case "date":
                 return day_of(self._value(first))
             case name if name in LENGTHS:

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache, reduce
 from typing import Literal
 
 from sqlglot import exp
+
+
+def _operator(kind: type[exp.Binary], **how: bool) -> Callable[[Sql, Operand], Sql]:
+    return lambda left, right: Sql(_binary(kind, left.node, node(right), **how))
+
+
+def _function(kind: type[exp.Expr]) -> Callable[[Sql], Sql]:
+    return lambda value: Sql(kind(this=value.node))
 
 
 class Sql:
@@ -14,6 +22,7 @@ class Sql:
     statement, never a truth in Python. Texts and integers beside an operator are constants."""
 
     __slots__ = ("node",)
+    __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, node: exp.Expr) -> None:
         self.node = node
@@ -21,72 +30,46 @@ class Sql:
     def __bool__(self) -> bool:
         raise TypeError("SQL is neither true nor false in Python")
 
-    def __eq__(self, other: Operand) -> Sql:  # type: ignore[override]
-        return _binary(exp.EQ, self, other)
-
-    def __ne__(self, other: Operand) -> Sql:  # type: ignore[override]
-        return _binary(exp.NEQ, self, other)
-
-    def __lt__(self, other: Operand) -> Sql:
-        return _binary(exp.LT, self, other)
-
-    def __le__(self, other: Operand) -> Sql:
-        return _binary(exp.LTE, self, other)
-
-    def __gt__(self, other: Operand) -> Sql:
-        return _binary(exp.GT, self, other)
-
-    def __ge__(self, other: Operand) -> Sql:
-        return _binary(exp.GTE, self, other)
-
-    def __add__(self, other: Operand) -> Sql:
-        return _binary(exp.Add, self, other)
-
-    def __sub__(self, other: Operand) -> Sql:
-        return _binary(exp.Sub, self, other)
-
-    def __mul__(self, other: Operand) -> Sql:
-        return _binary(exp.Mul, self, other)
+    __eq__, __ne__ = _operator(exp.EQ), _operator(exp.NEQ)  # type: ignore[assignment]
+    __lt__, __le__ = _operator(exp.LT), _operator(exp.LTE)
+    __gt__, __ge__ = _operator(exp.GT), _operator(exp.GTE)
+    __add__, __sub__, __mul__ = _operator(exp.Add), _operator(exp.Sub), _operator(exp.Mul)
+    __mod__, __floordiv__ = _operator(exp.Mod), _operator(exp.IntDiv)
+    __truediv__ = _operator(exp.Div, typed=True, safe=False)  # of doubles
 
     def __rsub__(self, other: int) -> Sql:
-        return _binary(exp.Sub, sql(other), self)
+        return sql(other) - self
 
     def __rmul__(self, other: int) -> Sql:
-        return _binary(exp.Mul, sql(other), self)
-
-    def __mod__(self, other: Operand) -> Sql:
-        return _binary(exp.Mod, self, other)
-
-    def __floordiv__(self, other: Operand) -> Sql:
-        return _binary(exp.IntDiv, self, other)
-
-    def __truediv__(self, other: Operand) -> Sql:
-        """A quotient of doubles."""
-        return Sql(exp.Div(this=self.node, expression=node(other), typed=True, safe=False))
+        return sql(other) * self
 
     def __neg__(self) -> Sql:
-        return Sql(exp.Neg(this=self.node))
+        return Sql(exp.Neg(this=_operand(self.node, _TIGHTEST)))
 
     def __invert__(self) -> Sql:
         return Sql(exp.Not(this=exp.Paren(this=self.node)))
 
+    paren, abs, floor, ln = _function(exp.Paren), _function(exp.Abs), _function(exp.Floor), _function(exp.Ln)
+    lower, upper, length = _function(exp.Lower), _function(exp.Upper), _function(exp.Length)
+    min, max, sum, count = _function(exp.Min), _function(exp.Max), _function(exp.Sum), _function(exp.Count)
+
+    def count_distinct(self) -> Sql:
+        return Sql(exp.Count(this=exp.Distinct(expressions=[self.node])))
+
     def named(self, alias: str) -> Sql:
         return Sql(exp.Alias(this=self.node, alias=identifier(alias)))
 
-    def paren(self) -> Sql:
-        return Sql(exp.Paren(this=self.node))
-
     def is_null(self) -> Sql:
-        return Sql(exp.Is(this=self.node, expression=exp.null()))
+        return Sql(exp.Is(this=_operand(self.node, 2), expression=exp.null()))
 
     def is_known(self) -> Sql:
-        return Sql(exp.Not(this=exp.Is(this=self.node, expression=exp.null())))
+        return Sql(exp.Not(this=self.is_null().node))
 
     def is_in(self, values: Iterable[Operand]) -> Sql:
-        return Sql(exp.In(this=self.node, expressions=[node(value) for value in values]))
+        return Sql(exp.In(this=_operand(self.node, 2), expressions=[node(value) for value in values]))
 
     def between(self, low: Operand, high: Operand) -> Sql:
-        return Sql(exp.Between(this=self.node, low=node(low), high=node(high)))
+        return Sql(exp.Between(this=_operand(self.node, 2), low=node(low), high=node(high)))
 
     def or_else(self, value: Operand) -> Sql:
         """The first of two values that is not missing."""
@@ -108,36 +91,6 @@ class Sql:
     def big(self) -> Sql:
         return self.cast("BIGINT")
 
-    def min(self) -> Sql:
-        return Sql(exp.Min(this=self.node))
-
-    def max(self) -> Sql:
-        return Sql(exp.Max(this=self.node))
-
-    def sum(self) -> Sql:
-        return Sql(exp.Sum(this=self.node))
-
-    def count(self) -> Sql:
-        return Sql(exp.Count(this=self.node))
-
-    def count_distinct(self) -> Sql:
-        return Sql(exp.Count(this=exp.Distinct(expressions=[self.node])))
-
-    def abs(self) -> Sql:
-        return Sql(exp.Abs(this=self.node))
-
-    def floor(self) -> Sql:
-        return Sql(exp.Floor(this=self.node))
-
-    def ln(self) -> Sql:
-        return Sql(exp.Ln(this=self.node))
-
-    def lower(self) -> Sql:
-        return Sql(exp.Lower(this=self.node))
-
-    def length(self) -> Sql:
-        return Sql(exp.Length(this=self.node))
-
 
 Operand = Sql | exp.Expr | str | int
 Field = Sql | exp.Expr | int | Literal["*"]
@@ -152,14 +105,14 @@ _BINDING: dict[type[exp.Expr], int] = {
 _TIGHTEST = 4
 
 
-def _binary(kind: type[exp.Binary], left: Sql, right: Operand) -> Sql:
+def _binary(kind: type[exp.Binary], left: exp.Expr, right: exp.Expr, **how: bool) -> exp.Expr:
     binding = _BINDING[kind]
-    one, other = left.node, node(right)
-    if _BINDING.get(type(one), _TIGHTEST) < binding:
-        one = exp.Paren(this=one)
-    if _BINDING.get(type(other), _TIGHTEST) < binding + (binding > 1):  # a - b - c is (a - b) - c
-        other = exp.Paren(this=other)
-    return Sql(kind(this=one, expression=other))
+    after = binding + 1 if binding > 1 else binding  # a - b - c is (a - b) - c
+    return kind(this=_operand(left, binding), expression=_operand(right, after), **how)
+
+
+def _operand(value: exp.Expr, binding: int) -> exp.Expr:
+    return exp.Paren(this=value) if _BINDING.get(type(value), _TIGHTEST) < binding else value
 
 
 def node(value: Operand) -> exp.Expr:

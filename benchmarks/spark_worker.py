@@ -21,13 +21,13 @@ from rulescore.engines.spark.java import java_home
 from rulescore.engines.spark.session import OWN
 from rulescore.evaluate import Session
 from rulescore.logic.plan import Judge
-from rulescore.sql import build, results
 from rulescore.sql import facts as loading
+from rulescore.sql import names, results
 from rulescore.sql.horn import wedges
 
 _TABLES = {
-    "facts, both ways round": build.fact_table(2),
-    "pairs that carry facts": build.tuple_table(2),
+    "facts, both ways round": names.fact_table(2),
+    "pairs that carry facts": names.tuple_table(2),
     "edges": wedges.EDGE,
     "kinds of triangles": wedges.TRIANGLE,
     "spokes": wedges.SPOKE,

@@ -35,10 +35,10 @@ from rulescore.scoring.violation import CountedBy, CountedViolations, Explained,
 from rulescore.setting.choices import Convention
 from rulescore.setting.model import Setting
 from rulescore.setting.request import declaration
-from rulescore.sql.build import text
 from rulescore.sql.facts import engine_version
 from rulescore.sql.published import DIALECT as PUBLISHED_DIALECT
 from rulescore.sql.published import PublishedQuery, predicate_tables, published_queries
+from rulescore.sql.query import text
 from rulescore.violating import Violating
 
 __all__ = ["GridRow", "PairCount", "Session", "ShapeExplanation", "Tolerance", "Violation", "Violations"]

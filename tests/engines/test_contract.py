@@ -12,13 +12,14 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from sqlglot import exp
 
 from rulescore.engines.base import Engine
 from rulescore.engines.connect import connect
 from rulescore.errors import EngineError
-from rulescore.sql.build import Select, column, count_rows, create, drop, name, named, select, table
 from rulescore.sql.keys import key
+from rulescore.sql.names import name
+from rulescore.sql.query import Select, alias, create, drop, row, select
+from rulescore.sql.words import count_rows
 from rulescore.values.keys import key_of
 from rulescore.values.types import ValueType
 from targets import options_of, parameters
@@ -46,7 +47,7 @@ def doubles() -> list[float]:
 
 
 def everything(source: str) -> Select:
-    return select("*").from_(table(source, "r"))
+    return select("*").from_(row(source, "r"))
 
 
 def in_order(rows: pa.Table) -> list[dict[str, object]]:
@@ -91,7 +92,7 @@ def test_rows_of_several_chunks_arrive_whole(session: Engine):
 def test_strings_are_compared_by_code_point_and_case(session: Engine):
     words = ["a", "B", "A", "ä", "z", "", "Z", "\U0001f600", "\uffee"]
     session.load(ROWS, pa.table({"word": pa.array(words, pa.string())}))
-    found = session.query(everything(ROWS).order_by(column("r", "word")))["word"].to_pylist()
+    found = session.query(everything(ROWS).order_by(alias("r").word))["word"].to_pylist()
     assert found == sorted(words)
 
 
@@ -107,7 +108,8 @@ VALUES = {
 @pytest.mark.parametrize("kind", VALUES)
 def test_keys_of_constants_are_written_as_python_writes_them(session: Engine, kind: ValueType):
     session.load(ROWS, pa.table({"value": VALUES[kind]}))
-    made = create(name("keys"), select(column("r", "value"), named(key(column("r", "value"), kind), "key")).from_(table(ROWS, "r")))
+    r = row(ROWS, "r")
+    made = create(name("keys"), select(r.value, key=key(r.value, kind)).from_(r))
     session.run(made)
     found = session.query(everything(name("keys"))).to_pylist()
     assert len(found) == len(VALUES[kind])
@@ -124,8 +126,8 @@ def test_a_statement_can_be_cancelled_from_another_thread(session: Engine):
     """It would run for minutes; what runs afterwards is not concerned. On Spark tasks look whether to go on at every row that they
     read, not at every row that they make of it: joined once more, one makes more than can be waited for."""
     session.load(ROWS, pa.table({"number": pa.array(range(300_000), pa.int64())}))
-    unlike = exp.NEQ(this=column("a", "number"), expression=column("b", "number"))
-    joined = select(named(count_rows(), "n")).from_(table(ROWS, "a")).join(table(ROWS, "b"), on=unlike)
+    a, b = row(ROWS, "a"), row(ROWS, "b")
+    joined = select(n=count_rows()).from_(a).join(b, a.number != b.number)
     ended = threading.Event()
 
     def cancel() -> None:
@@ -140,4 +142,4 @@ def test_a_statement_can_be_cancelled_from_another_thread(session: Engine):
     finally:
         ended.set()
         thread.join()
-    assert session.query(select(named(count_rows(), "n")).from_(table(ROWS, "r")))["n"].to_pylist() == [300_000]
+    assert session.query(select(n=count_rows()).from_(row(ROWS, "r")))["n"].to_pylist() == [300_000]

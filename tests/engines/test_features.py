@@ -15,7 +15,8 @@ from rulescore.arguments.python import make_setting
 from rulescore.engines.connect import connect
 from rulescore.errors import InputError
 from rulescore.evaluate import Session
-from rulescore.sql.build import name, select, table
+from rulescore.sql.names import name
+from rulescore.sql.query import row, select
 from targets import TARGETS, options_of, parameters
 
 RULE = "P < 5.0 <- sale(id: A, price: P)."
@@ -37,7 +38,7 @@ def with_nul(engine: Any) -> None:
     session = connect(options_of(engine))
     try:
         session.load(name("words"), pa.table({"word": ["a\0b"]}))
-        assert session.query(select("*").from_(table(name("words"), "w")))["word"].to_pylist() == ["a\0b"]
+        assert session.query(select("*").from_(row(name("words"), "w")))["word"].to_pylist() == ["a\0b"]
     finally:
         session.close()
 

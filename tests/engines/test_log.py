@@ -18,7 +18,8 @@ from rulescore.engines.log import LOGGER, log_no_more
 from rulescore.errors import EngineError, InputError
 from rulescore.evaluate import Session
 from rulescore.setting.options import EngineOptions
-from rulescore.sql.build import column, create, drop, name, select, table
+from rulescore.sql.names import name
+from rulescore.sql.query import create, drop, every_row, row, select
 from servers.postgres import Server
 
 FACTS = {"sister": [("alice", "daniel")], "father": [("daniel", "emma")], "aunt": [("alice", "emma")]}
@@ -45,10 +46,11 @@ def test_every_statement_is_logged_with_its_time_and_its_rows(engine: str, caplo
     with caplog.at_level(logging.DEBUG, "rulescore.sql"):
         opened = connect(EngineOptions(url=engine))
         rows, copy = name("rows"), name("copy")
-        everything = select("*").from_(table(rows, "r"))
+        r = row(rows, "r")
+        everything = select("*").from_(r)
         opened.load(rows, pa.table({"number": [1, 2, 3]}))
         opened.append(rows, pa.table({"number": [4]}))
-        opened.run(create(copy, select(column("r", "number")).from_(table(rows, "r"))))
+        opened.run(create(copy, select(r.number).from_(r)))
         opened.query(everything)
         opened.run(drop(copy))
         opened.close()
@@ -77,7 +79,7 @@ def test_statements_that_count_say_which_rule(engine: str, caplog: pytest.LogCap
 def test_a_statement_that_fails_is_logged_as_such(engine: str, caplog: pytest.LogCaptureFixture) -> None:
     opened = connect(EngineOptions(url=engine))
     with caplog.at_level(logging.DEBUG, "rulescore.sql"), pytest.raises(EngineError):
-        opened.query(select("*").from_(table(name("nowhere"))))
+        opened.query(every_row(name("nowhere")))
     opened.close()
     assert re.fullmatch(r"-- failed after \d+\.\d{3} s with EngineError\nSELECT .+;", caplog.messages[-1])
 

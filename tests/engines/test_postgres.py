@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Callable
 from decimal import Decimal
+from operator import add, mul, sub, truediv
 
 import psycopg
 import pyarrow as pa
@@ -17,8 +19,10 @@ from rulescore.engines.postgres import engine as postgres_engine
 from rulescore.errors import EngineError, InputError
 from rulescore.language.parser import parse_atom
 from rulescore.setting.options import EngineOptions
-from rulescore.sql.build import create, named, select
-from rulescore.sql.expressions import call, constant, doubles, try_cast
+from rulescore.sql.expressions import doubles
+from rulescore.sql.query import create, select
+from rulescore.sql.values import constant, try_cast
+from rulescore.sql.words import Sql, call
 from rulescore.values.types import ValueType
 from servers.postgres import READER, Server
 from servers.postgres_activity import (
@@ -33,8 +37,8 @@ def value(engine: Engine, text: str) -> object:
     return engine.query(statement(f"SELECT {text} AS v"))["v"][0].as_py()
 
 
-def computed(engine: Engine, expression: exp.Expr) -> object:
-    return engine.query(select(named(expression, "v")))["v"][0].as_py()
+def computed(engine: Engine, expression: Sql) -> object:
+    return engine.query(select(v=expression))["v"][0].as_py()
 
 
 # Values
@@ -111,44 +115,38 @@ def test_texts_are_in_the_order_of_their_code_points(postgres: Server):
 
 @pytest.mark.parametrize(("text", "small"), [("ABC", "abc"), ("ÉÀ", "éà"), ("ΣΩ", "σω"), ("ЖЯ", "жя")])
 def test_letters_of_every_alphabet_have_small_and_capital_forms(engine: Engine, text: str, small: str):
-    assert computed(engine, exp.Lower(this=constant(text))) == small
-    assert computed(engine, exp.Upper(this=constant(small))) == text
+    assert computed(engine, constant(text).lower()) == small
+    assert computed(engine, constant(small).upper()) == text
 
 
 DOUBLES = [0.0, 1.5, -3.0, 1e-200, -1e-200, 1e200, -1e200, 5e-324, 9e307, 1.7976931348623157e308, -1.7976931348623157e308]
 
 
-@pytest.mark.parametrize("kind", [exp.Mul, exp.Div, exp.Add, exp.Sub])
-def test_doubles_are_computed_as_duckdb_does_where_they_are_infinite_or_vanish(engine: Engine, kind: type[exp.Binary]):
+@pytest.mark.parametrize("kind", [mul, truediv, add, sub])
+def test_doubles_are_computed_as_duckdb_does_where_they_are_infinite_or_vanish(engine: Engine, kind: Callable[[Sql, Sql], Sql]):
     """PostgreSQL calls either an error."""
     other = connect(EngineOptions(threads=1))
 
-    def table() -> list[exp.Expr]:
-        sides = [(a, b) for a in DOUBLES for b in DOUBLES if b != 0.0]
-        operations = [doubles(kind(this=constant(a), expression=constant(b))) for a, b in sides]
-        return [named(one, f"v{i}") for i, one in enumerate(operations)]
-
-    assert engine.query(select(*table())).to_pylist() == other.query(select(*table())).to_pylist()
+    sides = [(a, b) for a in DOUBLES for b in DOUBLES if b != 0.0]
+    query = select(**{f"v{i}": doubles(kind(constant(a), constant(b))) for i, (a, b) in enumerate(sides)})
+    assert engine.query(query).to_pylist() == other.query(query).to_pylist()
     other.close()
 
 
 def test_powers_and_exponentials_are_computed_as_duckdb_does(engine: Engine):
     other = connect(EngineOptions(threads=1))
 
-    def table() -> list[exp.Expr]:
-        bases, exponents = (0.5, 1.0, 2.0, 1e200, -3.0), (2.0, -2.0, 3.0, 1001.0, 1000.0, -2000.0, 1e30, -1e30, 1e308)
-        powers = [exp.Pow(this=constant(a), expression=constant(b)) for a in bases for b in exponents]
-        exponentials = [exp.Exp(this=constant(one)) for one in (0.0, 1.0, 709.0, 710.0, -745.0, -746.0, 1e308, -1e308)]
-        return [named(one, f"v{i}") for i, one in enumerate([*powers, *exponentials])]
-
-    found, expected = (list(one.query(select(*table())).to_pylist()[0].values()) for one in (engine, other))
+    bases, exponents = (0.5, 1.0, 2.0, 1e200, -3.0), (2.0, -2.0, 3.0, 1001.0, 1000.0, -2000.0, 1e30, -1e30, 1e308)
+    powers = [exp.Pow(this=constant(a).node, expression=constant(b).node) for a in bases for b in exponents]
+    exponentials = [exp.Exp(this=constant(one).node) for one in (0.0, 1.0, 709.0, 710.0, -745.0, -746.0, 1e308, -1e308)]
+    query = select(**{f"v{i}": one for i, one in enumerate([*powers, *exponentials])})
+    found, expected = (list(one.query(query).to_pylist()[0].values()) for one in (engine, other))
     other.close()
     assert found == pytest.approx(expected, rel=1e-15, abs=0)
 
 
 def test_doubles_that_leave_the_range_are_no_error_in_a_new_table_either(engine: Engine):
-    product = doubles(exp.Mul(this=constant(1e200), expression=constant(1e200)))
-    engine.run(create(TABLE, select(named(product, "v"))))
+    engine.run(create(TABLE, select(v=doubles(constant(1e200) * constant(1e200)))))
     assert engine.query(statement(f'SELECT v FROM "{TABLE}"'))["v"].to_pylist() == [float("inf")]
 
 
@@ -272,7 +270,7 @@ def test_a_query_that_failed_leaves_the_session_usable(engine: Engine):
 
 
 def test_dropping_what_an_error_has_dropped_already_is_no_second_error(engine: Engine):
-    from rulescore.sql.build import drop
+    from rulescore.sql.query import drop
 
     with pytest.raises(EngineError, match="nowhere"):
         engine.run(statement('CREATE TEMPORARY TABLE "__rulescore__t" AS SELECT * FROM nowhere'))

@@ -20,7 +20,7 @@ from rulescore.engines.spark.engine import SparkEngine
 from rulescore.engines.spark.java import java_home
 from rulescore.errors import EngineError, InputError
 from rulescore.setting.options import EngineOptions
-from rulescore.sql.build import create, drop
+from rulescore.sql.query import create, drop
 from servers.spark_program import ENVIRONMENT, FACTS, RULES, audited, rows
 
 pytestmark = [pytest.mark.server, pytest.mark.xdist_group("spark")]

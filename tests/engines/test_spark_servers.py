@@ -17,8 +17,8 @@ import rulescore
 from rulescore.engines.spark.engine import SparkEngine
 from rulescore.errors import EngineError
 from rulescore.setting.options import EngineOptions
-from rulescore.sql.build import column, named, select, table
 from rulescore.sql.keys import key
+from rulescore.sql.query import row, select
 from rulescore.values.keys import key_of
 from rulescore.values.types import ValueType
 from servers.cluster import LOCAL, connect_server, standalone_master
@@ -74,8 +74,8 @@ def test_a_connect_server_writes_doubles_as_python_writes_them(session: RemoteSe
     engine = SparkEngine(EngineOptions(session=session))
     try:
         engine.load("__rulescore__doubles", pa.table({"d": doubles}))
-        query = select(column("r", "d"), named(key(column("r", "d"), ValueType.FLOAT), "key"))
-        found = engine.query(query.from_(table("__rulescore__doubles", "r"))).to_pylist()
+        r = row("__rulescore__doubles", "r")
+        found = engine.query(select(r.d, key=key(r.d, ValueType.FLOAT)).from_(r)).to_pylist()
     finally:
         engine.close()
     assert {row["d"]: row["key"] for row in found} == {one: key_of(one) for one in doubles}

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from rulescore.engines.spark.engine import SparkEngine, numbers_before
 from rulescore.errors import InputError
 from rulescore.setting.options import EngineOptions
-from rulescore.sql.build import create, drop
+from rulescore.sql.query import create, drop
 
 pytestmark = [pytest.mark.server, pytest.mark.xdist_group("spark")]
 

@@ -373,12 +373,12 @@ def test_a_tag_is_a_number_however_it_is_written(database: Database) -> None:
 
 def encode(connection: psycopg.Connection, kind: str, values: list[object]) -> list[str]:
     """The keys that statements give to values of a type of the database."""
-    from rulescore.sql.build import column, named, select
     from rulescore.sql.dialects import POSTGRES, text
+    from rulescore.sql.query import select
     from rulescore.sql.stored import STORED_TYPES, StoredFacts
 
     facts = StoredFacts(("pg_temp", "typed"), ("v",), {"v": STORED_TYPES[kind]})
-    query = select(named(facts.key("v"), "key")).order_by(column("s", "n"))
+    query = select(key=facts.key("v")).order_by(facts.row().n)
     with connection.cursor() as cursor:
         cursor.execute(f"CREATE TEMP TABLE typed (n int, v {kind})".encode())
         cursor.executemany("INSERT INTO typed VALUES (%s, %s)", list(enumerate(values)))

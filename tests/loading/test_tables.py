@@ -28,7 +28,7 @@ from rulescore.loading.facts import Loaded, load
 from rulescore.loading.tables.loaded import LoadedTable, load_tables
 from rulescore.setting.model import Setting
 from rulescore.setting.options import EngineOptions
-from rulescore.sql.build import select, table
+from rulescore.sql.query import every_row
 from rulescore.values.restored import restored
 from rulescore.values.types import ValueType
 
@@ -55,7 +55,7 @@ def rows_of(engine: Engine, source: LoadedTable, which: str | None) -> list[dict
     """The rows of a table by the names of its attributes, in order of their keys."""
     assert which is not None
     names = {column.name: attribute for attribute, column in source.columns.items()}
-    found = engine.query(select(exp.Star()).from_(table(which))).to_pylist()
+    found = engine.query(every_row(which)).to_pylist()
     rows = [{names.get(field, field): value for field, value in row.items()} for row in found]
     return sorted(rows, key=lambda row: str([row[key] for key in source.key]))
 

@@ -15,8 +15,9 @@ from sqlglot import exp, parse_one
 import rulescore
 from rulescore.arguments.python import make_setting
 from rulescore.evaluate import Session
-from rulescore.sql.build import PREFIX, Statement, tree
 from rulescore.sql.dialects import DUCKDB, POSTGRES, SPARK, Dialect, text
+from rulescore.sql.names import PREFIX
+from rulescore.sql.query import Statement, tree
 
 FOLDER = Path(__file__).parent / "golden"
 GOLDEN = sorted((FOLDER / "duckdb").glob("*.sql"))

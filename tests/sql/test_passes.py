@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from sqlglot import exp, parse_one
 
-from rulescore.sql.build import text
 from rulescore.sql.dialects import DUCKDB, POSTGRES, POSTGRES_BEFORE_17, SPARK
 from rulescore.sql.dialects.rewriting import Pass
 from rulescore.sql.dialects.spark.numbering import numbered, numbering, task
+from rulescore.sql.query import text
 
 FOLDER = Path(__file__).parent / "passes"
 UPDATE = os.environ.get("RULESCORE_UPDATE_GOLDEN") == "1"

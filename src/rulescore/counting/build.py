@@ -36,7 +36,8 @@ from rulescore.logic.tolerances import (
 )
 from rulescore.logic.usage import used_attributes
 from rulescore.setting.model import Setting, SqlRule
-from rulescore.sql.build import argument, column, named, select, table
+from rulescore.sql.names import argument
+from rulescore.sql.query import row, select
 from rulescore.sql.sql_rules import relations_named, words
 from rulescore.sql.values import inexact_integer
 
@@ -147,9 +148,9 @@ def _inexact_integers(engine: Engine, schema: Schema, rule: FormulaRule) -> Iter
     """Errors for integers that no double equals, in columns that the rule reads as doubles."""
     for name, attribute in rule.doubles:
         relation = schema.relations[name]
-        field = named(column("t", relation.columns[attribute].column), "value")
+        field = relation.columns[attribute].column
         tables = [one for one in (relation.observed, relation.predicted) if one is not None]
-        values = [select(field.copy()).from_(table(one, "t")) for one in tables]
+        values = [select(value=t[field]).from_(t) for t in (row(table, "t") for table in tables)]
         found = engine.query(inexact_integer(values))["value"][0].as_py()
         if found is not None:
             message = f"{print_column(relation, attribute)} has the integer `{found}`, which no float equals"

@@ -15,11 +15,11 @@ from rulescore.engines.base import Engine
 from rulescore.loading.facts import Loaded
 from rulescore.logic.plan import Group
 from rulescore.setting.choices import Role
-from rulescore.sql.build import Select, drop
 from rulescore.sql.horn import chain_predictions as sql
 from rulescore.sql.horn import halves as half_sql
 from rulescore.sql.horn.chains import Piece
 from rulescore.sql.horn.context import HornContext
+from rulescore.sql.query import Select, drop
 
 _Literals = tuple[int, ...]
 _Span = tuple[int, int, int]

@@ -12,9 +12,9 @@ from rulescore.counting.parameters import integer_columns
 from rulescore.engines.base import Engine
 from rulescore.loading.facts import Loaded
 from rulescore.logic.plan import Group, Judge
-from rulescore.sql.build import Select, drop
 from rulescore.sql.horn import chains as chain_sql
 from rulescore.sql.horn.context import HornContext
+from rulescore.sql.query import Select, drop
 
 MOST_PATHS = 10_000_000
 """How many rows one statement walks: paths, added up by their ends."""

@@ -13,7 +13,7 @@ from rulescore.engines.base import Engine
 from rulescore.loading.facts import Loaded
 from rulescore.scoring.evaluation import CONTRIBUTIONS_SCHEMA
 from rulescore.sql import results as sql
-from rulescore.sql.build import arguments
+from rulescore.sql.names import arguments
 
 
 def brought_contributions(engine: Engine, loaded: Loaded, rules: Sequence[str]) -> pa.Table:

@@ -14,8 +14,8 @@ from rulescore.errors import Diagnostic, InputError
 from rulescore.loading.facts import Loaded
 from rulescore.logic.vocabulary import Predicate
 from rulescore.scoring.pairs import PairCount
-from rulescore.sql.build import drop
 from rulescore.sql.horn import signatures as sql
+from rulescore.sql.query import drop
 
 _MOST_PAIRS = 5_000_000
 

@@ -21,11 +21,11 @@ from rulescore.logic.horn_refutation import Refutations
 from rulescore.logic.normal import NormalRule
 from rulescore.logic.plan import Group, Plan
 from rulescore.logic.planner import plan
-from rulescore.sql.build import Select, drop, every_row, tables_read
 from rulescore.sql.formula import counts as formula_sql
 from rulescore.sql.horn import claims as claim_sql
 from rulescore.sql.horn import conditions as condition_sql
 from rulescore.sql.horn import evidence as evidence_sql
+from rulescore.sql.query import Select, drop, every_row, tables_read
 from rulescore.sql.readable import alone
 
 MANY = 1_000_000_000

@@ -18,12 +18,13 @@ from rulescore.logic.questions import Question, questions, rounds_before, test_p
 from rulescore.logic.schema import Schema
 from rulescore.logic.tolerances import DataTolerance
 from rulescore.setting.choices import Role
-from rulescore.sql.build import Select, drop, name, select, table, union_all
 from rulescore.sql.formula.branches import taken_part_through
 from rulescore.sql.formula.changes import can_be_inside
 from rulescore.sql.formula.counts import counts
 from rulescore.sql.formula.questions import asked_arguments, distinct_rows, in_pieces
 from rulescore.sql.formula.scope import FormulaContext
+from rulescore.sql.names import name
+from rulescore.sql.query import Select, drop, every_row, union_all
 
 _PAIRS = name("pair_contributions")
 
@@ -116,7 +117,7 @@ class Formulas:
                 return None
             self.engine.run(drop(_PAIRS))
             self.engine.load(_PAIRS, rows)
-        return select("*").from_(table(_PAIRS))
+        return every_row(_PAIRS)
 
     def context(self, number: int, *, predictions: bool) -> FormulaContext:
         """What a rule's statements need, with all answers of registered predicates, which the first call asks for."""

@@ -18,7 +18,6 @@ from rulescore.logic.horn_refutation import Refutations, opposed_both_ways
 from rulescore.logic.plan import Bound, Group, Judge, Plan, ShapeTest
 from rulescore.progress import is_heard, tell
 from rulescore.setting.choices import Role
-from rulescore.sql.build import Select, select, union_all
 from rulescore.sql.horn import claims as claim_sql
 from rulescore.sql.horn import conditions as condition_sql
 from rulescore.sql.horn import evidence as evidence_sql
@@ -26,6 +25,7 @@ from rulescore.sql.horn import signatures as signature_sql
 from rulescore.sql.horn import wedges as wedge_sql
 from rulescore.sql.horn.claims import Entry
 from rulescore.sql.horn.context import HornContext
+from rulescore.sql.query import Select, select, union_all
 
 
 @dataclass(frozen=True, slots=True)

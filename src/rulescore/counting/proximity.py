@@ -19,9 +19,9 @@ import pyarrow as pa
 from rulescore.engines.base import Engine
 from rulescore.language.syntax import Operator
 from rulescore.logic.proximity import Proximity
-from rulescore.sql.build import drop
 from rulescore.sql.formula import proximity as sql
 from rulescore.sql.formula.scope import FormulaContext
+from rulescore.sql.query import drop
 
 Array = np.ndarray
 Close = Callable[[Array], Array]

@@ -13,7 +13,7 @@ from rulescore.engines.base import Engine
 from rulescore.errors import Diagnostic, EngineError, InputError
 from rulescore.logic.questions import Question
 from rulescore.setting.model import Function
-from rulescore.sql.build import answers_table
+from rulescore.sql.names import answers_table
 from rulescore.values.keys import value_of
 from rulescore.values.types import ValueType
 

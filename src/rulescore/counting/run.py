@@ -17,8 +17,8 @@ from rulescore.errors import EngineError, suggestion
 from rulescore.loading.facts import Loaded
 from rulescore.progress import tell
 from rulescore.sql import results as sql
-from rulescore.sql.build import Select, drop, select, union_all
 from rulescore.sql.horn.evidence import COUNTS
+from rulescore.sql.query import Select, drop, select, union_all
 from rulescore.values.keys import text_of
 
 CountRows = dict[int, tuple[int, int, int]]

@@ -16,8 +16,8 @@ from rulescore.logic.schema import Relation, Schema
 from rulescore.scoring.violation import CountedBy, Violation
 from rulescore.setting.model import SqlRule
 from rulescore.sql import sql_rules as sql
-from rulescore.sql.build import Select
 from rulescore.sql.horn.listing import OF_ANSWER
+from rulescore.sql.query import Select
 from rulescore.sql.spark_statements import not_allowed
 from rulescore.sql.user_statements import not_one_query
 

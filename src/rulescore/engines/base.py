@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from rulescore.engines.catalogue import Catalogue
 from rulescore.engines.log import logged
-from rulescore.sql.build import Statement
+from rulescore.sql.query import Statement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

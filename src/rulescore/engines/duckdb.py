@@ -16,10 +16,10 @@ from rulescore.engines.spill_folder import SpillFolder
 from rulescore.engines.worker import Worker
 from rulescore.errors import Diagnostic, EngineError, InputError
 from rulescore.setting.options import EngineOptions
-from rulescore.sql.build import Statement
 from rulescore.sql.dialects import DUCKDB, text
 from rulescore.sql.keys import DOUBLE_TEXT
 from rulescore.sql.moments import MICROSECONDS, NANOSECONDS
+from rulescore.sql.query import Statement
 from rulescore.values.moments import FIRST, LAST
 
 _Result = TypeVar("_Result")

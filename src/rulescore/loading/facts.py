@@ -21,10 +21,10 @@ from rulescore.readers.selection import PredictionReader
 from rulescore.scoring.summary import DataSummary, PredictionCounts
 from rulescore.setting.model import FactBatch, FactSource, FactStream, FactTable, Setting
 from rulescore.sql import facts as sql
-from rulescore.sql.build import Select, arguments, create, drop, name
 from rulescore.sql.constant_types import constants_by_type
+from rulescore.sql.names import arguments, name
 from rulescore.sql.predictions import PredictedFacts, PredictedTargets, Predictions
-from rulescore.sql.stored import insert
+from rulescore.sql.query import Select, create, drop, insert
 from rulescore.sql.tables.predictions import answers as target_answers
 from rulescore.values.types import LETTERS, ValueType
 

@@ -15,7 +15,7 @@ from rulescore.logic.schema import Relation, Schema
 from rulescore.logic.types import with_article
 from rulescore.readers.inferred import Guess
 from rulescore.setting.request import declaration
-from rulescore.sql.build import column, named, select, table
+from rulescore.sql.query import row, select
 from rulescore.sql.values import distinct_values, extremes
 from rulescore.values.types import ValueType
 
@@ -33,9 +33,9 @@ def ordered_texts(
 
 
 def _look(engine: Engine, relation: Relation, place: OrderedText) -> Iterator[Diagnostic]:
-    field = named(column("t", relation.columns[place.column].column), "value")
+    field = relation.columns[place.column].column
     tables = [one for one in (relation.observed, relation.predicted) if one is not None]
-    values = [select(field.copy()).from_(table(one, "t")) for one in tables]
+    values = [select(value=t[field]).from_(t) for t in (row(table, "t") for table in tables)]
     (ends,) = engine.query(extremes(values)).to_pylist()
     # Most texts that rules order are words: we fetch all of them only if the first or the last looks like a number or a date.
     if not any(end is not None and _kind(pa.array([end])) in _MEASURES for end in ends.values()):

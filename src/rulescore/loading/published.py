@@ -17,7 +17,8 @@ from rulescore.loading.tables.inference import Inference
 from rulescore.loading.tables.rows import TableLoader
 from rulescore.setting.model import Setting
 from rulescore.sql import published as sql
-from rulescore.sql.build import Create, commit, name
+from rulescore.sql.names import name
+from rulescore.sql.query import Create, commit
 from rulescore.sql.values import SQL_TYPES
 
 _MODELS = name("published_model")

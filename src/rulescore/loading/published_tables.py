@@ -14,8 +14,8 @@ from rulescore.readers.layout import MODEL
 from rulescore.setting.model import ColumnIn, FactSource, FactTable, ModelPredictions, PublishedFacts, Setting
 from rulescore.setting.request import FactFile, Request
 from rulescore.sql import stored as sql
-from rulescore.sql.build import column, equal, select, string
 from rulescore.sql.published import HIDDEN, MADE_HERE, NAMES, OBSERVED, PREDICTED, PredicateTable, argument_columns
+from rulescore.sql.query import alias, select
 from rulescore.sql.stored import StoredFacts
 
 # A column that tables of the published layout have beside their arguments.
@@ -101,7 +101,8 @@ class _Published:
         if not self._made_here:
             return own
         path = (self._layout.schema, NAMES)
-        query = select(column("s", "name"), column("s", "table_name")).where(equal(column("s", "kind"), string("predicate")))
+        s = alias("s")
+        query = select(s.name, s.table_name).where(s.kind == "predicate")
         rows = self._engine.query(StoredFacts(path, (), {}).rows(query)).to_pylist()
         return own | {row["name"]: row["table_name"] for row in rows if row["table_name"] in self._arguments}
 

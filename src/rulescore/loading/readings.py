@@ -16,7 +16,8 @@ from rulescore.loading.stored import InPlace
 from rulescore.progress import tell
 from rulescore.readers.layout import chosen_columns, names_relations
 from rulescore.setting.model import FactBatch, FactStream, FactTable, FirstLine, FirstRow, Guess, OnePredicate, Recognised
-from rulescore.sql.build import Query, arguments
+from rulescore.sql.names import arguments
+from rulescore.sql.query import Query
 from rulescore.sql.stored import different_predicates, first_row
 from rulescore.values.keys import value_of
 

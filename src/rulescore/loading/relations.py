@@ -18,8 +18,8 @@ from rulescore.logic.refutation import identity
 from rulescore.logic.schema import NEGATIVE, Relation, RelationColumn
 from rulescore.readers.table_rows import ARROW_TYPES
 from rulescore.sql import relations as sql
-from rulescore.sql.build import argument, candidate_table, fact_table
 from rulescore.sql.constant_types import OTHER, TYPES, WHOLE, Position, long_integers, position_types
+from rulescore.sql.names import argument, candidate_table, fact_table
 from rulescore.values.keys import equals_double, text_of, value_of
 from rulescore.values.types import NUMBERS, ValueType
 
@@ -183,7 +183,7 @@ class _RelationBuilder:
             self._engine.load(target, pa.table({field: pa.array([], ARROW_TYPES[one]) for field, one in fields}))
         return target
 
-    def _keys(self, source: str, arity: int, extra: Sequence[str]) -> str:
+    def _keys(self, source: str, arity: int, extra: tuple[str, ...]) -> str:
         """A table of the facts of all predicates with the keys of their constants: an engine without cheap statements makes one,
         and a view on it for each predicate."""
         if source not in self._decoded:

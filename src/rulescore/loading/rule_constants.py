@@ -18,8 +18,9 @@ from rulescore.logic.problems import print_argument
 from rulescore.logic.slips import Spellings
 from rulescore.logic.usage import conditions_of
 from rulescore.sql import rule_constants as sql
-from rulescore.sql.build import candidate_table, drop, fact_table
 from rulescore.sql.constant_types import Position
+from rulescore.sql.names import candidate_table, fact_table
+from rulescore.sql.query import drop
 from rulescore.values.keys import MARKER, key_of
 
 _MOST_SHOWN = 3

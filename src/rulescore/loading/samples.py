@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from rulescore.engines.base import Engine
 from rulescore.language.literals import write_value
-from rulescore.sql.build import Select
+from rulescore.sql.query import Select
 from rulescore.values.restored import restored
 from rulescore.values.types import ValueType
 

@@ -15,9 +15,10 @@ from rulescore.readers.layout import model_column
 from rulescore.readers.selection import unranked
 from rulescore.setting.model import ColumnIn, DatabaseTable, FactTable, Guess
 from rulescore.sql import stored as sql
-from rulescore.sql.build import Query, count_rows, named, select
+from rulescore.sql.query import Query, select
 from rulescore.sql.stored import StoredFacts, StoredType
 from rulescore.sql.tables.rows import StoredTable, any_row
+from rulescore.sql.words import count_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ def predicted_in_place(engine: Engine, facts: FactTable, model: int, name: str, 
     )
     kept = rows
     if by_rank or by_query:
-        counting = select(named(count_rows(), "n")).from_(chosen.subquery("k"))
+        counting = select(n=count_rows()).from_(chosen.as_("k"))
         kept = engine.query(counting)["n"][0].as_py()
     floats = _floats(engine, stored)
     return InPlace(len(stored.arguments), rows, kept, chosen, floats, stored.predicate, stored.guess)

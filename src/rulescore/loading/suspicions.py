@@ -15,8 +15,8 @@ from rulescore.logic.problems import print_argument
 from rulescore.logic.schema import may_equal
 from rulescore.logic.types import with_article
 from rulescore.setting.model import Setting, origins_of
-from rulescore.sql.build import candidate_table, fact_table
 from rulescore.sql.constant_types import TYPES, Position, position_types
+from rulescore.sql.names import candidate_table, fact_table
 from rulescore.sql.predictions import PredictedTargets
 from rulescore.values.types import NUMBERS, ValueType
 

@@ -10,31 +10,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import combinations
+from operator import add
 
 from sqlglot import exp
 
 from rulescore.logic.normal import Bound, Fixed, NormalRule, PatternAtom, Slot
 from rulescore.logic.refutation import Declared, Opponent
-from rulescore.sql.build import (
-    Query,
-    Select,
-    all_of,
-    any_of,
-    argument,
-    column,
-    count_rows,
-    different,
-    equal,
-    identifier,
-    integer,
-    named,
-    number,
-    select,
-    stored_table,
-    table,
-    union_all,
-)
-from rulescore.sql.values import call, constant
+from rulescore.sql.names import argument
+from rulescore.sql.query import Create, Query, Row, Select, alias, row, select, stored_row, union_all
+from rulescore.sql.values import constant
+from rulescore.sql.words import NULL, Sql, all_of, any_of, call, count_rows, identifier, sql
 from rulescore.values.keys import value_of
 from rulescore.values.types import Value
 
@@ -152,12 +137,12 @@ def _query(
     atoms = (*rule.pattern.atoms, atom)
     places = [tables[one.predicate] for one in atoms]
     names = _Names(atoms, keys=all(place.keys for place in places))
-    query = select(named(count_rows(), "confirmed" if confirms else "refuted")).from_(stored_table(places[0].path, "t0"))
-    for i, place in enumerate(places[1:], 1):
-        query = query.join(stored_table(place.path, f"t{i}"), join_type="cross")
+    first, *others = (stored_row(place.path, f"t{i}") for i, place in enumerate(places))
+    query = select(count_rows().named("confirmed" if confirms else "refuted")).from_(first)
+    for other in others:
+        query = query.cross_join(other)
     conditions = [*names.joins(), *(names.other_fact(atom, one) for one in alike if names.may_be_one(atom, one))]
-    tags = _all_observed(places) if model is None else exp.Paren(this=_one_predicted(places, model))
-    return query.where(all_of([*conditions, tags]))
+    return query.where(*conditions, _all_observed(places) if model is None else _one_predicted(places, model).paren())
 
 
 class _Names:
@@ -165,27 +150,27 @@ class _Names:
 
     def __init__(self, atoms: Sequence[PatternAtom], *, keys: bool) -> None:
         self._atoms, self._keys = atoms, keys
-        self._columns: dict[Bound, exp.Expr] = {}
+        self._columns: dict[Bound, Sql] = {}
         for i, atom in enumerate(atoms):
             for name, slot in zip(argument_columns(atom.arity), atom.slots, strict=True):
                 if isinstance(slot, Bound):
-                    self._columns.setdefault(slot, column(f"t{i}", name))
+                    self._columns.setdefault(slot, _fact(i)[name])
 
-    def joins(self) -> Iterator[exp.Expr]:
+    def joins(self) -> Iterator[Sql]:
         """Equal columns for one variable, a constant for a constant, and different values for every two variables."""
         for i, atom in enumerate(self._atoms):
             for name, slot in zip(argument_columns(atom.arity), atom.slots, strict=True):
-                place = column(f"t{i}", name)
-                if place != (value := self._value(slot)):
-                    yield equal(place, value)
-        yield from (different(one.copy(), other.copy()) for one, other in combinations(self._columns.values(), 2))
+                place, value = _fact(i)[name], self._value(slot)
+                if place.node != value.node:
+                    yield place == value
+        yield from (one != other for one, other in combinations(self._columns.values(), 2))
 
-    def _value(self, slot: Slot) -> exp.Expr:
+    def _value(self, slot: Slot) -> Sql:
         match slot:
             case Bound():
-                return self._columns[slot].copy()
+                return self._columns[slot]
             case Fixed(key):
-                return exp.Literal.string(key) if self._keys else _stored(value_of(key))
+                return sql(key) if self._keys else _stored(value_of(key))
             case _:
                 raise AssertionError(slot)
 
@@ -194,95 +179,91 @@ class _Names:
         pairs = zip(atom.slots, other.slots, strict=True)
         return not any(one != two and type(one) is type(two) for one, two in pairs)
 
-    def other_fact(self, atom: PatternAtom, other: PatternAtom) -> exp.Expr:
+    def other_fact(self, atom: PatternAtom, other: PatternAtom) -> Sql:
         pairs = [(one, two) for one, two in zip(atom.slots, other.slots, strict=True) if one != two]
-        return exp.Paren(this=any_of(different(self._value(one), self._value(two)) for one, two in pairs))
+        return any_of(*(self._value(one) != self._value(two) for one, two in pairs)).paren()
 
 
-def _stored(value: Value) -> exp.Expr:
+def _stored(value: Value) -> Sql:
     """A constant as a user's column holds it."""
     if not isinstance(value, datetime.datetime):
         return constant(value)
-    return exp.cast(exp.Literal.string(value.isoformat()), "TIMESTAMP" if value.tzinfo is None else "TIMESTAMPTZ", copy=False)
+    return sql(value.isoformat()).cast("TIMESTAMP" if value.tzinfo is None else "TIMESTAMPTZ")
 
 
-def _tagged(number_of_place: int, tags: Sequence[int]) -> exp.Expr:
-    tag = column(f"t{number_of_place}", "tag")
-    return equal(tag, number(tags[0])) if len(tags) == 1 else exp.In(this=tag, expressions=[number(one) for one in tags])
+def _fact(index: int) -> Row:
+    return alias(f"t{index}")
 
 
-def _all_observed(places: Sequence[PredicateTable]) -> exp.Expr:
-    return all_of(_tagged(i, place.observed) for i, place in enumerate(places))
+def _tagged(index: int, tags: Sequence[int]) -> Sql:
+    tag = _fact(index).tag
+    return tag == tags[0] if len(tags) == 1 else tag.is_in(tags)
 
 
-def _one_predicted(places: Sequence[PredicateTable], model: str) -> exp.Expr:
+def _all_observed(places: Sequence[PredicateTable]) -> Sql:
+    return all_of(*(_tagged(i, place.observed) for i, place in enumerate(places)))
+
+
+def _one_predicted(places: Sequence[PredicateTable], model: str) -> Sql:
     """One atom of the tuple is a prediction of the model, all others are observed."""
 
-    def conditions(chosen: int) -> Iterator[exp.Expr]:
+    def conditions(chosen: int) -> Iterator[Sql]:
         for i, place in enumerate(places):
             if i == chosen:
                 yield _tagged(i, place.predicted)
-                yield equal(column(f"t{i}", "model"), exp.Literal.string(model))
+                yield _fact(i).model == model
             else:
                 yield _tagged(i, place.observed)
 
-    return any_of(exp.Paren(this=all_of(conditions(i))) for i in range(len(places)))
+    return any_of(*(all_of(*conditions(i)).paren() for i in range(len(places))))
 
 
-def create_schema(schema: str) -> exp.Create:
+def create_schema(schema: str) -> Create:
     return exp.Create(this=exp.Table(db=identifier(schema)), kind="SCHEMA")
 
 
 def create_predicate(
     path: tuple[str, str], predicate: str, arity: int, observed: str | None, predicted: str | None, models: str
-) -> exp.Create:
+) -> Create:
     """A predicate's table, made from the staged rows of keys: those of the facts, and those of every model."""
-    names = argument_columns(arity)
     parts: list[Query] = []
-    mine = equal(column("r", "predicate"), exp.Literal.string(predicate))
-    fields = [named(column("r", argument(i)), name) for i, name in enumerate(names)]
+    r, m = alias("r"), row(models, "m")
+    query = select(**{name: r[argument(i)] for i, name in enumerate(argument_columns(arity))}).distinct()
+    query = query.where(r.predicate == predicate)
     if observed is not None:
-        query = select(*(one.copy() for one in fields), *_marks(OBSERVED, exp.null())).distinct()
-        parts.append(query.from_(table(observed, "r")).where(mine.copy()))
+        parts.append(query.select(**_marks(OBSERVED, NULL)).from_(row(observed, "r")))
     if predicted is not None:
-        query = select(*(one.copy() for one in fields), *_marks(PREDICTED, column("m", "name"))).distinct()
-        query = query.from_(table(predicted, "r"))
-        query = query.join(table(models, "m"), on=equal(column("m", "id"), column("r", "model")))
-        parts.append(query.where(mine))
+        parts.append(query.select(**_marks(PREDICTED, m.name)).from_(row(predicted, "r")).join(m, m.id == r.model))
     return _create(path, union_all(parts))
 
 
 def create_predictions(
     path: tuple[str, str], rows: str, keys: Sequence[str], target_type: str, staged: str | None, models: str
-) -> exp.Create:
+) -> Create:
     """The predictions of a table's target: its hidden rows, by the fields of its key, and the models' predictions for them."""
     names = id_columns(len(keys))
-    query = select(
-        *(named(column("r", key), name) for key, name in zip(keys, names, strict=True)),
-        named(exp.cast(exp.null(), target_type, copy=False), "prediction"),
-        *_marks(HIDDEN, exp.null()),
-    )
-    parts: list[Query] = [query.from_(table(rows, "r")).where(column("r", "hidden"))]
+    r, m = row(rows, "r"), row(models, "m")
+    ids = {name: r[key] for key, name in zip(keys, names, strict=True)}
+    hidden = select(**ids, prediction=NULL.cast(target_type), **_marks(HIDDEN, NULL))
+    parts: list[Query] = [hidden.from_(r).where(r.hidden)]
     if staged is not None:
-        predicted = select(
-            *(named(column("p", f"k{i}"), name) for i, name in enumerate(names)),
-            named(column("p", "value"), "prediction"),
-            *_marks(PREDICTED, column("m", "name")),
-        ).distinct()
-        same = equal(column("m", "id"), column("p", "model"))
-        parts.append(predicted.from_(table(staged, "p")).join(table(models, "m"), on=same))
+        p = row(staged, "p")
+        ids = {name: p[f"k{i}"] for i, name in enumerate(names)}
+        predicted = select(**ids, prediction=p.value, **_marks(PREDICTED, m.name)).distinct()
+        parts.append(predicted.from_(p).join(m, m.id == p.model))
     return _create(path, union_all(parts))
 
 
-def create_names(path: tuple[str, str], staged: str) -> exp.Create:
-    return _create(path, select(*(column("n", one) for one in ("name", "kind", "table_name"))).from_(table(staged, "n")))
+def create_names(path: tuple[str, str], staged: str) -> Create:
+    n = row(staged, "n")
+    return _create(path, select(n.name, n.kind, n.table_name).from_(n))
 
 
-def _marks(tag: int, model: exp.Expr) -> list[exp.Expr]:
-    return [named(integer(number(tag)), "tag"), named(exp.cast(model, "TEXT", copy=False), "model")]
+def _marks(tag: int, model: Sql) -> dict[str, Sql]:
+    return {"tag": sql(tag).integer(), "model": model.cast("TEXT")}
 
 
-def _create(path: tuple[str, str], query: Query) -> exp.Create:
+def _create(path: tuple[str, str], query: Query) -> Create:
     return exp.Create(this=_named_table(path), kind="TABLE", expression=query.tree())
 
 
@@ -298,21 +279,24 @@ def drop_table(path: tuple[str, str]) -> exp.Drop:
     return exp.Drop(tables=[_named_table(path)], kind="TABLE")
 
 
-def create_index(path: tuple[str, str], columns: Sequence[str]) -> exp.Create:
-    parameters = exp.IndexParameters(columns=[exp.Ordered(this=exp.column(identifier(one))) for one in columns])
-    return exp.Create(this=exp.Index(table=_named_table(path), params=parameters), kind="INDEX")
+def create_index(path: tuple[str, str], columns: Sequence[str]) -> Create:
+    return _index(_named_table(path), columns)
+
+
+def index_staged(staged: str) -> Create:
+    return _index(exp.Table(this=identifier(staged)), ["predicate"])
+
+
+def _index(table: exp.Table, columns: Sequence[str]) -> Create:
+    parameters = exp.IndexParameters(columns=[exp.Ordered(this=exp.column(identifier(column))) for column in columns])
+    return exp.Create(this=exp.Index(table=table, params=parameters), kind="INDEX")
 
 
 def longest_row(path: tuple[str, str], columns: Sequence[str]) -> Select:
     """The bytes of the longest row."""
-    sizes = [call("OCTET_LENGTH", column("s", one)) for one in columns]
-    longest = exp.Max(this=reduce(lambda left, right: exp.Add(this=left, expression=right), sizes))
-    return select(named(exp.Coalesce(this=longest, expressions=[number(0)]), "n")).from_(stored_table(path, "s"))
-
-
-def index_staged(staged: str) -> exp.Create:
-    parameters = exp.IndexParameters(columns=[exp.Ordered(this=exp.column(identifier("predicate")))])
-    return exp.Create(this=exp.Index(table=table(staged), params=parameters), kind="INDEX")
+    s = stored_row(path, "s")
+    size = reduce(add, (call("OCTET_LENGTH", s[column]) for column in columns))
+    return select(n=size.max().or_else(0)).from_(s)
 
 
 def analyze(path: tuple[str, str]) -> exp.Expr:
@@ -321,5 +305,5 @@ def analyze(path: tuple[str, str]) -> exp.Expr:
 
 def row_counts(path: tuple[str, str]) -> Select:
     """Rows of a table by their tags."""
-    rows = select(named(column("s", "tag"), "tag"), named(count_rows(), "n")).from_(stored_table(path, "s"))
-    return rows.group_by(column("s", "tag"))
+    s = stored_row(path, "s")
+    return select(tag=s.tag, n=count_rows()).from_(s).group_by(s.tag)

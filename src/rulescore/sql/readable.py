@@ -9,35 +9,24 @@ import pyarrow as pa
 from sqlglot import exp
 
 from rulescore.logic.schema import Relation
-from rulescore.sql.build import (
-    PREFIX,
-    Query,
-    Select,
-    arguments,
-    column,
-    count_rows,
-    fact_table,
-    identifier,
-    named,
-    number,
-    select,
-    table,
-    union_all,
-)
+from rulescore.sql.names import PREFIX, arguments, fact_table
+from rulescore.sql.query import Query, Select, row, select, union_all
+from rulescore.sql.words import Sql, count_rows, identifier, sql
 
 
 def relation_sizes(arity: int) -> Select:
     """Facts per literal and, nearly, how many different constants each of its positions holds: counting those of 16 million facts
     exactly takes 4.5 s, and so only for an estimate."""
-    spreads = [named(exp.ApproxDistinct(this=column("f", a)), a) for a in arguments(arity)]
-    query = select(column("f", "literal"), named(count_rows(), "n"), *spreads).from_(table(fact_table(arity), "f"))
-    return query.group_by(column("f", "literal"))
+    f = row(fact_table(arity), "f")
+    spreads = {name: exp.ApproxDistinct(this=f[name].node) for name in arguments(arity)}
+    return select(f.literal, n=count_rows(), **spreads).from_(f).group_by(f.literal)
 
 
 def stored_size(relation: Relation) -> Select:
     """The same of a relation with typed columns."""
-    spreads = [named(exp.ApproxDistinct(this=column("r", c.column)), f"a{i}") for i, c in enumerate(relation.columns.values())]
-    return select(named(count_rows(), "n"), *spreads).from_(table(relation.observed, "r"))
+    r = row(relation.observed, "r")
+    spreads = {f"a{i}": exp.ApproxDistinct(this=r[c.column].node) for i, c in enumerate(relation.columns.values())}
+    return select(n=count_rows(), **spreads).from_(r)
 
 
 def alone(statement: Select, parameters: Mapping[str, pa.Table], names: Mapping[int, str]) -> exp.Expr:
@@ -60,8 +49,8 @@ def _rows(rows: pa.Table, names: Mapping[int, str]) -> Query:
     return union_all([select(*(_value(field, value, names) for field, value in row.items())) for row in rows.to_pylist()])
 
 
-def _value(field: str, value: int, names: Mapping[int, str]) -> exp.Expr:
-    literal = number(value)
+def _value(field: str, value: int, names: Mapping[int, str]) -> Sql:
+    literal = sql(value)
     if field[0] == "l" and value in names:
-        literal.add_comments([names[value].replace("*/", "* /")])
-    return named(literal, field)
+        literal.node.add_comments([names[value].replace("*/", "* /")])
+    return literal.named(field)

@@ -10,25 +10,11 @@ from sqlglot.errors import TokenError
 from sqlglot.tokenizer_core import TokenType
 
 from rulescore.logic.schema import Relation
-from rulescore.sql.build import (
-    Select,
-    any_of,
-    big,
-    column,
-    equal,
-    exists,
-    identifier,
-    named,
-    number,
-    one_if,
-    select,
-    table,
-    total,
-    view,
-)
 from rulescore.sql.facts import ANSWER
 from rulescore.sql.moments import written
+from rulescore.sql.query import Create, Row, Select, no_row, row, select, view
 from rulescore.sql.results import CONTRIBUTION
+from rulescore.sql.words import FALSE, NULL, Sql, any_of, identifier, sql, when
 from rulescore.values.types import MOMENTS, ValueType
 
 OBSERVED, PREDICTED = "observed_", "predicted_"
@@ -53,27 +39,27 @@ def words(statement: str) -> set[str]:
     return {(quoted or word).replace('""', '"') for quoted, word in _WORDS.findall(statement)}
 
 
-def create_views(relation: Relation) -> Iterator[exp.Create]:
+def create_views(relation: Relation) -> Iterator[Create]:
     """Views on a relation with its attributes by name. Without predictions the second view is empty: statements stay the same."""
-    fields = [named(_native(column("r", stored.column), stored.type), name) for name, stored in relation.columns.items()]
-    yield view(f"{OBSERVED}{relation.name}", select(*fields).from_(table(relation.observed, "r")))
-    others = [field.copy() for field in fields]
+    r = row(relation.observed, "r")
+    fields = [_native(r[stored.column], stored.type).named(name) for name, stored in relation.columns.items()]
+    yield view(f"{OBSERVED}{relation.name}", select(*fields).from_(r))
     if relation.predicted is not None:
-        predicted = select(column("r", "prediction"), *others).from_(table(relation.predicted, "r"))
+        predicted = select(r.prediction, *fields).from_(row(relation.predicted, "r"))
     else:
-        nothing = named(exp.cast(exp.null(), "INT", copy=False), "prediction")
-        predicted = select(nothing, *others).from_(table(relation.observed, "r")).where(exp.false())
+        predicted = select(NULL.integer().named("prediction"), *fields).from_(r).where(FALSE)
     yield view(f"{PREDICTED}{relation.name}", predicted)
 
 
-def _native(value: exp.Expr, kind: ValueType | None) -> exp.Expr:
+def _native(value: Sql, kind: ValueType | None) -> Sql:
     """Date-times as the timestamps of the database, without a zone: instants as clocks of UTC show them."""
-    return exp.cast(written(value, zoned=False), "TIMESTAMP", copy=False) if kind in MOMENTS else value
+    return written(value, zoned=False).cast("TIMESTAMP") if kind in MOMENTS else value
 
 
-def _rows(statement: str, alias: str = "s") -> exp.Subquery:
+def _rows(statement: str, alias: str = "s") -> Row:
     """The statement word for word."""
-    return exp.Subquery(this=exp.Var(this=f"\n{unended(statement)}\n"), alias=exp.TableAlias(this=identifier(alias)))
+    name = exp.TableAlias(this=identifier(alias))
+    return Row(alias, exp.Subquery(this=exp.Var(this=f"\n{unended(statement)}\n"), alias=name))
 
 
 def has_user_sql(statement: exp.Expr) -> bool:
@@ -100,53 +86,36 @@ def sample(statement: str) -> Select:
 
 def counts(statement: str, rule: int, *, predictions: bool) -> Select:
     """The counts of confirmed, refuted and evaluable rows: one row over the data, or one per prediction."""
-    flags = {c: one_if(exp.cast(column("s", c), "BOOLEAN", copy=False)) for c in ("confirmed", "refuted")}
-    rows = select(column("s", "prediction"), *(named(flag, c) for c, flag in flags.items())).from_(_rows(statement))
-    rows = rows.where(_of(predictions))
-    either = one_if(any_of([equal(column("j", c), number(1)) for c in flags]))
-    sums = {**{c: column("j", c) for c in flags}, "evaluable": either}
-    query = select(
-        named(exp.cast(number(rule), "INT", copy=False), "rule"),
-        *([named(exp.cast(column("j", "prediction"), "INT", copy=False), "prediction")] if predictions else []),
-        *(named(big(exp.Coalesce(this=total(value), expressions=[number(0)])), c) for c, value in sums.items()),
-    ).from_(rows.subquery("j"))
+    s = _rows(statement)
+    flags = {name: when(s[name].cast("BOOLEAN"), 1, 0) for name in ("confirmed", "refuted")}
+    j = select(s.prediction, **flags).from_(s).where(_of(s.prediction, predictions)).as_("j")
+    either = when(any_of(j.confirmed == 1, j.refuted == 1), 1, 0)
+    sums = {"confirmed": j.confirmed, "refuted": j.refuted, "evaluable": either}
+    query = select(rule=sql(rule).integer()).from_(j)
     if predictions:
-        query = query.group_by(column("j", "prediction"))
-        query = query.having(exp.GT(this=total(either.copy()), expression=number(0)))
-    return query
+        query = query.select(prediction=j.prediction.integer()).group_by(j.prediction).having(either.sum() > 0)
+    return query.select(**{name: value.sum().or_else(0).big() for name, value in sums.items()})
 
 
 def listed(statement: str, answer: str, *, predictions: bool) -> Select:
     """The rows that are `refuted`, or `confirmed`, with all their columns: over the data, or of predictions."""
-    holds = exp.cast(column("g", answer), "BOOLEAN", copy=False)
-    null = exp.Is(this=column("g", "prediction"), expression=exp.null())
-    return (
-        select(exp.Column(this=exp.Star(), table=identifier("g")))
-        .from_(_rows(statement, "g"))
-        .where(exp.Not(this=null) if predictions else null, holds)
-    )
+    g = _rows(statement, "g")
+    query = select(exp.Column(this=exp.Star(), table=identifier("g"))).from_(g)
+    return query.where(_of(g.prediction, predictions), g[answer].cast("BOOLEAN"))
 
 
 def values(statement: str, name: str) -> Select:
     """One row if a column of the statement has a value anywhere."""
-    known = exp.Not(this=exp.Is(this=column("s", name), expression=exp.null()))
-    return select(column("s", name)).from_(_rows(statement)).where(known).limit(1)
+    s = _rows(statement)
+    return select(s[name]).from_(s).where(s[name].is_known()).limit(1)
 
 
 def unknown_predictions(first: int) -> Select:
     """For each rule from number `first` on, a prediction that its contributions have and no model makes, if there is one."""
-    nobody = exp.Not(this=exists(select(number(1)).from_(table(ANSWER, "a")).where(_same_prediction())))
-    later = exp.GTE(this=column("c", "rule"), expression=number(first))
-    query = select(column("c", "rule"), named(exp.Min(this=column("c", "prediction")), "prediction")).from_(
-        table(CONTRIBUTION, "c")
-    )
-    return query.where(later, nobody).group_by(column("c", "rule"))
+    a, c = row(ANSWER, "a"), row(CONTRIBUTION, "c")
+    nobody = no_row(a, a.prediction == c.prediction)
+    return select(c.rule, prediction=c.prediction.min()).from_(c).where(c.rule >= first, nobody).group_by(c.rule)
 
 
-def _same_prediction() -> exp.Expr:
-    return equal(column("a", "prediction"), column("c", "prediction"))
-
-
-def _of(predictions: bool) -> exp.Expr:
-    null = exp.Is(this=column("s", "prediction"), expression=exp.null())
-    return exp.Not(this=null) if predictions else null
+def _of(prediction: Sql, predictions: bool) -> Sql:
+    return prediction.is_known() if predictions else prediction.is_null()

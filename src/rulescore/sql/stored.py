@@ -7,34 +7,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import reduce
 
 import sqlglot
 from sqlglot import exp
 
 from rulescore.setting.model import ColumnIn, Guess
-from rulescore.sql.build import (
-    Query,
-    Select,
-    all_of,
-    any_of,
-    argument,
-    column,
-    count_rows,
-    equal,
-    integer,
-    named,
-    negation,
-    number,
-    one_if,
-    select,
-    stored_table,
-    table,
-    total,
-)
 from rulescore.sql.keys import decimal_key, key, text
 from rulescore.sql.moments import stamped
+from rulescore.sql.names import argument
 from rulescore.sql.published import DIALECT
+from rulescore.sql.query import Query, Row, Select, select, stored_row
+from rulescore.sql.words import FALSE, NULL, Sql, all_of, any_of, concatenated, count_rows, ordered, row_number, sql, when
 from rulescore.values.types import ValueType
 
 # Tables, partitioned tables, views, materialised views and foreign tables; no session's temporary tables.
@@ -119,7 +102,7 @@ def columns_of(schema: str, name: str | None = None) -> exp.Expr:
     assert isinstance(query, exp.Select)
     wanted = {"n.nspname": schema} if name is None else {"n.nspname": schema, "c.relname": name}
     for field, value in wanted.items():
-        query.where(equal(exp.column(*reversed(field.split("."))), exp.Literal.string(value)), copy=False)
+        query.where((Sql(exp.column(*reversed(field.split(".")))) == value).node, copy=False)
     return query
 
 
@@ -141,155 +124,118 @@ class StoredFacts:
     floats: tuple[int, ...] = ()
     guess: Guess | None = None
 
-    def rows(self, query: Select) -> Select:
-        return kept(query.from_(stored_table(self.path, "s")), self.only)
+    def row(self) -> Row:
+        return stored_row(self.path, "s")
 
-    def key(self, name: str) -> exp.Expr:
-        return _key(column("s", name), self.types[name], keys=self.keys)
+    def rows(self, query: Select) -> Select:
+        return kept(query, self.path, self.only)
+
+    def key(self, name: str) -> Sql:
+        return _key(self.row()[name], self.types[name], keys=self.keys)
 
 
 def fault_counts(facts: StoredFacts) -> Select:
     """How many `rows` there are. Of the arguments and the relation: how many values are missing (`m_`), and of arguments how many
     are not constants (`w_`). Of rank, score and query: how many are known, and of rank and score how many are wrong (`w_`)."""
-    query = select(named(count_rows(), "rows"))
+    s = facts.row()
+    counts: dict[str, Sql] = {}
     for i, name in enumerate(facts.arguments):
-        value = column("s", name)
-        query = query.select(_count(_missing(value), f"m_{i}"), _count(_wrong(value, facts.types[name]), f"w_{i}"))
+        counts |= {f"m_{i}": s[name].is_null(), f"w_{i}": _wrong(s[name], facts.types[name])}
     if facts.relation is not None:
-        value = column("s", facts.relation)
-        empty = equal(text(value.copy()), exp.Literal.string(""))
-        query = query.select(_count(any_of([_missing(value), empty]), "m_relation"))
+        relation = s[facts.relation]
+        counts["m_relation"] = any_of(relation.is_null(), text(relation) == "")
     if facts.score is not None:
-        value = column("s", facts.score)
-        not_finite = _not_finite(exp.cast(value.copy(), "DOUBLE", copy=False))
-        query = query.select(_count(_known(value), "score"), _count(not_finite, "w_score"))
+        score = s[facts.score]
+        counts |= {"score": ~score.is_null(), "w_score": _not_finite(score.cast("DOUBLE"))}
     if facts.rank is not None:
-        value = column("s", facts.rank)
-        query = query.select(_count(_known(value), "rank"), _count(exp.LT(this=value.copy(), expression=number(1)), "w_rank"))
+        rank = s[facts.rank]
+        counts |= {"rank": ~rank.is_null(), "w_rank": rank < 1}
     if facts.query:
-        query = query.select(_count(all_of(_known(column("s", one)) for one in facts.query), "query"))
-    return facts.rows(query)
+        counts["query"] = all_of(*(~s[name].is_null() for name in facts.query))
+    sums = {name: when(condition, 1, 0).sum().or_else(0).big() for name, condition in counts.items()}
+    return facts.rows(select(rows=count_rows(), **sums))
 
 
 def observed_rows(facts: StoredFacts) -> Select:
     """`predicate`, `a0`, … of every row, as keys."""
-    return facts.rows(select(*_fact(facts)))
+    return facts.rows(select(**_fact(facts)))
 
 
 def predicted_rows(facts: StoredFacts, model: int, *, best_rank: int | None, best_of_query: int | None) -> Select:
     """The predictions of a model: all, those up to `best_rank`, or the `best_of_query` best of each query. In a query they are
     ordered by score and, if scores are equal, by their keys; the place in this order becomes the rank."""
-    score = exp.null() if facts.score is None else column("s", facts.score)
-    rank = exp.null() if facts.rank is None else column("s", facts.rank)
-    query = select(
-        *_fact(facts),
-        named(integer(number(model)), "model"),
-        named(exp.cast(score, "DOUBLE", copy=False), "score"),
-        named(exp.cast(rank, "BIGINT", copy=False), "rank"),
-        named(_query(facts), "query"),
-    )
+    s = facts.row()
+    score = NULL if facts.score is None else s[facts.score]
+    rank = NULL if facts.rank is None else s[facts.rank]
+    given = {"model": sql(model).integer(), "score": score.cast("DOUBLE"), "rank": rank.big(), "query": _query(facts)}
+    query = select(**_fact(facts), **given)
     if best_rank is not None:
-        return facts.rows(query).where(exp.LTE(this=column("s", str(facts.rank)), expression=number(best_rank)))
+        return facts.rows(query).where(rank <= best_rank)
     if best_of_query is None:
         return facts.rows(query)
-    parts = [column("s", one) for one in facts.query]
-    order = [exp.Ordered(this=column("s", str(facts.score)), desc=True), *(exp.Ordered(this=facts.key(a)) for a in facts.arguments)]
-    place = exp.Window(this=exp.RowNumber(), partition_by=parts, order=exp.Order(expressions=order))
-    placed = facts.rows(query.select(named(place, "place"))).subquery("b")
-    fields = [column("b", one) for one in ("predicate", *(argument(i) for i in range(len(facts.arguments))), "model", "score")]
-    placed_at = named(exp.cast(column("b", "place"), "BIGINT", copy=False), "rank")
-    best = exp.LTE(this=column("b", "place"), expression=number(best_of_query))
-    return select(*fields, placed_at, column("b", "query")).from_(placed).where(best)
+    order = [ordered(score, descending=True), *map(facts.key, facts.arguments)]
+    place = row_number(*order, per=s[facts.query])
+    b = facts.rows(query.select(place=place)).as_("b")
+    fields = ("predicate", *(argument(i) for i in range(len(facts.arguments))), "model", "score")
+    return select(*b[fields], b.place.big().named("rank"), b.query).from_(b).where(b.place <= best_of_query)
 
 
-def _query(facts: StoredFacts) -> exp.Expr:
+def _query(facts: StoredFacts) -> Sql:
     """The query that a prediction answers, as one text: null unless all its columns are known."""
-    parts = [text(column("s", one)) for one in facts.query]
-    if not parts:
-        return exp.cast(exp.null(), "TEXT", copy=False)
-    return reduce(lambda left, right: exp.DPipe(this=exp.DPipe(this=left, expression=_blank()), expression=right), parts)
-
-
-def _blank() -> exp.Expr:
-    return exp.Literal.string(" ")
+    s = facts.row()
+    if not facts.query:
+        return NULL.cast("TEXT")
+    first, *others = (text(s[name]) for name in facts.query)
+    return concatenated(first, *(part for other in others for part in (sql(" "), other)))
 
 
 def different_values(path: tuple[str, ...], *names: str) -> Select:
     """The different values of some columns, as text."""
-    query = select(*(named(text(column("s", name)), name) for name in names)).distinct()
-    return StoredFacts(path, (), {}).rows(query)
+    s = stored_row(path, "s")
+    return select(**{name: text(s[name]) for name in names}).distinct().from_(s)
 
 
 def different_predicates(facts: Query) -> Select:
     """The different predicates of the rows of a query."""
-    return select(column("k", "predicate")).distinct().from_(facts.subquery("k"))
+    k = facts.as_("k")
+    return select(k.predicate).distinct().from_(k)
 
 
 def first_row(facts: Query) -> Select:
     """One row of a query."""
-    return select("*").from_(facts.subquery("k")).limit(1)
+    return select("*").from_(facts.as_("k")).limit(1)
 
 
-def kept(query: Select, only: Sequence[ColumnIn]) -> Select:
-    """The rows of a query that fulfil conditions."""
-    return query.where(all_of(map(_is_one_of, only))) if only else query
+def kept(query: Select, path: Sequence[str], only: Sequence[ColumnIn]) -> Select:
+    """A query on the rows of a stored table, `s`, that fulfil conditions."""
+    s = stored_row(path, "s")
+    return query.from_(s).where(*(text(s[column.column]).is_in(column.values) for column in only))
 
 
-def _is_one_of(only: ColumnIn) -> exp.Expr:
-    return exp.In(this=text(column("s", only.column)), expressions=[exp.Literal.string(value) for value in only.values])
+def _fact(facts: StoredFacts) -> dict[str, Sql]:
+    predicate = sql(str(facts.predicate)) if facts.relation is None else facts.row()[facts.relation]
+    return {"predicate": text(predicate), **{argument(i): facts.key(name) for i, name in enumerate(facts.arguments)}}
 
 
-def insert(target: str, query: Query) -> exp.Insert:
-    return exp.Insert(this=table(target), expression=query.tree())
-
-
-def _fact(facts: StoredFacts) -> list[exp.Expr]:
-    predicate = exp.Literal.string(str(facts.predicate)) if facts.relation is None else column("s", facts.relation)
-    return [
-        named(text(predicate), "predicate"),
-        *(named(facts.key(name), argument(i)) for i, name in enumerate(facts.arguments)),
-    ]
-
-
-def _count(condition: exp.Expr, alias: str) -> exp.Expr:
-    known = exp.Coalesce(this=total(one_if(condition)), expressions=[number(0)])
-    return named(exp.cast(known, "BIGINT", copy=False), alias)
-
-
-def _missing(value: exp.Expr) -> exp.Expr:
-    return exp.Is(this=value, expression=exp.null())
-
-
-def _known(value: exp.Expr) -> exp.Expr:
-    return negation(_missing(value))
-
-
-def _not_finite(value: exp.Expr) -> exp.Expr:
+def _not_finite(value: Sql) -> Sql:
     """Whether a number is NaN or infinite. We test its text, which floats and decimals write alike."""
-    words = [exp.Literal.string(word) for word in ("NaN", "Infinity", "-Infinity")]
-    return exp.In(this=text(value), expressions=words)
+    return text(value).is_in(("NaN", "Infinity", "-Infinity"))
 
 
-def _wrong(value: exp.Expr, kind: StoredType) -> exp.Expr:
+def _wrong(value: Sql, kind: StoredType) -> Sql:
     """Whether a value is not a constant: NaN, infinite, or a date or a date-time outside the years 1 to 9999."""
     match kind:
         case StoredType.FLOAT | StoredType.DECIMAL:
             return _not_finite(value)
         case StoredType.DATE:
-            return _no_day(value)
+            return ~value.cast("DATE").between(sql("0001-01-01").cast("DATE"), sql("9999-12-31").cast("DATE"))
         case StoredType.TIMESTAMP | StoredType.INSTANT:
-            return all_of([_known(value), _missing(stamped(value.copy(), zoned=kind is StoredType.INSTANT))])
+            return all_of(~value.is_null(), stamped(value, zoned=kind is StoredType.INSTANT).is_null())
         case StoredType.TEXT | StoredType.INTEGER | StoredType.BOOLEAN:
-            return exp.false()
+            return FALSE
 
 
-def _no_day(value: exp.Expr) -> exp.Expr:
-    first, last = (exp.cast(exp.Literal.string(day), "DATE", copy=False) for day in ("0001-01-01", "9999-12-31"))
-    day = exp.cast(value.copy(), "DATE", copy=False)
-    return negation(exp.Between(this=day, low=first, high=last))
-
-
-def _key(value: exp.Expr, kind: StoredType, *, keys: bool) -> exp.Expr:
+def _key(value: Sql, kind: StoredType, *, keys: bool) -> Sql:
     match kind:
         case StoredType.TEXT if keys:
             return text(value)

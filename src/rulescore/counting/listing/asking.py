@@ -15,8 +15,8 @@ import pyarrow as pa
 
 from rulescore.engines.base import Engine
 from rulescore.scoring.violation import CountedBy, Fact, Violation
-from rulescore.sql.build import Select
 from rulescore.sql.horn.listing import MODEL, RANK, SCORE, chosen, counted, restricted
+from rulescore.sql.query import Select
 from rulescore.values.types import Value
 
 _PIECE = 10_000

@@ -42,11 +42,12 @@ from rulescore.logic.schema import NEGATIVE
 from rulescore.logic.tolerances import is_in_percent
 from rulescore.scoring.violation import Aggregated, ComparedValues, CountedBy, Fact, Refuter, Violation
 from rulescore.setting.choices import Role
-from rulescore.sql.build import Select, drop, name
 from rulescore.sql.formula import listing as sql
 from rulescore.sql.formula.counts import fields_of, variable
 from rulescore.sql.formula.scope import FormulaContext
 from rulescore.sql.horn.listing import MODEL
+from rulescore.sql.names import name
+from rulescore.sql.query import Select, drop
 from rulescore.values.restored import restored
 from rulescore.values.types import Value
 

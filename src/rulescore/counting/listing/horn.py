@@ -18,12 +18,12 @@ from rulescore.logic.plan import ConditionShape, Group, Judge, Parameter, ShapeS
 from rulescore.logic.planner import plan, variable_numbers
 from rulescore.scoring.violation import CountedBy, Fact, Refuter, Violation
 from rulescore.setting.choices import Role
-from rulescore.sql.build import Select, drop
 from rulescore.sql.horn import claims as claim_sql
 from rulescore.sql.horn import conditions as condition_sql
 from rulescore.sql.horn import evidence as evidence_sql
 from rulescore.sql.horn import listing as sql
 from rulescore.sql.horn.claims import Entry
+from rulescore.sql.query import Select, drop
 from rulescore.values.keys import value_of
 from rulescore.values.types import Value
 

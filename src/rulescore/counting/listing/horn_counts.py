@@ -11,10 +11,10 @@ from rulescore.counting.listing.horn import groundings, texts_of
 from rulescore.logic.plan import Bound, ConditionRow, ConditionShape, Group, Judge, LiteralName, ShapeAtom
 from rulescore.logic.refutation import identity
 from rulescore.scoring.violation import CountedBy
-from rulescore.sql.build import Select, create, drop
 from rulescore.sql.horn import violation_counts as sql
 from rulescore.sql.horn.conditions import asked_keys
 from rulescore.sql.horn.listing import MODEL, restricted, row_columns
+from rulescore.sql.query import Select, create, drop
 
 
 def countable(counter: Counter, by: CountedBy) -> frozenset[int]:

@@ -16,9 +16,10 @@ from rulescore.loading.tables.loaded import LoadedTable
 from rulescore.logic.plan import LiteralName
 from rulescore.logic.refutation import identity
 from rulescore.scoring.violation import Fact, PredictedKey, other_writings
-from rulescore.sql.build import arguments, drop
 from rulescore.sql.facts import constants_by_key
 from rulescore.sql.horn.listing import WANTED, wanted_predictions
+from rulescore.sql.names import arguments
+from rulescore.sql.query import drop
 from rulescore.values.keys import key_of, value_of
 from rulescore.values.types import Value
 

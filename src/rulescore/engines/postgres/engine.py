@@ -23,11 +23,12 @@ from rulescore.engines.postgres.catalogue import PostgresCatalogue
 from rulescore.engines.worker import Worker, took_too_long
 from rulescore.errors import Diagnostic, EngineError, InputError, UncertainError
 from rulescore.setting.options import EngineOptions
-from rulescore.sql.build import Statement, table, tree
 from rulescore.sql.dialects import POSTGRES, POSTGRES_BEFORE_17, text
 from rulescore.sql.dialects.postgres.letters import COLLATION
 from rulescore.sql.dialects.postgres.overflow import computes_doubles
+from rulescore.sql.query import Statement, tree
 from rulescore.sql.sql_rules import has_user_sql
+from rulescore.sql.words import identifier
 
 _Result = TypeVar("_Result")
 
@@ -413,7 +414,7 @@ def _words(error: BaseException) -> str:
 
 
 def _quoted(name: str) -> str:
-    return table(name).sql(dialect="postgres")
+    return identifier(name).sql(dialect="postgres")
 
 
 def _made_table(statement: exp.Expr) -> str | None:

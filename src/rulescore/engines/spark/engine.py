@@ -23,10 +23,11 @@ from rulescore.engines.spark.session import SparkConnection, is_remote, open_ses
 from rulescore.engines.worker import Worker
 from rulescore.errors import Diagnostic, EngineError, InputError
 from rulescore.setting.options import EngineOptions
-from rulescore.sql.build import PREFIX, Statement, tree
-from rulescore.sql.build import name as reserved
 from rulescore.sql.dialects import SPARK, text
 from rulescore.sql.dialects.spark.numbering import PLACE, Numbering, numbered, numbering, task, unordered
+from rulescore.sql.names import PREFIX
+from rulescore.sql.names import name as reserved
+from rulescore.sql.query import Statement, tree
 
 _Result = TypeVar("_Result")
 

@@ -16,7 +16,7 @@ from rulescore.logic.tables import named_type
 from rulescore.readers.constant_columns import is_text
 from rulescore.readers.table_rows import ARROW_TYPES, fitted, value_type
 from rulescore.setting.model import KeyedTable, RowStream
-from rulescore.sql.build import Select
+from rulescore.sql.query import Select
 from rulescore.sql.tables import rows as sql
 from rulescore.values.types import ValueType
 

@@ -13,7 +13,7 @@ from rulescore.loading.tables.inference import Inference
 from rulescore.loading.tables.predictions import Staged, stage_predictions
 from rulescore.loading.tables.rows import TableLoader, TableRows
 from rulescore.setting.model import Setting
-from rulescore.sql.build import Select, drop
+from rulescore.sql.query import Select, drop
 from rulescore.sql.tables import rows as sql
 from rulescore.values.types import ValueType
 

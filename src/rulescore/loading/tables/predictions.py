@@ -16,8 +16,7 @@ from rulescore.loading.tables.ids import Columns, prediction_columns
 from rulescore.loading.tables.rows import TableRows
 from rulescore.readers.table_rows import ARROW_TYPES
 from rulescore.setting.model import EVERY_ANSWER, ModelPredictions, RowStream, Setting, TablePredictions
-from rulescore.sql.build import Query, create, union_all
-from rulescore.sql.stored import insert
+from rulescore.sql.query import Query, create, insert, union_all
 from rulescore.sql.tables import predictions as sql
 from rulescore.sql.tables.rows import Attributes
 from rulescore.sql.values import inexact_integer

@@ -19,7 +19,8 @@ from rulescore.logic.tables import Need, TableShape, needs, table_shapes
 from rulescore.readers.inferred import MisfitError
 from rulescore.readers.table_rows import ARROW_TYPES
 from rulescore.setting.model import DatabaseTable, HiddenColumn, HiddenIds, KeyedTable, RowStream, Setting
-from rulescore.sql.build import create, drop, name
+from rulescore.sql.names import name
+from rulescore.sql.query import create, drop
 from rulescore.sql.tables import rows as sql
 from rulescore.values.types import ValueType
 

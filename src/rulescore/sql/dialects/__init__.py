@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from rulescore.sql import build
-from rulescore.sql.build import Statement, tree
+from rulescore.sql import query
 from rulescore.sql.dialects.duckdb import is_ordered_list, sort_made_lists
 from rulescore.sql.dialects.postgres import concerns
 from rulescore.sql.dialects.postgres.casts import fit_casts
@@ -24,6 +23,7 @@ from rulescore.sql.dialects.spark.lookups import look_up_answers
 from rulescore.sql.dialects.spark.steps import tell_steps_apart
 from rulescore.sql.dialects.spark.sums import widen_sums
 from rulescore.sql.dialects.spark.words import spell as spell_for_spark
+from rulescore.sql.query import Statement, tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,4 +75,4 @@ def to_dialect(statement: Statement, dialect: Dialect, *, with_overflow_checks: 
 
 def text(statement: Statement, dialect: Dialect, *, pretty: bool = False, with_overflow_checks: bool = False) -> str:
     """The text of a statement in an engine's dialect."""
-    return build.text(to_dialect(statement, dialect, with_overflow_checks=with_overflow_checks), dialect.name, pretty=pretty)
+    return query.text(to_dialect(statement, dialect, with_overflow_checks=with_overflow_checks), dialect.name, pretty=pretty)

@@ -9,16 +9,14 @@ from functools import cache
 
 from sqlglot import exp
 
-from rulescore.sql.build import equal
-from rulescore.sql.values import call
+from rulescore.sql.words import Sql, call, when
 
 
-def translated(node: exp.Lower | exp.Upper, value: exp.Expr, ascii_letters: exp.Expr) -> exp.Expr:
+def translated(node: exp.Lower | exp.Upper, value: Sql, ascii_letters: Sql) -> Sql:
     """A text in small or capital letters. `ascii_letters`: the result for a text of ASCII letters alone, which is far quicker."""
     pairs = small_letters() if isinstance(node, exp.Lower) else capitals()
-    plain = equal(call("OCTET_LENGTH", value.copy()), call("CHAR_LENGTH", value.copy()))
-    found = call("TRANSLATE", value, *(exp.Literal.string("".join(letters)) for letters in zip(*pairs, strict=True)))
-    return exp.Case(ifs=[exp.If(this=plain, true=ascii_letters)], default=found)
+    is_plain = call("OCTET_LENGTH", value) == call("CHAR_LENGTH", value)
+    return when(is_plain, ascii_letters, call("TRANSLATE", value, *map("".join, zip(*pairs, strict=True))))
 
 
 @cache

@@ -6,15 +6,19 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
+from rulescore.sql.words import Sql
+
 Pass = Callable[[exp.Expr], exp.Expr]
 
 
-def rewritten(statement: exp.Expr, rule: Callable[[exp.Expr], exp.Expr | None], *kinds: type[exp.Expr]) -> exp.Expr:
+def rewritten(statement: exp.Expr, rule: Callable[[exp.Expr], Sql | exp.Expr | None], *kinds: type[exp.Expr]) -> exp.Expr:
     """The statement with each node of some kinds replaced by the rule's result, innermost first; None leaves a node as it is."""
     for node in innermost_first(statement, *kinds):
         found = rule(node)
         if found is None:
             continue
+        if isinstance(found, Sql):  # in which a node may stand at several places
+            found = found.node.copy()
         if node is statement:
             return found
         node.replace(found)

@@ -7,13 +7,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from sqlglot import exp
-
 from rulescore.logic.formula import All, AnyOf, Disjunct, Exists, Judgement, Leaf, Opposite, ResolvedAtom
 from rulescore.logic.resolved_trees import atoms_of
 from rulescore.setting.choices import Role
-from rulescore.sql.build import all_of, any_of, exists, number
 from rulescore.sql.formula.scope import FormulaContext, Joins, RowSource, Scope
+from rulescore.sql.query import exists
+from rulescore.sql.words import Sql, all_of, any_of
 
 # Planners take time that grows out of proportion with queries nested in one statement: hours for several hundred.
 MOST_NESTED = 12
@@ -119,16 +118,16 @@ def _refuting(context: FormulaContext, judgement: Judgement, around: Callable[[]
             return
 
 
-def refutes(scope: Scope, judgement: Judgement) -> list[exp.Expr]:
+def refutes(scope: Scope, judgement: Judgement) -> list[Sql]:
     """Ways in which the prediction is one of the facts that make a judgement hold of the grounding at hand."""
     match judgement:
         case Leaf() | Exists():
-            return [exists(joins.query(number(1))) for joins in _refuting(scope.context, judgement, lambda: Joins(scope))]
+            return [exists(joins.query(1)) for joins in _refuting(scope.context, judgement, lambda: Joins(scope))]
         case AnyOf(parts):
             return [way for part in parts for way in refutes(scope, part)]
         case All(parts):
             ways = [way for part in parts for way in refutes(scope, part)]
-            return [exp.Paren(this=all_of([any_of(ways), *map(scope.judgement, parts)]))] if ways else []
+            return [all_of(any_of(*ways), *map(scope.judgement, parts)).paren()] if ways else []
         case Opposite():
             return []
 
@@ -175,7 +174,7 @@ def _beside_measure(joins: Joins, inner: Disjunct, atom: ResolvedAtom) -> Joins:
     joins.read_observed(inner)
     joins.read(atom, RowSource.PREDICTED)
     before = replace(joins.scope, prediction=None)
-    ways = [all_of([scope.judgement(test) for test in context.tests(inner)]) for scope in (joins.scope, before)]
-    joins.condition(exp.Paren(this=any_of([exp.Paren(this=way) for way in ways])))
+    ways = [all_of(*map(scope.judgement, context.tests(inner))) for scope in (joins.scope, before)]
+    joins.condition(any_of(*(way.paren() for way in ways)).paren())
     joins.forget(context.rule.variables)
     return joins

@@ -17,24 +17,14 @@ from rulescore.language.syntax import Expression, Variable
 from rulescore.logic.disjuncts import bound_variables
 from rulescore.logic.formula import AggregateValue, All, AnyOf, Disjunct, Exists, Judgement, Leaf, Opposite, ResolvedAtom
 from rulescore.logic.resolved_trees import Resolved, atoms_of, computed_in, nodes_of, parts_of, variables_of
-from rulescore.sql.build import (
-    Select,
-    all_of,
-    any_of,
-    column,
-    different,
-    equal,
-    exists,
-    named,
-    number,
-    one_if,
-    select,
-    table,
-    union_all,
-)
 from rulescore.sql.formula.branches import in_measures, taken_part_through
 from rulescore.sql.formula.joined import with_aggregate
 from rulescore.sql.formula.scope import FormulaContext, Joins, RowSource, Scope
+from rulescore.sql.query import Row, Select, alias, exists, row, select, union_all
+from rulescore.sql.words import Sql, all_of, any_of, sql, when
+
+# A row of the table that `Measured` describes.
+k = alias("k")
 
 
 def can_be_inside(context: FormulaContext, names: Sequence[str]) -> bool:
@@ -56,26 +46,26 @@ class Measured:
     names: tuple[str, ...]
     computed: tuple[Expression, ...]
 
-    def keys(self, alias: str) -> dict[str, exp.Expr]:
-        return {name: column(alias, f"o{i}") for i, name in enumerate(self.outer)}
+    def keys(self, binding: Row) -> dict[str, Sql]:
+        return {name: binding[f"o{i}"] for i, name in enumerate(self.outer)}
 
-    def key_of(self, scope: Scope) -> list[exp.Expr]:
+    def key_of(self, scope: Scope) -> list[Sql]:
         """The fields that identify the row of a grounding."""
         assert scope.prediction is not None
-        outer = [named(scope.projected(name), f"o{i}") for i, name in enumerate(self.outer)]
-        return [named(scope.prediction.copy(), "prediction"), *outer]
+        outer = [scope.projected(name).named(f"o{i}") for i, name in enumerate(self.outer)]
+        return [scope.prediction.named("prediction"), *outer]
 
-    def is_row_of(self, scope: Scope) -> exp.Expr:
+    def is_row_of(self, scope: Scope) -> Sql:
         """Whether a row `k` is that of a grounding."""
         assert scope.prediction is not None
-        same = [scope.is_value_of(name, one) for name, one in self.keys("k").items()]
-        return all_of([equal(column("k", "prediction"), scope.prediction.copy()), *same])
+        same = [scope.is_value_of(name, one) for name, one in self.keys(k).items()]
+        return all_of(k.prediction == scope.prediction, *same)
 
-    def measures(self, when: str) -> dict[str, exp.Expr]:
-        return {name: column("k", f"{when}{i}") for i, name in enumerate(self.names)}
+    def measures(self, when: str) -> dict[str, Sql]:
+        return {name: k[f"{when}{i}"] for i, name in enumerate(self.names)}
 
-    def _expressions(self, when: str) -> dict[str, exp.Expr]:
-        return {repr(one): column("k", f"computed_{when}{i}") for i, one in enumerate(self.computed)}
+    def _expressions(self, when: str) -> dict[str, Sql]:
+        return {repr(one): k[f"computed_{when}{i}"] for i, one in enumerate(self.computed)}
 
     def after(self, scope: Scope) -> Scope:
         """The scope of a grounding that reads what it can from its row `k`."""
@@ -121,11 +111,11 @@ def values(found: Measured, standing: str | None, scope: Scope) -> Select:
     theirs."""
     parts = list(_inside(found))
     if standing is not None:
-        parts.append(select(*found.key_of(scope), named(number(0), "inside")).from_(table(standing, "g")))
-    keys = [one.alias for one in found.key_of(scope)]
-    rows = select(*(column("u", one) for one in keys), named(exp.Max(this=column("u", "inside")), "inside"))
-    rows = rows.from_(union_all(parts).subquery("u")).group_by(*(column("u", one) for one in keys))
-    after = Scope(found.context, found.keys("k"), column("k", "prediction"), dict(found.disjunct.values))
+        parts.append(select(*found.key_of(scope), sql(0).named("inside")).from_(row(standing, "g")))
+    keys = [key.node.alias for key in found.key_of(scope)]
+    u = union_all(parts).as_("u")
+    rows = select(*u[keys], inside=u.inside.max()).from_(u).group_by(*u[keys])
+    after = Scope(found.context, found.keys(k), k.prediction, dict(found.disjunct.values))
     fields = [*keys, "inside"]
     for i, name in enumerate(found.names):
         wider = with_aggregate(after, rows, fields, found.context.rule.measures[name], f"after{i}")
@@ -139,90 +129,90 @@ def values(found: Measured, standing: str | None, scope: Scope) -> Select:
     return rows
 
 
-def _wider(rows: Select, fields: Sequence[str], prefix: str, values: Sequence[Expression], scopes: Sequence[Scope]) -> Select:
+def _wider(rows: Select, fields: list[str], prefix: str, values: Sequence[Expression], scopes: Sequence[Scope]) -> Select:
     """Rows `k` with further values, with the prediction and without it."""
     times = zip(("after", "before"), scopes, strict=True)
     every = {f"{prefix}{when}{i}": (scope, value) for when, scope in times for i, value in enumerate(values)}
-    more = [named(scope.value(value), name) for name, (scope, value) in every.items() if name not in fields]
-    return select(*(column("k", one) for one in fields), *more).from_(rows.subquery("k"))
+    more = [scope.value(value).named(name) for name, (scope, value) in every.items() if name not in fields]
+    return select(*k[fields], *more).from_(rows.as_("k"))
 
 
 def _inside(found: Measured) -> Iterator[Select]:
     """The rows whose prediction is in an aggregate."""
     for joins, _ in in_measures(found.context, taken_part_through(found.context), lambda: _around(found)):
-        yield joins.query(*found.key_of(joins.scope), named(number(1), "inside"))
+        yield joins.query(*found.key_of(joins.scope), sql(1).named("inside"))
 
 
 def _around(found: Measured) -> Joins:
     """The distinct bindings, in the data, of the variables that aggregates read. If one atom has all these variables, we read only
     that atom: bindings that the rest of the body lacks join nothing later."""
     context, disjunct = found.context, found.disjunct
-    alias = context.alias()
-    joins = Joins(Scope(context, found.keys(alias), None, dict(disjunct.values)))
+    name = context.alias()
+    joins = Joins(Scope(context, found.keys(alias(name)), None, dict(disjunct.values)))
     if not found.outer:
         return joins
     enough = [atom for atom in disjunct.atoms if {*found.outer} <= {one.name for one in variables_of(atom)}]
     reading = Joins(Scope(context, {}, None))
     for atom in enough[:1] or disjunct.atoms:
         reading.read(atom, RowSource.OBSERVED)
-    fields = [named(reading.scope.projected(name), f"o{i}") for i, name in enumerate(found.outer)]
-    joins.start(reading.query(*fields).distinct().subquery(alias))
+    fields = [reading.scope.projected(variable).named(f"o{i}") for i, variable in enumerate(found.outer)]
+    joins.start(reading.query(*fields).distinct().as_(name))
     return joins
 
 
-def turned(found: Measured, held: Callable[[Scope], exp.Expr] | None) -> Joins:
+def turned(found: Measured, held: Callable[[Scope], Sql] | None) -> Joins:
     """Groundings of the data whose judgement changes with a prediction inside one of their aggregates. `held`: whether the body
     held before, if the disjunct is not the only one."""
-    scope = Scope(found.context, found.keys("k"), column("k", "prediction"))
+    scope = Scope(found.context, found.keys(k), k.prediction)
     joins = Joins(found.after(scope))
-    joins.start(table(found.table, "k"))
+    joins.start(row(found.table, "k"))
     joins.read_observed(found.disjunct)
-    joins.condition(equal(column("k", "inside"), number(1)))
+    joins.condition(k.inside == 1)
     before = found.before(joins.scope)
     joins.condition(judged_otherwise(joins.scope, before, _still_held(before, found.disjunct) if held is None else held(before)))
     return joins
 
 
-def _still_held(before: Scope, disjunct: Disjunct) -> exp.Expr | None:
+def _still_held(before: Scope, disjunct: Disjunct) -> Sql | None:
     """Whether a disjunct with observed atoms held before; we test only what a prediction can change. None: all of it held."""
     context = before.context
     tests = [before.judgement(test) for test in disjunct.tests if _changes(context, test)]
     values = [_has_value(before, name, value) for name, value in disjunct.values if _changes(context, value)]
-    return all_of([*tests, *values]) if tests or values else None
+    return all_of(*tests, *values) if tests or values else None
 
 
-def held_over_data(before: Scope) -> exp.Expr:
+def held_over_data(before: Scope) -> Sql:
     """Whether the body of a grounding held before."""
     context = before.context
-    return any_of([_held(before, one) for one in context.possible(context.rule.disjuncts)])
+    return any_of(*(_held(before, disjunct) for disjunct in context.possible(context.rule.disjuncts)))
 
 
-def _held(before: Scope, disjunct: Disjunct) -> exp.Expr:
+def _held(before: Scope, disjunct: Disjunct) -> Sql:
     joins = Joins(before)
     for atom in disjunct.atoms:
         joins.read(atom, RowSource.OBSERVED)
     for name, value in disjunct.values:
         joins.condition(_has_value(before, name, value))
-    return exists(joins.query(number(1), tests=disjunct.tests)) if disjunct.atoms else all_of(joins.conditions(disjunct.tests))
+    return exists(joins.query(1, tests=disjunct.tests)) if disjunct.atoms else all_of(*joins.conditions(disjunct.tests))
 
 
-def _has_value(scope: Scope, name: str, value: Expression) -> exp.Expr:
+def _has_value(scope: Scope, name: str, value: Expression) -> Sql:
     return scope.is_value_of(name, scope.typed(name, scope.value(value), scope.type_of(value)))
 
 
-def judged_otherwise(after: Scope, before: Scope, held: exp.Expr | None) -> exp.Expr:
+def judged_otherwise(after: Scope, before: Scope, held: Sql | None) -> Sql:
     """Whether a grounding whose body holds with a prediction is judged differently without it: its body does not hold, or one of
     the head's answers differs. `held`: whether its body holds without it; None: it does."""
     context = after.context
     confirmed, refuted = context.rule.confirmed, context.rule.refuted
-    found = [] if held is None else [equal(one_if(held), number(0))]
+    found = [] if held is None else [when(held, 1, 0) == 0]
     if refuted == Opposite(confirmed) and _judgement_changes(context, confirmed):  # true, false or unknown
-        sides = [exp.Paren(this=scope.judgement(confirmed)) for scope in (after, before)]
-        return exp.Paren(this=any_of([*found, exp.NullSafeNEQ(this=sides[0], expression=sides[1])]))
+        sides = [scope.judgement(confirmed).paren() for scope in (after, before)]
+        return any_of(*found, Sql(exp.NullSafeNEQ(this=sides[0].node, expression=sides[1].node))).paren()
     for judgement in (confirmed, refuted):
         if _judgement_changes(context, judgement):
-            found.append(different(one_if(after.judgement(judgement)), one_if(before.judgement(judgement))))
-    return exp.Paren(this=any_of(found))
+            found.append(when(after.judgement(judgement), 1, 0) != when(before.judgement(judgement), 1, 0))
+    return any_of(*found).paren()
 
 
 def _changes(context: FormulaContext, part: Resolved) -> bool:

@@ -15,26 +15,14 @@ from rulescore.language.syntax import Comparison, Operator, Variable
 from rulescore.logic.formula import Disjunct, Judgement
 from rulescore.logic.resolved_trees import variables_of
 from rulescore.setting.choices import Role
-from rulescore.sql.build import (
-    Query,
-    Select,
-    all_of,
-    any_of,
-    big,
-    column,
-    equal,
-    exists,
-    named,
-    number,
-    one_if,
-    select,
-    table,
-    total,
-    union_all,
-)
 from rulescore.sql.formula.branches import MOST_NESTED, Branch, branches, in_measures, refutes, taken_part_through
 from rulescore.sql.formula.changes import can_be_inside, held_over_data, judged_otherwise, measured, turned, values
 from rulescore.sql.formula.scope import FormulaContext, Joins, Scope
+from rulescore.sql.query import Query, Row, Select, alias, exists, row, select, union_all
+from rulescore.sql.words import Sql, all_of, any_of, sql, when
+
+# A row of groundings.
+g = alias("g")
 
 
 def variable(index: int) -> str:
@@ -62,7 +50,9 @@ def _of_disjuncts(context: FormulaContext, found: Sequence[Branch], *, predictio
     for _, same in groupby(found, lambda branch: id(branch.disjunct)):
         chosen = list(same)
         tests = context.tests(chosen[0].disjunct)
-        nested = {test: sum(1 for _ in _condition(context, test, predictions=predictions).find_all(exp.Select)) for test in tests}
+        nested = {
+            test: sum(1 for _ in _condition(context, test, predictions=predictions).node.find_all(exp.Select)) for test in tests
+        }
         heavy = [test for test in tests if nested[test]]
         if len(chosen) * sum(nested.values()) <= MOST_NESTED:
             yield from (_branch_rows(context, branch, predictions=predictions) for branch in chosen)
@@ -74,11 +64,11 @@ def _of_disjuncts(context: FormulaContext, found: Sequence[Branch], *, predictio
             [name for name in context.rule.body_measures if any(_mentions(test, name) for test in heavy)],
             predictions=predictions,
         )
-        fields = [column("g", field) for field in fields_of(context, predictions=predictions)] or [column("g", "one")]
-        yield select(*fields).from_(source).where(all_of([scope.judgement(test) for test in heavy]))
+        fields = g[fields_of(context, predictions=predictions)] or [g.one]
+        yield select(*fields).from_(source).where(*map(scope.judgement, heavy))
 
 
-def _condition(context: FormulaContext, test: Judgement, *, predictions: bool) -> exp.Expr:
+def _condition(context: FormulaContext, test: Judgement, *, predictions: bool) -> Sql:
     return grounding(context, predictions=predictions).judgement(test)
 
 
@@ -88,23 +78,21 @@ def _mentions(test: Judgement, measure: str) -> bool:
 
 def grounding(context: FormulaContext, *, predictions: bool) -> Scope:
     """The scope of a row `g` of groundings."""
-    columns: dict[str, exp.Expr] = {name: column("g", variable(i)) for i, name in enumerate(context.rule.variables)}
-    return Scope(context, columns, column("g", "prediction") if predictions else None)
+    columns = {name: g[variable(i)] for i, name in enumerate(context.rule.variables)}
+    return Scope(context, columns, g.prediction if predictions else None)
 
 
-def with_measures(
-    context: FormulaContext, rows: Query, measures: Sequence[str], *, predictions: bool
-) -> tuple[exp.Subquery, Scope]:
+def with_measures(context: FormulaContext, rows: Query, measures: Sequence[str], *, predictions: bool) -> tuple[Row, Scope]:
     """Groundings as a source `g` in which each of these aggregates is computed once, however often a test asks for it."""
     scope = grounding(context, predictions=predictions)
-    source = rows.subquery("g")
+    source = rows.as_("g")
     if not measures:
         return source, scope
     names = fields_of(context, predictions=predictions) or ["one"]
-    fields = [named(scope.column(Variable(name)), f"m{i}") for i, name in enumerate(measures)]
-    wider = select(*(column("g", c) for c in names), *fields).from_(source)
-    columns = {**scope.columns, **{name: column("g", f"m{i}") for i, name in enumerate(measures)}}
-    return wider.subquery("g"), replace(scope, columns=columns)
+    values = {f"m{i}": scope.column(Variable(name)) for i, name in enumerate(measures)}
+    wider = select(*g[names], **values).from_(source)
+    columns = {**scope.columns, **{name: g[f"m{i}"] for i, name in enumerate(measures)}}
+    return wider.as_("g"), replace(scope, columns=columns)
 
 
 def _are_apart(context: FormulaContext, found: Sequence[Branch]) -> bool:
@@ -118,9 +106,9 @@ def _are_apart(context: FormulaContext, found: Sequence[Branch]) -> bool:
 
 
 def _each_once(context: FormulaContext, rows: Sequence[Query], *, predictions: bool) -> Select:
-    columns: list[exp.Expr] = [column("u", c) for c in fields_of(context, predictions=predictions)]
-    columns = columns or [named(number(1), "one")]
-    return select(*columns).distinct().from_(union_all(rows).subquery("u"))
+    u = union_all(rows).as_("u")
+    fields = u[fields_of(context, predictions=predictions)] or [sql(1).named("one")]
+    return select(*fields).distinct().from_(u)
 
 
 def fields_of(context: FormulaContext, *, predictions: bool) -> list[str]:
@@ -129,10 +117,10 @@ def fields_of(context: FormulaContext, *, predictions: bool) -> list[str]:
 
 def _branch_rows(context: FormulaContext, branch: Branch, *, predictions: bool, without: Collection[Judgement] = ()) -> Select:
     scope = branch.joins.scope
-    fields = [named(_prediction(scope), "prediction")] if predictions else []
-    fields += [named(scope.projected(name), variable(i)) for i, name in enumerate(context.rule.variables)]
+    fields = [_prediction(scope).named("prediction")] if predictions else []
+    fields += [scope.projected(name).named(variable(i)) for i, name in enumerate(context.rule.variables)]
     tests = [test for test in context.tests(branch.disjunct) if test not in without]
-    query = branch.joins.query(*(fields or [named(number(1), "one")]), tests=tests)
+    query = branch.joins.query(*(fields or [sql(1).named("one")]), tests=tests)
     # While we ask registered predicates, a value may still be missing.
     if context.distinct_variables and not context.asking:
         pairs = combinations(map(Variable, context.rule.variables), 2)
@@ -140,9 +128,9 @@ def _branch_rows(context: FormulaContext, branch: Branch, *, predictions: bool, 
     return query
 
 
-def _prediction(scope: Scope) -> exp.Expr:
+def _prediction(scope: Scope) -> Sql:
     assert scope.prediction is not None
-    return scope.prediction.copy()
+    return scope.prediction
 
 
 def judged(context: FormulaContext, *, predictions: bool) -> Select | None:
@@ -155,22 +143,22 @@ def judged(context: FormulaContext, *, predictions: bool) -> Select | None:
     source, scope = with_measures(context, rows, context.rule.head_measures, predictions=predictions)
     query = select(*_answered(scope, predictions=predictions)).from_(source)
     if predictions and Role.BODY not in context.roles:
-        query = query.where(any_of(_outside_the_body(scope)))
+        query = query.where(any_of(*_outside_the_body(scope)))
     return query
 
 
-def _outside_the_body(scope: Scope) -> list[exp.Expr]:
+def _outside_the_body(scope: Scope) -> list[Sql]:
     """Ways in which the prediction takes part in a grounding at the head or against it."""
     roles = scope.context.roles
     ways = head_atoms(scope) if Role.HEAD in roles else []
     return [*ways, *(refutes(scope, scope.context.rule.refuted) if Role.REFUTER in roles else [])]
 
 
-def _answered(scope: Scope, *, predictions: bool) -> list[exp.Expr]:
+def _answered(scope: Scope, *, predictions: bool) -> list[Sql]:
     rule = scope.context.rule
     answers = {"confirmed": rule.confirmed, "refuted": rule.refuted}
-    fields: list[exp.Expr] = [column("g", c) for c in fields_of(scope.context, predictions=predictions)]
-    return [*fields, *(named(one_if(scope.judgement(answer)), name) for name, answer in answers.items())]
+    fields = g[fields_of(scope.context, predictions=predictions)]
+    return [*fields, *(when(scope.judgement(answer), 1, 0).named(name) for name, answer in answers.items())]
 
 
 def _judged_by_changes(context: FormulaContext) -> Select | None:
@@ -182,30 +170,32 @@ def _judged_by_changes(context: FormulaContext) -> Select | None:
     parts = [_disjunct_by_changes(context, one, [way for way in found if way.disjunct is one], held) for one in disjuncts]
     if len(parts) <= 1:
         return parts[0] if parts else None
-    rows = union_all([select("*").from_(part.subquery(f"d{i}")) for i, part in enumerate(parts)])
+    rows = union_all([select("*").from_(part.as_(f"d{i}")) for i, part in enumerate(parts)])
     of_data = groundings(context, predictions=False)
     assert of_data is not None
-    return select("*").with_step("held", of_data).distinct().from_(rows.subquery("j"))
+    return select("*").with_step("held", of_data).distinct().from_(rows.as_("j"))
 
 
-def _is_held(before: Scope) -> exp.Expr:
+def _is_held(before: Scope) -> Sql:
     """Whether a grounding is among those of the data, which the step `held` keeps."""
-    same = [before.is_value_of(name, column("h", variable(i))) for i, name in enumerate(before.context.rule.variables)]
-    return exists(select(number(1)).from_(table("held", "h")).where(all_of(same)))
+    h = row("held", "h")
+    same = (before.is_value_of(name, h[variable(i)]) for i, name in enumerate(before.context.rule.variables))
+    return exists(h, all_of(*same))
 
 
 def _disjunct_by_changes(
-    context: FormulaContext, disjunct: Disjunct, found: Sequence[Branch], held: Callable[[Scope], exp.Expr] | None
+    context: FormulaContext, disjunct: Disjunct, found: Sequence[Branch], held: Callable[[Scope], Sql] | None
 ) -> Select:
     """`found`: the branches of a disjunct; `held`: how to test whether a body held before, if other disjuncts may make it hold."""
     tests = context.tests(disjunct)
-    heavy = [test for test in tests if _condition(context, test, predictions=True).find(exp.Select)]
+    heavy = [test for test in tests if _condition(context, test, predictions=True).node.find(exp.Select)]
     scope, fields = grounding(context, predictions=True), fields_of(context, predictions=True)
     query, rows = select(), []
     if found:
         standing = union_all([_branch_rows(context, way, predictions=True, without=heavy) for way in found])
         query = query.with_step("standing", standing)
-        rows.append(select(*(column("s", c) for c in fields)).from_(table("standing", "s")))
+        s = row("standing", "s")
+        rows.append(select(*s[fields]).from_(s))
     known = measured(context, disjunct, "measured")
     query = query.with_step(known.table, values(known, "standing" if found else None, scope))
     way = Branch(disjunct, turned(known, held), "prediction in an aggregate")
@@ -213,26 +203,26 @@ def _disjunct_by_changes(
     apart = all(one.binds for one in found) and _are_apart(context, [*found, way])
     source = union_all(rows) if apart else _each_once(context, rows, predictions=True)
     after = known.after(scope)
-    query = query.select(*_answered(after, predictions=True)).from_(source.subquery("g"))
-    query = query.join(table(known.table, "k"), on=known.is_row_of(scope)).where(*(after.judgement(test) for test in heavy))
+    query = query.select(*_answered(after, predictions=True)).from_(source.as_("g"))
+    query = query.join(row(known.table, "k"), known.is_row_of(scope)).where(*map(after.judgement, heavy))
     if Role.BODY not in context.roles:
-        inside = exp.Paren(this=any_of(measure_places(scope, context.rule.head_measures)))
+        inside = any_of(*measure_places(scope, context.rule.head_measures)).paren()
         before = known.before(after)
-        changed = all_of([inside, judged_otherwise(after, before, (held or held_over_data)(before))])
-        query = query.where(any_of([*_outside_the_body(after), exp.Paren(this=changed)]))
+        changed = all_of(inside, judged_otherwise(after, before, (held or held_over_data)(before)))
+        query = query.where(any_of(*_outside_the_body(after), changed.paren()))
     return query
 
 
-def head_atoms(scope: Scope) -> list[exp.Expr]:
+def head_atoms(scope: Scope) -> list[Sql]:
     """Whether the prediction stands in the head of a grounding, at each of its atoms."""
     context = scope.context
     return list(map(scope.is_prediction, dict.fromkeys(filter(context.predictable, context.rule.head_atoms))))
 
 
-def measure_places(scope: Scope, names: Sequence[str]) -> Iterator[exp.Expr]:
+def measure_places(scope: Scope, names: Sequence[str]) -> Iterator[Sql]:
     """Whether the prediction is in aggregates of a grounding."""
     for joins, _ in in_measures(scope.context, names, lambda: Joins(scope)):
-        yield exists(joins.query(number(1)))
+        yield exists(joins.query(1))
 
 
 def counts(context: FormulaContext, rule_number: int, *, predictions: bool) -> Select | None:
@@ -240,15 +230,10 @@ def counts(context: FormulaContext, rule_number: int, *, predictions: bool) -> S
     rows = judged(context, predictions=predictions)
     if rows is None:
         return None
-    keys = [column("j", "prediction")] if predictions else []
-    either = one_if(any_of([equal(column("j", c), number(1)) for c in ("confirmed", "refuted")]))
-    sums = {"confirmed": column("j", "confirmed"), "refuted": column("j", "refuted"), "evaluable": either}
-    query = select(
-        named(exp.cast(number(rule_number), "INT", copy=False), "rule"),
-        *keys,
-        *(named(big(exp.Coalesce(this=total(value), expressions=[number(0)])), name) for name, value in sums.items()),
-    ).from_(rows.subquery("j"))
-    if not predictions:
-        return query
-    query = query.group_by(*(key.copy() for key in keys))
-    return query.having(exp.GT(this=total(either.copy()), expression=number(0)))
+    j = rows.as_("j")
+    either = when(any_of(j.confirmed == 1, j.refuted == 1), 1, 0)
+    sums = {"confirmed": j.confirmed, "refuted": j.refuted, "evaluable": either}
+    query = select(rule=sql(rule_number).integer()).from_(j)
+    if predictions:
+        query = query.select(j.prediction).group_by(j.prediction).having(either.sum() > 0)
+    return query.select(**{name: value.sum().or_else(0).big() for name, value in sums.items()})

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from sqlglot import exp
-
 from rulescore.language.syntax import Comparison, Operator, Test, Variable, Wildcard
 from rulescore.logic.formula import All, AnyOf, Disjunct, Exists, FormulaRule, Judgement, Leaf, Opposite, ResolvedAtom
 from rulescore.logic.resolved_trees import atoms_of
-from rulescore.sql.build import Select, all_of, any_of, big, column, count_rows, equal, named, number, one_if, select, table, total
 from rulescore.sql.formula.branches import MOST_NESTED, refutes
 from rulescore.sql.formula.changes import can_be_inside, held_over_data, judged_otherwise
-from rulescore.sql.formula.counts import fields_of, grounding, head_atoms, judged, measure_places, variable
+from rulescore.sql.formula.counts import fields_of, g, grounding, head_atoms, judged, measure_places, variable
 from rulescore.sql.formula.scope import FormulaContext, Joins, Scope
 from rulescore.sql.horn.listing import MODEL
+from rulescore.sql.query import Row, Select, row, select
+from rulescore.sql.words import Sql, all_of, any_of, count_rows, row_number, sql, when
 from rulescore.values.types import ValueType
 
 _COMPARED = frozenset(ValueType) - {ValueType.MIXED}
@@ -26,9 +25,8 @@ def listed(context: FormulaContext, answer: str, *, predictions: bool) -> Select
     rows = judged(context, predictions=predictions)
     if rows is None:
         return None
-    fields: list[exp.Expr] = [column("g", c) for c in fields_of(context, predictions=predictions)]
-    query = select(*(fields or [named(number(1), "one")])).from_(rows.subquery("g"))
-    return query.where(equal(column("g", answer), number(1)))
+    fields = g[fields_of(context, predictions=predictions)] or [sql(1).named("one")]
+    return select(*fields).from_(rows.as_("g")).where(g[answer] == 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,23 +107,23 @@ def explained(context: FormulaContext, listed: str, *, predictions: bool) -> Ite
     fields = []
     for i, one in enumerate(comparisons(context)):
         compared = one.comparison
-        decides = scope.condition(compared) if one.holds else exp.Not(this=exp.Paren(this=scope.condition(compared)))
-        sides = {"l": scope.value(compared.left), "s": scope.value(compared.right), "c": one_if(decides)}
-        fields += [named(value, f"{mark}{i}") for mark, value in sides.items()]
+        decides = scope.condition(compared) if one.holds else ~scope.condition(compared)
+        sides = {"l": scope.value(compared.left), "s": scope.value(compared.right), "c": when(decides, 1, 0)}
+        fields += [value.named(f"{mark}{i}") for mark, value in sides.items()]
     before = replace(scope, prediction=None)
     for i, name in enumerate(measures(context)):
-        fields += [named(scope.column(Variable(name)), f"m{i}"), named(before.column(Variable(name)), f"b{i}")]
+        fields += [scope.column(Variable(name)).named(f"m{i}"), before.column(Variable(name)).named(f"b{i}")]
     few = len(found) <= MOST_NESTED
     if predictions:
-        fields += [named(one_if(condition), role) for role, condition in _roles(scope) if few or role != "refuter"]
+        fields += [when(condition, 1, 0).named(role) for role, condition in _roles(scope) if few or role != "refuter"]
     aggregated = predictions and can_be_inside(context, (*rule.body_measures, *rule.head_measures))
-    yield _of_rows(fields, _with_changes(scope, listed) if aggregated else table(listed, "g"))
+    yield _of_rows(fields, _with_changes(scope, listed) if aggregated else row(listed, "g"))
     for start in range(0, len(found), MOST_NESTED):
         part = list(enumerate(found))[start : start + MOST_NESTED]
-        flags = [named(one_if(scope.judgement(one.judgement)), f"r{i}") for i, one in part]
+        flags = [when(scope.judgement(one.judgement), 1, 0).named(f"r{i}") for i, one in part]
         if predictions and not few:
-            flags += [named(one_if(any_of(refutes(scope, one.judgement))), f"p{i}") for i, one in part]
-        yield _of_rows(flags, table(listed, "g"))
+            flags += [when(any_of(*refutes(scope, one.judgement)), 1, 0).named(f"p{i}") for i, one in part]
+        yield _of_rows(flags, row(listed, "g"))
 
 
 def with_atoms(context: FormulaContext, judgement: Exists) -> list[Disjunct]:
@@ -138,79 +136,76 @@ def by_reasons(context: FormulaContext, rows: Select, *, predictions: bool) -> S
     and of comparisons that decide (`c0`, …), for each model. None if these are too many for one statement."""
     found = reasons(context.rule)
     scope = grounding(context, predictions=predictions)
-    asked: dict[str, exp.Expr] = {}
+    asked: dict[str, Sql] = {}
     for i, one in enumerate(found):
         asked[f"r{i}"] = scope.judgement(one.judgement)
         if isinstance(one.judgement, Exists):
-            for j, way in enumerate(with_atoms(context, one.judgement)):
-                asked[f"d{i}_{j}"] = scope.judgement(replace(one.judgement, disjuncts=(way,)))
+            for place, way in enumerate(with_atoms(context, one.judgement)):
+                asked[f"d{i}_{place}"] = scope.judgement(replace(one.judgement, disjuncts=(way,)))
     if len(asked) > MOST_NESTED:
         return None
     for i, decisive in enumerate(comparisons(context)):
         compared = decisive.comparison
-        decides = scope.condition(compared) if decisive.holds else exp.Not(this=exp.Paren(this=scope.condition(compared)))
-        known = [exp.Not(this=exp.Is(this=scope.value(one), expression=exp.null())) for one in (compared.left, compared.right)]
-        asked[f"c{i}"] = all_of([*known, exp.Paren(this=decides)])
+        decides = scope.condition(compared) if decisive.holds else ~scope.condition(compared)
+        known = [scope.value(one).is_known() for one in (compared.left, compared.right)]
+        asked[f"c{i}"] = all_of(*known, decides.paren())
     model = [MODEL] if predictions else []
-    flags = select(*(column("g", one) for one in model), *(named(one_if(holds), one) for one, holds in asked.items()))
-    flags = flags.select(named(number(1), "one")).from_(rows.subquery("g"))
-    keys = [column("j", one) for one in (*model, *asked)]
-    query = select(*keys, named(big(total(column("j", "one"))), "n")).from_(flags.subquery("j"))
-    return query.group_by(*(key.copy() for key in keys)) if keys else query
+    flags = {name: when(holds, 1, 0) for name, holds in asked.items()}
+    j = select(*g[model], **flags, one=1).from_(rows.as_("g")).as_("j")
+    keys = j[[*model, *asked]]
+    query = select(*keys, n=j.one.sum().big()).from_(j)
+    return query.group_by(*keys) if keys else query
 
 
 def by_value(context: FormulaContext, rows: Select, index: int) -> Select:
     """How many groundings of the data have each value of a variable, if no variable before it has the same value."""
     scope = grounding(context, predictions=False)
     here, *_ = names = [Variable(one) for one in context.rule.variables[: index + 1]][::-1]
-    value = column("g", variable(index))
-    query = select(named(value, "value"), named(count_rows(), "n")).from_(rows.subquery("g"))
+    value = g[variable(index)]
+    query = select(value=value, n=count_rows()).from_(rows.as_("g"))
     query = query.where(*(scope.condition(Comparison(Operator.DIFFERENT, here, one)) for one in names[1:]))
-    return query.group_by(value.copy())
+    return query.group_by(value)
 
 
-def _of_rows(fields: Sequence[exp.Expr], rows: exp.Expr) -> Select:
-    return select(column("g", "row"), *fields).from_(rows).order_by(column("g", "row"))
+def _of_rows(fields: Sequence[Sql], rows: Row) -> Select:
+    return select(g.row, *fields).from_(rows).order_by(g.row)
 
 
 def instances(context: FormulaContext, disjunct: Disjunct, listed: str, *, predictions: bool, most: int) -> Select:
     """The facts by which one disjunct of a condition with variables of its own refutes listed groundings: `row`, and for every
     argument of its atoms a field `f0`, `f1`, …; at most `most` rows for each grounding."""
     joins = Joins(grounding(context, predictions=predictions))
-    joins.start(table(listed, "g"))
+    joins.start(row(listed, "g"))
     joins.read_all(disjunct)
     terms = [term for atom in disjunct.atoms for _, term in atom.arguments if not isinstance(term, Wildcard)]
-    fields = [named(joins.scope.value(term), f"f{i}") for i, term in enumerate(terms)]
-    found = joins.query(named(column("g", "row"), "row"), *fields, tests=disjunct.tests).distinct()
+    fields = [joins.scope.value(term).named(f"f{i}") for i, term in enumerate(terms)]
+    found = joins.query(g.row.named("row"), *fields, tests=disjunct.tests).distinct()
     names = ["row", *(f"f{i}" for i in range(len(terms)))]
-    order = exp.Order(expressions=[exp.Ordered(this=column("i", name)) for name in names])
-    place = exp.Window(this=exp.RowNumber(), partition_by=[column("i", "row")], order=order)
-    numbered = select(*(column("i", one) for one in names), named(place, "place")).from_(found.subquery("i"))
-    few = exp.LTE(this=column("n", "place"), expression=number(most))
-    query = select(*(column("n", one) for one in names)).from_(numbered.subquery("n")).where(few)
-    return query.order_by(*(column("n", one) for one in names))
+    i = found.as_("i")
+    n = select(*i[names], place=row_number(*i[names], per=[i.row])).from_(i).as_("n")
+    return select(*n[names]).from_(n).where(n.place <= most).order_by(*n[names])
 
 
-def _with_changes(scope: Scope, listed: str) -> exp.Expr:
+def _with_changes(scope: Scope, listed: str) -> Row:
     """Listed groundings, with `changed`: whether the data alone judge each differently."""
     before = replace(scope, prediction=None)
     changed = judged_otherwise(scope, before, held_over_data(before))
-    fields = [column("g", c) for c in ("row", *fields_of(scope.context, predictions=True))]
-    return select(*fields, named(one_if(changed), "changed")).from_(table(listed, "g")).subquery("g")
+    fields = g[["row", *fields_of(scope.context, predictions=True)]]
+    return select(*fields, changed=when(changed, 1, 0)).from_(row(listed, "g")).as_("g")
 
 
-def _roles(scope: Scope) -> Iterator[tuple[str, exp.Expr]]:
+def _roles(scope: Scope) -> Iterator[tuple[str, Sql]]:
     rule, context = scope.context.rule, scope.context
     tests = [test for disjunct in rule.disjuncts for test in disjunct.tests]
     body = [atom for disjunct in rule.disjuncts for atom in disjunct.atoms]
     body += [atom for test in tests for atom in atoms_of(test)]
     places = dict.fromkeys(place for atom in body for place in context.participating(atom))
-    yield "body", any_of([*map(scope.is_prediction, places), *_in_changed(scope, rule.body_measures)])
-    yield "head", any_of([*head_atoms(scope), *_in_changed(scope, rule.head_measures)])
-    yield "refuter", any_of(refutes(scope, rule.refuted))
+    yield "body", any_of(*map(scope.is_prediction, places), *_in_changed(scope, rule.body_measures))
+    yield "head", any_of(*head_atoms(scope), *_in_changed(scope, rule.head_measures))
+    yield "refuter", any_of(*refutes(scope, rule.refuted))
 
 
-def _in_changed(scope: Scope, names: Sequence[str]) -> Iterator[exp.Expr]:
+def _in_changed(scope: Scope, names: Sequence[str]) -> Iterator[Sql]:
     """Ways in which the prediction takes part through aggregates."""
     for way in measure_places(scope, names):
-        yield exp.Paren(this=all_of([equal(column("g", "changed"), number(1)), way]))
+        yield all_of(g.changed == 1, way).paren()

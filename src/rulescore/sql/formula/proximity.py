@@ -6,23 +6,24 @@ from sqlglot import exp
 
 from rulescore.language.syntax import Variable
 from rulescore.logic.proximity import Proximity
-from rulescore.sql.build import Select, all_of, column, create, equal, name, named, number, select, table, union_all
 from rulescore.sql.formula.scope import FormulaContext, Joins, RowSource, Scope
 from rulescore.sql.moments import days, first_day
+from rulescore.sql.names import name
+from rulescore.sql.query import Create, Select, create, row, same, select, union_all
+from rulescore.sql.words import row_number, sql
 from rulescore.values.types import ValueType
 
 GROUPS = name("proximity_groups")
 
 
-def create_groups(context: FormulaContext, form: Proximity, *, predictions: bool) -> exp.Create:
+def create_groups(context: FormulaContext, form: Proximity, *, predictions: bool) -> Create:
     """Every group gets a number."""
     fields = _fields(form)
     sources = [RowSource.OBSERVED, RowSource.PREDICTED] if predictions else [RowSource.OBSERVED]
     rows = union_all([_rows(context, form, source).distinct() for source in sources])
-    distinct = select(*(column("u", c) for c in fields)).distinct().from_(rows.subquery("u"))
-    order = exp.Order(expressions=[exp.Ordered(this=column("d", c)) for c in fields])
-    numbered = named(exp.Window(this=exp.RowNumber(), order=order), "id")
-    return create(GROUPS, select(numbered, *(column("d", c) for c in fields)).from_(distinct.subquery("d")))
+    u = rows.as_("u")
+    d = select(*u[fields]).distinct().from_(u).as_("d")
+    return create(GROUPS, select(row_number(*d[fields]).named("id"), *d[fields]).from_(d))
 
 
 def ordered_values(context: FormulaContext, form: Proximity) -> Select:
@@ -50,17 +51,15 @@ def _rows(context: FormulaContext, form: Proximity, source: RowSource, *wanted: 
     if scope.type_of(form.value) is ValueType.DATE:
         found["value"] = days(found["value"], first_day())
     if scope.prediction is not None:
-        found["prediction"] = scope.prediction.copy()
+        found["prediction"] = scope.prediction
     for test in form.tests:
         joins.condition(scope.judgement(test))
-    joins.condition(exp.Not(this=exp.Is(this=exp.Paren(this=found["value"].copy()), expression=exp.null())))
-    return joins.query(*(named(found[field], field) for field in (*_fields(form), *wanted)))
+    joins.condition(found["value"].paren().is_known())
+    return joins.query(*(found[field].named(field) for field in (*_fields(form), *wanted)))
 
 
 def _with_numbers(rows: Select, form: Proximity, *wanted: str) -> Select:
-    source = rows.subquery("r")
-    columns = [column("r", one) for one in wanted]
+    r, k = rows.as_("r"), row(GROUPS, "k")
     if not form.groups:
-        return select(named(number(0), "id"), *columns).from_(source)
-    same = [equal(column("k", one), column("r", one)) for one in _fields(form)]
-    return select(column("k", "id"), *columns).from_(source).join(table(GROUPS, "k"), on=all_of(same))
+        return select(sql(0).named("id"), *r[wanted]).from_(r)
+    return select(k.id, *r[wanted]).from_(r).join(k, *same(k, r, _fields(form)))

@@ -8,11 +8,12 @@ from sqlglot import exp
 
 from rulescore.language.syntax import Expression
 from rulescore.logic.questions import Question, question, rounds_before, test_places
-from rulescore.sql.build import Query, Select, named, select
 from rulescore.sql.formula.branches import MOST_NESTED
 from rulescore.sql.formula.counts import grounding, groundings
 from rulescore.sql.formula.scope import FormulaContext, Joins, Scope
+from rulescore.sql.query import Query, Select, select
 from rulescore.sql.values import converted
+from rulescore.sql.words import Sql
 from rulescore.values.types import ValueType
 
 
@@ -26,19 +27,19 @@ def asked_arguments(context: FormulaContext, asked: Question, *, predictions: bo
         if rows is None:
             continue
         joins = Joins(grounding(context, predictions=predictions))
-        joins.start(rows.subquery("g"))
+        joins.start(rows.as_("g"))
         tests = []
         for inner in place.inner:
             joins.read_all(inner)
             tests += context.tests(inner)
         fields = [
-            named(_given(joins.scope, one, kind), f"a{i}")
+            _given(joins.scope, one, kind).named(f"a{i}")
             for i, (one, kind) in enumerate(zip(place.test.arguments, asked.types, strict=True))
         ]
         yield joins.query(*fields, tests=tests)
 
 
-def _given(scope: Scope, argument: Expression, kind: ValueType | None) -> exp.Expr:
+def _given(scope: Scope, argument: Expression, kind: ValueType | None) -> Sql:
     """An argument in the type in which we pass it to the predicate."""
     found = scope.type_of(argument)
     value = scope.value(argument)
@@ -46,7 +47,7 @@ def _given(scope: Scope, argument: Expression, kind: ValueType | None) -> exp.Ex
 
 
 def distinct_rows(query: Query) -> Select:
-    return select("*").distinct().from_(query.subquery("q"))
+    return select("*").distinct().from_(query.as_("q"))
 
 
 def in_pieces(queries: Iterable[Select]) -> Iterator[list[Select]]:

@@ -10,8 +10,6 @@ from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from itertools import count
 
-from sqlglot import exp
-
 from rulescore.language.syntax import Aggregation, Attribute, Constant, Expression, Test, Variable, Wildcard
 from rulescore.language.trees import variables_in
 from rulescore.logic.formula import (
@@ -30,25 +28,10 @@ from rulescore.logic.questions import Question, asks, question
 from rulescore.logic.ranges import may_be_missing
 from rulescore.logic.schema import Relation, Schema
 from rulescore.setting.choices import Role
-from rulescore.sql.build import (
-    Select,
-    all_of,
-    any_of,
-    big,
-    column,
-    count_rows,
-    equal,
-    exists,
-    named,
-    negation,
-    number,
-    select,
-    table,
-    union_all,
-    union_distinct,
-)
-from rulescore.sql.expressions import Compiler, sum_of_doubles, when
+from rulescore.sql.expressions import Compiler, sum_of_doubles
+from rulescore.sql.query import Row, Select, exists, no_row, row, select, union_all, union_distinct
 from rulescore.sql.values import cast, constant, constant_in, converted, is_exact, same
+from rulescore.sql.words import FALSE, NULL, Field, Sql, all_of, any_of, count_rows, sql, when
 from rulescore.values.types import ValueType
 
 
@@ -120,25 +103,25 @@ class Scope(Compiler):
     the data alone. `computed`: columns that hold the values of whole expressions."""
 
     context: FormulaContext
-    columns: dict[str, exp.Expr]
-    prediction: exp.Expr | None
+    columns: dict[str, Sql]
+    prediction: Sql | None
     values: dict[str, Expression] = field(default_factory=dict)
     kinds: dict[str, ValueType] = field(default_factory=dict)
     """Types of columns that hold values of a variable of mixed type."""
-    computed: Mapping[str, exp.Expr] = field(default_factory=dict)
+    computed: Mapping[str, Sql] = field(default_factory=dict)
 
     @property
     def inexact(self) -> Collection[str]:
         return self.context.schema.inexact
 
-    def value(self, expression: Expression) -> exp.Expr:
+    def value(self, expression: Expression) -> Sql:
         known = self.computed.get(repr(expression))
-        return super().value(expression) if known is None else known.copy()
+        return super().value(expression) if known is None else known
 
-    def column(self, variable: Variable | Attribute) -> exp.Expr:
+    def column(self, variable: Variable | Attribute) -> Sql:
         name = variable.name
         if name in self.columns:
-            return self.columns[name].copy()
+            return self.columns[name]
         if name in self.values:
             found = self.type_of(self.values[name])
             return self.value(self.values[name]) if name in self.kinds else self.typed(name, self.value(self.values[name]), found)
@@ -147,47 +130,47 @@ class Scope(Compiler):
     def type(self, variable: Variable | Attribute) -> ValueType | None:
         return self.kinds.get(variable.name, self.context.rule.types.get(variable.name))
 
-    def projected(self, variable: str) -> exp.Expr:
+    def projected(self, variable: str) -> Sql:
         """A variable's value in the type that it has in all parts of the rule."""
         return self.typed(variable, self.column(Variable(variable)), self.type(Variable(variable)))
 
-    def bind(self, name: str, value: exp.Expr, kind: ValueType | None) -> None:
+    def bind(self, name: str, value: Sql, kind: ValueType | None) -> None:
         """Let a variable stand for a column. A variable of mixed type keeps the column's type here: nothing is computed with it."""
         wanted = self.context.rule.types.get(name)
         if kind is not None and wanted is ValueType.MIXED:
             self.columns[name], self.kinds[name] = value, kind
         elif kind is ValueType.INTEGER and wanted is ValueType.FLOAT:
             # An integer that no double equals must match no float.
-            self.columns[name] = when(is_exact(value), cast(value.copy(), ValueType.FLOAT))
+            self.columns[name] = when(is_exact(value), cast(value, ValueType.FLOAT))
         else:
             self.columns[name] = self.typed(name, value, kind)
 
-    def is_value_of(self, variable: str, other: exp.Expr) -> exp.Expr:
+    def is_value_of(self, variable: str, other: Sql) -> Sql:
         """Whether a column that has the variable's type in all parts of the rule holds its value."""
         found, wanted = self.type(Variable(variable)), self.context.rule.types.get(variable)
         value = self.column(Variable(variable))
-        return equal(other, value) if found is None or wanted is None else same(other, wanted, value, found, self.inexact)
+        return other == value if found is None or wanted is None else same(other, wanted, value, found, self.inexact)
 
     def knows(self, name: str) -> bool:
         return name in self.columns or name in self.values or name in self.context.rule.measures
 
-    def typed(self, name: str, value: exp.Expr, found: ValueType | None) -> exp.Expr:
+    def typed(self, name: str, value: Sql, found: ValueType | None) -> Sql:
         """A value of a variable in the variable's own type: an integer here may be a float elsewhere in the rule."""
         wanted = self.context.rule.types.get(name)
         if wanted is None or found is None:
             return value if wanted is None else cast(value, wanted)
         return converted(value, found, wanted, self.inexact)
 
-    def atom(self, atom: ResolvedAtom) -> exp.Expr:
+    def atom(self, atom: ResolvedAtom) -> Sql:
         """An atom holds if it is observed or is the prediction."""
         no_rows = any(self.context.relation(atom).columns[name].type is None for name, _ in atom.arguments)
-        ways = [exp.false() if no_rows else self._some((atom,), RowSource.OBSERVED)]
+        ways = [FALSE if no_rows else self._some((atom,), RowSource.OBSERVED)]
         if self.prediction is not None and self.context.predictable(atom):
             ways.append(self.is_prediction(atom))
         ways += self._unknown(atom)
-        return exp.Paren(this=any_of(ways)) if len(ways) > 1 else ways[0]
+        return any_of(*ways).paren() if len(ways) > 1 else ways[0]
 
-    def _unknown(self, atom: ResolvedAtom) -> Iterator[exp.Expr]:
+    def _unknown(self, atom: ResolvedAtom) -> Iterator[Sql]:
         """Conditions that are NULL if a missing argument makes the atom unknown, and false otherwise. A row is the conjunction of
         its attributes: false, not unknown, if no row has those whose values are known."""
         relation = self.context.relation(atom)
@@ -198,72 +181,70 @@ class Scope(Compiler):
             if relation.is_table and name not in relation.key:
                 attributes.append(name)
             else:
-                value = exp.Paren(this=self.value(term))
-                yield exp.NEQ(this=value, expression=value.copy())
+                value = self.value(term).paren()
+                yield value != value
         if attributes:
             joins = Joins(self)
             predicted = self.prediction is not None and self.context.predictable(atom)
             joins.read(atom, RowSource.EITHER if predicted else RowSource.OBSERVED, or_missing=attributes)
-            yield exp.Paren(this=all_of([exists(joins.query(number(1))), exp.cast(exp.null(), "BOOLEAN", copy=False)]))
+            yield all_of(exists(joins.query(1)), NULL.cast("BOOLEAN")).paren()
 
     def _may_be_missing(self, term: Expression) -> bool:
         return may_be_missing(term, self.type_of, lambda name: name in self.columns or name in self.values)
 
-    def is_prediction(self, atom: ResolvedAtom) -> exp.Expr:
+    def is_prediction(self, atom: ResolvedAtom) -> Sql:
         return self._some((atom,), RowSource.PREDICTED)
 
-    def registered(self, test: Test) -> exp.Expr:
+    def registered(self, test: Test) -> Sql:
         asked = question(self.context.rule, test)
         if self.context.asking and asked not in self.context.calls:
-            return exp.cast(exp.null(), "BOOLEAN", copy=False)
-        alias = self.context.alias()
-        answers = table(self.context.calls[asked], alias)
+            return NULL.cast("BOOLEAN")
+        answers = row(self.context.calls[asked], self.context.alias())
         given = [
-            same(column(alias, f"a{i}"), kind, self.value(one), self.type_of(one) or kind, self.inexact) if kind else exp.false()
+            same(answers[f"a{i}"], kind, self.value(one), self.type_of(one) or kind, self.inexact) if kind else FALSE
             for i, (one, kind) in enumerate(zip(test.arguments, asked.types, strict=True))
         ]
-        query = select(column(alias, "answer")).from_(answers).where(all_of(given))
         # sqlglot takes a subquery as a condition only in parentheses.
-        return exp.Paren(this=query.subquery())
+        return select(answers.answer).from_(answers).where(all_of(*given)).value().paren()
 
-    def judgement(self, judgement: Judgement) -> exp.Expr:
+    def judgement(self, judgement: Judgement) -> Sql:
         match judgement:
             case Leaf(condition):
                 return self.atom(condition) if isinstance(condition, ResolvedAtom) else self.condition(condition)
             case All(parts):
-                return exp.Paren(this=all_of([self.judgement(part) for part in parts]))
+                return all_of(*map(self.judgement, parts)).paren()
             case AnyOf(parts):
-                return exp.Paren(this=any_of([self.judgement(part) for part in parts]))
+                return any_of(*map(self.judgement, parts)).paren()
             case Opposite(part):
-                return negation(self.judgement(part))
+                return ~self.judgement(part)
             case Exists(disjuncts):
-                return exp.Paren(this=any_of([self._exists(disjunct) for disjunct in self.context.possible(disjuncts)]))
+                return any_of(*map(self._exists, self.context.possible(disjuncts))).paren()
 
-    def _exists(self, disjunct: Disjunct) -> exp.Expr:
+    def _exists(self, disjunct: Disjunct) -> Sql:
         joins = Joins(self)
         joins.read_all(disjunct)
         if not disjunct.atoms:
-            return all_of(joins.conditions(disjunct.tests))
-        return exists(joins.query(number(1), tests=disjunct.tests))
+            return all_of(*joins.conditions(disjunct.tests))
+        return exists(joins.query(1, tests=disjunct.tests))
 
-    def _some(self, atoms: Sequence[ResolvedAtom], source: RowSource) -> exp.Expr:
+    def _some(self, atoms: Sequence[ResolvedAtom], source: RowSource) -> Sql:
         joins = Joins(self)
         for atom in atoms:
             joins.read(atom, source)
-        return exists(joins.query(number(1)))
+        return exists(joins.query(1))
 
-    def _measured(self, measure: AggregateValue, kind: ValueType | None) -> exp.Expr:
+    def _measured(self, measure: AggregateValue, kind: ValueType | None) -> Sql:
         """The value of an aggregate, as a query that depends on the row at hand. We cast a missing value to its type, since some
         engines take an untyped column for text."""
         disjuncts = self.context.possible(measure.disjuncts)
         if not disjuncts:
             counts = {Aggregation.COUNT, Aggregation.COUNT_DISTINCT, Aggregation.SUM}
-            missing = exp.null() if kind is None else cast(exp.null(), kind)
-            return number(0) if measure.function in counts else missing
+            missing = NULL if kind is None else cast(NULL, kind)
+            return sql(0) if measure.function in counts else missing
         names = {one.name for one in variables_in(measure.value)}
         if measure.function in _OF_EQUAL_VALUES and not names & set(measure.variables):
             value = cast(self.value(measure.value), kind) if kind is not None else self.value(measure.value)
-            return exp.Case(ifs=[exp.If(this=any_of([self._exists(one) for one in disjuncts]), true=value)])
+            return when(any_of(*map(self._exists, disjuncts)), value)
         if len(disjuncts) == 1 and names and names <= set(measure.variables):
             predicted = [atom for atom in disjuncts[0].atoms if self.prediction is not None and self.context.predictable(atom)]
             if measure.function is Aggregation.COUNT_DISTINCT and len(predicted) == 1:
@@ -271,21 +252,18 @@ class Scope(Compiler):
             joins = Joins(self)
             joins.read_all(disjuncts[0])
             value = self.aggregated(measure, joins.scope.value(measure.value))
-            return joins.query(value, tests=disjuncts[0].tests).subquery()
+            return joins.query(value, tests=disjuncts[0].tests).value()
         return self._measured_rows(measure, disjuncts)
 
-    def _distinct_values(self, value: Expression, disjunct: Disjunct, predicted: ResolvedAtom) -> exp.Expr:
+    def _distinct_values(self, value: Expression, disjunct: Disjunct, predicted: ResolvedAtom) -> Sql:
         """The number of distinct values: those of the data, which all predictions share, plus those that the prediction, at the one
         atom it can be, adds. A set of values for each prediction would be as large as the group."""
         observed, added = (self._rows_of(disjunct, predicted, source) for source in (RowSource.OBSERVED, RowSource.PREDICTED))
         there = self._rows_of(disjunct, predicted, RowSource.OBSERVED)
-        there.condition(equal(there.scope.value(value), added.scope.value(value)))
-        added.condition(exp.Not(this=exists(there.query(number(1), tests=disjunct.tests))))
-        many = [
-            joins.query(exp.Count(this=exp.Distinct(expressions=[joins.scope.value(value)])), tests=disjunct.tests)
-            for joins in (observed, added)
-        ]
-        return exp.Paren(this=exp.Add(this=many[0].subquery(), expression=many[1].subquery()))
+        there.condition(there.scope.value(value) == added.scope.value(value))
+        added.condition(no_row(there.query(1, tests=disjunct.tests)))
+        many = [joins.query(joins.scope.value(value).count_distinct(), tests=disjunct.tests) for joins in (observed, added)]
+        return (many[0].value() + many[1].value()).paren()
 
     def _rows_of(self, disjunct: Disjunct, predicted: ResolvedAtom, source: RowSource) -> Joins:
         """The rows of a disjunct whose one atom that can be predicted is read from `source`."""
@@ -295,48 +273,41 @@ class Scope(Compiler):
         joins.compute(disjunct)
         return joins
 
-    def _measured_rows(self, measure: AggregateValue, disjuncts: Sequence[Disjunct]) -> exp.Expr:
+    def _measured_rows(self, measure: AggregateValue, disjuncts: Sequence[Disjunct]) -> Sql:
         """Each grounding of several disjuncts counts once. An inner query computes a value that depends on the row at hand: engines
         would take an aggregate of it for one of the outer query."""
         parts = []
         for disjunct in disjuncts:
             joins = Joins(self)
             joins.read_all(disjunct)
-            fields = [named(joins.scope.projected(name), f"v{i}") for i, name in enumerate(measure.variables)]
-            value = named(joins.scope.value(measure.value), "value")
+            fields = [joins.scope.projected(name).named(f"v{i}") for i, name in enumerate(measure.variables)]
+            value = joins.scope.value(measure.value).named("value")
             parts.append(joins.query(*fields, value, tests=disjunct.tests))
-        alias = self.context.alias()
-        rows = union_distinct(parts)
-        found = self.aggregated(measure, column(alias, "value"))
-        return select(found).from_(rows.subquery(alias)).subquery()
+        rows = union_distinct(parts).as_(self.context.alias())
+        return select(self.aggregated(measure, rows.value)).from_(rows).value()
 
-    def aggregated(self, measure: AggregateValue, value: exp.Expr) -> exp.Expr:
+    def aggregated(self, measure: AggregateValue, value: Sql) -> Sql:
         """The aggregate of a value over the rows of a query."""
         match measure.function:
             case Aggregation.COUNT:
                 return count_rows()
             case Aggregation.COUNT_DISTINCT:
-                return exp.Count(this=exp.Distinct(expressions=[value]))
+                return value.count_distinct()
             case Aggregation.SUM if self.type_of(measure.value) is ValueType.FLOAT:
                 # The sum of no values is 0, but a sum of values may be missing.
-                nothing = exp.If(this=equal(exp.Count(this=value.copy()), number(0)), true=constant(0.0))
-                return exp.Case(ifs=[nothing], default=sum_of_doubles(value))
+                return when(value.count() == 0, constant(0.0), sum_of_doubles(value))
             case Aggregation.SUM:
                 # A sum of 64-bit integers would have 128 bits, which a registered predicate cannot take as an integer.
-                return big(exp.Coalesce(this=exp.Sum(this=value), expressions=[number(0)]))
+                return value.sum().or_else(0).big()
             case Aggregation.AVERAGE if self.type_of(measure.value) is ValueType.INTEGER:
                 # The exact sum, divided as doubles: the engines' own averages of integers are of different types.
-                many = exp.Nullif(this=exp.Count(this=value.copy()), expression=number(0))
-                sides = [cast(one, ValueType.FLOAT) for one in (exp.Sum(this=value), many)]
-                return exp.Div(this=sides[0], expression=sides[1], typed=True, safe=False)
+                return cast(value.sum(), ValueType.FLOAT) / cast(value.count().null_if(0), ValueType.FLOAT)
             case Aggregation.AVERAGE:
-                many = exp.Nullif(this=exp.Count(this=value.copy()), expression=number(0))
-                sum_of_all = exp.Paren(this=sum_of_doubles(value))
-                return exp.Div(this=sum_of_all, expression=cast(many, ValueType.FLOAT), typed=True, safe=False)
+                return sum_of_doubles(value).paren() / cast(value.count().null_if(0), ValueType.FLOAT)
             case Aggregation.LEAST:
-                return exp.Min(this=value)
+                return value.min()
             case Aggregation.GREATEST:
-                return exp.Max(this=value)
+                return value.max()
 
 
 class Joins:
@@ -344,11 +315,11 @@ class Joins:
 
     def __init__(self, around: Scope) -> None:
         self.scope = replace(around, columns=dict(around.columns), values=dict(around.values), kinds=dict(around.kinds))
-        self._tables: list[tuple[exp.Expr, list[exp.Expr]]] = []
-        self._further: list[exp.Expr] = []
+        self._tables: list[tuple[Row, list[Sql]]] = []
+        self._further: list[Sql] = []
         self._computed: list[str] = []
 
-    def start(self, rows: exp.Expr) -> None:
+    def start(self, rows: Row) -> None:
         """Begin with rows that the scope around refers to."""
         self._tables.append((rows, []))
 
@@ -383,58 +354,55 @@ class Joins:
         """Read an atom; `or_missing`: attributes that match any row if their argument is missing."""
         context = self.scope.context
         relation = context.relation(atom)
-        alias = context.alias()
-        conditions: list[exp.Expr] = []
+        here = _rows(relation, source, context.alias(), [name for name, _ in atom.arguments])
+        conditions: list[Sql] = []
         if source is RowSource.PREDICTED:
-            mine = column(alias, "prediction")
             if self.scope.prediction is None:
-                self.scope.prediction = mine
+                self.scope.prediction = here.prediction
             else:
-                conditions.append(equal(mine, self.scope.prediction.copy()))
+                conditions.append(here.prediction == self.scope.prediction)
         elif source is RowSource.EITHER:
             assert self.scope.prediction is not None
-            own = equal(column(alias, "prediction"), self.scope.prediction.copy())
-            conditions.append(exp.Paren(this=any_of([_is_null(column(alias, "prediction")), own])))
+            conditions.append(any_of(here.prediction.is_null(), here.prediction == self.scope.prediction).paren())
         for name, term in atom.arguments:
-            matches = list(self._match(relation, alias, name, term))
+            matches = list(self._match(here[relation.columns[name].column], relation, name, term))
             if name in or_missing and not isinstance(term, Wildcard):
-                matches.append(_is_null(exp.Paren(this=self.scope.value(term))))
-                matches = [exp.Paren(this=any_of(matches))]
+                matches.append(self.scope.value(term).paren().is_null())
+                matches = [any_of(*matches).paren()]
             conditions.extend(matches)
-        self._tables.append((_rows(relation, source, alias, [name for name, _ in atom.arguments]), conditions))
+        self._tables.append((here, conditions))
 
-    def _match(self, relation: Relation, alias: str, name: str, term: Expression | Wildcard) -> Iterator[exp.Expr]:
-        here = column(alias, relation.columns[name].column)
+    def _match(self, here: Sql, relation: Relation, name: str, term: Expression | Wildcard) -> Iterator[Sql]:
         kind = relation.columns[name].type
         match term:
             case Wildcard():
                 if relation.is_table:
-                    yield exp.Not(this=_is_null(here))
+                    yield here.is_known()
             case Constant(value):
                 found = None if kind is None else constant_in(value, kind)  # without a type there are no rows
-                yield exp.false() if found is None else equal(here, found)
+                yield FALSE if found is None else here == found
             case Variable(variable) if not self.scope.knows(variable):
                 self.scope.bind(variable, here, kind)
                 if relation.is_table:
-                    yield exp.Not(this=_is_null(here.copy()))
+                    yield here.is_known()
             case _ if kind is None:
-                yield exp.false()
+                yield FALSE
             case _:
                 yield same(here, kind, self.scope.value(term), self.scope.type_of(term) or kind, self.scope.inexact)
 
-    def condition(self, condition: exp.Expr) -> None:
+    def condition(self, condition: Sql) -> None:
         """A further condition on the rows read so far."""
         self._further.append(condition)
 
-    def conditions(self, tests: Sequence[Judgement] = ()) -> list[exp.Expr]:
+    def conditions(self, tests: Sequence[Judgement] = ()) -> list[Sql]:
         """The further conditions, and tests. If the value of an equation is missing, there is no grounding; but while we ask
         registered predicates, it may be missing for want of their answers."""
         for name in () if self.scope.context.asking else self._computed:
-            self.condition(exp.Not(this=_is_null(exp.Paren(this=self.scope.column(Variable(name))))))
+            self.condition(self.scope.column(Variable(name)).paren().is_known())
         self._computed = []
         return [*self._further, *(self.scope.judgement(test) for test in tests)]
 
-    def only_atom(self, tests: Sequence[Judgement]) -> tuple[exp.Expr, list[exp.Expr]]:
+    def only_atom(self, tests: Sequence[Judgement]) -> tuple[Row, list[Sql]]:
         """The rows of the atom, if we read only one, and all conditions on them."""
         ((rows, own),) = self._tables
         return rows, [*own, *self.conditions(tests)]
@@ -450,7 +418,7 @@ class Joins:
         self.scope.values = {name: value for name, value in self.scope.values.items() if name in all_but}
         self.scope.kinds = {name: kind for name, kind in self.scope.kinds.items() if name in all_but}
 
-    def query(self, *fields: exp.Expr, tests: Sequence[Judgement] = ()) -> Select:
+    def query(self, *fields: Field, tests: Sequence[Judgement] = ()) -> Select:
         """The rows that meet all conditions; a single row if no atom is read."""
         query = select(*fields)
         conditions = self.conditions(tests)
@@ -459,27 +427,23 @@ class Joins:
                 query = query.from_(rows)
                 conditions = [*own, *conditions]
             else:
-                query = query.join(rows, on=all_of(own))
-        return query.where(all_of(conditions)) if conditions else query
+                query = query.join(rows, *own)
+        return query.where(*conditions)
 
 
-def _rows(relation: Relation, source: RowSource, alias: str, names: Sequence[str]) -> exp.Expr:
+def _rows(relation: Relation, source: RowSource, alias: str, names: Sequence[str]) -> Row:
     match source:
         case RowSource.OBSERVED:
-            return table(relation.observed, alias)
+            return row(relation.observed, alias)
         case RowSource.PREDICTED:
             assert relation.predicted is not None
-            return table(relation.predicted, alias)
+            return row(relation.predicted, alias)
         case RowSource.EITHER:
             assert relation.predicted is not None
             columns = list(dict.fromkeys(relation.columns[name].column for name in names))
-            nothing = named(exp.cast(exp.null(), "INT", copy=False), "prediction")
-            observed = select(nothing, *(column("o", c) for c in columns)).from_(table(relation.observed, "o"))
-            predicted = select(column("p", "prediction"), *(column("p", c) for c in columns)).from_(table(relation.predicted, "p"))
+            o, p = row(relation.observed, "o"), row(relation.predicted, "p")
+            observed = select(NULL.integer().named("prediction"), *o[columns]).from_(o)
+            predicted = select(p.prediction, *p[columns]).from_(p)
             if not relation.is_table:  # a fact that is observed already is not there twice
-                predicted = predicted.where(equal(column("p", "observed"), number(0)))
-            return union_all([observed, predicted]).subquery(alias)
-
-
-def _is_null(value: exp.Expr) -> exp.Expr:
-    return exp.Is(this=value, expression=exp.null())
+                predicted = predicted.where(p.observed == 0)
+            return union_all([observed, predicted]).as_(alias)

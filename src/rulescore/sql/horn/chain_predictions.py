@@ -14,72 +14,48 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from rulescore.sql.build import (
-    Query,
-    Select,
-    all_of,
-    any_of,
-    candidate_table,
-    column,
-    count_rows,
-    create,
-    different,
-    equal,
-    fact_table,
-    named,
-    negation,
-    number,
-    product,
-    select,
-    table,
-    total,
-    tuple_table,
-    union_all,
-)
-from rulescore.sql.horn.chains import EVIDENCE, Piece
+from rulescore.sql.horn.chains import EVIDENCE, Piece, f
 from rulescore.sql.horn.claims import flipped, head_table, own_readings
 from rulescore.sql.horn.context import HornContext
 from rulescore.sql.horn.evidence import plain_counts, prediction_counts, weighed
 from rulescore.sql.horn.halves import (
     NOTHING,
+    c,
     chosen,
     chosen_heads,
-    columns,
-    either,
     grouped,
     half_table,
-    has,
     jump_table,
     part_table,
     placed,
     placed_heads,
-    same,
     singles,
     span_table,
 )
 from rulescore.sql.horn.signatures import INVERSE
+from rulescore.sql.names import candidate_table, tuple_table
+from rulescore.sql.query import Create, Query, Row, Select, alias, create, row, same, select, union_all
+from rulescore.sql.words import Operand, Sql, all_of, any_of, count_rows, sql, when
 
-_FACT = fact_table(2)
-_TUPLE = tuple_table(2)
-_CANDIDATE = candidate_table(2)
+# A tuple with its signature, and the steps of most statements here: walks of halves, chosen predictions, what near halves reach,
+# the tuples that far halves must lead to, and how many paths do.
+t = row(tuple_table(2), "t")
+w, p, z, a, g = row("walk", "w"), row("chosen", "p"), row("reached", "z"), row("wanted", "a"), row("found", "g")
 
 
 def _walked(query: Select, group: int, ends: Query, depth: int, *, distinct: bool) -> Select:
     """Add the step `walk`: the halves from their ends, all atoms but the last. Paths keep the constants they passed if variables
     must be distinct."""
-    query = query.with_step("ends", select(*columns("e", "half", "c")).distinct().from_(ends.subquery("e")))
+    given, e, h = ends.as_("e"), row("ends", "e"), row(half_table(group), "h")
+    query = query.with_step("ends", select(given.half, given.c).distinct().from_(given))
     passed = _passed(depth, distinct=distinct)
-    c = column("e", "c")
-    standing = select(column("h", "start"), named(c, "c"), named(c.copy(), "b"), named(number(1), "n")).distinct()
-    standing = standing.select(*(named(number(NOTHING), field) for field in passed))
-    standing = standing.from_(table("ends", "e")).join(table(half_table(group), "h"), on=all_of(same("h", "e", "half")))
-    levels: list[Query] = [standing.where(has("h", "length", 1))]
+    standing = select(h.start, c=e.c, b=e.c, n=1, **dict.fromkeys(passed, NOTHING)).distinct().from_(e)
+    levels: list[Query] = [standing.join(h, h.half == e.half).where(h.length == 1)]
     for index in range(1, depth + 1):
         query = query.with_step(f"walked_{index}", _further(group, index, distinct=distinct))
-        level = select(*columns("w", "start", "c", "b", "n")).from_(table(f"walked_{index}", "w"))
-        own = _passed(index, distinct=distinct)
-        level = level.select(*(column("w", field) if field in own else named(number(NOTHING), field) for field in passed))
-        levels.append(level)
+        level, own = row(f"walked_{index}", "w"), _passed(index, distinct=distinct)
+        kept = (level[field] if field in own else sql(NOTHING).named(field) for field in passed)
+        levels.append(select(*level["start", "c", "b", "n"], *kept).from_(level))
     return query.with_step("walk", union_all(levels))
 
 
@@ -90,22 +66,19 @@ def _passed(depth: int, *, distinct: bool) -> list[str]:
 
 def _further(group: int, index: int, *, distinct: bool) -> Select:
     """The paths of every start, one atom longer."""
-    needed = select(*columns("p", "start", "parent", "literal"), column("e", "c")).distinct().from_(table("ends", "e"))
-    on = all_of([*same("p", "e", "half"), has("p", "depth", index)])
-    needed = needed.join(table(part_table(group), "p"), on=on)
-    query = select().from_(needed.subquery("n"))
-    here, n = column("n", "c"), count_rows()
+    part, e, before = row(part_table(group), "p"), row("ends", "e"), row(f"walked_{index - 1}", "w")
+    needed = select(*part["start", "parent", "literal"], e.c).distinct().from_(e)
+    n = needed.join(part, part.half == e.half, part.depth == index).as_("n")
+    query, here, many = select().from_(n), n.c, count_rows()
     if index > 1:
-        walked = [equal(column("w", "start"), column("n", "parent")), *same("w", "n", "c")]
-        query = query.join(table(f"walked_{index - 1}", "w"), on=all_of(walked))
-        here, n = column("w", "b"), total(column("w", "n"))
-    query = query.join(table(_FACT, "f"), on=all_of([*same("f", "n", "literal"), equal(column("f", "a0"), here)]))
-    fields = {"start": column("n", "start"), "c": column("n", "c"), "b": column("f", "a1")}
+        query, here, many = query.join(before, before.start == n.parent, before.c == n.c), before.b, before.n.sum()
+    query = query.join(f, f.literal == n.literal, f.a0 == here)
+    fields = {"start": n.start, "c": n.c, "b": f.a1}
     if not distinct:
-        return grouped(query, fields, n)
-    kept = {f"p{i}": column("w", f"p{i}") for i in range(1, index - 1)} | ({f"p{index - 1}": here.copy()} if index > 1 else {})
-    query = query.where(*(different(column("f", "a1"), value.copy()) for value in (column("n", "c"), *kept.values())))
-    return query.select(*(named(value, field) for field, value in (fields | {"n": number(1)} | kept).items()))
+        return grouped(query, fields, many)
+    kept = {f"p{i}": before[f"p{i}"] for i in range(1, index - 1)} | ({f"p{index - 1}": here} if index > 1 else {})
+    query = query.where(*(f.a1 != value for value in (n.c, *kept.values())))
+    return query.select(**fields, n=1, **kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,24 +88,20 @@ class _Apart:
     passed: Sequence[str]
     near: Sequence[str]
 
-    def walk(self) -> list[exp.Expr]:
-        return columns("w", "c", "b", *self.passed)
+    def walk(self) -> list[Sql]:
+        return w[["c", "b", *self.passed]]
 
-    def far_half(self, y: exp.Expr) -> list[exp.Expr]:
+    def far_half(self, y: Sql) -> list[Sql]:
         """The far half ends at none of its own constants."""
         return _apart([y], self.walk())
 
-    def halves(self, alias: str, y: exp.Expr) -> list[exp.Expr]:
+    def halves(self, near: Row, y: Sql) -> list[Sql]:
         """The far half repeats no constant, neither its own nor one of the near half."""
-        return [*self.far_half(y), *_apart(columns(alias, "x", *self.near), [y, *self.walk()])]
+        return [*self.far_half(y), *_apart(near[["x", *self.near]], [y, *self.walk()])]
 
 
-def _apart(left: Sequence[exp.Expr], right: Sequence[exp.Expr]) -> list[exp.Expr]:
-    def differ(one: exp.Expr, other: exp.Expr) -> exp.Expr:
-        nothing = (equal(side.copy(), number(NOTHING)) for side in (one, other))
-        return any_of((different(one.copy(), other.copy()), *nothing))
-
-    return [differ(one, other) for one in left for other in right]
+def _apart(left: Sequence[Sql], right: Sequence[Sql]) -> list[Sql]:
+    return [any_of(one != other, one == NOTHING, other == NOTHING) for one in left for other in right]
 
 
 def _keeping_apart(depth: int, context: HornContext) -> _Apart | None:
@@ -149,109 +118,87 @@ def _reached(group: int, apart: _Apart | None) -> Select:
     """The near half to its end `x`, one argument of the head; `onward` says whether the far half has fewer paths than there are
     tuples that carry evidence."""
     kept = apart.near if apart else ()
-    ended = select(*columns("p", *_REACHED), named(column("p", "near_end"), "x"), column("p", "n")).from_(table("chosen", "p"))
-    ended = ended.where(has("p", "near", NOTHING)).select(*(named(number(NOTHING), field) for field in kept))
-    walked = [*same("w", "h", "start"), equal(column("w", "c"), column("p", "near_end"))]
-    last = [*same("f", "h", "literal"), equal(column("f", "a0"), column("w", "b"))]
+    h, r = row(half_table(group), "h"), row(EVIDENCE.reach, "r")
+    ended = select(*p[_REACHED], p.near_end.named("x"), p.n, **dict.fromkeys(kept, NOTHING)).from_(p).where(p.near == NOTHING)
     going = (
         select()
-        .from_(table("chosen", "p"))
-        .join(table(half_table(group), "h"), on=equal(column("h", "half"), column("p", "near")))
-        .join(table("walk", "w"), on=all_of(walked))
-        .join(table(_FACT, "f"), on=all_of(last))
+        .from_(p)
+        .join(h, h.half == p.near)
+        .join(w, w.start == h.start, w.c == p.near_end)
+        .join(f, f.literal == h.literal, f.a0 == w.b)
     )
-    fields = {field: column("p", field) for field in _REACHED} | {"x": column("f", "a1")}
+    fields = {field: p[field] for field in _REACHED} | {"x": f.a1}
     if apart:
-        going = going.where(*apart.far_half(column("f", "a1")))
-        going = going.select(*(named(value, field) for field, value in (fields | {"n": column("p", "n")}).items()))
-        going = going.select(*(named(value, field) for value, field in zip(apart.walk(), kept, strict=True)))
+        going = going.where(*apart.far_half(f.a1)).select(**fields, n=p.n)
+        going = going.select(**dict(zip(kept, apart.walk(), strict=True)))
     else:
-        going = grouped(going, fields, total(product(column("p", "n"), column("w", "n"))))
-    reach = exp.Coalesce(this=column("r", "n"), expressions=[number(0)])
-    onward = named(exp.LTE(this=column("z", "far_n"), expression=reach), "onward")
-    query = select(*columns("z", *_REACHED, "x", "n", *kept), onward)
-    query = query.from_(union_all([ended, going]).subquery("z"))
-    return query.join(table(EVIDENCE.reach, "r"), on=equal(column("r", "a0"), column("z", "x")), join_type="left")
+        going = grouped(going, fields, (p.n * w.n).sum())
+    reached = union_all([ended, going]).as_("z")
+    query = select(*reached[[*_REACHED, "x", "n", *kept]], onward=reached.far_n <= r.n.or_else(0)).from_(reached)
+    return query.left_join(r, r.a0 == reached.x)
 
 
-def _is_straight(alias: str, stride: int) -> exp.Expr:
-    return equal(exp.Mod(this=column(alias, "literal"), expression=number(stride)), number(0))
+def _is_straight(fact: Row, stride: int) -> Sql:
+    return fact.literal % stride == 0
 
 
-def _met(source: str, alias: str, y: exp.Expr, n: exp.Expr) -> Select:
-    query = select(*columns(alias, "prediction", "observed", "body", "turned", "x"), named(y, "y"), column("t", "signature"))
-    return query.select(named(n, "n")).from_(table(source, alias))
-
-
-def _has_signature() -> exp.Expr:
-    return exp.GT(this=column("t", "signature"), expression=number(0))
+def _met(y: Sql, n: Sql) -> Select:
+    return select(*z["prediction", "observed", "body", "turned", "x"], y.named("y"), t.signature, n=n).from_(z)
 
 
 def _by_far_half(group: int, apart: _Apart | None) -> Select:
-    y = column("f", "a1")
-    walked = [*same("w", "h", "start"), equal(column("w", "c"), column("z", "far_end"))]
-    last = [*same("f", "h", "literal"), equal(column("f", "a0"), column("w", "b"))]
-    evidence = [equal(column("t", "a0"), column("z", "x")), equal(column("t", "a1"), y.copy()), _has_signature()]
+    h = row(half_table(group), "h")
     return (
-        _met("reached", "z", y, product(column("z", "n"), column("w", "n")))
-        .join(table(half_table(group), "h"), on=equal(column("h", "half"), column("z", "far")))
-        .join(table("walk", "w"), on=all_of(walked))
-        .join(table(_FACT, "f"), on=all_of(last))
-        .join(table(_TUPLE, "t"), on=all_of(evidence))
-        .where(column("z", "onward"), *(apart.halves("z", y.copy()) if apart else ()))
+        _met(f.a1, z.n * w.n)
+        .join(h, h.half == z.far)
+        .join(w, w.start == h.start, w.c == z.far_end)
+        .join(f, f.literal == h.literal, f.a0 == w.b)
+        .join(t, t.a0 == z.x, t.a1 == f.a1, t.signature > 0)
+        .where(z.onward, *(apart.halves(z, f.a1) if apart else ()))
     )
 
 
 def _wanted(context: HornContext, apart: _Apart | None) -> Query:
     """Possible tuples of the head, given one argument: the tuples that carry evidence and the prediction's own tuple, if no fact
     holds of that."""
-    kept = ("far", "far_end", *(apart.near if apart else ()))
-    query = _met("reached", "z", column("t", "a1"), column("z", "n")).select(*columns("z", *kept))
-    evidence = all_of((equal(column("t", "a0"), column("z", "x")), _has_signature()))
-    by_facts = query.join(table(_TUPLE, "t"), on=evidence).where(exp.Not(this=column("z", "onward")))
+    query = _met(t.a1, z.n).select(*z[["far", "far_end", *(apart.near if apart else ())]])
+    by_facts = query.join(t, t.a0 == z.x, t.signature > 0).where(exp.Not(this=z.onward.node))
     if context.appendix:
         return by_facts
-    query = _met("reached", "z", column("t", "a1"), column("z", "n")).select(*columns("z", *kept))
-    once = any_of((different(column("c", "a0"), column("c", "a1")), _is_straight("c", context.stride)))
-    own = [*same("c", "z", "prediction"), equal(column("c", "a0"), column("z", "x")), once]
-    by_itself = query.join(table(_CANDIDATE, "c"), on=all_of(own))
-    by_itself = by_itself.join(table(_TUPLE, "t"), on=all_of([*same("t", "c", "a0", "a1"), has("t", "signature", 0)]))
-    return union_all([by_facts, by_itself])
+    once = any_of(c.a0 != c.a1, _is_straight(c, context.stride))
+    by_itself = query.join(c, c.prediction == z.prediction, c.a0 == z.x, once)
+    return union_all([by_facts, by_itself.join(t, t.a0 == c.a0, t.a1 == c.a1, t.signature == 0)])
+
+
+_FAR = ("far", "far_end", "y")
 
 
 def _found(group: int, apart: _Apart | None) -> Select:
     """The number of paths of the far half between each wanted pair of constants."""
-    asked = select(*columns("a", "far", "far_end", "y")).distinct().from_(table("wanted", "a"))
-    query = _backwards(select().from_(asked.subquery("a")), group)
-    query = query.where(*(apart.far_half(column("a", "y")) if apart else ()))
-    return grouped(query, {field: column("a", field) for field in ("far", "far_end", "y")}, total(column("w", "n")))
+    asked = select(*a[_FAR]).distinct().from_(a).as_("a")
+    query = _backwards(select().from_(asked), group).where(*(apart.far_half(a.y) if apart else ()))
+    return grouped(query, {field: a[field] for field in _FAR}, w.n.sum())
 
 
 def _backwards(query: Select, group: int) -> Select:
     """Join the last atom of the far half, read from its end, and the walk before it."""
-    last = [equal(column("f", "literal"), column("h", "back")), equal(column("f", "a0"), column("a", "y"))]
-    walked = [
-        *same("w", "h", "start"),
-        equal(column("w", "c"), column("a", "far_end")),
-        equal(column("w", "b"), column("f", "a1")),
-    ]
-    query = query.join(table(half_table(group), "h"), on=equal(column("h", "half"), column("a", "far")))
-    return query.join(table(_FACT, "f"), on=all_of(last)).join(table("walk", "w"), on=all_of(walked))
+    h = row(half_table(group), "h")
+    query = query.join(h, h.half == a.far).join(f, f.literal == h.back, f.a0 == a.y)
+    return query.join(w, w.start == h.start, w.c == a.far_end, w.b == f.a1)
 
 
 def _by_evidence(group: int, apart: _Apart | None) -> Select:
-    fields = ("prediction", "observed", "body", "turned", "x", "y", "signature")
-    query = select(*columns("a", *fields)).from_(table("wanted", "a"))
+    query = select(*a["prediction", "observed", "body", "turned", "x", "y", "signature"]).from_(a)
     if apart:
-        return _backwards(query.select(column("a", "n")), group).where(*apart.halves("a", column("a", "y")))
-    return _with_found(query.select(named(product(column("a", "n"), column("g", "n")), "n")))
+        return _backwards(query.select(a.n), group).where(*apart.halves(a, a.y))
+    return _with_found(query.select(n=a.n * g.n))
 
 
 def _with_found(query: Select) -> Select:
-    return query.join(table("found", "g"), on=all_of(same("g", "a", "far", "far_end", "y")))
+    return query.join(g, *same(g, a, _FAR))
 
 
-def create_spans(group: int, length: int, most: int, *, distinct: bool) -> exp.Create:
+def create_spans(group: int, length: int, most: int, *, distinct: bool) -> Create:
     """The spans of predictions that fill up to `most` atoms: one, or from each that they fill by a jump to the next.
 
     Between jumps we walk over the data. If the prediction is a fact itself, these walks may use it, too; jumps that count less than
@@ -264,10 +211,9 @@ def create_spans(group: int, length: int, most: int, *, distinct: bool) -> exp.C
     query = query.with_step("found", _found(group, None)).with_step("span_2", _jumped())
     for atoms in range(3, most + 1):
         query = query.with_step(f"span_{atoms}", _longer(f"span_{atoms - 1}"))
-    several = union_all([select("*").from_(table(f"span_{atoms}", "s")) for atoms in range(2, most + 1)]).subquery("s")
-    fields = {field: column("s", field) for field in _SPAN}
-    added = grouped(select().from_(several), fields, total(column("s", "n")))
-    return create(span_table(group), query.select("*").from_(union_all([single, added]).subquery("b")))
+    s = union_all([select("*").from_(row(f"span_{atoms}", "s")) for atoms in range(2, most + 1)]).as_("s")
+    added = grouped(select().from_(s), {field: s[field] for field in _SPAN}, s.n.sum())
+    return create(span_table(group), query.select("*").from_(union_all([single, added]).as_("b")))
 
 
 _SPAN = ("prediction", "observed", "body", "first", "last", "u", "v")
@@ -275,56 +221,42 @@ _SPAN = ("prediction", "observed", "body", "first", "last", "u", "v")
 
 def _jumps(group: int) -> Select:
     """A prediction at two atoms: the half between them must lead from `far_end` to `y`."""
-    to = [*same("d", "c", "prediction"), equal(column("d", "literal"), column("j", "to_literal"))]
-    return (
-        select(*columns("c", "prediction", "observed"), *columns("j", "body", "first", "last", "far"))
-        .select(named(column("c", "a0"), "u"), named(column("d", "a1"), "v"))
-        .select(named(column("c", "a1"), "far_end"), named(column("d", "a0"), "y"))
-        .from_(table(_CANDIDATE, "c"))
-        .join(table(jump_table(group), "j"), on=equal(column("j", "from_literal"), column("c", "literal")))
-        .join(table(_CANDIDATE, "d"), on=all_of(to))
-    )
+    j, d = row(jump_table(group), "j"), row(candidate_table(2), "d")
+    query = select(c.prediction, c.observed, *j["body", "first", "last", "far"], u=c.a0, v=d.a1, far_end=c.a1, y=d.a0)
+    query = query.from_(c).join(j, j.from_literal == c.literal)
+    return query.join(d, d.prediction == c.prediction, d.literal == j.to_literal)
 
 
 def _jumped() -> Select:
-    query = select(*columns("a", *_SPAN)).from_(table("wanted", "a"))
-    over_facts = _with_found(query.select(column("g", "n")))
-    at_once = query.select(named(number(1), "n")).where(has("a", "far", NOTHING), equal(*columns("a", "far_end", "y")))
-    negative = product(number(-1), column("b", "n"))
-    n = either(has("b", "observed", 1), negative, column("b", "n"))
-    return select(*columns("b", *_SPAN), named(n, "n")).from_(union_all([over_facts, at_once]).subquery("b"))
+    query = select(*a[_SPAN]).from_(a)
+    over_facts = _with_found(query.select(g.n))
+    at_once = query.select(n=1).where(a.far == NOTHING, a.far_end == a.y)
+    b = union_all([over_facts, at_once]).as_("b")
+    return select(*b[_SPAN], n=when(b.observed == 1, sql(-1) * b.n, b.n)).from_(b)
 
 
 def _longer(spans: str) -> Select:
     """Spans with a further jump."""
-    on = [*same("j", "s", "prediction", "body"), equal(column("j", "first"), column("s", "last"))]
-    query = select().from_(table(spans, "s")).join(table("span_2", "j"), on=all_of(on))
-    fields = {field: column("j" if field in ("last", "v") else "s", field) for field in _SPAN}
-    return grouped(query, fields, total(product(column("s", "n"), column("j", "n"))))
+    s, j = row(spans, "s"), row("span_2", "j")
+    query = select().from_(s).join(j, *same(j, s, ["prediction", "body"]), j.first == s.last)
+    fields = {field: (j if field in ("last", "v") else s)[field] for field in _SPAN}
+    return grouped(query, fields, (s.n * j.n).sum())
 
 
 def _closed() -> Select:
     """Predictions at both ends of the chain: nothing is left on either side."""
-    query = select(*columns("p", "prediction", "observed", "body", "turned"), named(column("p", "near_end"), "x"))
-    query = query.select(named(column("p", "far_end"), "y"), column("t", "signature"), column("p", "n")).from_(table("placed", "p"))
-    on = (equal(column("t", "a0"), column("p", "near_end")), equal(column("t", "a1"), column("p", "far_end")))
-    return query.join(table(_TUPLE, "t"), on=all_of(on)).where(has("p", "far", NOTHING))
+    at = row("placed", "p")
+    ends = {"x": at.near_end, "y": at.far_end}
+    query = select(*at["prediction", "observed", "body", "turned"], **ends).select(t.signature, at.n).from_(at)
+    return query.join(t, t.a0 == at.near_end, t.a1 == at.far_end).where(at.far == NOTHING)
 
 
-def body_counts(
-    group: int,
-    length: int,
-    piece: Piece,
-    context: HornContext,
-    keep: Sequence[str] | None,
-    *,
-    heads: bool,
-) -> Select:
+def body_counts(group: int, length: int, piece: Piece, context: HornContext, keep: Sequence[str] | None, *, heads: bool) -> Select:
     """Counts per rule and prediction of groundings with the prediction in the body. `heads`: if an observed prediction is also the
     head, leave the grounding to `head_counts`."""
     query = select().with_step("placed", placed(group, piece))
     query = query.with_step("chosen", chosen(group))
-    near = select(named(column("p", "near"), "half"), named(column("p", "near_end"), "c")).from_(table("chosen", "p"))
+    near = select(half=p.near, c=p.near_end).from_(p)
     query = _walked(query, group, union_all([near, _far_ends("chosen")]), length - 2, distinct=context.distinct_variables)
     apart = _keeping_apart(length - 2, context)
     query = query.with_step("reached", _reached(group, apart)).with_step("wanted", _wanted(context, apart))
@@ -336,45 +268,43 @@ def body_counts(
     if context.appendix:
         return weighed(query.with_step("located", located), ("rule", "prediction"), context)
     if heads and context.any_observed_prediction:
-        located = located.where(negation(all_of((has("m", "observed", 1), _is_head()))))
+        located = located.where(~all_of(alias("m").observed == 1, _is_head()))
     return prediction_counts(located, context, 2, keep=keep, steps=query)
 
 
 def _far_ends(source: str) -> Select:
-    return select(named(column("p", "far"), "half"), named(column("p", "far_end"), "c")).from_(table(source, "p"))
+    ends = row(source, "p")
+    return select(half=ends.far, c=ends.far_end).from_(ends)
 
 
-def _is_head() -> exp.Expr:
-    readings = (exp.Coalesce(this=column("m", f"reading{i}"), expressions=[number(-1)]) for i in (0, 1))
-    return any_of(equal(reading, column("h", "literal")) for reading in readings)
+def _is_head() -> Sql:
+    m, h = alias("m"), alias("h")
+    return any_of(*(reading.or_else(-1) == h.literal for reading in m["reading0", "reading1"]))
 
 
 def _added(met: Query, context: HornContext) -> Select:
     """The groundings found, added up per evidence that judges them. Chains seen from the other side found their evidence with its
     arguments reversed."""
-    turned = has("m", "turned", 1)
-    inverse = exp.Coalesce(this=column("i", "inverse"), expressions=[number(0)])
-    fields: dict[str, exp.Expr] = {"body": column("m", "body"), "prediction": column("m", "prediction")}
-    fields["signature"] = either(turned, inverse, column("m", "signature"))
-    query = select().from_(met.subquery("m"))
-    query = query.join(table(INVERSE, "i"), on=all_of(same("i", "m", "signature")), join_type="left")
+    m, i = met.as_("m"), row(INVERSE, "i")
+    turned = m.turned == 1
+    fields: dict[str, Operand] = {"body": m.body, "prediction": m.prediction}
+    fields["signature"] = when(turned, i.inverse.or_else(0), m.signature)
+    query = select().from_(m).left_join(i, i.signature == m.signature)
     if not context.appendix:
-        query = query.join(table(_CANDIDATE, "c"), on=all_of([*same("c", "m", "prediction"), _is_straight("c", context.stride)]))
-        x, y = column("m", "x"), column("m", "y")
-        head = [either(turned.copy(), y, x), either(turned.copy(), x.copy(), y.copy())]
-        readings = own_readings(context, column("c", "literal"), columns("c", "a0", "a1"), head)
-        fields["observed"] = column("m", "observed")
-        fields |= {f"reading{i}": exp.Case(ifs=[exp.If(this=holds, true=literal)]) for i, (holds, literal) in enumerate(readings)}
-    n = total(column("m", "n"))
-    return grouped(query, fields, n).having(different(n, number(0)))
+        query = query.join(c, c.prediction == m.prediction, _is_straight(c, context.stride))
+        head = [when(turned, m.y, m.x), when(turned, m.x, m.y)]
+        readings = own_readings(context, c.literal, [c.a0, c.a1], head)
+        fields["observed"] = m.observed
+        fields |= {f"reading{n}": when(holds, literal) for n, (holds, literal) in enumerate(readings)}
+    return grouped(query, fields, m.n.sum()).having(m.n.sum() != 0)
 
 
 def _located(group: int, context: HornContext) -> Select:
     """Counts of bodies per prediction and evidence, as claims of the rules that have the body."""
+    m, h = row("met", "m"), row(head_table(group), "h")
     readings = () if context.appendix else ("reading0", "reading1")
-    query = select(column("h", "rule"), named(column("h", "literal"), "head")).from_(table("met", "m"))
-    query = query.select(*columns("m", "prediction", "signature", *readings, "n"))
-    return query.join(table(head_table(group), "h"), on=all_of(same("h", "m", "body")))
+    query = select(h.rule, h.literal.named("head"), *m["prediction", "signature", *readings, "n"]).from_(m)
+    return query.join(h, h.body == m.body)
 
 
 def head_counts(group: int, length: int, piece: Piece, context: HornContext, keep: Sequence[str] | None) -> Select:
@@ -384,10 +314,9 @@ def head_counts(group: int, length: int, piece: Piece, context: HornContext, kee
     query = query.with_step("wanted", chosen_heads(group, "placed"))
     query = _walked(query, group, _far_ends("wanted"), length - 1, distinct=distinct)
     query = query.with_step("found", _found(group, _keeping_apart(length - 1, context)))
-    claims = _with_found(select(*columns("a", "rule", "prediction"), column("g", "n")).from_(table("wanted", "a")))
+    claims = _with_found(select(a.rule, a.prediction, g.n).from_(a))
     if context.appendix:
         return plain_counts(claims, ["rule", "prediction"], confirmed=True, refuted=False, steps=query)
-    loop = exp.Case(ifs=[exp.If(this=equal(*columns("a", "a0", "a1")), true=flipped(column("a", "literal"), context.stride))])
-    located = claims.select(*(named(column("a", "literal"), field) for field in ("head", "reading0")), named(loop, "reading1"))
-    located = located.select(column("t", "signature")).join(table(_TUPLE, "t"), on=all_of(same("t", "a", "a0", "a1")))
-    return prediction_counts(located, context, 2, keep=keep, steps=query)
+    loop = when(a.a0 == a.a1, flipped(a.literal, context.stride))
+    located = claims.select(head=a.literal, reading0=a.literal, reading1=loop).select(t.signature)
+    return prediction_counts(located.join(t, t.a0 == a.a0, t.a1 == a.a1), context, 2, keep=keep, steps=query)

@@ -16,37 +16,19 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from rulescore.logic.plan import Bound, Shape
-from rulescore.sql.build import (
-    Query,
-    Select,
-    all_of,
-    candidate_table,
-    column,
-    count_rows,
-    create,
-    different,
-    equal,
-    exists,
-    fact_table,
-    name,
-    named,
-    negation,
-    number,
-    select,
-    table,
-    total,
-    tuple_table,
-    union_all,
-)
 from rulescore.sql.horn.claims import flipped, head_table
 from rulescore.sql.horn.context import HornContext
 from rulescore.sql.horn.evidence import OPPOSES, plain_counts, weighed
 from rulescore.sql.horn.returns import Coincidence, coincidences, returned
 from rulescore.sql.horn.signatures import INVERSE
+from rulescore.sql.names import candidate_table, fact_table, name, tuple_table
+from rulescore.sql.query import Create, Query, Row, Select, alias, create, exists, row, select, union_all
+from rulescore.sql.words import Sql, count_rows, least, sql, when
 
 DEGREE = name("degree")
 
-_FACT = fact_table(2)
+# A fact of two arguments.
+f = row(fact_table(2), "f")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,59 +80,50 @@ def way_through(shape: Shape) -> tuple[tuple[int, bool], ...] | None:
     return tuple(way) if here == 1 else None
 
 
-def create_degrees() -> exp.Create:
+def create_degrees() -> Create:
     """How many facts of a literal begin with a constant."""
     return create(DEGREE, _degrees())
 
 
-def create_predicted_degrees() -> exp.Create:
-    on = equal(column("r", "a0"), column("f", "a1"))
-    return create(PREDICTED.degree, _degrees().join(table(PREDICTED.reach, "r"), on=on))
+def create_predicted_degrees() -> Create:
+    r = row(PREDICTED.reach, "r")
+    return create(PREDICTED.degree, _degrees().join(r, r.a0 == f.a1))
 
 
 def _degrees() -> Select:
-    fields = [column("f", "literal"), column("f", "a0")]
-    query = select(*fields, named(count_rows(), "n")).from_(table(_FACT, "f"))
-    return query.group_by(*(field.copy() for field in fields))
+    return select(f.literal, f.a0, n=count_rows()).from_(f).group_by(f.literal, f.a0)
 
 
-def create_reach(sought: Sought) -> exp.Create:
-    query = select(column("t", "a0"), named(count_rows(), "n")).from_(table(sought.tuples, "t")).where(*_conditions(sought))
-    return create(sought.reach, query.group_by(column("t", "a0")))
+def create_reach(sought: Sought) -> Create:
+    t = row(sought.tuples, "t")
+    query = select(t.a0, n=count_rows()).from_(t).where(*_conditions(sought, t))
+    return create(sought.reach, query.group_by(t.a0))
 
 
-def _conditions(sought: Sought) -> list[exp.Expr]:
+def _conditions(sought: Sought, t: Row) -> list[Sql]:
     """Predicted tuples of which no fact holds carry no evidence: their signature is 0."""
-    return [exp.GT(this=column("t", "signature"), expression=number(0))] if sought is EVIDENCE else []
+    return [t.signature > 0] if sought is EVIDENCE else []
 
 
 def walks(group: int, length: int, stride: int, sought: Sought, constants: int) -> Select:
     """How many rows we walk for each start of `length` atoms, including those of its shorter beginnings. We add up paths with the
     same two ends, so that no more lead on from a constant than there are constants."""
-    most = exp.cast(number(constants), "DOUBLE", copy=False)
-    n = exp.cast(column("d", "n"), "DOUBLE", copy=False)
-    first = select(column("s", "start"), named(column("d", "a0"), "b"), named(n, "n")).from_(table(start_table(group), "s"))
-    first = first.join(table(sought.degree, "d"), on=equal(column("d", "literal"), flipped(column("s", "l0"), stride)))
+    s, d = row(start_table(group), "s"), row(sought.degree, "d")
+    first = select(s.start, b=d.a0, n=d.n.cast("DOUBLE")).from_(s).join(d, d.literal == flipped(s.l0, stride))
     query = select().with_step("walked_1", first)
     for index in range(2, length + 1):
-        fields = {"start": column("w", "start"), "b": column("f", "a1")}
-        query = query.with_step(
-            f"walked_{index}", _added(_onward(group, index, "walked"), fields, total(exp.func("least", column("w", "n"), most)))
-        )
-    parts = [select(column("w", "start"), column("w", "n")).from_(table(f"walked_{i}", "w")) for i in range(2, length + 1)]
-    query = query.select(column("u", "start"), named(total(column("u", "n")), "n"))
-    return query.from_(union_all(parts).subquery("u")).group_by(column("u", "start"))
+        w, further = _onward(group, index, "walked")
+        n = least(w.n, sql(constants).cast("DOUBLE")).sum()
+        query = query.with_step(f"walked_{index}", _added(further, {"start": w.start, "b": f.a1}, n))
+    rows = [row(f"walked_{index}", "w") for index in range(2, length + 1)]
+    u = union_all([select(w.start, w.n).from_(w) for w in rows]).as_("u")
+    return query.select(u.start, n=u.n.sum()).from_(u).group_by(u.start)
 
 
-def _onward(group: int, index: int, walked: str) -> Select:
+def _onward(group: int, index: int, walked: str) -> tuple[Row, Select]:
     """Paths of one atom less, and the facts that lead on."""
-    on = all_of((equal(column("f", "literal"), column("s", f"l{index - 1}")), equal(column("f", "a0"), column("w", "b"))))
-    return (
-        select()
-        .from_(table(f"{walked}_{index - 1}", "w"))
-        .join(table(start_table(group), "s"), on=equal(column("s", "start"), column("w", "start")))
-        .join(table(_FACT, "f"), on=on)
-    )
+    w, s = row(f"{walked}_{index - 1}", "w"), row(start_table(group), "s")
+    return w, select().from_(w).join(s, s.start == w.start).join(f, f.literal == s[f"l{index - 1}"], f.a0 == w.b)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,12 +135,9 @@ class Piece:
     remainder: int
     divisor: int
 
-    def conditions(self, constant: exp.Expr) -> list[exp.Expr]:
-        found = [equal(column("s", "piece"), number(self.number))]
-        if self.divisor > 1:
-            rest = exp.Mod(this=exp.Paren(this=constant), expression=number(self.divisor))
-            found.append(equal(rest, number(self.remainder)))
-        return found
+    def conditions(self, constant: Sql) -> list[Sql]:
+        own = alias("s").piece == self.number
+        return [own, constant.paren() % self.divisor == self.remainder] if self.divisor > 1 else [own]
 
 
 def dataset_counts(group: int, length: int, piece: Piece, context: HornContext) -> Select:
@@ -179,13 +149,12 @@ def dataset_counts(group: int, length: int, piece: Piece, context: HornContext) 
 def refuter_counts(group: int, length: int, piece: Piece, context: HornContext) -> Select:
     """Counts per rule and prediction, for the bodies of one piece, of groundings whose head is incompatible with the prediction."""
     query = _met(group, length, piece, PREDICTED, distinct=context.distinct_variables)
-    literal = _if_turned(flipped(column("m", "literal"), context.stride), column("m", "literal"))
-    opposed = all_of((equal(column("o", "head"), column("h", "literal")), equal(column("o", "l0"), literal)))
-    claims = select(column("h", "rule"), column("m", "prediction"), column("m", "n")).from_(table("met", "m"))
-    claims = claims.join(table(head_table(group), "h"), on=equal(column("h", "body"), column("m", "body")))
-    claims = claims.join(table(OPPOSES, "o"), on=opposed)
+    m, h, o = row("met", "m"), row(head_table(group), "h"), row(OPPOSES, "o")
+    literal = _if_turned(m, flipped(m.literal, context.stride), m.literal)
+    claims = select(h.rule, m.prediction, m.n).from_(m).join(h, h.body == m.body)
+    claims = claims.join(o, o.head == h.literal, o.l0 == literal)
     if context.ambiguous and not context.distinct_variables:
-        claims = claims.where(negation(_read_before()))
+        claims = claims.where(~_read_before(o, m))
     return plain_counts(claims, ["rule", "prediction"], confirmed=False, refuted=True, steps=query)
 
 
@@ -204,15 +173,10 @@ def _met(group: int, length: int, piece: Piece, sought: Sought, *, distinct: boo
 
 def _first(group: int, piece: Piece, sought: Sought, *, distinct: bool) -> Select:
     """The first atom of the starts of a piece: `x` is where paths begin, `b` where they are."""
-    x, b = column("f", "a0"), column("f", "a1")
-    query = (
-        select(column("s", "start"), named(x, "x"), named(b, "b"), named(number(1), "n"))
-        .from_(table(start_table(group), "s"))
-        .join(table(_FACT, "f"), on=equal(column("f", "literal"), column("s", "l0")))
-        .join(table(sought.reach, "r"), on=equal(column("r", "a0"), x.copy()))
-        .where(*piece.conditions(x.copy()))
-    )
-    return query.where(different(x.copy(), b.copy())) if distinct else query
+    s, r = row(start_table(group), "s"), row(sought.reach, "r")
+    query = select(s.start, x=f.a0, b=f.a1, n=1).from_(s).join(f, f.literal == s.l0).join(r, r.a0 == f.a0)
+    query = query.where(*piece.conditions(f.a0))
+    return query.where(f.a0 != f.a1) if distinct else query
 
 
 def _walked(query: Select, group: int, index: int, length: int, *, distinct: bool) -> Select:
@@ -223,45 +187,44 @@ def _walked(query: Select, group: int, index: int, length: int, *, distinct: boo
     if index < length:
         before = "any" if index > 3 else "walked"
         query = query.with_step(f"any_{index}", _added(*_further(group, index, before, distinct=True)))
-    further, fields, n = _further(group, index, "walked", distinct=True)
-    parts: list[Query] = [further.select(*(named(value, field) for field, value in fields.items()), named(n.this, "n"))]
+    further, fields, _ = _further(group, index, "walked", distinct=True)
+    parts: list[Query] = [further.select(**fields, n=alias("w").n)]
     parts += [_returned_inside(group, how) for how in coincidences(index)]
     return query.with_step(f"walked_{index}", _remaining(union_all(parts), fields))
 
 
-def _further(group: int, index: int, walked: str, *, distinct: bool) -> tuple[Select, dict[str, exp.Expr], exp.Expr]:
+def _further(group: int, index: int, walked: str, *, distinct: bool) -> tuple[Select, dict[str, Sql], Sql]:
     """Paths that are one atom longer, what tells them apart, and how many they are."""
-    query, x, b = _onward(group, index, walked), column("w", "x"), column("f", "a1")
+    w, query = _onward(group, index, walked)
     if distinct:
-        query = query.where(different(b.copy(), x.copy()), different(b.copy(), column("w", "b")))
+        query = query.where(f.a1 != w.x, f.a1 != w.b)
     # Paths of one atom are one each, and a count takes less room than a sum.
-    n = count_rows() if index == 2 else total(column("w", "n"))
-    return query, {"start": column("w", "start"), "x": x, "b": b}, n
+    n = count_rows() if index == 2 else w.n.sum()
+    return query, {"start": w.start, "x": w.x, "b": f.a1}, n
 
 
-def _added(query: Select, fields: Mapping[str, exp.Expr], n: exp.Expr) -> Select:
-    query = query.select(*(named(value, field) for field, value in fields.items()), named(n, "n"))
-    return query.group_by(*(value.copy() for value in fields.values()))
+def _added(query: Select, fields: Mapping[str, Sql], n: Sql) -> Select:
+    return query.select(**fields, n=n).group_by(*fields.values())
 
 
 def _remaining(parts: Query, fields: Iterable[str]) -> Select:
     """Paths added up, without those of which none is left."""
-    n = total(column("u", "n"))
-    query = _added(select().from_(parts.subquery("u")), {field: column("u", field) for field in fields}, n)
-    return query.having(different(n.copy(), number(0)))
+    u = parts.as_("u")
+    return _added(select().from_(u), {field: u[field] for field in fields}, u.n.sum()).having(u.n.sum() != 0)
 
 
 def _returned_inside(group: int, how: Coincidence) -> Select:
     query, b, n = returned(how, _leading_to(how), start_table(group), None)
-    return query.select(column("w", "start"), column("w", "x"), named(b, "b"), named(n, "n"))
+    w = alias("w")
+    return query.select(w.start, w.x, b=b, n=n)
 
 
 def _returned_to_tuple(group: int, how: Coincidence, sought: Sought) -> Select:
     """Paths whose last constant is an earlier one, if they lead to a sought tuple."""
     query, y, n = returned(how, _leading_to(how), start_table(group), end_table(group))
-    on = all_of((equal(column("t", "a0"), column("w", "x")), equal(column("t", "a1"), y), *_conditions(sought)))
-    query = query.select(column("e", "body"), column("e", "turned"), named(n, "n"), *_read(sought))
-    return query.join(table(sought.tuples, "t"), on=on)
+    e, t = alias("e"), row(sought.tuples, "t")
+    query = query.select(e.body, e.turned, n.named("n"), *t[sought.fields])
+    return query.join(t, t.a0 == alias("w").x, t.a1 == y, *_conditions(sought, t))
 
 
 def _leading_to(how: Coincidence) -> str:
@@ -271,80 +234,52 @@ def _leading_to(how: Coincidence) -> str:
 def _ended(group: int, length: int, sought: Sought) -> Select:
     """Walked paths with the last atom of each body that begins so; `onward` says whether that atom has fewer ways on than there
     are sought tuples."""
-    on = all_of((equal(column("d", "literal"), column("e", "literal")), equal(column("d", "a0"), column("w", "b"))))
-    onward = exp.LTE(this=column("d", "n"), expression=column("r", "n"))
+    w, e = row(f"walked_{length}", "w"), row(end_table(group), "e")
+    d, r = row(DEGREE, "d"), row(sought.reach, "r")
     return (
-        select(*(column("e", field) for field in ("body", "literal", "turned")))
-        .select(*(column("w", field) for field in ("x", "b", "n")), named(onward, "onward"))
-        .from_(table(f"walked_{length}", "w"))
-        .join(table(end_table(group), "e"), on=equal(column("e", "start"), column("w", "start")))
-        .join(table(DEGREE, "d"), on=on)
-        .join(table(sought.reach, "r"), on=equal(column("r", "a0"), column("w", "x")))
+        select(e.body, e.literal, e.turned, w.x, w.b, w.n, onward=d.n <= r.n)
+        .from_(w)
+        .join(e, e.start == w.start)
+        .join(d, d.literal == e.literal, d.a0 == w.b)
+        .join(r, r.a0 == w.x)
     )
 
 
-def _read(sought: Sought) -> list[exp.Expr]:
-    return [column("t", field) for field in sought.fields]
-
-
-def _at_end(sought: Sought) -> Select:
-    query = select(*(column("e", field) for field in ("body", "turned", "n")), *_read(sought))
-    return query.from_(table("ended", "e"))
-
-
-def _distinct(y: exp.Expr) -> list[exp.Expr]:
-    return [different(y.copy(), column("e", field)) for field in ("x", "b")]
+def _at_end(t: Row, sought: Sought) -> tuple[Row, Select]:
+    e = row("ended", "e")
+    return e, select(e.body, e.turned, e.n, *t[sought.fields]).from_(e)
 
 
 def _by_last_atom(sought: Sought, *, distinct: bool) -> Select:
-    y = column("f", "a1")
-    last = all_of((equal(column("f", "literal"), column("e", "literal")), equal(column("f", "a0"), column("e", "b"))))
-    found = all_of((equal(column("t", "a0"), column("e", "x")), equal(column("t", "a1"), y), *_conditions(sought)))
-    query = _at_end(sought).join(table(_FACT, "f"), on=last).join(table(sought.tuples, "t"), on=found)
-    return query.where(column("e", "onward"), *(_distinct(y) if distinct else ()))
+    t = row(sought.tuples, "t")
+    e, query = _at_end(t, sought)
+    query = query.join(f, f.literal == e.literal, f.a0 == e.b)
+    query = query.join(t, t.a0 == e.x, t.a1 == f.a1, *_conditions(sought, t))
+    return query.where(e.onward, *([f.a1 != e.x, f.a1 != e.b] if distinct else ()))
 
 
 def _by_tuple(sought: Sought, *, distinct: bool) -> Select:
-    y = column("t", "a1")
-    found = all_of((equal(column("t", "a0"), column("e", "x")), *_conditions(sought)))
-    last = all_of(
-        (
-            equal(column("f", "literal"), column("e", "literal")),
-            equal(column("f", "a0"), column("e", "b")),
-            equal(column("f", "a1"), y),
-        )
-    )
-    query = _at_end(sought).join(table(sought.tuples, "t"), on=found).join(table(_FACT, "f"), on=last)
-    return query.where(exp.Not(this=column("e", "onward")), *(_distinct(y) if distinct else ()))
+    t = row(sought.tuples, "t")
+    e, query = _at_end(t, sought)
+    query = query.join(t, t.a0 == e.x, *_conditions(sought, t))
+    query = query.join(f, f.literal == e.literal, f.a0 == e.b, f.a1 == t.a1)
+    return query.where(exp.Not(this=e.onward.node), *([t.a1 != e.x, t.a1 != e.b] if distinct else ()))
 
 
-def _if_turned(value: exp.Expr, otherwise: exp.Expr) -> exp.Expr:
+def _if_turned(m: Row, value: Sql, otherwise: Sql) -> Sql:
     """A value for bodies walked from the other end: these found their tuple with its arguments reversed."""
-    return exp.Case(ifs=[exp.If(this=equal(column("m", "turned"), number(1)), true=value)], default=otherwise)
+    return when(m.turned == 1, value, otherwise)
 
 
 def _located(group: int) -> Select:
     """Counts of bodies per evidence, as claims of the rules that have the body."""
-    signature = _if_turned(column("i", "inverse"), column("m", "signature"))
-    return (
-        select(column("h", "rule"), named(column("h", "literal"), "head"), named(signature, "signature"), column("m", "n"))
-        .from_(table("met", "m"))
-        .join(table(INVERSE, "i"), on=equal(column("i", "signature"), column("m", "signature")))
-        .join(table(head_table(group), "h"), on=equal(column("h", "body"), column("m", "body")))
-    )
+    m, i, h = row("met", "m"), row(INVERSE, "i"), row(head_table(group), "h")
+    query = select(h.rule, h.literal.named("head"), _if_turned(m, i.inverse, m.signature).named("signature"), m.n).from_(m)
+    return query.join(i, i.signature == m.signature).join(h, h.body == m.body)
 
 
-def _read_before() -> exp.Expr:
+def _read_before(o: Row, m: Row) -> Sql:
     """Whether the prediction is a loop that we also read, in the other order, as a refuting literal of a lower number."""
-    earlier = (
-        select(number(1))
-        .from_(table(OPPOSES, "q"))
-        .join(table(PREDICTED.tuples, "x"), on=equal(column("x", "literal"), column("q", "l0")))
-        .where(
-            equal(column("q", "head"), column("o", "head")),
-            exp.LT(this=column("q", "l0"), expression=column("o", "l0")),
-            equal(column("x", "prediction"), column("m", "prediction")),
-            equal(column("x", "a0"), column("x", "a1")),
-        )
-    )
-    return exists(earlier)
+    q, x = row(OPPOSES, "q"), row(PREDICTED.tuples, "x")
+    earlier = select(1).from_(q).join(x, x.literal == q.l0)
+    return exists(earlier.where(q.head == o.head, q.l0 < o.l0, x.prediction == m.prediction, x.a0 == x.a1))

@@ -8,31 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlglot import exp
-
 from rulescore.logic.plan import Bound, ConditionShape, Free, Group, Parameter, ShapeAtom, ShapeSlot
-from rulescore.sql.build import (
-    Query,
-    Select,
-    all_of,
-    any_of,
-    argument,
-    candidate_table,
-    column,
-    count_rows,
-    different,
-    equal,
-    exists,
-    fact_table,
-    name,
-    named,
-    negation,
-    number,
-    one_if,
-    select,
-    table,
-    union_all,
-)
 from rulescore.sql.horn.claims import (
     body_table,
     dataset_groundings,
@@ -45,7 +21,10 @@ from rulescore.sql.horn.claims import (
     variable,
 )
 from rulescore.sql.horn.context import HornContext
-from rulescore.sql.horn.evidence import OPPOSES, claim_readings, count_judged, is_found, is_head
+from rulescore.sql.horn.evidence import OPPOSES, claim_readings, count_judged, is_head
+from rulescore.sql.names import argument, candidate_table, fact_table, name
+from rulescore.sql.query import Query, Row, Select, alias, exists, row, same, select, union_all
+from rulescore.sql.words import FALSE, Sql, any_of, count_rows, when
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,67 +76,62 @@ def branches(source: ConditionSource, context: HornContext, asked: AskedHeads, *
 
 def _branch(source: ConditionSource, context: HornContext, asked: AskedHeads, first: int | None, instances: bool) -> Select:
     shape = source.shape
-    columns: dict[int, exp.Expr] = {i: column("q", head_argument(i)) for i in range(shape.arity)}
-    query = select().from_(table(asked.source, "q"))
-    query = query.join(table(source.rows, "c"), on=equal(column("c", "head"), column("q", "head")))
-    prediction: exp.Expr | None = column("q", "prediction") if asked.predictions and not asked.free else None
+    q, c, x = row(asked.source, "q"), row(source.rows, "c"), alias("x")
+    columns = {i: q[head_argument(i)] for i in range(shape.arity)}
+    query = select().from_(q).join(c, c.head == q.head)
+    prediction = q.prediction if asked.predictions and not asked.free else None
 
-    def value(slot: ShapeSlot) -> exp.Expr:
+    def value(slot: ShapeSlot) -> Sql:
         match slot:
             case Bound(index):
-                return columns[index].copy()
+                return columns[index]
             case Parameter(index):
-                return column("c", f"c{index}")
+                return c[f"c{index}"]
             case Free():
                 raise AssertionError("a free slot has no value")
 
     for index, atom in enumerate(shape.atoms):
-        alias = f"g{index}"
-        on = [equal(column(alias, "literal"), column("c", f"l{index}"))]
+        fact = alias(f"g{index}")
+        on = [fact.literal == c[f"l{index}"]]
         for position, slot in enumerate(atom.slots):
-            here = column(alias, argument(position))
+            here = fact[argument(position)]
             if isinstance(slot, Bound) and slot.index not in columns:
                 columns[slot.index] = here
             else:
-                on.append(equal(here, value(slot)))
-        joined: exp.Expr = table(fact_table(atom.arity), alias)
+                on.append(here == value(slot))
+        joined = row(fact_table(atom.arity), f"g{index}")
         if index == first:
-            joined = table(candidate_table(atom.arity), alias)
+            joined = row(candidate_table(atom.arity), f"g{index}")
             if prediction is None:
-                prediction = column(alias, "prediction")
+                prediction = fact.prediction
             else:
-                on.append(equal(column(alias, "prediction"), prediction.copy()))
+                on.append(fact.prediction == prediction)
         elif first is not None and index > first and prediction is not None and atom.arity in context.candidate_arities:
-            joined = facts_or_predictions(context, atom.arity).subquery(alias)
-            on.append(fact_or_own(alias, prediction.copy()))
-        query = query.join(joined, on=all_of(on))
+            joined = facts_or_predictions(context, atom.arity).as_(f"g{index}")
+            on.append(fact_or_own(fact, prediction))
+        query = query.join(joined, *on)
     for test in shape.tests:
-        compare = equal if test.equal else different
-        query = query.where(compare(value(test.left), value(test.right)))
+        left, right = value(test.left), value(test.right)
+        query = query.where(left == right if test.equal else left != right)
     for index, atom in enumerate(shape.negated):
-        literal = column("c", f"l{len(shape.atoms) + index}")
-        conditions = [equal(column("x", "literal"), literal)]
-        conditions += [
-            equal(column("x", argument(p)), value(slot)) for p, slot in enumerate(atom.slots) if not isinstance(slot, Free)
-        ]
+        given = [(position, slot) for position, slot in enumerate(atom.slots) if not isinstance(slot, Free)]
+        conditions = [x.literal == c[f"l{len(shape.atoms) + index}"]]
+        conditions += [x[argument(position)] == value(slot) for position, slot in given]
         if atom.arity in context.fact_arities:
-            facts = select(number(1)).from_(table(fact_table(atom.arity), "x"))
-            query = query.where(negation(exists(facts.where(*(c.copy() for c in conditions)))))
+            query = query.where(~exists(row(fact_table(atom.arity), "x"), *conditions))
         if prediction is not None and atom.arity in context.candidate_arities:
-            owned = select(number(1)).from_(table(candidate_table(atom.arity), "x"))
-            owned = owned.where(*conditions, equal(column("x", "prediction"), prediction.copy()))
-            query = query.where(negation(exists(owned)))
-    selected = [named(column("q", "head"), "head")]
-    selected += [named(column("q", head_argument(i)), head_argument(i)) for i in range(shape.arity)]
-    selected += [named(column("q", extra), extra) for extra in asked.extra]
+            own = row(candidate_table(atom.arity), "x")
+            query = query.where(~exists(own, *conditions, x.prediction == prediction))
+    kept = ["head", *(head_argument(i) for i in range(shape.arity)), *asked.extra]
+    query = query.select(**{field: q[field] for field in kept})
     if prediction is not None:
-        selected.append(named(prediction.copy(), "prediction"))
-    selected.append(named(number(0 if first is None else 1), "via"))
+        query = query.select(prediction=prediction)
+    query = query.select(via=0 if first is None else 1)
     if instances:
-        selected += [named(column("c", f"l{i}"), f"l{i}") for i in range(len(shape.atoms) + len(shape.negated))]
-        selected += [named(columns[i].copy(), f"x{i}") for i in range(shape.arity, shape.variables)]
-        selected += [named(column("c", f"c{i}"), f"c{i}") for i in range(_constants(shape))]
-    return query.select(*selected)
+        query = query.select(**{f"l{i}": c[f"l{i}"] for i in range(len(shape.atoms) + len(shape.negated))})
+        query = query.select(**{f"x{i}": columns[i] for i in range(shape.arity, shape.variables)})
+        query = query.select(**{f"c{i}": c[f"c{i}"] for i in range(_constants(shape))})
+    return query
 
 
 def _constants(shape: ConditionShape) -> int:
@@ -175,12 +149,9 @@ def refuted_heads(sources: Sequence[ConditionSource], context: HornContext, aske
     found: list[Query] = [branch for source in sources for branch in branches(source, context, asked)]
     if not found:
         return None
-    keys = asked_keys(arity, predictions=asked.predictions or asked.free)
-    return (
-        select(*(column("u", k) for k in keys), named(exp.Max(this=column("u", "via")), "via"))
-        .from_(union_all(found).subquery("u"))
-        .group_by(*(column("u", k) for k in keys))
-    )
+    u = union_all(found).as_("u")
+    keys = u[asked_keys(arity, predictions=asked.predictions or asked.free)]
+    return select(*keys, via=u.via.max()).from_(u).group_by(*keys)
 
 
 def judged_claims(
@@ -195,30 +166,25 @@ def judged_claims(
     keep: Sequence[str] | None = None,
 ) -> Select:
     """Claims with their two answers: the `selected` columns, `confirmed` and `refuted`."""
+    k, f, r = row("claims", "k"), row(fact_table(arity), "f"), row("refuted", "r")
     keys = asked_keys(arity, predictions=predictions)
-    asked = select(*(column("k", k) for k in keys)).distinct().from_(table("claims", "k"))
-    query = select(*(column("k", c) for c in selected)).with_step("claims", claims).with_step("asked", asked)
-    query = query.from_(table("claims", "k"))
-    confirmed: list[exp.Expr] = []
-    refuted: exp.Expr = exp.false()
+    query = select(*k[selected]).with_step("claims", claims).with_step("asked", select(*k[keys]).distinct().from_(k)).from_(k)
+    confirmed: list[Sql] = []
+    refuted = FALSE
     readings = claim_readings(context, arity) if own else []
     if arity in context.fact_arities:
-        on = [equal(column("f", "literal"), column("k", "head"))]
-        on += [equal(column("f", argument(i)), column("k", head_argument(i))) for i in range(arity)]
-        query = query.join(table(fact_table(arity), "f"), on=all_of(on), join_type="left")
-        confirmed.append(is_found("f", "literal"))
+        query = query.left_join(f, f.literal == k.head, *(f[argument(i)] == k[head_argument(i)] for i in range(arity)))
+        confirmed.append(~f.literal.is_null())
     if readings:
         confirmed.append(is_head(readings))
-    roles: dict[str, exp.Expr] = {"head": is_head(readings), "refuter": exp.false()}
+    roles = {"head": is_head(readings), "refuter": FALSE}
     refuted_query = refuted_heads(sources, context, AskedHeads("asked", predictions), arity)
     if refuted_query is not None:
-        query = query.with_step("refuted", refuted_query)
-        on = [equal(column("r", key), column("k", key)) for key in keys]
-        query = query.join(table("refuted", "r"), on=all_of(on), join_type="left")
-        refuted = is_found("r", "head")
-        roles["refuter"] = equal(column("r", "via"), number(1))
-    query = query.select(named(one_if(any_of(confirmed)), "confirmed"), named(one_if(refuted), "refuted"))
-    return query.where(any_of(roles[role] for role in keep)) if keep is not None else query
+        query = query.with_step("refuted", refuted_query).left_join(r, *same(r, k, keys))
+        refuted = ~r.head.is_null()
+        roles["refuter"] = r.via == 1
+    query = query.select(confirmed=when(any_of(*confirmed), 1, 0), refuted=when(refuted, 1, 0))
+    return query.where(any_of(*(roles[role] for role in keep))) if keep is not None else query
 
 
 def condition_counts(
@@ -247,43 +213,43 @@ def refuter_claims(
     refuting = refuted_heads(sources, context, AskedHeads("asked", predictions=False, free=True), arity)
     if refuting is None or not possible(group, context, None):
         return None
-    groundings = rows(dataset_groundings(group, number_of_group, context))
+    g, r = row("groundings", "g"), row("refuting", "r")
+    h, b = row(head_table(number_of_group), "h"), row(body_table(number_of_group), "b")
+    k = row("groundings", "k")
     keys = asked_keys(arity, predictions=False)
-    asked = select(*(column("k", k) for k in keys)).distinct().from_(table("groundings", "k"))
-    fields = ["rule", *keys, *([variable(i) for i in range(group.shape.variables)] if keep else [])]
+    fields = [*g[["rule", *keys]], *(g[variable(i)] for i in range(group.shape.variables) if keep), r.prediction]
     query = (
-        select(*(column("g", c) for c in fields), column("r", "prediction"))
-        .with_step("groundings", groundings)
-        .with_step("asked", asked)
+        select(*fields)
+        .with_step("groundings", rows(dataset_groundings(group, number_of_group, context)))
+        .with_step("asked", select(*k[keys]).distinct().from_(k))
         .with_step("refuting", refuting)
-        .from_(table("groundings", "g"))
-        .join(table("refuting", "r"), on=all_of(equal(column("r", k), column("g", k)) for k in keys))
-        .join(table(head_table(number_of_group), "h"), on=equal(column("h", "rule"), column("g", "rule")))
-        .join(table(body_table(number_of_group), "b"), on=equal(column("b", "body"), column("h", "body")))
+        .from_(g)
+        .join(r, *same(r, g, keys))
+        .join(h, h.rule == g.rule)
+        .join(b, b.body == h.body)
     )
     for index, atom in enumerate((*group.shape.atoms, *group.shape.negated)):
-        query = query.where(*_is_not_prediction(context, column("b", f"l{index}"), [_ground(slot) for slot in atom.slots]))
-    own_head = [column("g", head_argument(i)) for i in range(arity)]
-    query = query.where(*_is_not_prediction(context, column("g", "head"), own_head))
-    if keep:
-        return query
-    return query.select(named(count_rows(), "n")).group_by(*(column("g", c) for c in fields), column("r", "prediction"))
+        values = [_ground(slot, g, b) for slot in atom.slots]
+        query = query.where(*_is_not_prediction(context, r, b[f"l{index}"], values))
+    query = query.where(*_is_not_prediction(context, r, g.head, [g[head_argument(i)] for i in range(arity)]))
+    return query if keep else query.select(n=count_rows()).group_by(*fields)
 
 
-def _ground(slot: ShapeSlot) -> exp.Expr | None:
-    """The value of a slot of a grounding; None if any value fits."""
+def _ground(slot: ShapeSlot, g: Row, b: Row) -> Sql | None:
+    """The value of a slot of a grounding `g`; None if any value fits."""
     match slot:
         case Bound(index):
-            return column("g", variable(index))
+            return g[variable(index)]
         case Parameter(index):
-            return column("b", f"c{index}")
+            return b[f"c{index}"]
         case Free():
             return None
 
 
-def _is_not_prediction(context: HornContext, literal: exp.Expr, values: Sequence[exp.Expr | None]) -> list[exp.Expr]:
+def _is_not_prediction(context: HornContext, r: Row, literal: Sql, values: Sequence[Sql | None]) -> list[Sql]:
     if len(values) not in context.candidate_arities:
         return []
-    conditions = [equal(column("x", "prediction"), column("r", "prediction")), equal(column("x", "literal"), literal)]
-    conditions += [equal(column("x", argument(i)), value) for i, value in enumerate(values) if value is not None]
-    return [negation(exists(select(number(1)).from_(table(candidate_table(len(values)), "x")).where(*conditions)))]
+    x = row(candidate_table(len(values)), "x")
+    conditions = [x.prediction == r.prediction, x.literal == literal]
+    conditions += [x[argument(i)] == value for i, value in enumerate(values) if value is not None]
+    return [~exists(x, *conditions)]

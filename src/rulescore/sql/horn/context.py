@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rulescore.logic.refutation import Order, identity
-from rulescore.sql.build import candidate_table, fact_table, name, tuple_table
+from rulescore.sql.names import candidate_table, fact_table, name, tuple_table
 
 LOOPED = name("looped")
 LOOPED_FACT = name("looped_fact")

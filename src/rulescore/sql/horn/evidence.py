@@ -9,125 +9,71 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
-from sqlglot import exp
-
 from rulescore.logic.refutation import Order
-from rulescore.sql.build import (
-    Query,
-    Select,
-    all_of,
-    any_of,
-    column,
-    equal,
-    exists,
-    integer,
-    name,
-    named,
-    negation,
-    number,
-    one_if,
-    product,
-    select,
-    table,
-    total,
-)
 from rulescore.sql.horn.claims import head_argument, own_argument, own_readings
 from rulescore.sql.horn.context import HornContext
 from rulescore.sql.horn.signatures import MEMBER
+from rulescore.sql.names import name
+from rulescore.sql.query import Query, Row, Select, alias, exists, row, same, select
+from rulescore.sql.words import Sql, all_of, any_of, greatest, sql, when
 
 OPPOSES = name("opposes")
 COUNTS = ("confirmed", "refuted", "evaluable")
 
-
-def _read_before(stride: int) -> exp.Expr:
-    """Whether a refuting literal is the same fact as another refuting literal of a lower number."""
-
-    def order(alias: str) -> exp.Expr:
-        return exp.Paren(this=exp.Mod(this=column(alias, "l0"), expression=number(stride)))
-
-    mark = exp.Sub(
-        this=number(-1),
-        expression=exp.Paren(this=exp.Add(this=exp.Mul(this=order("q"), expression=number(stride)), expression=order("o"))),
-    )
-    same_predicate = equal(
-        exp.Sub(this=column("q", "l0"), expression=order("q")), exp.Sub(this=column("o", "l0"), expression=order("o"))
-    )
-    earlier = (
-        select(number(1))
-        .from_(table(OPPOSES, "q"))
-        .join(table(MEMBER, "y"), on=equal(column("y", "literal"), mark))
-        .where(
-            equal(column("q", "head"), column("o", "head")),
-            same_predicate,
-            exp.LT(this=column("q", "l0"), expression=column("o", "l0")),
-            equal(column("y", "signature"), column("m", "signature")),
-        )
-    )
-    return exists(earlier)
+_LOCATED, _VERDICT = row("located", "l"), row("verdict", "v")
 
 
-def read_alike_before(orders: Sequence[Order], stride: int, values: Sequence[exp.Expr]) -> exp.Expr:
+def _read_before(stride: int, o: Row, m: Row) -> Sql:
+    """Whether a refuting literal `o` is the same fact as another refuting literal of a lower number."""
+    q, y = row(OPPOSES, "q"), row(MEMBER, "y")
+    order, other_order = (o.l0 % stride).paren(), (q.l0 % stride).paren()
+    mark = sql(-1) - (other_order * stride + order)
+    same_predicate = q.l0 - other_order == o.l0 - order
+    earlier = select(1).from_(q).join(y, y.literal == mark)
+    return exists(earlier.where(q.head == o.head, same_predicate, q.l0 < o.l0, y.signature == m.signature))
+
+
+def read_alike_before(orders: Sequence[Order], stride: int, values: Sequence[Sql]) -> Sql:
     """Whether the tuple `values` reads a refuting literal `o` as the same fact as another refuting literal of a lower number."""
+    q, o = row(OPPOSES, "q"), alias("o")
     choices = []
     for (i, first), (j, second) in combinations(enumerate(orders), 2):
-        alike = [equal(values[a].copy(), values[b].copy()) for a, b in zip(first, second, strict=True) if a != b]
-        lower = equal(column("q", "l0"), exp.Sub(this=column("o", "l0"), expression=number(j - i)))
-        of_order = equal(exp.Mod(this=column("o", "l0"), expression=number(stride)), number(j))
-        choices.append(all_of([*alike, lower, of_order]))
-    earlier = select(number(1)).from_(table(OPPOSES, "q")).where(equal(column("q", "head"), column("o", "head")), any_of(choices))
-    return exists(earlier)
+        alike = [values[a] == values[b] for a, b in zip(first, second, strict=True) if a != b]
+        choices.append(all_of(*alike, q.l0 == o.l0 - (j - i), o.l0 % stride == j))
+    return exists(q, q.head == o.head, any_of(*choices))
 
 
 def with_verdicts(query: Select, context: HornContext) -> Select:
     """Add the step `verdict`: what the signatures of `located` say of its heads; no row if they say nothing.
 
     The definition counts whether facts confirm or refute a head, the appendix how many do."""
-    pairs = select(column("l", "head"), column("l", "signature")).distinct().from_(table("located", "l"))
-    refutes = is_found("o", "head")
+    o, m = row(OPPOSES, "o"), row(MEMBER, "m")
+    p = select(_LOCATED.head, _LOCATED.signature).distinct().from_(_LOCATED).as_("p")
+    refutes = ~o.head.is_null()
     if context.ambiguous:
-        refutes = all_of((refutes, negation(_read_before(context.stride))))
-    opposed = all_of((equal(column("o", "head"), column("p", "head")), equal(column("o", "l0"), column("m", "literal"))))
-    answers = (
-        select(
-            column("p", "head"),
-            column("p", "signature"),
-            named(one_if(equal(column("m", "literal"), column("p", "head"))), "c"),
-            named(one_if(refutes), "v"),
-        )
-        .from_(pairs.subquery("p"))
-        .join(table(MEMBER, "m"), on=equal(column("m", "signature"), column("p", "signature")))
-        .join(table(OPPOSES, "o"), on=opposed, join_type="left")
-    )
-    c, v = column("e", "c"), column("e", "v")
-    if context.appendix:
-        counts = [total(c), total(v), exp.Add(this=total(c.copy()), expression=total(v.copy()))]
-    else:
-        counts = [exp.Max(this=c), exp.Max(this=v), number(1)]
-    selected = [named(integer(value), alias) for value, alias in zip(counts, COUNTS, strict=True)]
-    verdict = select(column("e", "head"), column("e", "signature"), *selected)
-    verdict = verdict.from_(answers.subquery("e")).where(any_of((_is_one(c.copy()), _is_one(v.copy()))))
-    return query.with_step("verdict", verdict.group_by(column("e", "head"), column("e", "signature")))
+        refutes = all_of(refutes, ~_read_before(context.stride, o, m))
+    answers = select(p.head, p.signature, c=when(m.literal == p.head, 1, 0), v=when(refutes, 1, 0)).from_(p)
+    answers = answers.join(m, m.signature == p.signature).left_join(o, o.head == p.head, o.l0 == m.literal)
+    e = answers.as_("e")
+    counts = [e.c.sum(), e.v.sum(), e.c.sum() + e.v.sum()] if context.appendix else [e.c.max(), e.v.max(), sql(1)]
+    verdict = select(e.head, e.signature, **{name: count.integer() for name, count in zip(COUNTS, counts, strict=True)})
+    return query.with_step("verdict", verdict.from_(e).where(any_of(e.c == 1, e.v == 1)).group_by(e.head, e.signature))
 
 
-def _is_one(value: exp.Expr) -> exp.Expr:
-    return equal(value, number(1))
+def is_found(name: str, field: str) -> Sql:
+    return ~alias(name)[field].is_null()
 
 
-def is_found(alias: str, field: str) -> exp.Expr:
-    return negation(exp.Is(this=column(alias, field), expression=exp.null()))
-
-
-def verdict_of(alias: str) -> exp.Expr:
-    fields = ("head", "signature")
-    return all_of(equal(column("v", field), column(alias, field)) for field in fields)
+def verdict_of(name: str) -> Sql:
+    return all_of(*same(_VERDICT, alias(name), ["head", "signature"]))
 
 
 def weighed(query: Select, keys: Sequence[str], context: HornContext) -> Select:
     """Counts of `located` claims (`head`, `signature`, `n` and the keys), judged by observed facts alone."""
-    counts = [named(total(product(column("l", "n"), column("v", c))), c) for c in COUNTS]
-    query = with_verdicts(query, context).select(*(column("l", key) for key in keys), *counts)
-    query = query.from_(table("located", "l")).join(table("verdict", "v"), on=verdict_of("l"))
-    return query.group_by(*(column("l", key) for key in keys))
+    given = _LOCATED[keys]
+    counts = {count: (_LOCATED.n * _VERDICT[count]).sum() for count in COUNTS}
+    query = with_verdicts(query, context).select(*given, **counts)
+    return query.from_(_LOCATED).join(_VERDICT, verdict_of("l")).group_by(*given)
 
 
 def observed_counts(located: Select, context: HornContext, keys: Sequence[str]) -> Select:
@@ -138,26 +84,22 @@ def observed_counts(located: Select, context: HornContext, keys: Sequence[str]) 
 def plain_counts(claims: Select, keys: Sequence[str], *, confirmed: bool, refuted: bool, steps: Select | None = None) -> Select:
     """Counts of claims that are all judged alike: the claims of a denial are refuted, those of a predicted head confirmed. `steps`
     precede the query."""
-    n = total(column("k", "n"))
-    values = [n if confirmed else number(0), n.copy() if refuted else number(0), n.copy()]
-    return (
-        (steps or select())
-        .select(*(column("k", c) for c in keys), *(named(value, c) for value, c in zip(values, COUNTS, strict=True)))
-        .with_named("claims", claims)
-        .from_(table("claims", "k"))
-        .group_by(*(column("k", c) for c in keys))
-    )
+    k = row("claims", "k")
+    n = k.n.sum()
+    query = (steps or select()).select(*k[keys], confirmed=n if confirmed else 0, refuted=n if refuted else 0, evaluable=n)
+    return query.with_named("claims", claims).from_(k).group_by(*k[keys])
 
 
-def claim_readings(context: HornContext, arity: int) -> list[tuple[exp.Expr, exp.Expr]]:
+def claim_readings(context: HornContext, arity: int) -> list[tuple[Sql, Sql]]:
     """The ways in which a claim's own prediction can be a literal on the head's tuple."""
-    own = [column("k", own_argument(i)) for i in range(arity)]
-    return own_readings(context, column("k", "own"), own, [column("k", head_argument(i)) for i in range(arity)])
+    k = alias("k")
+    own = [k[own_argument(i)] for i in range(arity)]
+    return own_readings(context, k.own, own, [k[head_argument(i)] for i in range(arity)])
 
 
-def is_head(readings: Sequence[tuple[exp.Expr, exp.Expr]]) -> exp.Expr:
+def is_head(readings: Sequence[tuple[Sql, Sql]]) -> Sql:
     """Whether the prediction is the head itself."""
-    return any_of(all_of((holds.copy(), equal(literal.copy(), column("k", "head")))) for holds, literal in readings)
+    return any_of(*(all_of(holds, literal == alias("k").head) for holds, literal in readings))
 
 
 def prediction_counts(
@@ -167,34 +109,28 @@ def prediction_counts(
 
     `readings`: how many columns `reading0` … of `located` hold the prediction as a literal on the head's tuple. `keep` restricts to
     claims in which the prediction also plays one of these roles. `steps` precede the query."""
+    claim, verdict = _LOCATED, _VERDICT
     query = with_verdicts((steps or select()).with_step("located", located), context)
-    query = query.select(*(column("l", c) for c in ("rule", "prediction", "n"))).from_(table("located", "l"))
-    query = query.join(table("verdict", "v"), on=verdict_of("l"), join_type="left")
-    opposed: list[exp.Expr] = []
-    for index in range(readings):
-        alias = f"p{index}"
-        on = (equal(column(alias, "head"), column("l", "head")), equal(column(alias, "l0"), column("l", f"reading{index}")))
-        query = query.join(table(OPPOSES, alias), on=all_of(on), join_type="left")
-        opposed.append(is_found(alias, "head"))
-    itself = any_of(equal(column("l", f"reading{index}"), column("l", "head")) for index in range(readings))
-    confirmed = any_of((equal(column("v", "confirmed"), number(1)), itself))
-    refuted = any_of([equal(column("v", "refuted"), number(1)), *opposed])
-    query = query.select(named(one_if(confirmed), "confirmed"), named(one_if(refuted), "refuted"))
+    query = query.select(claim.rule, claim.prediction, claim.n).from_(claim).left_join(verdict, verdict_of("l"))
+    given = [claim[f"reading{index}"] for index in range(readings)]
+    opposed: list[Sql] = []
+    for index, reading in enumerate(given):
+        p = row(OPPOSES, f"p{index}")
+        query = query.left_join(p, p.head == claim.head, p.l0 == reading)
+        opposed.append(~p.head.is_null())
+    itself = any_of(*(reading == claim.head for reading in given))
+    confirmed, refuted = any_of(verdict.confirmed == 1, itself), any_of(verdict.refuted == 1, *opposed)
+    query = query.select(confirmed=when(confirmed, 1, 0), refuted=when(refuted, 1, 0))
     if keep is not None:
-        roles = {"head": itself.copy(), "refuter": any_of(condition.copy() for condition in opposed)}
-        query = query.where(any_of(roles[role] for role in keep))
+        roles = {"head": itself, "refuter": any_of(*opposed)}
+        query = query.where(any_of(*(roles[role] for role in keep)))
     return count_judged(query, ("rule", "prediction"))
 
 
 def count_judged(judged: Select, keys: Sequence[str]) -> Select:
     """Add up claims that carry `n`, `confirmed` and `refuted` (0 or 1); a claim that is both is evaluable once."""
-    c, v = column("j", "confirmed"), column("j", "refuted")
-    evaluable = exp.func("greatest", c, v)
-    values = (c.copy(), v.copy(), evaluable)
-    sums = [named(total(product(column("j", "n"), value)), alias) for value, alias in zip(values, COUNTS, strict=True)]
-    return (
-        select(*(column("j", k) for k in keys), *sums)
-        .from_(judged.subquery("j"))
-        .where(exp.GT(this=evaluable.copy(), expression=number(0)))
-        .group_by(*(column("j", k) for k in keys))
-    )
+    j = judged.as_("j")
+    evaluable = greatest(j.confirmed, j.refuted)
+    values = zip(COUNTS, (j.confirmed, j.refuted, evaluable), strict=True)
+    query = select(*j[keys], **{count: (j.n * value).sum() for count, value in values}).from_(j)
+    return query.where(evaluable > 0).group_by(*j[keys])

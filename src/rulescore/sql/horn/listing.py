@@ -10,37 +10,22 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from rulescore.logic.plan import Group, Judge
-from rulescore.sql.build import (
-    Query,
-    Select,
-    all_of,
-    any_of,
-    argument,
-    big,
-    candidate_table,
-    column,
-    count_rows,
-    equal,
-    exists,
-    fact_table,
-    name,
-    named,
-    negation,
-    number,
-    select,
-    table,
-    union_all,
-)
 from rulescore.sql.facts import ANSWER, CONSTANT
 from rulescore.sql.horn.claims import head_argument, variable
 from rulescore.sql.horn.conditions import AskedHeads, ConditionSource, asked_keys, refuted_heads
 from rulescore.sql.horn.context import HornContext
 from rulescore.sql.horn.evidence import OPPOSES, read_alike_before
+from rulescore.sql.names import argument, candidate_table, fact_table, name
 from rulescore.sql.predictions import Predictions
+from rulescore.sql.query import Query, Row, Select, exists, row, same, select, union_all
 from rulescore.sql.results import CONTRIBUTION
+from rulescore.sql.words import FALSE, Sql, any_of, concatenated, count_rows, sql
 
 LISTED = name("listed")
 WANTED = name("wanted")
+
+# The rows of many statements here: a grounding, what refutes its head, an answer, a contribution, what is wanted.
+g, r, a, c, w = row("groundings", "g"), row("refuted", "r"), row(ANSWER, "a"), row(CONTRIBUTION, "c"), row(WANTED, "w")
 
 
 def row_columns(group: Group, *, predictions: bool) -> list[str]:
@@ -67,55 +52,46 @@ def definition_rows(
     if group.judge is Judge.DENIAL:
         return query if "body" in roles or not predictions else None
     arity = len(group.shape.head or ())
-    keys = asked_keys(arity, predictions=predictions)
-    asked = select(*(column("g", k) for k in keys)).distinct().from_(table("groundings", "g"))
     refuted = refuted_heads(sources, context, AskedHeads("asked", predictions), arity)
     if refuted is None:
         return None
-    query = query.with_step("asked", asked).with_step("refuted", refuted)
-    query = query.join(table("refuted", "r"), on=all_of(equal(column("r", k), column("g", k)) for k in keys))
+    keys = asked_keys(arity, predictions=predictions)
+    query = query.with_step("asked", select(*g[keys]).distinct().from_(g)).with_step("refuted", refuted)
+    query = query.join(r, *same(r, g, keys))
     return query.where(_plays_a_role(context, arity, roles)) if predictions else query
 
 
 def _groundings(parts: Sequence[tuple[str, Select]], columns: Sequence[str]) -> Select:
-    selected = [
-        select(*(column("k", c) for c in columns), named(exp.Literal.string(role), "role")).from_(part.subquery("k"))
-        for role, part in parts
-    ]
-    query = select(*(column("g", c) for c in columns)).with_step("groundings", union_all(selected))
-    return query.from_(table("groundings", "g"))
+    rows = [(role, part.as_("k")) for role, part in parts]
+    selected = union_all([select(*k[columns], role=role).from_(k) for role, k in rows])
+    return select(*g[columns]).with_step("groundings", selected).from_(g)
 
 
-def _plays_a_role(context: HornContext, arity: int, roles: frozenset[str]) -> exp.Expr:
-    played: list[exp.Expr] = []
+def _plays_a_role(context: HornContext, arity: int, roles: frozenset[str]) -> Sql:
+    played: list[Sql] = []
     if "body" in roles:
-        played.append(equal(column("g", "role"), exp.Literal.string("body")))
+        played.append(g.role == "body")
     if "head" in roles:
         played.append(_is_predicted(context, arity))
     if "refuter" in roles:
-        played.append(equal(column("r", "via"), number(1)))
-    return any_of(played)
+        played.append(r.via == 1)
+    return any_of(*played)
 
 
-def _is_predicted(context: HornContext, arity: int) -> exp.Expr:
+def _is_predicted(context: HornContext, arity: int) -> Sql:
     """Whether the prediction of a grounding `g` is its head."""
-    if arity not in context.candidate_arities:
-        return exp.false()
-    itself = _is_head("x", arity)
-    itself.append(equal(column("x", "prediction"), column("g", "prediction")))
-    return exists(select(number(1)).from_(table(candidate_table(arity), "x")).where(*itself))
+    x = row(candidate_table(arity), "x")
+    return exists(x, *_is_head(x, arity), x.prediction == g.prediction) if arity in context.candidate_arities else FALSE
 
 
-def _is_observed(context: HornContext, arity: int) -> exp.Expr:
+def _is_observed(context: HornContext, arity: int) -> Sql:
     """Whether the head of a grounding `g` is a fact."""
-    if arity not in context.fact_arities:
-        return exp.false()
-    return exists(select(number(1)).from_(table(fact_table(arity), "f")).where(*_is_head("f", arity)))
+    f = row(fact_table(arity), "f")
+    return exists(f, *_is_head(f, arity)) if arity in context.fact_arities else FALSE
 
 
-def _is_head(alias: str, arity: int) -> list[exp.Expr]:
-    same = [equal(column(alias, argument(i)), column("g", head_argument(i))) for i in range(arity)]
-    return [equal(column(alias, "literal"), column("g", "head")), *same]
+def _is_head(fact: Row, arity: int) -> list[Sql]:
+    return [fact.literal == g.head, *(fact[argument(i)] == g[head_argument(i)] for i in range(arity))]
 
 
 def confirmed_rows(
@@ -129,7 +105,7 @@ def confirmed_rows(
     query = _groundings(parts, row_columns(group, predictions=predictions))
     if not predictions:
         return query.where(_is_observed(context, arity))
-    query = query.where(any_of([_is_observed(context, arity), _is_predicted(context, arity)]))
+    query = query.where(any_of(_is_observed(context, arity), _is_predicted(context, arity)))
     return query.where(_plays_a_role(context, arity, roles - {"refuter"}))
 
 
@@ -138,24 +114,27 @@ def appendix_rows(
 ) -> Select | None:
     """Groundings with each fact that is incompatible with their head: an observed one, or the prediction itself."""
     arity = len(group.shape.head or ())
+    o, f = row(OPPOSES, "o"), row(fact_table(arity), "f")
     parts: list[Query] = []
     for claims in observed:
-        part = select(*(column("m", c) for c in columns), named(column("o", "l0"), "opponent"))
-        part = part.from_(claims.subquery("m"))
-        part = part.join(table(OPPOSES, "o"), on=equal(column("o", "head"), column("m", "head")))
-        on = [equal(column("f", "literal"), column("o", "l0"))]
-        on += [equal(column("f", argument(i)), column("m", head_argument(i))) for i in range(arity)]
-        part = part.join(table(fact_table(arity), "f"), on=all_of(on))
+        m = claims.as_("m")
+        head = [m[head_argument(i)] for i in range(arity)]
+        part = select(*m[columns], opponent=o.l0).from_(m).join(o, o.head == m.head)
+        part = part.join(f, f.literal == o.l0, *(f[argument(i)] == value for i, value in enumerate(head)))
         if context.ambiguous:
-            values = [column("m", head_argument(i)) for i in range(arity)]
-            part = part.where(negation(read_alike_before(context.orders_of(arity), context.stride, values)))
+            part = part.where(~read_alike_before(context.orders_of(arity), context.stride, head))
         parts.append(part)
     for claims in refuters:
-        part = select(*(column("m", c) for c in columns), named(column("m", "own"), "opponent"))
-        parts.append(part.from_(claims.subquery("m")))
+        m = claims.as_("m")
+        parts.append(select(*m[columns], opponent=m.own).from_(m))
+    return _united(parts, [*columns, "opponent"])
+
+
+def _united(parts: Sequence[Query], columns: Sequence[str]) -> Select | None:
     if not parts:
         return None
-    return select(*(column("g", c) for c in [*columns, "opponent"])).from_(union_all(parts).subquery("g"))
+    rows = union_all(parts).as_("g")
+    return select(*rows[columns]).from_(rows)
 
 
 def confirmed_appendix_rows(
@@ -165,83 +144,68 @@ def confirmed_appendix_rows(
     arity = len(group.shape.head or ())
     parts: list[Query] = []
     for claims, condition in [*((one, [_is_observed(context, arity)]) for one in observed), *((one, []) for one in heads)]:
-        part = select(*(column("g", c) for c in columns)).from_(claims.subquery("g"))
-        parts.append(part.where(*condition))
-    if not parts:
-        return None
-    return select(*(column("g", c) for c in columns)).from_(union_all(parts).subquery("g"))
+        parts.append(select(*g[columns]).from_(claims.as_("g")).where(*condition))
+    return _united(parts, columns)
 
 
-OF_ANSWER = MODEL, SCORE, RANK = tuple(name(one) for one in ("model", "score", "rank"))
+OF_ANSWER = MODEL, SCORE, RANK = tuple(name(field) for field in ("model", "score", "rank"))
 
 
 def restricted(rows: Select, *, models: Sequence[int], prediction: int | None) -> Select:
     """Rows of some models, with the number of each, its score and its rank; of one prediction if one is given."""
-    among = exp.In(this=column("a", "model"), expressions=[number(one) for one in models])
-    rows = rows.join(table(ANSWER, "a"), on=all_of([equal(column("a", "prediction"), big(column("g", "prediction"))), among]))
-    rows = rows.select(*(named(column("a", one), field) for one, field in zip(("model", "score", "rank"), OF_ANSWER, strict=True)))
-    return rows.where(equal(column("g", "prediction"), number(prediction))) if prediction is not None else rows
+    rows = rows.join(a, a.prediction == g.prediction.big(), a.model.is_in(models))
+    rows = rows.select(**dict(zip(OF_ANSWER, a["model", "score", "rank"], strict=True)))
+    return rows.where(g.prediction == prediction) if prediction is not None else rows
 
 
 def chosen(rows: Select, columns: Sequence[str], further: Sequence[str], limit: int | None, seed: str | None) -> Select:
     """Rows in the order of their columns or, with a seed, in an order drawn by the seed, so that the first rows are a sample."""
-    query = select(*(column("z", c) for c in (*columns, *further))).from_(rows.subquery("z"))
-    order: list[exp.Expr] = [column("z", c) for c in columns]
+    z = rows.as_("z")
+    order = z[columns]
     if seed is not None:
-        words = [exp.Coalesce(this=exp.cast(one.copy(), "TEXT", copy=False), expressions=[exp.Literal.string("")]) for one in order]
-        parts: list[exp.Expr] = [exp.Literal.string(f"{seed}|")]
-        for word in words:
-            parts += [word, exp.Literal.string("|")]
-        drawn: exp.Expr = parts[0]
-        for part in parts[1:]:
-            drawn = exp.DPipe(this=drawn, expression=part)
-        order = [exp.MD5(this=drawn), *order]
-    query = query.order_by(*order) if order else query
+        words = [part for field in order for part in (field.cast("TEXT").or_else(""), sql("|"))]
+        order = [Sql(exp.MD5(this=concatenated(f"{seed}|", *words).node)), *order]
+    query = select(*z[columns], *z[further]).from_(z).order_by(*order)
     return query if limit is None else query.limit(limit)
 
 
 def counted(rows: Select, *, by_model: bool) -> Select:
     """How many rows there are, or how many of each model."""
-    query = select(named(count_rows(), "n")).from_(rows.subquery("z"))
-    return query.select(column("z", MODEL)).group_by(column("z", MODEL)) if by_model else query
+    z = rows.as_("z")
+    query = select(n=count_rows()).from_(z)
+    return query.select(z[MODEL]).group_by(z[MODEL]) if by_model else query
 
 
 def refuted_counts(prediction: int | None) -> Select:
     """Violations of each rule and model, by the contributions: those of all predictions, or of one."""
-    keys = [column("c", "rule"), column("a", "model")]
-    query = select(*keys, named(big(exp.Sum(this=column("c", "refuted"))), "n")).from_(table(CONTRIBUTION, "c"))
-    query = query.join(table(ANSWER, "a"), on=equal(column("a", "prediction"), column("c", "prediction")))
+    query = select(c.rule, a.model, n=c.refuted.sum().big()).from_(c).join(a, a.prediction == c.prediction)
     if prediction is not None:
-        query = query.where(equal(column("c", "prediction"), number(prediction)))
-    return query.group_by(*(key.copy() for key in keys))
+        query = query.where(c.prediction == prediction)
+    return query.group_by(c.rule, a.model)
 
 
 def violating_predictions(models: Sequence[int], rules: Sequence[int]) -> Select:
     """Every prediction of these models that violates one of these rules, with the number of its violations."""
-    keys = [column("a", "model"), column("c", "prediction"), column("a", "score"), column("a", "rank")]
-    query = select(*keys, named(big(exp.Sum(this=column("c", "refuted"))), "n")).from_(table(CONTRIBUTION, "c"))
-    query = query.join(table(ANSWER, "a"), on=equal(column("a", "prediction"), column("c", "prediction")))
-    among = [(column("a", "model"), models), (column("c", "rule"), rules)]
-    query = query.where(*(exp.In(this=one, expressions=[number(n) for n in numbers]) for one, numbers in among))
-    return query.where(exp.GT(this=column("c", "refuted"), expression=number(0))).group_by(*(key.copy() for key in keys))
+    keys = [a.model, c.prediction, a.score, a.rank]
+    query = select(*keys, n=c.refuted.sum().big()).from_(c).join(a, a.prediction == c.prediction)
+    return query.where(a.model.is_in(models), c.rule.is_in(rules)).where(c.refuted > 0).group_by(*keys)
 
 
 def constants_by_id() -> Select:
-    query = select(column("c", "id"), column("c", "key")).from_(table(CONSTANT, "c"))
-    return query.join(table(WANTED, "w"), on=equal(column("w", "id"), column("c", "id")))
+    constant = row(CONSTANT, "c")
+    return select(constant.id, constant.key).from_(constant).join(w, w.id == constant.id)
 
 
 def wanted_predictions(source: Predictions) -> Select:
     """The wanted predictions of one source: their literals, and the keys of their arguments."""
-    return source.with_keys(select(named(column("w", "id"), "prediction")).from_(table(WANTED, "w")), column("w", "id"))
+    return source.with_keys(select(prediction=w.id).from_(w), w.id)
 
 
 def makers_of(prediction: int) -> Select:
     """The models that make a prediction."""
-    return select(column("a", "model")).from_(table(ANSWER, "a")).where(equal(column("a", "prediction"), number(prediction)))
+    return select(a.model).from_(a).where(a.prediction == prediction)
 
 
 def contributions_of(prediction: int) -> Select:
     """What one prediction contributes to every rule."""
-    fields = [column("c", one) for one in ("rule", "confirmed", "refuted", "evaluable")]
-    return select(*fields).from_(table(CONTRIBUTION, "c")).where(equal(column("c", "prediction"), number(prediction)))
+    return select(c.rule, c.confirmed, c.refuted, c.evaluable).from_(c).where(c.prediction == prediction)

@@ -10,13 +10,13 @@ beginning at the constants at which walks arrive, and then join the walks that l
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import factorial, prod
 
-from sqlglot import exp
-
-from rulescore.sql.build import Select, all_of, column, different, equal, fact_table, number, product, select, table
+from rulescore.sql.names import fact_table
+from rulescore.sql.query import Select, row, same, select
+from rulescore.sql.words import Sql
 
 _FACT = fact_table(2)
 
@@ -59,34 +59,23 @@ def _without_equal_neighbours(last: int) -> Iterator[tuple[int, ...]]:
             yield (*before, first)
 
 
-def returned(how: Coincidence, walked: str, starts: str, ends: str | None) -> tuple[Select, exp.Expr, exp.Expr]:
+def returned(how: Coincidence, walked: str, starts: str, ends: str | None) -> tuple[Select, Sql, Sql]:
     """The paths that coincide so, where they end, and how often to add them: joins of `w`, the walks that lead to the part that
     returns, `s`, their start, and `e`, the last atom of a body, if the path has one (`ends`)."""
-    arrived = select(column("w", "start"), column("w", "b")).distinct().from_(table(walked, "w"))
-    query = select().from_(arrived.subquery("a")).join(table(starts, "s"), on=equal(column("s", "start"), column("a", "start")))
-    here: exp.Expr = column("a", "b")
-    constants = {how.begins: here}
+    w, s = row(walked, "w"), row(starts, "s")
+    a = select(w.start, w.b).distinct().from_(w).as_("a")
+    query = select().from_(a).join(s, s.start == a.start)
+    here, constants = a.b, {how.begins: a.b}
     for position in range(how.begins + 1, how.last + 1):
-        is_end = ends is not None and position == how.last
-        if is_end and ends is not None:
-            query = query.join(table(ends, "e"), on=equal(column("e", "start"), column("a", "start")))
-        literal = column("e", "literal") if is_end else column("s", f"l{position - 1}")
-        query, here = _step(query, f"f{position}", literal, here, constants.get(how.first(position)))
-        constants[how.first(position)] = here
-    walk = [equal(column("w", field), column("a", field)) for field in ("start", "b")]
-    query = query.join(table(walked, "w"), on=all_of(walk))
-    query = query.where(*_apart(column("w", "x"), [one for position, one in constants.items() if position != how.begins]))
-    return query, here.copy(), product(column("w", "n"), number(how.weight))
-
-
-def _step(query: Select, alias: str, literal: exp.Expr, here: exp.Expr, back: exp.Expr | None) -> tuple[Select, exp.Expr]:
-    """A further atom: a fact that leads on, or back to a constant of the path."""
-    on = [equal(column(alias, "literal"), literal), equal(column(alias, "a0"), here.copy())]
-    if back is not None:
-        on.append(equal(column(alias, "a1"), back.copy()))
-    query = query.join(table(_FACT, alias), on=all_of(on)).where(different(column(alias, "a0"), column(alias, "a1")))
-    return query, column(alias, "a1")
-
-
-def _apart(x: exp.Expr, constants: Sequence[exp.Expr]) -> list[exp.Expr]:
-    return [different(x.copy(), one.copy()) for one in constants]
+        literal = s[f"l{position - 1}"]
+        if ends is not None and position == how.last:
+            e = row(ends, "e")
+            query, literal = query.join(e, e.start == a.start), e.literal
+        # A further atom: a fact that leads on, or back to a constant of the path.
+        f, back = row(_FACT, f"f{position}"), constants.get(how.first(position))
+        query = query.join(f, f.literal == literal, f.a0 == here, *([] if back is None else [f.a1 == back]))
+        query = query.where(f.a0 != f.a1)
+        here = constants[how.first(position)] = f.a1
+    query = query.join(w, *same(w, a, ["start", "b"]))
+    query = query.where(*(w.x != constant for position, constant in constants.items() if position != how.begins))
+    return query, here, w.n * how.weight

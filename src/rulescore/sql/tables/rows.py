@@ -15,41 +15,20 @@ from rulescore.logic.tolerances import as_comparison
 from rulescore.logic.types import Typing
 from rulescore.readers.table_rows import value_type
 from rulescore.setting.model import ColumnIn, HiddenColumn, HiddenIds, HiddenWhere, Reached
-from rulescore.sql.build import (
-    Query,
-    Select,
-    all_of,
-    any_of,
-    big,
-    column,
-    count_rows,
-    create,
-    different,
-    equal,
-    exists,
-    identifier,
-    integer,
-    named,
-    negation,
-    number,
-    one_if,
-    product,
-    select,
-    stored_table,
-    table,
-    total,
-    union_all,
-)
-from rulescore.sql.expressions import Compiler, finite, when
+from rulescore.sql.expressions import Compiler, finite
 from rulescore.sql.facts import numbered
 from rulescore.sql.keys import key, text
 from rulescore.sql.moments import stamped
+from rulescore.sql.query import Create, Query, Row, Select, alias, create, exists, row, select, stored_row, union_all
 from rulescore.sql.stored import kept
 from rulescore.sql.values import cast, constant, converted, is_whole, try_cast
+from rulescore.sql.words import FALSE, Sql, all_of, any_of, count_rows, identifier, sql, when
 from rulescore.values.types import ValueType
 
 # How many faulty ids a message shows.
 MOST_SHOWN = 5
+
+_R, _P = alias("r"), alias("p")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,22 +41,19 @@ class StoredTable:
     kinds: Mapping[str, pa.DataType] = field(default_factory=dict)
     only: tuple[ColumnIn, ...] = ()
 
-    def source(self, alias: str) -> exp.Expr:
-        if not self.only:
-            return stored_table(self.path, alias)
-        return kept(select(exp.Star()).from_(stored_table(self.path, "s")), self.only).subquery(alias)
+    def row(self, name: str) -> Row:
+        return kept(select("*"), self.path, self.only).as_(name) if self.only else stored_row(self.path, name)
 
-    def value(self, alias: str, name: str) -> exp.Expr:
+    def value(self, row: Row, name: str) -> Sql:
         """A column's value in our type; NULL also if that cannot hold it."""
-        return _converted(column(alias, self.fields[name]), self.kinds.get(name))
+        return _converted(row[self.fields[name]], self.kinds.get(name))
 
-    def fitted(self, alias: str, name: str, wanted: ValueType) -> exp.Expr:
+    def fitted(self, row: Row, name: str, wanted: ValueType) -> Sql:
         """A column's value in the wanted type: its own, or the other type of numbers. NULL also if that cannot hold it."""
-        value = self.value(alias, name)
-        found = value_type(self.kinds[name])
-        if found is wanted:
+        value = self.value(row, name)
+        if value_type(self.kinds[name]) is wanted:
             return value
-        return cast(value, wanted) if wanted is ValueType.FLOAT else when(is_whole(value), cast(value.copy(), wanted))
+        return cast(value, wanted) if wanted is ValueType.FLOAT else when(is_whole(value), cast(value, wanted))
 
     def may_lose(self, name: str) -> bool:
         kind = self.kinds.get(name)
@@ -86,7 +62,7 @@ class StoredTable:
         return pa.types.is_timestamp(kind) or value_type(kind) is ValueType.INTEGER
 
 
-def _converted(value: exp.Expr, kind: pa.DataType | None) -> exp.Expr:
+def _converted(value: Sql, kind: pa.DataType | None) -> Sql:
     if kind is None:
         return value
     if pa.types.is_timestamp(kind):
@@ -101,67 +77,62 @@ def _converted(value: exp.Expr, kind: pa.DataType | None) -> exp.Expr:
 
 def stored_columns(stored: StoredTable) -> Select:
     """All columns, without rows."""
-    return select(exp.Star()).from_(stored.source("s")).limit(0)
+    return select("*").from_(stored.row("s")).limit(0)
 
 
 def any_row(stored: StoredTable) -> Select:
-    return select(named(number(1), "n")).from_(stored.source("s")).limit(1)
+    return select(n=1).from_(stored.row("s")).limit(1)
 
 
 def schema_tables(database: str) -> Select:
     """The tables and views of a database."""
+    schema, table, catalog = (Sql(exp.column(f"table_{part}")) for part in ("schema", "name", "catalog"))
     known = exp.Table(this=identifier("tables"), db=identifier("information_schema"))
-    return (
-        select(exp.column("table_schema"), exp.column("table_name"))
-        .from_(known)
-        .where(equal(exp.column("table_catalog"), exp.Literal.string(database)))
-    )
+    return select(schema, table).from_(known).where(catalog == database)
 
 
 def lost_values(stored: StoredTable, name: str) -> Select:
     """The values of a column that our type for it cannot hold."""
-    raw = column("s", stored.fields[name])
-    known = exp.Not(this=exp.Is(this=raw.copy(), expression=exp.null()))
-    lost = exp.Is(this=exp.Paren(this=stored.value("s", name)), expression=exp.null())
-    return shown(select(named(cast(raw, ValueType.STRING), "k0")).from_(stored.source("s")).where(all_of([known, lost])), 1)
+    s = stored.row("s")
+    raw = s[stored.fields[name]]
+    lost = stored.value(s, name).paren().is_null()
+    return shown(select(k0=cast(raw, ValueType.STRING)).from_(s).where(raw.is_known(), lost), 1)
 
 
 def fitted(stored: StoredTable, fields: Mapping[str, tuple[str, ValueType]]) -> Select:
     """Columns under other names, each in a type to which its own can be converted."""
-    values = [named(stored.fitted("s", name, wanted), field_name) for field_name, (name, wanted) in fields.items()]
-    return select(*values).from_(stored.source("s"))
+    s = stored.row("s")
+    values = (stored.fitted(s, name, wanted).named(field_name) for field_name, (name, wanted) in fields.items())
+    return select(*values).from_(s)
 
 
 def not_whole(stored: StoredTable, name: str) -> Select:
     """The values of a column of floats that are not whole numbers of 64 bits."""
-    value = stored.value("s", name)
-    known = exp.Not(this=exp.Is(this=exp.Paren(this=value), expression=exp.null()))
-    lost = negation(is_whole(value.copy()))
-    return shown(
-        select(named(cast(value.copy(), ValueType.STRING), "k0")).from_(stored.source("s")).where(all_of([known, lost])), 1
-    )
+    s = stored.row("s")
+    value = stored.value(s, name)
+    query = select(k0=cast(value, ValueType.STRING)).from_(s)
+    return shown(query.where(value.paren().is_known(), ~is_whole(value)), 1)
 
 
-def extremes(value: exp.Expr, kind: ValueType | None) -> tuple[exp.Expr, exp.Expr]:
+def extremes(value: Sql, kind: ValueType | None) -> tuple[Sql, Sql]:
     """The least and the greatest value. We compare booleans as integers, since some engines have no order on them."""
     if kind is not ValueType.BOOLEAN:
-        return exp.Min(this=value), exp.Max(this=value.copy())
-    found = integer(value)
-    return cast(exp.Min(this=found), kind), cast(exp.Max(this=found.copy()), kind)
+        return value.min(), value.max()
+    return cast(value.integer().min(), kind), cast(value.integer().max(), kind)
 
 
-def create_reached(target: str, reached: Reached, tables: Mapping[str, StoredTable], kind: ValueType | None) -> exp.Create:
+def create_reached(target: str, reached: Reached, tables: Mapping[str, StoredTable], kind: ValueType | None) -> Create:
     """For each value at the start of a path, the least and the greatest value at its end."""
     first, *others = reached.hops
-    here = tables[first.table]
-    query = select(named(here.value("h0", first.other), "start")).from_(here.source("h0"))
+    stored = tables[first.table]
+    here = stored.row("h0")
+    query = select(start=stored.value(here, first.other)).from_(here)
     for i, hop in enumerate(others, 1):
-        there = tables[hop.table]
-        query = query.join(there.source(f"h{i}"), on=equal(here.value(f"h{i - 1}", hop.column), there.value(f"h{i}", hop.other)))
-        here = there
-    low, high = extremes(here.value(f"h{len(others)}", reached.column), kind)
-    query = query.select(named(low, "low"), named(high, "high"))
-    return create(target, query.group_by(number(1)))
+        there = tables[hop.table].row(f"h{i}")
+        query = query.join(there, stored.value(here, hop.column) == tables[hop.table].value(there, hop.other))
+        stored, here = tables[hop.table], there
+    low, high = extremes(stored.value(here, reached.column), kind)
+    return create(target, query.select(low=low, high=high).group_by(sql(1)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,19 +151,19 @@ class Attributes(Compiler):
         self,
         shape: TableShape,
         fields: Mapping[str, str],
-        target: Callable[[], exp.Expr] | None = None,
+        target: Callable[[], Sql] | None = None,
         *,
         target_type: ValueType | None = None,
     ) -> None:
         self._shape, self._fields, self._target, self._target_type = shape, fields, target, target_type
 
-    def column(self, variable: Variable | Attribute) -> exp.Expr:
+    def column(self, variable: Variable | Attribute) -> Sql:
         name = variable.name
         if (definition := self._shape.derived.get(name)) is not None:
-            return exp.Paren(this=self.value(definition))
+            return self.value(definition).paren()
         if name != self._shape.table.target:
-            return column("r", self._fields[name])
-        return column("r", self._fields[name]) if self._target is None else self._target()
+            return _R[self._fields[name]]
+        return _R[self._fields[name]] if self._target is None else self._target()
 
     def type(self, variable: Variable | Attribute) -> ValueType | None:
         name = variable.name
@@ -211,46 +182,55 @@ class Attributes(Compiler):
         found = Typing(self.type, problems).expression(definition)
         return found is not None and not problems and all(self.can_compute(one.name) for one in attributes_in(definition))
 
-    def registered(self, test: Test) -> exp.Expr:
+    def registered(self, test: Test) -> Sql:
         """The test `within`, the only test on rows that is not built in."""
         comparison = as_comparison(test, [])
         assert comparison is not None
         return self.condition(comparison)
 
-    def attribute(self, name: str) -> exp.Expr:
+    def attribute(self, name: str) -> Sql:
         """An attribute's value in the attribute's type."""
         found = self.column(Attribute(name))
         wanted = self.type(Attribute(name))
         return cast(found, wanted) if name in self._shape.derived and wanted is not None else found
 
 
-def create_rows(target: str, shape: TableShape, stored: StoredTable, rows: RowFields, ids: str | None) -> exp.Create:
+def create_rows(target: str, shape: TableShape, stored: StoredTable, rows: RowFields, ids: str | None) -> Create:
     """Every row with its base attributes, and whether its target is hidden."""
-    query = select().from_(stored.source("s"))
+    s = stored.row("s")
+    query = select().from_(s)
     for name, part in rows.fields.items():
         if name in rows.reached:
-            query = query.select(named(column(f"m{part}", "low"), part))
-            start = stored.value("s", shape.reached[name].hops[0].column)
-            query = query.join(
-                table(rows.reached[name], f"m{part}"), on=equal(column(f"m{part}", "start"), start), join_type="left"
-            )
+            m = row(rows.reached[name], f"m{part}")
+            start = stored.value(s, shape.reached[name].hops[0].column)
+            query = query.select(m.low.named(part)).left_join(m, m.start == start)
         else:
-            query = query.select(named(stored.value("s", name), part))
+            query = query.select(stored.value(s, name).named(part))
+    r = query.as_("r")
+    hidden = _is_hidden(shape, rows, ids).or_else(FALSE)
+    return create(target, select(*r[list(rows.fields.values())], hidden=hidden).from_(r))
+
+
+def _is_hidden(shape: TableShape, rows: RowFields, ids: str | None) -> Sql:
+    """Whether the target of a row `r` is hidden."""
     compiler = Attributes(shape, rows.fields)
     match shape.table.hidden:
         case HiddenColumn(name, values):
-            hidden: exp.Expr = exp.In(this=compiler.attribute(name), expressions=[constant(one) for one in values])
+            return compiler.attribute(name).is_in(map(constant, values))
         case HiddenWhere(condition):
-            hidden = compiler.condition(condition)
+            return compiler.condition(condition)
         case HiddenIds():
             assert ids is not None
-            same = all_of(equal(column("i", f"k{i}"), column("r", rows.fields[one])) for i, one in enumerate(shape.table.key))
-            hidden = exists(select(number(1)).from_(table(ids, "i")).where(same))
+            i = row(ids, "i")
+            return exists(i, *(i[f"k{n}"] == _R[rows.fields[name]] for n, name in enumerate(shape.table.key)))
         case None:
             predicted = shape.table.target
-            hidden = exp.false() if predicted is None else exp.Is(this=column("r", rows.fields[predicted]), expression=exp.null())
-    flag = named(exp.Coalesce(this=hidden, expressions=[exp.false()]), "hidden")
-    return create(target, select(*(column("r", part) for part in rows.fields.values()), flag).from_(query.subquery("r")))
+            return FALSE if predicted is None else _R[rows.fields[predicted]].is_null()
+
+
+def same_id(r: Row, fields: Sequence[str], other: Row) -> list[Sql]:
+    """The key of a row is `k0`, … of another."""
+    return [r[field] == other[f"k{i}"] for i, field in enumerate(fields)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,119 +245,113 @@ class CheckedRows:
 def findings(tables: Sequence[CheckedRows]) -> Query:
     """For each table, by its place: how many rows it has, how many of them are hidden, lack a key, or have a float that is not
     finite, and how many keys are repeated."""
-    return union_all([_findings(place, one) for place, one in enumerate(tables)])
+    return union_all([_findings(place, checked) for place, checked in enumerate(tables)])
 
 
 def _findings(place: int, checked: CheckedRows) -> Select:
-    keys = [column("r", one) for one in checked.keys]
-    wrong = any_of(is_not_finite(column("r", one)) for one in checked.floats)
-    by_key = (
-        select(
-            named(count_rows(), "rows"),
-            named(total(one_if(column("r", "hidden"))), "hidden"),
-            named(total(one_if(wrong)), "not_finite"),
-            named(one_if(any_of(exp.Is(this=one.copy(), expression=exp.null()) for one in keys)), "missing"),
-        )
-        .from_(table(checked.rows, "r"))
-        .group_by(*keys)
+    r = row(checked.rows, "r")
+    keys = r[list(checked.keys)]
+    wrong = any_of(*map(is_not_finite, r[list(checked.floats)]))
+    query = select(
+        rows=count_rows(),
+        hidden=when(r.hidden, 1, 0).sum(),
+        not_finite=when(wrong, 1, 0).sum(),
+        missing=when(any_of(*(key.is_null() for key in keys)), 1, 0),
     )
+    k = query.from_(r).group_by(*keys).as_("k")
     counts = {
-        "rows": column("k", "rows"),
-        "hidden": column("k", "hidden"),
-        "not_finite": column("k", "not_finite"),
-        "missing": product(column("k", "missing"), column("k", "rows")),
-        "repeated": one_if(exp.GT(this=column("k", "rows"), expression=number(1))),
+        "rows": k.rows,
+        "hidden": k.hidden,
+        "not_finite": k.not_finite,
+        "missing": k.missing * k.rows,
+        "repeated": when(k.rows > 1, 1, 0),
     }
-    found = [named(big(exp.Coalesce(this=total(one), expressions=[number(0)])), name) for name, one in counts.items()]
-    return select(named(number(place), "place"), *found).from_(by_key.subquery("k"))
+    return select(place=place, **{name: count.sum().or_else(0).big() for name, count in counts.items()}).from_(k)
+
+
+def key_fields(width: int) -> list[str]:
+    return [f"k{i}" for i in range(width)]
 
 
 def shown(keys: Select, width: int) -> Select:
     """A few of the different keys `k0`, … of a query, and how many there are."""
-    fields = [f"k{i}" for i in range(width)]
-    return (
-        select(*(column("o", one) for one in fields), named(exp.Window(this=count_rows()), "n"))
-        .from_(keys.distinct().subquery("o"))
-        .order_by(*(column("o", one) for one in fields))
-        .limit(MOST_SHOWN)
-    )
+    o = keys.distinct().as_("o")
+    fields = o[key_fields(width)]
+    return select(*fields, n=exp.Window(this=count_rows().node)).from_(o).order_by(*fields).limit(MOST_SHOWN)
 
 
-def _keys(fields: Sequence[str], alias: str = "r") -> list[exp.Expr]:
-    return [named(column(alias, one), f"k{i}") for i, one in enumerate(fields)]
+def _keys(r: Row, fields: Sequence[str]) -> dict[str, Sql]:
+    return {f"k{i}": r[field] for i, field in enumerate(fields)}
 
 
 def repeated_keys(rows: str, fields: Sequence[str]) -> Select:
-    several = exp.GT(this=count_rows(), expression=number(1))
-    query = select(*_keys(fields)).from_(table(rows, "r")).group_by(*(column("r", one) for one in fields))
-    return shown(query.having(several), len(fields))
+    r = row(rows, "r")
+    keys = _keys(r, fields)
+    return shown(select(**keys).from_(r).group_by(*keys.values()).having(count_rows() > 1), len(fields))
 
 
 def not_finite(rows: str, field_name: str, keys: Sequence[str]) -> Select:
-    return shown(select(*_keys(keys)).from_(table(rows, "r")).where(is_not_finite(column("r", field_name))), len(keys))
+    r = row(rows, "r")
+    return shown(select(**_keys(r, keys)).from_(r).where(is_not_finite(r[field_name])), len(keys))
 
 
-def is_not_finite(value: exp.Expr) -> exp.Expr:
+def is_not_finite(value: Sql) -> Sql:
     """Whether a float is NaN or infinite."""
-    known = exp.Not(this=exp.Is(this=value.copy(), expression=exp.null()))
-    return all_of([known, exp.Is(this=finite(value), expression=exp.null())])
+    return all_of(value.is_known(), finite(value).is_null())
 
 
 def several_values(reached: str, stored: StoredTable, start: str, keys: Sequence[str]) -> Select:
     """The rows from which a path leads to different values."""
-    query = (
-        select(*(named(stored.value("s", one), f"k{i}") for i, one in enumerate(keys)))
-        .from_(stored.source("s"))
-        .join(table(reached, "m"), on=equal(column("m", "start"), stored.value("s", start)))
-    )
-    return shown(query.where(different(column("m", "low"), column("m", "high"))), len(keys))
+    s, m = stored.row("s"), row(reached, "m")
+    query = select(**{f"k{i}": stored.value(s, name) for i, name in enumerate(keys)}).from_(s)
+    return shown(query.join(m, m.start == stored.value(s, start)).where(m.low != m.high), len(keys))
 
 
-def values_of(rows: str, value: exp.Expr) -> Select:
+def values_of(rows: str, value: Sql) -> Select:
     """A few values of an attribute."""
-    query = select(named(value, "k0")).from_(table(rows, "r"))
-    return shown(query.where(exp.Not(this=exp.Is(this=exp.Paren(this=value.copy()), expression=exp.null()))), 1)
+    return shown(select(k0=value).from_(row(rows, "r")).where(value.paren().is_known()), 1)
 
 
 def unknown_ids(ids: str, rows: str, fields: Sequence[str]) -> Select:
     """Ids that no row has."""
-    names = [f"k{i}" for i in range(len(fields))]
-    same = all_of(equal(column("r", one), column("i", f"k{i}")) for i, one in enumerate(fields))
-    query = select(*(column("i", one) for one in names)).from_(table(ids, "i"))
-    return shown(query.where(negation(exists(select(number(1)).from_(table(rows, "r")).where(same)))), len(names))
+    i, r = row(ids, "i"), row(rows, "r")
+    return shown(select(*i[key_fields(len(fields))]).from_(i).where(~exists(r, *same_id(r, fields, i))), len(fields))
 
 
-def create_observed(target: str, rows: str, kept: Mapping[str, str], attributes: Attributes) -> exp.Create:
-    query = select(*(named(attributes.attribute(name), part) for name, part in kept.items()))
-    return create(target, query.from_(table(rows, "r")))
+def create_observed(target: str, rows: str, kept: Mapping[str, str], attributes: Attributes) -> Create:
+    return create(target, select(*_attributes(kept, attributes)).from_(row(rows, "r")))
+
+
+def _attributes(kept: Mapping[str, str], attributes: Attributes) -> list[Sql]:
+    return [attributes.attribute(name).named(part) for name, part in kept.items()]
 
 
 def keys_in(rows: str, field_name: str, kind: ValueType) -> Select:
     """The keys of the constants in a column."""
-    query = select(named(key(column("r", field_name), kind), "key")).distinct().from_(table(rows, "r"))
-    return query.where(negation(exp.Is(this=column("r", field_name), expression=exp.null())))
+    r = row(rows, "r")
+    return select(key=key(r[field_name], kind)).distinct().from_(r).where(~r[field_name].is_null())
 
 
-def observed_target(field_name: str, found: ValueType, held: ValueType) -> exp.Expr:
-    return converted(when(negation(column("r", "hidden")), column("r", field_name)), found, held)
+def observed_target(field_name: str, found: ValueType, held: ValueType) -> Sql:
+    return converted(when(~_R.hidden, _R[field_name]), found, held)
 
 
 def create_predicted(
     target: str, rows: str, staged: str, keys: Sequence[str], kept: Mapping[str, str], attributes: Attributes, first: int
-) -> exp.Create:
+) -> Create:
     """One row per distinct prediction, numbered from `first` on: the hidden row with the predicted value of its target, and
     attributes computed from that. `keys`: the fields of the key."""
-    same = all_of(equal(column("r", part), column("p", f"k{i}")) for i, part in enumerate(keys))
-    query = select(column("p", "prediction"), *(named(attributes.attribute(name), part) for name, part in kept.items()))
-    return create(target, query.from_(_numbered(staged, len(keys), first).subquery("p")).join(table(rows, "r"), on=same))
+    p, r = _numbered(staged, len(keys), first).as_("p"), row(rows, "r")
+    query = select(p.prediction, *_attributes(kept, attributes)).from_(p)
+    return create(target, query.join(r, *same_id(r, keys, p)))
 
 
 def _numbered(staged: str, width: int, first: int) -> Select:
     """The distinct predictions, numbered in the order of their keys and values."""
-    fields = [*(f"k{i}" for i in range(width)), "value"]
-    distinct = select(*(column("s", one) for one in fields)).distinct().from_(table(staged, "s")).subquery("d")
-    return select(numbered(fields, "d", "prediction", first), *(column("d", one) for one in fields)).from_(distinct)
+    s, fields = row(staged, "s"), [*key_fields(width), "value"]
+    d = select(*s[fields]).distinct().from_(s).as_("d")
+    return select(numbered(d[fields], first).named("prediction"), *d[fields]).from_(d)
 
 
-def predicted_value() -> exp.Expr:
-    return column("p", "value")
+def predicted_value() -> Sql:
+    return _P.value

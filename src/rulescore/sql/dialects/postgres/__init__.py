@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from rulescore.sql.build import PREFIX
 from rulescore.sql.expressions import is_of_doubles
+from rulescore.sql.names import PREFIX
 
 
 def concerns(node: exp.Expr) -> bool:

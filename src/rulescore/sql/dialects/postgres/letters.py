@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from rulescore.sql.build import identifier
 from rulescore.sql.dialects.letters import translated
 from rulescore.sql.dialects.postgres.operands import of_operands, x
 from rulescore.sql.dialects.rewriting import rewritten
-from rulescore.sql.values import call
+from rulescore.sql.words import Sql, call, collated
 
 COLLATION = "pg_c_utf8"
 """The collation that knows every small and capital letter, from version 17 on."""
@@ -23,19 +22,18 @@ def translate_letters(statement: exp.Expr) -> exp.Expr:
     return rewritten(statement, _by_letter, exp.Lower, exp.Upper)
 
 
-def _by_collation(node: exp.Expr) -> exp.Expr:
-    found = type(node)(this=_collated(node.this, COLLATION))
+def _by_collation(node: exp.Expr) -> Sql:
+    found = Sql(type(node)(this=_collated(Sql(node.this), COLLATION).node))
     if isinstance(node, exp.Upper):
-        found = call("REPLACE", found, exp.Literal.string("ß"), exp.Literal.string("ẞ"))
-    return exp.Paren(this=_collated(found, "C"))
+        found = call("REPLACE", found, "ß", "ẞ")
+    return _collated(found, "C").paren()
 
 
-def _by_letter(node: exp.Expr) -> exp.Expr:
+def _by_letter(node: exp.Expr) -> Sql:
     assert isinstance(node, exp.Lower | exp.Upper)
-    plain = type(node)(this=_collated(x(), "C"))
-    return exp.Paren(this=_collated(of_operands(translated(node, x(), plain), node.this), "C"))
+    plain = Sql(type(node)(this=_collated(x, "C").node))
+    return _collated(of_operands(translated(node, x, plain), node.this), "C").paren()
 
 
-def _collated(value: exp.Expr, collation: str) -> exp.Expr:
-    operand = value if isinstance(value, exp.Column | exp.Func) else exp.Paren(this=value)
-    return exp.Collate(this=operand, expression=identifier(collation))
+def _collated(value: Sql, collation: str) -> Sql:
+    return collated(value if isinstance(value.node, exp.Column | exp.Func) else value.paren(), collation)

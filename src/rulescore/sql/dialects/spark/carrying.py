@@ -8,8 +8,10 @@ from itertools import count
 
 from sqlglot import exp
 
-from rulescore.sql.build import column, name, named, select
 from rulescore.sql.dialects.rewriting import nodes
+from rulescore.sql.names import name
+from rulescore.sql.query import select
+from rulescore.sql.words import identifier
 
 
 def carry_outer_columns(statement: exp.Expr) -> exp.Expr:
@@ -33,10 +35,10 @@ def _bring_along(query: exp.Select, columns: Sequence[exp.Column], numbers: Iter
     alias = rows.alias_or_name
     fields = {one.sql(): one for one in columns}
     names = {text: name(f"outer_{next(numbers)}") for text in fields}
-    wider = select("*", *(named(one.copy(), names[text]) for text, one in fields.items())).from_(rows.copy())
+    wider = select("*", **{names[text]: one.copy() for text, one in fields.items()}).from_(rows.copy())
     rows.replace(wider.subquery(alias))
     for one in columns:
-        one.replace(column(alias, names[one.sql()]))
+        one.replace(exp.Column(this=identifier(names[one.sql()]), table=identifier(alias)))
 
 
 def _crossed(one: exp.Column) -> list[exp.Expr]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from rulescore.sql.build import all_of
 from rulescore.sql.dialects.rewriting import conjuncts, nodes
+from rulescore.sql.words import Sql, all_of
 
 
 def ask_after_joins(statement: exp.Expr) -> exp.Expr:
@@ -15,7 +15,7 @@ def ask_after_joins(statement: exp.Expr) -> exp.Expr:
             continue
         parts = conjuncts(condition)
         later = [part for part in parts if part.find(exp.Subquery, exp.Exists)]
-        join.set("on", all_of(part for part in parts if part not in later))
+        join.set("on", all_of(*(Sql(part) for part in parts if part not in later)).node.copy())
         query = join.parent
         assert isinstance(query, exp.Select)
         query.where(*later, copy=False)

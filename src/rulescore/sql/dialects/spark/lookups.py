@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from rulescore.sql.build import is_answers_table, select
 from rulescore.sql.dialects.rewriting import conjuncts, rewritten
+from rulescore.sql.names import is_answers_table
+from rulescore.sql.query import select
 
 
 def look_up_answers(statement: exp.Expr) -> exp.Expr:

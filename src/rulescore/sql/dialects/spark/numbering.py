@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from rulescore.sql.build import big, identifier, name, named, number
-from rulescore.sql.values import call
+from rulescore.sql.names import name
+from rulescore.sql.words import Sql, call, identifier, sql
 
 # Where a row stands among all rows: the number of its task in the upper bits, its place there in the lower 33.
 PLACE = name("place")
@@ -50,29 +50,30 @@ def numbering(query: exp.Expr) -> Numbering | None:
         window.replace(exp.Placeholder())
         names = tuple(name(f"key_{i}") for i in range(len(keys)))
         others = [one for one in rows.expressions if one is not projection]
-        rows.set("expressions", [*others, *(named(key, alias) for key, alias in zip(keys, names, strict=True))])
+        rows.set("expressions", [*others, *(Sql(key).named(alias).node for key, alias in zip(keys, names, strict=True))])
         return Numbering(rows, fields, names, projection.alias, exp.Paren(this=projection.this))
     return None
 
 
 def task() -> exp.Expr:
     """The task that made a row, from its place."""
-    return exp.cast(call("SHIFTRIGHT", _place(), number(_BITS)), "INT", copy=False)
+    return _task().node
+
+
+def _task() -> Sql:
+    return call("SHIFTRIGHT", _place(), _BITS).integer()
 
 
 def numbered(found: Numbering, starts: Sequence[int]) -> list[exp.Expr]:
     """The columns of rows whose number follows from their place: `starts` has the number of rows before those of each task."""
-    before = call("ELEMENT_AT", exp.Array(expressions=[big(number(one)) for one in starts]), _sum(task(), number(1)))
-    within = exp.Paren(this=exp.BitwiseAnd(this=_place(), expression=number((1 << _BITS) - 1)))
+    before = call("ELEMENT_AT", exp.Array(expressions=[sql(start).big().node for start in starts]), _task() + 1)
+    within = Sql(exp.BitwiseAnd(this=_place(), expression=sql((1 << _BITS) - 1).node)).paren()
     value = found.value.copy()
     for gap in list(value.find_all(exp.Placeholder)):
-        gap.replace(exp.Paren(this=_sum(_sum(before, within), number(1))))
-    return [named(value.this, one) if one == found.field else exp.column(identifier(one)) for one in found.fields]
+        gap.replace((before + within + 1).paren().node.copy())
+    fields = {field: exp.column(identifier(field)) for field in found.fields}
+    return [Sql(value.this).named(field).node if field == found.field else column for field, column in fields.items()]
 
 
 def _place() -> exp.Expr:
     return exp.column(identifier(PLACE))
-
-
-def _sum(left: exp.Expr, right: exp.Expr) -> exp.Expr:
-    return exp.Add(this=left, expression=right)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from rulescore.sql.build import identifier
 from rulescore.sql.dialects.rewriting import innermost_first, nodes
+from rulescore.sql.words import identifier
 
 
 def tell_steps_apart(statement: exp.Expr) -> exp.Expr:

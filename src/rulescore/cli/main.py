@@ -15,7 +15,6 @@ from typing import IO, Any
 
 import click
 
-from rulescore.cli.anyburl import anyburl
 from rulescore.cli.audit import audit
 from rulescore.cli.check import check
 from rulescore.cli.compare import compare
@@ -155,7 +154,6 @@ for command in (
     rules,
     violations,
     reproduce,
-    anyburl,
     datasets,
     trust,
 ):

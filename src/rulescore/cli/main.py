@@ -32,7 +32,6 @@ from rulescore.cli.score import score
 from rulescore.cli.sql import sql
 from rulescore.cli.stopping import TerminalClosed, Terminated, interruption, stop_on_signals
 from rulescore.cli.streams import abandon_stdout, prepare_stdout
-from rulescore.cli.trust import trust
 from rulescore.cli.violations import violations
 from rulescore.engines.memory import refuse_little_room
 from rulescore.errors import Diagnostic, EngineError, InputError, RulescoreError, Severity, masked, render_all
@@ -155,7 +154,6 @@ for command in (
     violations,
     reproduce,
     datasets,
-    trust,
 ):
     program.add_command(command)
 

@@ -170,7 +170,6 @@ CODES = {
     "E405": "the project file cannot be read",
     "E406": "rules cannot be read",
     "E411": "a project file asks for something that only a trusted one may do",
-    "E412": "the list of trusted project files cannot be read or written, or a module that one names cannot be read",
     "E413": "a rule in SQL is not exactly one query",
     "E414": "a rule in SQL on Spark calls a function, or has a clause, that may do more than compute",
     "E415": "there are more pairs of predicates than we compare",

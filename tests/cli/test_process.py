@@ -326,28 +326,6 @@ def test_too_little_memory_for_imports_is_one_line_and_three(error: str) -> None
     assert result.stderr.startswith("error: the program cannot be loaded")
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs limits of a process")
-@pytest.mark.parametrize("gigabytes", [0.1, 0.15, 0.2, 0.25, 0.35, 0.45, 0.6, 1.0, 1.6, 3.0])
-def test_too_few_addresses_end_with_one_line_and_three(tmp_path: Path, gigabytes: float) -> None:
-    """The libraries, and DuckDB, would end the process themselves, or wait for ever."""
-    import resource
-
-    def limited() -> None:
-        resource.setrlimit(resource.RLIMIT_AS, (int(gigabytes * 10**9),) * 2)
-
-    (tmp_path / "facts.tsv").write_text("a\tp\tb\nb\tq\tc\n")
-    (tmp_path / "all.rules").write_text("p(X, Y) <- q(X, Y). closed p.")
-    files = ("--facts", str(tmp_path / "facts.tsv"), "--rules", str(tmp_path / "all.rules"))
-    for arguments in (("--version",), ("audit", *files, "--quiet", "--threads", "1")):
-        line = [sys.executable, "-m", "rulescore", *arguments]
-        result = subprocess.run(line, capture_output=True, text=True, check=False, env=ENVIRONMENT, timeout=60, preexec_fn=limited)
-        if result.returncode:
-            assert (result.returncode, result.stderr.count("\n"), result.stderr[:7]) == (3, 1, "error: ")
-        else:
-            assert result.stderr == ""
-            assert arguments == ("--version",) or gigabytes > 1
-
-
 # Python 3.11 raises a RuntimeError for whatever goes wrong in `__set_name__`.
 INTERRUPTED_IMPORT = """
 import os, signal, sys

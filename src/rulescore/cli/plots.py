@@ -8,15 +8,11 @@ from typing import TYPE_CHECKING
 import click
 
 from rulescore.cli.output import show_written, tell
-from rulescore.engines.memory import refuse_little_room
 
 if TYPE_CHECKING:
     from rulescore.reporting.plots.figures import WrittenFigures
     from rulescore.scoring.curve import CurveOver
     from rulescore.scoring.evaluation import Evaluation
-
-# The addresses that V8 reserves, which runs Vega inside vl-convert.
-_FIGURES = 70 * 10**9
 
 
 def refuse_folders(results: Path | None, plots: Path | None) -> None:
@@ -34,16 +30,13 @@ def refuse_folders(results: Path | None, plots: Path | None) -> None:
 
 
 def refuse_undrawable() -> None:
-    """Raises an error if the package that draws is missing, or would end this process for want of addresses."""
+    """Raises an error if the package that draws is missing."""
     import rulescore.reporting.plots  # noqa: F401
-
-    refuse_little_room("figures need", _FIGURES)
 
 
 def draw(evaluation: Evaluation, folder: Path, *, quiet: bool) -> None:
     from rulescore.reporting.plots.figures import write_figures
 
-    refuse_undrawable()
     written = write_figures(evaluation, folder)
     _tell(written, {**written.left_out, "curve": "`--curve --plots` draws it"}, quiet=quiet)
 
@@ -51,7 +44,6 @@ def draw(evaluation: Evaluation, folder: Path, *, quiet: bool) -> None:
 def draw_curve(evaluation: Evaluation, folder: Path, over: CurveOver, *, quiet: bool) -> None:
     from rulescore.reporting.plots.figures import write_curve
 
-    refuse_undrawable()
     written = write_curve(evaluation, folder, over)
     _tell(written, written.left_out, quiet=quiet)
 

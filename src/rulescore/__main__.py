@@ -22,10 +22,8 @@ def main() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         from rulescore.cli.main import main as run
-        from rulescore.hidden_pandas import hide_pandas
     except (ImportError, MemoryError) as error:
         _end_unloaded(error)
-    hide_pandas()
     try:
         run()
     except ImportError as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import importlib.util
 import os
 import shlex
 import signal
@@ -57,35 +56,12 @@ def loaded_by(*arguments: str) -> set[str]:
 
 
 def test_a_score_of_text_files_loads_only_what_it_needs(family: Path) -> None:
-    """pandas is installed here, and Arrow imports it as soon as it can."""
-    assert importlib.util.find_spec("pandas") is not None
     given = ("--facts", "train.tsv", "--rules", "family.rules", "--predictions", "good.tsv")
     loaded = loaded_by("score", *given, "--format", "json", "--quiet")
     assert {"duckdb", "pyarrow", "sqlglot", "rulescore.evaluate"} <= loaded
     ours = ("arguments.checking", "accuracy.reading", "reporting.terminal", "reporting.files", "reporting.saved", "scoring.gates")
-    others = {"pandas", "numpy.ma", "pyarrow.parquet", "pydantic", "rich", "tomllib", *(f"rulescore.{one}" for one in ours)}
+    others = {"pyarrow.parquet", "pydantic", "rich", "tomllib", *(f"rulescore.{one}" for one in ours)}
     assert loaded & others == set()
-
-
-def test_a_function_of_the_user_gets_pandas_as_always(tmp_path: Path) -> None:
-    """Arrow knows a missing time of pandas only if it has found pandas before its first value."""
-    (tmp_path / "checks.py").write_text(
-        "import pandas, pyarrow\ndef known(x):\n    return pyarrow.array([pandas.NaT], from_pandas=True).null_count == 1\n"
-    )
-    (tmp_path / "facts.tsv").write_text("a\tp\tb\n")
-    (tmp_path / "rulescore.toml").write_text(
-        'facts = "facts.tsv"\nfunctions.known = "checks:known"\nrules.text = "one: false <- p(X, Y), known(X)."\n'
-    )
-    result = subprocess.run(
-        command("audit", "--trust", "--format", "json", "--quiet", start="from rulescore.__main__ import main; main()"),
-        capture_output=True,
-        text=True,
-        check=False,
-        env=ENVIRONMENT,
-        cwd=tmp_path,
-    )
-    assert result.returncode == 0, result.stderr
-    assert '"refuted": 1' in result.stdout
 
 
 def test_a_mistake_is_told_without_a_traceback(family: Path) -> None:

@@ -7,7 +7,6 @@ from importlib.util import find_spec
 from rulescore.engines.base import Engine
 from rulescore.engines.log import follow_environment
 from rulescore.errors import Diagnostic, InputError, MissingExtraError, masked_address
-from rulescore.hidden_pandas import show_pandas
 from rulescore.setting.options import EngineOptions
 
 _POSTGRES = ("postgresql://", "postgres://")
@@ -29,7 +28,6 @@ def connect(options: EngineOptions) -> Engine:
     if options.session is not None or options.url.startswith(_SPARK):
         if find_spec("pyspark") is None:
             raise MissingExtraError("Spark", "spark")
-        show_pandas()
         from rulescore.engines.spark.engine import SparkEngine
 
         return SparkEngine(options)

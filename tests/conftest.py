@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -34,8 +33,6 @@ settings.load_profile(os.environ.get("RULESCORE_HYPOTHESIS", "quick"))
 
 pytest_plugins = ["reading_fixtures"]
 
-_homes = count()
-
 
 def pytest_sessionstart() -> None:
     remove_abandoned()
@@ -50,10 +47,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(autouse=True)
-def nothing_trusted(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever runs the tests may trust project files of their own; tests begin with none."""
+def nothing_trusted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever runs the tests may trust every project file; tests begin with none."""
     monkeypatch.delenv("RULESCORE_TRUST", raising=False)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.getbasetemp() / f"configuration-{next(_homes)}"))
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -20,8 +20,6 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import rulescore
-from rulescore.arguments.project_file import read_project
-from rulescore.arguments.trust import digest, remember, remembered
 from rulescore.cli.main import program
 from rulescore.datasets.catalogue import DATA_SETS, DataSet, Download, File
 from rulescore.datasets.fetching import fetched
@@ -138,26 +136,6 @@ def save(folder: Path) -> int:
     return kill_everywhere(lambda: made["old"].save(path), lambda: made["new"].save(path), seen, clean)
 
 
-def trust(folder: Path) -> int:
-    """What `trust` remembers."""
-    os.environ["XDG_CONFIG_HOME"] = str(folder / "home")
-    memory = folder / "home" / "rulescore"
-    files = []
-    for name in ("one.toml", "two.toml"):
-        (folder / name).write_text('facts = "f.tsv"\nrules = "r.rules"\n[engine]\nurl = "postgresql://host/x"\n')
-        files.append(read_project(folder / name))
-    one, two = files
-
-    def before() -> None:
-        (memory / "trusted.json").unlink(missing_ok=True)
-        remember(one, digest(one))
-
-    def clean() -> None:
-        assert [path.name for path in memory.iterdir()] == ["trusted.json"]
-
-    return kill_everywhere(before, lambda: remember(two, digest(two)), lambda: sorted(remembered()), clean)
-
-
 def fetch(folder: Path) -> int:
     """`datasets fetch`: files that are there are whole."""
     os.environ |= {"XDG_CACHE_HOME": str(folder), "no_proxy": "*"}
@@ -197,7 +175,7 @@ def data_set(site: Site) -> DataSet:
     return replace(DATA_SETS["family"], files=tuple(file for one in downloads for file in one.files), downloads=downloads)
 
 
-KINDS = {"score": score, "save": save, "trust": trust, "fetch": fetch}
+KINDS = {"score": score, "save": save, "fetch": fetch}
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory(prefix="rulescore-kills-") as temporary:

@@ -6,11 +6,9 @@ if __name__ == "__main__" and __spec__ is not None and not sys.flags.safe_path:
     # `python -m` puts the current folder here, which may be somebody else's: its `click.py` is not ours to run.
     del sys.path[0]
 
-import atexit
 import gc
 import os
 import signal
-import threading
 from typing import NoReturn
 
 
@@ -24,18 +22,12 @@ def main() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         from rulescore.cli.main import main as run
-        from rulescore.hidden_pandas import hide_pandas
     except (ImportError, MemoryError) as error:
         _end_unloaded(error)
-    hide_pandas()
     try:
         run()
     except ImportError as error:
         _end_unloaded(error)
-    except SystemExit as end:
-        if isinstance(end.code, int) and _is_all_done():
-            os._exit(end.code)
-        raise
 
 
 def _end_interrupted() -> NoReturn:
@@ -52,20 +44,6 @@ def _end_unloaded(error: BaseException) -> NoReturn:
     reason = str(error).strip().partition("\n")[0]
     print(f"error: the program cannot be loaded, for want of memory or of a library: {reason}", file=sys.stderr)
     sys.exit(3)
-
-
-def _is_all_done() -> bool:
-    """Whether nothing is left to do but to take down every object of the process, which takes longer than to end it."""
-    if sys.getprofile() is not None or any(not one.daemon for one in threading.enumerate() if one is not threading.main_thread()):
-        return False
-    atexit._run_exitfuncs()
-    try:
-        for stream in (sys.stdout, sys.stderr):
-            if stream is not None:
-                stream.flush()
-    except OSError:
-        return False
-    return True
 
 
 if __name__ == "__main__":

@@ -8,9 +8,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from click.testing import CliRunner, Result
-
-from rulescore.cli.main import program
+from click.testing import Result
 
 Run = Callable[..., Result]
 
@@ -71,48 +69,8 @@ def test_trust_on_the_command_line_is_for_once(run: Run, monkeypatch: pytest.Mon
     assert run("audit").exit_code == 0
 
 
-def test_trust_shows_what_it_allows_and_asks(run: Run, evil: Path) -> None:
-    statement = "SELECT NULL AS prediction,\n  true AS confirmed, false AS refuted"
-    Path("rulescore.toml").write_text(f'{PROJECT}{CODE}[[sql_rules]]\nname = "x"\nstatement = """\n{statement}\n"""\n')
-    for answer, code in (("n\n", 1), ("", 1)):
-        refused = CliRunner().invoke(program, ["trust"], input=answer)
-        assert refused.exit_code == code
-        told(run("audit"))
-    assert "line 6: it imports a module and calls `cli_trust_checks:checked`" in refused.stdout
-    assert "      from cli_trust_checks.py\n" in refused.stdout
-    assert [line.strip() for line in statement.splitlines()] == [line.strip() for line in refused.stdout.splitlines()[-2:]]
-    assert not Path("imported").exists()
-    assert CliRunner().invoke(program, ["trust"], input="y\n").exit_code == 0
-    assert not Path("imported").exists()
-    assert run("audit").exit_code == 0
-    assert run("trust", "--list").stdout == f"{evil / 'rulescore.toml'}\n"
-    Path("rulescore.toml").write_text(PROJECT + CODE)
-    assert "it has changed since" in told(run("audit"))
-    assert "not trusted" in run("trust", "--list").stdout
-
-
-@pytest.mark.usefixtures("evil")
-def test_trust_is_remembered_without_a_question_and_forgotten(run: Run) -> None:
-    assert run("trust", "rulescore.toml", "--yes").exit_code == 0
-    assert run("audit").exit_code == 0
-    assert "no longer trusted" in run("trust", "--forget").stderr
-    assert "was not trusted" in run("trust", "--forget").stderr
-    assert run("trust", "--list").stdout == ""
-    told(run("audit"))
-    told(run("trust", "--forget", "--list"))
-
-
-def test_a_plain_project_needs_no_trust_and_none_is_remembered(run: Run) -> None:
-    result = run("trust", "family.toml")
-    assert (result.exit_code, result.stdout) == (0, "family.toml asks for nothing that needs trust\n")
-    assert run("trust", "--list").stdout == ""
+def test_a_plain_project_needs_no_trust(run: Run) -> None:
     assert run("score", "family.toml").exit_code == 0
-
-
-def test_a_file_that_is_no_project_cannot_be_trusted(run: Run) -> None:
-    assert "E405" in told(run("trust", "nowhere.toml", "--yes"))
-    Path("family.toml").write_text("facts = 5\n")
-    told(run("trust", "family.toml", "--yes"))
 
 
 def test_results_are_not_written_through_a_link_that_nobody_was_shown(
@@ -123,8 +81,7 @@ def test_results_are_not_written_through_a_link_that_nobody_was_shown(
     sql = '[[sql_rules]]\nname = "x"\nstatement = "SELECT NULL AS prediction, true AS confirmed, false AS refuted"\n'
     (family / "p.toml").write_text((family / "family.toml").read_text() + sql + '[output]\nfolder = "results"\n')
     folder = family / "results"
-    assert run("trust", "p.toml", "--yes").exit_code == 0
-    assert run("score", "p.toml").exit_code == 0
+    assert run("score", "p.toml", "--trust").exit_code == 0
     shutil.rmtree(folder)
     folder.symlink_to(victim)
     assert "it writes results into `results`, outside its own folder" in told(run("score", "p.toml"))
@@ -190,7 +147,7 @@ def test_a_view_of_a_database_file_reads_no_other_file(run: Run, family: Path) -
 def test_no_message_holds_the_password_of_an_address_however_it_is_written(run: Run, family: Path, address: str) -> None:
     project = family / "p.toml"
     project.write_text((family / "family.toml").read_text() + f'\n[engine]\nurl = "{address}"\n')
-    for command in (("check", "family.toml", "--engine", address), ("check", str(project)), ("trust", str(project), "--yes")):
+    for command in (("check", "family.toml", "--engine", address), ("check", str(project))):
         result = run(*command)
         assert "***@" in result.output
         assert "S3" not in result.output
@@ -203,8 +160,7 @@ def test_a_password_in_a_place_where_no_address_belongs_is_not_shown(run: Run, f
         f'facts = "train.tsv"\n[tables.t]\ndatabase = "{address}"\ntable = "t"\nkey = "id"\n[functions]\nf = "{address}:f"\n'
     )
     commands = (
-        ("trust", str(project)),
-        ("trust", "--forget", address),
+        ("audit", str(project)),
         ("check", "--convention", address),
         (address,),
         (f"--{address}",),

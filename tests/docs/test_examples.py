@@ -157,7 +157,6 @@ def test_every_session_of_the_documents_happens_as_shown(name: str, tmp_path: Pa
     monkeypatch.setenv("MLFLOW_TRACKING_URI", (tmp_path / "runs").as_uri())
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("RULESCORE_DATA", "")
-    monkeypatch.delenv("RULESCORE_ANYBURL_JAR", raising=False)
     replay = Replay()
     happened = replay.document(text)
     assert replay.blocks == len(re.findall(r"^```(?:console|python)$", text, re.MULTILINE)) > 0

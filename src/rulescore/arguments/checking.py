@@ -82,7 +82,7 @@ def _diagnose(item: ErrorDetails, section: type[BaseModel], place: Placer) -> Di
 
 
 _TRUST_ELSEWHERE = (
-    "a file cannot say that it is trusted: leave the key out, and trust the file when you run it, with `rulescore trust`, "
+    "a file cannot say that it is trusted: leave the key out, and trust the file when you run it, with "
     "`--trust` or `RULESCORE_TRUST=1`"
 )
 

@@ -11,7 +11,6 @@ from types import ModuleType
 
 from rulescore.arguments.modules import import_from, is_module_name
 from rulescore.errors import Diagnostic, InputError, meant
-from rulescore.hidden_pandas import show_pandas
 from rulescore.setting.model import Function
 
 
@@ -74,7 +73,6 @@ def _beside_results(call: Callable[..., object]) -> Callable[..., object]:
 def _module(name: str, folder: Path) -> ModuleType:
     try:
         with redirect_stdout(sys.stderr):
-            show_pandas()
             return import_from(folder, name)
     # Anything can happen in a user's module. A program that was not meant to be imported may end the process.
     except (Exception, SystemExit) as error:

@@ -1,7 +1,7 @@
-"""Modules that a project names: the files that importing one runs, and the import, which runs those files and nothing else.
+"""Imports modules that a project names, with the project's folder first on the path.
 
-Both ask the same finders, with the project's folder first on the path. Modules that Python has built in come before any path: `os`
-is never the `os.py` of a folder.
+The sources of that folder run as they are, never as bytecode beside them. Modules that Python has built in come before any path:
+`os` is never the `os.py` of a folder.
 """
 
 from __future__ import annotations
@@ -17,14 +17,6 @@ from types import CodeType, ModuleType
 
 def is_module_name(name: str) -> bool:
     return all(part.isidentifier() for part in name.split("."))
-
-
-def module_files(name: str, folder: Path) -> list[Path]:
-    """The files of a folder that importing a module would run first: its own, and those of the packages it is in."""
-    if not is_module_name(name):
-        return []
-    with _first_on_path(folder):
-        return [Path(spec.origin) for spec in _specs(name) if spec.origin is not None and _is_in(folder, spec)]
 
 
 def import_from(folder: Path, name: str) -> ModuleType:

@@ -1,4 +1,4 @@
-"""A project file as it is on disk: its bytes, its sections, and where its keys stand. Nothing it names is opened."""
+"""A project file as it is on disk: its text, its sections, and where its keys stand. Nothing it names is opened."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ from rulescore.readers.files import is_device, is_pipe
 
 @dataclass(frozen=True, slots=True)
 class ProjectFile:
-    """`raw`: the bytes that were read, and `sections`: what they say. Trust is asked for exactly these bytes."""
+    """`text`: what was read, and `sections`: what it says."""
 
     path: Path
-    raw: bytes
     text: str
     sections: ProjectSections
     place: Placer
@@ -32,8 +31,7 @@ class ProjectFile:
 
 def read_project(path: Path) -> ProjectFile:
     """Reads a project file once. All problems of its keys are raised together."""
-    raw = _read(path)
-    text = _decoded(path, raw)
+    text = _decoded(path, _read(path))
     problems: list[Diagnostic] = []
     places = TomlPlaces(str(path), text)
     try:
@@ -42,7 +40,7 @@ def read_project(path: Path) -> ProjectFile:
         raise InputError(Diagnostic("E403", "the project file nests its values too deeply", Place(str(path)))) from None
     if sections is None:
         raise InputError(problems)
-    return ProjectFile(path, raw, text, sections, places.place)
+    return ProjectFile(path, text, sections, places.place)
 
 
 def _read(path: Path) -> bytes:

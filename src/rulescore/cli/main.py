@@ -15,7 +15,6 @@ from typing import IO, Any
 
 import click
 
-from rulescore.cli.anyburl import anyburl
 from rulescore.cli.audit import audit
 from rulescore.cli.check import check
 from rulescore.cli.compare import compare
@@ -33,15 +32,10 @@ from rulescore.cli.score import score
 from rulescore.cli.sql import sql
 from rulescore.cli.stopping import TerminalClosed, Terminated, interruption, stop_on_signals
 from rulescore.cli.streams import abandon_stdout, prepare_stdout
-from rulescore.cli.trust import trust
 from rulescore.cli.violations import violations
-from rulescore.engines.memory import refuse_little_room
 from rulescore.errors import Diagnostic, EngineError, InputError, RulescoreError, Severity, masked, render_all
 from rulescore.progress import warning
 from rulescore.version import __version__
-
-# The addresses of pyarrow, numpy and DuckDB, as they are loaded.
-_LIBRARIES = 350 * 10**6
 
 
 class Failure(click.ClickException):
@@ -81,7 +75,6 @@ class CommandLine(click.Group):
     def _invoke(self, ctx: click.Context) -> Any:
         try:
             with _without_passwords(), shown_on_terminal(), warning(lambda problem: _warn(ctx, problem)):
-                refuse_little_room("the libraries need", _LIBRARIES)
                 return super().invoke(ctx)
         except EngineError as error:
             raise EngineFailure(f"error: {error}") from error
@@ -155,9 +148,7 @@ for command in (
     rules,
     violations,
     reproduce,
-    anyburl,
     datasets,
-    trust,
 ):
     program.add_command(command)
 

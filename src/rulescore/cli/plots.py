@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 import click
 
 from rulescore.cli.output import show_written, tell
-from rulescore.engines.memory import refuse_little_room
+from rulescore.errors import EngineError
 
 if TYPE_CHECKING:
     from rulescore.reporting.plots.figures import WrittenFigures
     from rulescore.scoring.curve import CurveOver
     from rulescore.scoring.evaluation import Evaluation
 
+
 # The addresses that V8 reserves, which runs Vega inside vl-convert.
-_FIGURES = 70 * 10**9
+_FIGURES = 71 * 10**9
 
 
 def refuse_folders(results: Path | None, plots: Path | None) -> None:
@@ -37,7 +38,15 @@ def refuse_undrawable() -> None:
     """Raises an error if the package that draws is missing, or would end this process for want of addresses."""
     import rulescore.reporting.plots  # noqa: F401
 
-    refuse_little_room("figures need", _FIGURES)
+    try:
+        from resource import RLIM_INFINITY, RLIMIT_AS, getrlimit
+    except ImportError:  # Windows
+        return
+    allowed, _ = getrlimit(RLIMIT_AS)
+    if allowed != RLIM_INFINITY and allowed < _FIGURES:
+        gigabytes = _FIGURES // 10**9
+        message = f"the system allows this process {allowed / 10**9:.2f} GB of addresses (`ulimit -v`), and figures need {gigabytes} GB"
+        raise EngineError(message)
 
 
 def draw(evaluation: Evaluation, folder: Path, *, quiet: bool) -> None:

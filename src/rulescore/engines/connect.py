@@ -6,22 +6,16 @@ from importlib.util import find_spec
 
 from rulescore.engines.base import Engine
 from rulescore.engines.log import follow_environment
-from rulescore.engines.memory import refuse_little_room
 from rulescore.errors import Diagnostic, InputError, MissingExtraError, masked_address
-from rulescore.hidden_pandas import show_pandas
 from rulescore.setting.options import EngineOptions
 
 _POSTGRES = ("postgresql://", "postgres://")
 _SPARK = ("spark://", "sc://")
 
-# What DuckDB reserves with two threads. It takes only a part of that.
-_DUCKDB_ADDRESSES = 1_100 * 10**6
-
 
 def connect(options: EngineOptions) -> Engine:
     follow_environment()
     if options.session is None and options.url == "duckdb":
-        refuse_little_room("DuckDB needs", _DUCKDB_ADDRESSES)
         from rulescore.engines.duckdb import DuckDBEngine
 
         return DuckDBEngine(options)
@@ -34,7 +28,6 @@ def connect(options: EngineOptions) -> Engine:
     if options.session is not None or options.url.startswith(_SPARK):
         if find_spec("pyspark") is None:
             raise MissingExtraError("Spark", "spark")
-        show_pandas()
         from rulescore.engines.spark.engine import SparkEngine
 
         return SparkEngine(options)

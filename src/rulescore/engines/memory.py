@@ -7,13 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from re import fullmatch
 
-from rulescore.errors import EngineError
-
-try:
-    import resource
-except ImportError:  # Windows
-    resource = None  # type: ignore[assignment]
-
 MEBIBYTE = 1 << 20
 _UNITS = {"": 1, **{letter: 1000**power for power, letter in enumerate("KMGT", 1)}}
 _BINARY_UNITS = {f"{letter}I": 1024**power for power, letter in enumerate("KMGT", 1)}
@@ -41,27 +34,10 @@ def amount(text: str) -> int | None:
 
 def resident() -> int | None:
     """The bytes of memory that this process takes now, its libraries included; None if the system does not tell."""
-    return _pages(1)
-
-
-def _pages(field: int) -> int | None:
     try:
-        return int(_STATM.read_bytes().split()[field]) * os.sysconf("SC_PAGE_SIZE")
+        return int(_STATM.read_bytes().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except OSError:
         return None
-
-
-def refuse_little_room(needs: str, addresses: int) -> None:
-    """Raises EngineError if the system does not allow this process so many more addresses: some libraries would end it without a
-    word of ours, and DuckDB may wait for ever. `needs` says what needs them."""
-    if resource is None or (size := _pages(0)) is None:
-        return
-    allowed, _ = resource.getrlimit(resource.RLIMIT_AS)
-    if allowed != resource.RLIM_INFINITY and allowed - size < addresses:
-        least = -(-(size + addresses) // 10**8) / 10
-        raise EngineError(
-            f"the system allows this process {allowed / 10**9:.2f} GB of addresses (`ulimit -v`), and {needs} {least} GB"
-        )
 
 
 class Share:

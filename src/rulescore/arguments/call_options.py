@@ -9,9 +9,10 @@ from inspect import Parameter, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypedDict, TypeVar
 
+from rulescore.arguments.checking import checked, keys_of
 from rulescore.errors import Diagnostic
-from rulescore.setting.model import EVERY_ANSWER, Function, SqlRule
-from rulescore.setting.options import EngineOptions, Options, ReadingOptions, ScoringOptions
+from rulescore.setting.model import Function, SqlRule
+from rulescore.setting.options import Options
 
 if TYPE_CHECKING:
     from rulescore.arguments.tables import Table
@@ -59,11 +60,7 @@ _DEFAULTS: ScoreOptions = {
     "engine": "duckdb",
     "allow_unrefutable": False,
 }
-"""The defaults other than None."""
-
-
-def with_defaults(options: ScoreOptions) -> ScoreOptions:
-    return ScoreOptions(**{**dict.fromkeys(ScoreOptions.__annotations__), **_DEFAULTS, **options})  # type: ignore[typeddict-item]
+"""The defaults that are shown, other than None."""
 
 
 def takes(options: type[AuditOptions]) -> Callable[[Callable[_Given, _Result]], Callable[_Given, _Result]]:
@@ -93,31 +90,7 @@ def takes(options: type[AuditOptions]) -> Callable[[Callable[_Given, _Result]], 
     return decorate
 
 
-def scoring_options(given: ScoreOptions, problems: list[Diagnostic]) -> ScoringOptions:
-    roles = given["roles"]
-    listed = [roles] if isinstance(roles, str) else None if roles is None else list(roles)
-    plain = {"roles": listed, "weights": dict(given["weights"] or {}), "kinds": dict(given["kinds"] or {})}
-    return _checked(ScoringOptions, {**given, **plain}, problems)
-
-
-def engine_options(given: ScoreOptions, problems: list[Diagnostic]) -> EngineOptions:
-    engine, folder = given["engine"], given["spill_folder"]
-    plain = {"url": engine if isinstance(engine, str) else "spark://", "spill_folder": None if folder is None else str(folder)}
-    return _checked(EngineOptions, {**given, **plain}, problems)
-
-
-def reading_options(given: ScoreOptions, problems: list[Diagnostic]) -> ReadingOptions:
-    top_k = EVERY_ANSWER if given["top_k"] == "all" else given["top_k"]
-    return _checked(ReadingOptions, {**given, "top_k": top_k}, problems)
-
-
-def _checked(options: type[_Options], given: Mapping[str, object], problems: list[Diagnostic]) -> _Options:
-    """Options of the given values. Pydantic checks them only if one differs from its default, since importing it takes a while."""
-    default = options()
-    values = {name: given[name] for name in options.__annotations__ if name in given}
-    pairs = ((value, getattr(default, name)) for name, value in values.items())
-    if all(type(value) is type(usual) and value == usual for value, usual in pairs):  # 0 is not false
-        return default
-    from rulescore.arguments.checking import checked_options
-
-    return checked_options(options, values, problems)
+def checked_options(kind: type[_Options], given: ScoreOptions, problems: list[Diagnostic]) -> _Options:
+    """Those of the options of a call that are of a kind; the defaults if they are wrong: then each problem goes to `problems`."""
+    values = {name: given.get(name) for name in keys_of(kind) if given.get(name) is not None}
+    return checked(kind, values, problems) or kind()

@@ -89,8 +89,7 @@ def _gate(file: ProjectFile, name: str, section: GateSection) -> GateText:
         column = place.text.find(text, (place.column or 0) + place.length)
         start = sum(len(line) + 1 for line in file.text.split("\n")[: place.line - 1]) + column
         span = Span(Source(str(file.path), file.text), start, start + len(text)) if column >= 0 else span
-    models = None if section.models is None else tuple(section.models)
-    return GateText(text, span, name, section.severity, models, file.place(("gates", name, "models")), file.folder)
+    return GateText(text, span, name, section.severity, section.models, file.place(("gates", name, "models")), file.folder)
 
 
 class _SettingBuilder:
@@ -127,7 +126,7 @@ class _SettingBuilder:
             None if folder is None else folder_to_write(self._folder, folder)
             for folder in (sections.output.folder, sections.output.plots)
         )
-        return Project(setting, results, plots, tuple(sections.output.formats), project_gates(self._file))
+        return Project(setting, results, plots, sections.output.formats, project_gates(self._file))
 
     def _truth(self) -> HeldOut | None:
         section = self._sections.truth
@@ -142,7 +141,7 @@ class _SettingBuilder:
         spill = options.spill_folder
         return options if spill is None else replace(options, spill_folder=folder_to_write(self._folder, spill))
 
-    def _streams(self, key: str, sections: list[SourceSection]) -> tuple[FactSource, ...]:
+    def _streams(self, key: str, sections: Sequence[SourceSection]) -> tuple[FactSource, ...]:
         files = [file for number, section in enumerate(sections) for file in self._files((key, number), section)]
         streams = self._attempt((key,), partial(observed_streams, files)) if files else ()
         tables = [
@@ -173,8 +172,8 @@ class _SettingBuilder:
         return (imported(name, section.call, section.arrow, self._folder),)
 
     def _sql_rules(self) -> Iterator[SqlRule]:
-        for number, section in enumerate(self._sections.sql_rules):
-            yield section.rule(self._place(("sql_rules", number, "name")))
+        for number, rule in enumerate(self._sections.sql_rules):
+            yield replace(rule, place=self._place(("sql_rules", number, "name")))
 
     def _model(self, name: str, sections: Sequence[PredictionsSection]) -> ModelPredictions:
         """The union of a model's parts."""
@@ -220,11 +219,11 @@ class _SettingBuilder:
         return None if self._sections.facts else the_target_table(self._tables)
 
     def _table_model(self, name: str, location: Location, section: PredictionsSection, table: KeyedTable) -> ModelPredictions:
-        for key in ("predicates", "layout", "header", "types", "columns", "database_predicates", "database_schema", "tags"):
-            if key in section.model_fields_set:
-                message = f"`{key}` says nothing of predictions for a table"
-                notes = ("they have the columns of its key, and `prediction`",)
-                self._problems.append(Diagnostic("E402", message, self._place((*location, key)), notes=notes))
+        others = ("predicates", "layout", "header", "types", "columns", "database_predicates", "database_schema", "tags")
+        for key in section.given(*others):
+            message = f"`{key}` says nothing of predictions for a table"
+            notes = ("they have the columns of its key, and `prediction`",)
+            self._problems.append(Diagnostic("E402", message, self._place((*location, key)), notes=notes))
         if section.path is None and section.database_table is None:
             helps = ("give `path`, or `database_table`",)
             self._problems.append(Diagnostic("E404", "`predictions` names no file", self._place(location), helps=helps))
@@ -255,7 +254,7 @@ class _SettingBuilder:
         """Report keys that describe files: tables have names and types of their own."""
         keys = ["path", "predicates", "format", "delimiter", "header", "types"]
         keys += ["layout", "columns"] if section.database_schema is not None else ["tags"]
-        for key in (one for one in keys if one in section.model_fields_set):
+        for key in section.given(*keys):
             message = f"`{key}` says nothing of tables of the engine's database"
             helps = ("describe files and tables apart",)
             self._problems.append(Diagnostic("E402", message, self._place((*location, key)), helps=helps))

@@ -8,14 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Unpack
 
-from rulescore.arguments.call_options import (
-    ScoreOptions,
-    engine_options,
-    reading_options,
-    scoring_options,
-    takes,
-    with_defaults,
-)
+from rulescore.arguments.call_options import ScoreOptions, checked_options, takes
 from rulescore.arguments.functions import registered
 from rulescore.arguments.rule_sources import RulesLike, rule_sources
 from rulescore.arguments.tables import (
@@ -40,7 +33,7 @@ from rulescore.setting.model import (
     SqlRule,
     TablePredictions,
 )
-from rulescore.setting.options import ReadingOptions
+from rulescore.setting.options import EngineOptions, ReadingOptions, ScoringOptions
 from rulescore.values.keys import has_lone_surrogate
 
 _FACTS = "facts"
@@ -60,15 +53,14 @@ def make_setting(
     table's name to them says so.
     """
     problems: list[Diagnostic] = []
-    given = with_defaults(options)
-    engine, tables, truth = given["engine"], given["tables"] or {}, given["truth"]
+    engine, tables = options.get("engine", "duckdb"), options.get("tables") or {}
+    negatives, truth = options.get("negatives"), options.get("truth")
     if not isinstance(engine, str) and not _is_session(engine):
         # We do not show its value: it may be an address with a password.
         notes = ("it is an address, such as `duckdb` or `postgresql://user@host/database`, or a Spark session",)
         problems.append(Diagnostic("E402", f"`engine` is a {type(engine).__name__}", notes=notes))
-    scoring = scoring_options(given, problems)
-    running = engine_options(given, problems)
-    call = reading_options(given, problems)
+    running = checked_options(EngineOptions, options, problems)
+    call = checked_options(ReadingOptions, options, problems)
 
     def facts(what: FactsLike) -> tuple[FactSource, ...]:
         return attempt(problems, lambda: observed_streams(what, delimiter=call.delimiter, header=call.header), ())
@@ -81,12 +73,12 @@ def make_setting(
         observed=() if observed is None and tables else facts(observed),
         rules=attempt(problems, lambda: rule_sources(rules), ()),
         predictions=models.read(predictions) if readable else (),
-        negatives=() if given["negatives"] is None else facts(given["negatives"]),
-        scoring=scoring,
-        engine=running if isinstance(engine, str) else replace(running, session=engine),
+        negatives=() if negatives is None else facts(negatives),
+        scoring=checked_options(ScoringOptions, options, problems),
+        engine=replace(running, url=engine) if isinstance(engine, str) else replace(running, url="spark://", session=engine),
         tables=keyed,
-        functions=attempt(problems, lambda: registered(given["functions"] or {}), ()),
-        sql_rules=attempt(problems, lambda: _sql_rules(given["sql_rules"]), ()),
+        functions=attempt(problems, lambda: registered(options.get("functions") or {}), ()),
+        sql_rules=attempt(problems, lambda: _sql_rules(options.get("sql_rules", ())), ()),
         truth=None if truth is None or not readable else _truth(truth, keyed, call, problems, facts=observed is not None),
     )
     if problems:

@@ -12,7 +12,7 @@ import click
 import pytest
 
 from rulescore.api import score
-from rulescore.arguments.call_options import ScoreOptions
+from rulescore.arguments.python import ScoreOptions
 from rulescore.cli.main import program
 from rulescore.cli.options import OPTIONS, SettingChoice
 from rulescore.setting.options import Options

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -21,7 +21,6 @@ from rulescore.arguments.sections import (
     RefutationSection,
     SourceSection,
 )
-from rulescore.arguments.stored import table_answers, table_facts
 from rulescore.arguments.tables import (
     keyed_tables,
     predicts_values,
@@ -51,6 +50,7 @@ from rulescore.setting.model import (
     TablePredictions,
 )
 from rulescore.setting.options import EngineOptions
+from rulescore.setting.request import Arrangement, ColumnChoice, FactFile, Request
 
 _INLINE_RULES = re.compile(r"""^[ \t]*(?:rules[ \t]*\.[ \t]*)?text[ \t]*=[ \t]*(?:\"{3}|'{3})\r?\n""", re.MULTILINE)
 
@@ -75,6 +75,21 @@ def load_project(path: Path | str, *, trusted: bool = False, does: Collection[De
     if not trusted:
         refuse_untrusted(file, does)
     return _SettingBuilder(file, calls=Deed.CODE in does).build()
+
+
+def stored_facts(
+    table: str,
+    *,
+    predicate: str | None = None,
+    layout: Arrangement | str | None = None,
+    columns: Mapping[str, ColumnChoice | Sequence[ColumnChoice]] | None = None,
+    model: str | None = None,
+) -> FactTable:
+    """Facts in a table of the engine's own database. Without a predicate the columns' names decide: triples, or facts of the
+    predicate that the table is named after. `model`: they are its predictions; all, or those whose column `model` has its name."""
+    file = FactFile(table, layout=layout, columns=columns or {}, predicate=predicate)
+    stem = table.rpartition(".")[2]
+    return FactTable(table, Request(table, file, model is not None, by_names=True, stem=stem, stored=True), model=model)
 
 
 def project_gates(file: ProjectFile) -> tuple[GateText, ...]:
@@ -144,14 +159,7 @@ class _SettingBuilder:
     def _streams(self, key: str, sections: Sequence[SourceSection]) -> tuple[FactSource, ...]:
         files = [file for number, section in enumerate(sections) for file in self._files((key, number), section)]
         streams = self._attempt((key,), partial(observed_streams, files)) if files else ()
-        tables = [
-            replace(
-                table_facts(table, predicate=predicate, layout=section.layout, columns=section.columns),
-                place=self._named_at((key, number), predicate),
-            )
-            for number, section in enumerate(sections)
-            for predicate, table in section.tables()
-        ]
+        tables = [table for number, section in enumerate(sections) for table in self._stored((key, number), section)]
         published = [one for section in sections for one in section.published()]
         if published and key != "facts":
             message = "`database_schema` is for facts: it has observed ones and predictions"
@@ -200,11 +208,11 @@ class _SettingBuilder:
             message = "`database_schema` has models of its own"
             helps = ("give it in `facts`",)
             self._problems.append(Diagnostic("E402", message, self._place((*location, "database_schema")), helps=helps))
-        return ModelPredictions(name, (*streams, *self._answers(name, location, section)), section.top_k)
+        return ModelPredictions(name, (*streams, *self._stored(location, section, name)), section.top_k)
 
-    def _answers(self, model: str, location: Location, section: PredictionsSection) -> Iterator[FactTable]:
+    def _stored(self, location: Location, section: SourceSection, model: str | None = None) -> Iterator[FactTable]:
         for predicate, table in section.tables():
-            found = table_answers(table, model, predicate=predicate, layout=section.layout, columns=section.columns)
+            found = stored_facts(table, predicate=predicate, layout=section.layout, columns=section.columns, model=model)
             yield replace(found, place=self._named_at(location, predicate))
 
     def _named_at(self, location: Location, predicate: str | None = None) -> Place | None:

@@ -10,10 +10,10 @@ from typing import Annotated, Any
 from rulescore.arguments.rule_sources import RuleFile
 from rulescore.arguments.tables import Table
 from rulescore.arguments.truth import OBSERVED, Truth
-from rulescore.setting.choices import AtLeastOne, FileFormat, Form, Name, OutputFormat, TopK
+from rulescore.setting.choices import AtLeastOne, Delimiter, FileFormat, Form, Name, OutputFormat, TopK
 from rulescore.setting.gates import GateSeverity
 from rulescore.setting.model import PublishedFacts, SqlRule, Ties, ValueTask
-from rulescore.setting.options import Delimiter, EngineOptions, RuleOptions, ScoringOptions
+from rulescore.setting.options import EngineOptions, RuleOptions, ScoringOptions
 from rulescore.setting.request import Arrangement, ColumnType, FactFile
 
 

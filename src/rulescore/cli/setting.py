@@ -7,9 +7,8 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from rulescore.arguments.call_options import ScoreOptions
 from rulescore.arguments.deeds import Deed
-from rulescore.arguments.python import make_setting
+from rulescore.arguments.python import ScoreOptions, make_setting
 from rulescore.arguments.tables import table_predictions, the_target_table
 from rulescore.arguments.truth import Truth, held_out
 from rulescore.cli.options import SettingChoice

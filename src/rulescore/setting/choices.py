@@ -97,4 +97,9 @@ Seconds = Annotated[float, Bounds(open=True)]
 Threads = Annotated[int, Bounds(1, 1_024)]
 """Bounded because an engine starts more threads than the machine has cores, until the system refuses."""
 Memory = Annotated[str, Form(re.compile(r"\d+(\.\d+)? ?([KMGT]i?)?B").fullmatch, "expected an amount like `4GB` or `512MiB`")]
+A_DELIMITER = Form(
+    lambda text: len(text) == 1 and text.isascii() and text not in '"\r\n',
+    "a delimiter is one ASCII character, neither a quote nor a line end",
+)
+Delimiter = Annotated[str, A_DELIMITER]
 Name = Annotated[str, Form(len, "expected some text")]

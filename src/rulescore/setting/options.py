@@ -9,10 +9,20 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
 from rulescore.language.formats.names import FormatName, Kind, WeighBy
-from rulescore.setting.choices import AtLeastOne, Convention, Form, Memory, NotNegative, Role, Seconds, Share, Threads, TopK, Weight
-from rulescore.setting.request import DELIMITERS_ARE, is_delimiter
+from rulescore.setting.choices import (
+    AtLeastOne,
+    Convention,
+    Delimiter,
+    Memory,
+    NotNegative,
+    Role,
+    Seconds,
+    Share,
+    Threads,
+    TopK,
+    Weight,
+)
 
-Delimiter = Annotated[str, Form(is_delimiter, DELIMITERS_ARE)]
 UNWRITTEN = {"written": False}
 """Of a field that is no option: nobody can write it down."""
 

@@ -254,13 +254,13 @@ def test_no_held_out_fact_reaches_the_engine(files: Path) -> None:
         session: Session = opened.session
         names = _table_names(session)
         for name in names:
-            rows = session._engine._connection.execute(f'select * from "{name}"').fetchall()
+            rows = session.engine._connection.execute(f'select * from "{name}"').fetchall()
             assert not any("nobody_else" in str(value) or "never_seen" in str(value) for row in rows for value in row)
         assert names
 
 
 def _table_names(session: Session) -> list[str]:
-    return [row[0] for row in session._engine._connection.execute("select table_name from duckdb_tables()").fetchall()]
+    return [row[0] for row in session.engine._connection.execute("select table_name from duckdb_tables()").fetchall()]
 
 
 def test_every_format_has_it(files: Path) -> None:

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 import rulescore
-from rulescore.arguments.project_file import read_project
+from rulescore.arguments.project_file import TomlPlaces, read_project
 from rulescore.arguments.rule_sources import rule_sources
-from rulescore.arguments.toml_places import TomlPlaces
 from rulescore.errors import RulescoreWarning, Source
 from rulescore.language.formats import prolog
 from rulescore.sql.user_statements import not_one_query

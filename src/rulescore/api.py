@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Unpack
 
-from rulescore.arguments.call_options import AuditOptions, ScoreOptions, takes
 from rulescore.arguments.project import load_project
-from rulescore.arguments.python import make_setting
+from rulescore.arguments.python import AuditOptions, ScoreOptions, make_setting, takes
 from rulescore.arguments.rule_sources import RulesLike
 from rulescore.errors import Diagnostic, InputError
 from rulescore.readers.sources import FactsLike

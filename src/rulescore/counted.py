@@ -1,8 +1,9 @@
-"""Counts of an opened setting: over the data, and with predictions."""
+"""A session, as far as it counts: over the data, and with predictions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import chain
 
 import pyarrow as pa
@@ -20,96 +21,93 @@ from rulescore.scoring.results import Counts, PredictionFindings
 from rulescore.setting.choices import Convention
 
 
-class Counted:
+class Counted(Opened):
     """Counts on demand. It loads the plan's parameters once, and counts contributions once."""
 
-    def __init__(self, opened: Opened) -> None:
-        self._opened = opened
-        self._engine, self._loaded = opened.engine, opened.data.loaded
-        self._prepared: horn.Counter | None = None
-        self._contributed = self._warned = False
+    _contributed = _warned = False
 
-    @property
+    @cached_property
+    def _names(self) -> list[str]:
+        """The names of rules, by their numbers."""
+        return [rule.name for rule in self.rules]
+
+    @cached_property
     def counter(self) -> horn.Counter:
         """The plan with its parameters loaded, which the first call does."""
-        if self._prepared is None:
-            opened, options = self._opened, self._opened.setting.scoring
-            if any(group.judge is Judge.EVIDENCE for group in opened.plan.groups):
-                opened.evidence.number()
-            with purpose("loading the parameters of the plan"):
-                self._prepared = horn.prepare(
-                    self._engine,
-                    self._loaded,
-                    opened.plan,
-                    opened.refutations,
-                    appendix=options.convention is Convention.APPENDIX,
-                    distinct_variables=conventions.distinct_variables(options),
-                    roles=conventions.roles(options),
-                    titles=opened.formulas.titles,
-                )
-        return self._prepared
+        options = self.setting.scoring
+        if any(group.judge is Judge.EVIDENCE for group in self.plan.groups):
+            self.evidence.number()
+        with purpose("loading the parameters of the plan"):
+            return horn.prepare(
+                self.engine,
+                self.data.loaded,
+                self.plan,
+                self.refutations,
+                appendix=options.convention is Convention.APPENDIX,
+                distinct_variables=conventions.distinct_variables(options),
+                roles=conventions.roles(options),
+                titles=self.formulas.titles,
+            )
 
-    def dataset(self) -> list[Counts]:
+    def _dataset_counts(self) -> list[Counts]:
         """The counts of every rule over the data."""
-        opened = self._opened
         self._warn_of_many()
-        found = opened.formulas.sorted_counts()
-        others = chain(opened.formulas.dataset_statements(found), opened.sql_rules.dataset_statements())
+        found = self.formulas.sorted_counts()
+        others = chain(self.formulas.dataset_statements(found), self.sql_rules.dataset_statements())
         statements = chain(horn.over_the_data(self.counter), run.told(others))
-        return self._in_order(found | run.dataset_counts(self._engine, statements))
+        return self._in_order(found | run.dataset_counts(self.engine, statements))
 
-    def contribute(self) -> None:
+    def _contribute(self) -> None:
         """Count what every prediction contributes to every rule; only the first call does."""
         if not self._contributed:
-            opened = self._opened
-            run.count_contributions(self._engine, self._prediction_statements())
-            if opened.setting.sql_rules and self._loaded.predicted:
-                opened.sql_rules.refuse_unknown_predictions()
+            run.count_contributions(self.engine, self._prediction_statements())
+            if self.setting.sql_rules and self.data.loaded.predicted:
+                self.sql_rules.refuse_unknown_predictions()
             self._contributed = True
 
-    def models(self) -> dict[str, list[Counts]]:
+    def _model_counts(self) -> dict[str, list[Counts]]:
         """The counts of every rule with the predictions of each model."""
-        self.contribute()
-        totals = run.model_totals(self._engine) if self._loaded.predicted else {}
-        return {model: self._in_order(totals.get(number, {})) for number, model in enumerate(self._loaded.models)}
+        self._contribute()
+        totals = run.model_totals(self.engine) if self.data.loaded.predicted else {}
+        return {model: self._in_order(totals.get(number, {})) for number, model in enumerate(self.data.loaded.models)}
 
-    def findings(self, hard: Sequence[int]) -> Mapping[str, PredictionFindings]:
+    def _findings(self, hard: Sequence[int]) -> Mapping[str, PredictionFindings]:
         """The findings about each model's predictions. `hard`: the numbers of the hard rules."""
-        self.contribute()
-        loaded = self._loaded
-        counts = run.prediction_counts(self._engine, loaded, hard) if loaded.predicted else []
+        self._contribute()
+        loaded = self.data.loaded
+        counts = run.prediction_counts(self.engine, loaded, hard) if loaded.predicted else []
         any_unlinked = any(count.new_linked < count.new for count in counts)
         return prediction_findings(
             loaded.models,
             counts,
-            self._opened.concerned,
+            self.concerned,
             hard=hard,
             observed={name for name, predicate in loaded.vocabulary.predicates.items() if predicate.observed},
-            unlinked=run.unlinked_names(self._engine, loaded) if any_unlinked else {},
+            unlinked=run.unlinked_names(self.engine, loaded) if any_unlinked else {},
         )
 
-    def violating(self, hard: Sequence[int]) -> Iterator[pa.Table]:
+    def _violating(self, hard: Sequence[int]) -> Iterator[pa.Table]:
         """The predictions of all models that are not observed, and which of them violate a hard rule."""
-        self.contribute()
-        return run.violating_predictions(self._engine, self._loaded, hard)
+        self._contribute()
+        return run.violating_predictions(self.engine, self.data.loaded, hard)
 
     def _prediction_statements(self) -> Iterator[run.TitledStatement]:
         yield from horn.with_predictions(self.counter)
-        if self._loaded.predicted:
-            yield from run.told(self._opened.formulas.prediction_statements())
-            yield from run.told(self._opened.sql_rules.prediction_statements())
+        if self.data.loaded.predicted:
+            yield from run.told(self.formulas.prediction_statements())
+            yield from run.told(self.sql_rules.prediction_statements())
 
     def _in_order(self, rows: run.CountRows) -> list[Counts]:
-        return [Counts(*rows.get(number, (0, 0, 0))) for number in range(len(self._opened.rules))]
+        return [Counts(*rows.get(number, (0, 0, 0))) for number in range(len(self.rules))]
 
     def _warn_of_many(self) -> None:
         """Warn once, before a run that may take hours."""
         if self._warned:
             return
         self._warned = True
-        found = expensive_rules(self.counter) | expensive_formulas(self._opened.formulas)
+        found = expensive_rules(self.counter) | expensive_formulas(self.formulas)
         if found:
-            warn_now(_too_many(found, [rule.name for rule in self._opened.rules]))
+            warn_now(_too_many(found, self._names))
 
 
 def _too_many(found: Mapping[int, int], names: Sequence[str]) -> Diagnostic:

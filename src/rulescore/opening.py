@@ -35,11 +35,10 @@ from rulescore.loading.tables.loaded import LoadedTable, load_tables
 from rulescore.logic import checks, conventions
 from rulescore.logic.described import described_rules
 from rulescore.logic.horn import horn_program
-from rulescore.logic.horn_refutation import Refutations, opposed_both_ways, refutations
+from rulescore.logic.horn_refutation import opposed_both_ways, refutations
 from rulescore.logic.names import Names, names_of
 from rulescore.logic.normal import normal_rule
 from rulescore.logic.offers import offers
-from rulescore.logic.plan import Plan
 from rulescore.logic.planner import plan
 from rulescore.logic.refutable import Concerned, Refuters, concerned, head_predicates, unrefutable_rules
 from rulescore.logic.refutation import Declared, declared_in, orders_in_use
@@ -105,83 +104,50 @@ class DataLoaded:
         return {name: table.key for name, table in self.tables.items()}
 
 
-@dataclass(frozen=True, slots=True)
 class Opened:
     """A setting that is loaded and checked. It holds an engine, which the caller must close. `declared`: what refutes heads;
     `refutations`: the same for Horn rules. `told_pairs`: warnings that list the incompatible pairs extracted from the data.
     `concerned`: the predicates that rules measure. `offered`: declarations that would help if no rule can be refuted."""
 
-    engine: Engine
-    inputs: Inputs
-    setting: Setting
-    program: Program
-    rules: tuple[RuleInfo, ...]
-    data: DataLoaded
-    evidence: Evidence
-    declared: Declared
-    formulas: Formulas
-    sql_rules: SqlRules
-    refutations: Refutations
-    concerned: Concerned
-    plan: Plan
-    offered: tuple[str, ...]
-    warnings: tuple[Diagnostic, ...]
-    told_pairs: tuple[Diagnostic, ...]
-
-    @property
-    def exempt(self) -> list[tuple[str, Rule]]:
-        return exempt_rules(self.rules, self.program)
-
-
-def open_session(setting: Setting, *, sorted_plans: bool = True, horn: bool = True, grid: bool = False) -> Opened:
-    """Read, load and check a setting. Without `sorted_plans` we join pairs within a distance like the pairs of any other rule;
-    without `horn` we count rules of Horn form one by one, like all others. Both give the same counts, slowly: a second opinion.
-    `grid`: the caller will ask for counts with other tolerances; if the engine cannot give them, we raise before we read data."""
-    inputs = Inputs(setting)
-    with planning_within(setting.engine.timeout):
-        rules = read(setting)
-    engine = connect(setting.engine)
-    try:
-        refuse(engine, inputs.setting, rules, grid=grid)
-        data = load_data(engine, inputs.setting, rules, horn=horn)
-        inputs.refuse_changed()
+    def __init__(self, setting: Setting, *, sorted_plans: bool = True, horn: bool = True, grid: bool = False) -> None:
+        """Read, load and check a setting. Without `sorted_plans` we join pairs within a distance like the pairs of any other rule;
+        without `horn` we count rules of Horn form one by one, like all others. Both give the same counts, slowly: a second opinion.
+        `grid`: the caller will ask for counts with other tolerances; if the engine cannot give them, raise before reading data."""
+        self.inputs = Inputs(setting)
         with planning_within(setting.engine.timeout):
-            problems = check(engine, rules, data)
-            evidence = evidence_of(engine, rules, data)
-            extracted = [] if are_errors(problems) else extract(rules, evidence)
-            declared = declared_in(rules.program, data.loaded.vocabulary, extracted, data.known.functions)
-            formulas, problems = resolve(engine, rules, data, declared, problems, sorted_plans=sorted_plans)
-            sql_rules, problems = resolve_sql(engine, rules, data, formulas, problems)
-            raise_errors(problems)
-            found = refutations(declared, data.loaded.vocabulary, data.known.is_predicate)
-            problems = [*problems, *check_scoring(rules, data, declared)]
-            raise_errors(problems)
-            marked = mark_unrefutable(rules, data, declared)
-            exempt = exempt_rules(marked, rules.program)
-            offered = offer(engine, data, evidence, exempt) if rules.foreign and len(exempt) == len(marked) else ()
-            problems = [*problems, *([unrefutable_rules(exempt, len(marked), offered)] if exempt else [])]
-            return Opened(
-                engine,
-                inputs,
-                data.setting,
-                rules.program,
-                marked,
-                data,
-                evidence,
-                declared,
-                formulas,
-                sql_rules,
-                found,
-                measured(rules, data, sql_rules, marked, declared),
-                plan(((i, normal_rule(rules.program.rules[i])) for i in sorted(data.horn_rules)), found),
-                offered,
-                (*rules.warnings, *problems),
+            rules = read(setting)
+        self.program = rules.program
+        self.engine = engine = connect(setting.engine)
+        try:
+            refuse(engine, self.inputs.setting, rules, grid=grid)
+            self.data = data = load_data(engine, self.inputs.setting, rules, horn=horn)
+            self.setting = data.setting
+            self.inputs.refuse_changed()
+            with planning_within(setting.engine.timeout):
+                problems = check(engine, rules, data)
+                self.evidence = evidence_of(engine, rules, data)
+                extracted = [] if are_errors(problems) else extract(rules, self.evidence)
+                self.declared = declared_in(rules.program, data.loaded.vocabulary, extracted, data.known.functions)
+                self.formulas, problems = resolve(engine, rules, data, self.declared, problems, sorted_plans=sorted_plans)
+                self.sql_rules, problems = resolve_sql(engine, rules, data, self.formulas, problems)
+                raise_errors(problems)
+                self.refutations = refutations(self.declared, data.loaded.vocabulary, data.known.is_predicate)
+                problems = [*problems, *check_scoring(rules, data, self.declared)]
+                raise_errors(problems)
+                self.rules = mark_unrefutable(rules, data, self.declared)
+                self.exempt = exempt_rules(self.rules, rules.program)
+                none = len(self.exempt) == len(self.rules)
+                self.offered = offer(engine, data, self.evidence, self.exempt) if rules.foreign and none else ()
+                problems += [unrefutable_rules(self.exempt, len(self.rules), self.offered)] if self.exempt else []
+                self.concerned = measured(rules, data, self.sql_rules, self.rules, self.declared)
+                horn_rules = ((number, normal_rule(rules.program.rules[number])) for number in sorted(data.horn_rules))
+                self.plan = plan(horn_rules, self.refutations)
+                self.warnings = (*rules.warnings, *problems)
                 # A user who writes `extract incompatible` expects pairs: only `check` and `audit`, which judge rules, list them.
-                tuple(shown_pairs(extracted)),
-            )
-    except BaseException:
-        engine.close()
-        raise
+                self.told_pairs = tuple(shown_pairs(extracted))
+        except BaseException:
+            engine.close()
+            raise
 
 
 def read(setting: Setting) -> RulesRead:

@@ -1,7 +1,8 @@
-"""The groundings behind the counts of an opened setting: lists of them, their numbers, and those of one prediction."""
+"""A session, as far as it lists the groundings behind its counts: all, some of them, their numbers, and those of one prediction."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,12 +15,11 @@ from rulescore.counting.listing.formulas import FormulaListing
 from rulescore.counting.listing.horn import HornListing
 from rulescore.counting.listing.predicted import Predicted
 from rulescore.engines.log import purpose
-from rulescore.errors import Diagnostic, InputError
+from rulescore.errors import Diagnostic, InputError, meant
 from rulescore.language.printer import print_atom
 from rulescore.language.syntax import Atom, Constant
 from rulescore.logic.normal import normal_rule
 from rulescore.logic.tolerances import with_tolerance
-from rulescore.opening import Opened
 from rulescore.scoring.violation import CountedBy, CountedViolations, Explained, Fact, PredictedKey, Violations
 from rulescore.sql.horn.listing import contributions_of, makers_of, refuted_counts
 
@@ -27,84 +27,111 @@ _MOST_EXPLAINED = 1000
 """How many groundings that explain a prediction we list at most."""
 
 
-class Violating:
-    """Finds violations. Callers give rules, models and predictions by their numbers."""
-
-    def __init__(self, opened: Opened, counted: Counted) -> None:
-        self._opened, self._counted = opened, counted
-        self._engine, self._loaded = opened.engine, opened.data.loaded
-        self._names = [rule.name for rule in opened.rules]
-        self._predicted = Predicted(self._engine, self._loaded, opened.data.tables)
-        self._finder = Finder(self._engine, self._loaded.models, self._listing, self._predicted.facts)
+class Violating(Counted):
+    """Finds violations, and what one prediction does."""
 
     @property
-    def keys(self) -> dict[str, tuple[str, ...]]:
-        """The key columns of tables whose targets are predicted, by the predicate of the predictions."""
-        return {table.predicate: table.key for table in self._opened.data.tables.values() if table.target is not None}
+    def _predicted(self) -> Predicted:
+        return Predicted(self.engine, self.data.loaded, self.data.tables)
 
-    def listed(
-        self, rules: Sequence[int], asked: Asked, *, every: bool, limit: int | None, sample: int | None, seed: int
+    @property
+    def _finder(self) -> Finder:
+        return Finder(self.engine, self.data.loaded.models, self._listing, self._predicted.facts)
+
+    @property
+    def prediction_keys(self) -> dict[str, tuple[str, ...]]:
+        """The key columns of tables whose targets are predicted, by the predicate of the predictions."""
+        return {table.predicate: table.key for table in self.data.tables.values() if table.target is not None}
+
+    def violations(
+        self,
+        *,
+        rule: str | None = None,
+        model: str | Sequence[str] | None = None,
+        prediction: Atom | None = None,
+        limit: int | None = 20,
+        sample: int | None = None,
+        seed: int = 0,
     ) -> Violations:
-        """Violations of some rules: the first, or a sample. `every`: `rules` are all rules of the setting."""
-        counts = self._counts(rules, asked, every=every)
-        totals = _by_rule(counts)
+        """Groundings whose head is refuted: of one model, of several or, if `model` is None, of the data; of all rules or one; the
+        first `limit` or a sample. The total counts all, however many the list has."""
+        rules, asked = self._rule_numbers(rule), self._asked(model, prediction)
+        counts = self._counts(rules, asked, every=rule is None)
+        totals: Counter[int] = Counter()
+        for (number, _), n in counts.items():
+            totals[number] += n
         if sample is not None:
             rows = self._finder.sample(totals, asked, sample, seed)
         else:
             rows = self._finder.first(totals, asked, limit) if limit is None or limit > 0 else []
-        total = sum(totals.values())
-        says_nothing = None if total else self._says_nothing(rules, asked)
-        return Violations(total, rows, says_nothing, self._named(counts), self.keys)
+        says_nothing = None if totals.total() else self._says_nothing(rules, asked)
+        return Violations(totals.total(), rows, says_nothing, self._named(counts), self.prediction_keys)
 
-    def counted(self, by: CountedBy, rules: Sequence[int], asked: Asked) -> list[CountedViolations]:
+    def violation_counts(
+        self, by: str, *, rule: str | None = None, model: str | Sequence[str] | None = None
+    ) -> list[CountedViolations]:
         """How many violations there are of each rule, predicate, refuter, entity or prediction, the most first."""
+        rules, asked = self._rule_numbers(rule), self._asked(model, None)
         counts = self._counts(rules, asked, every=True)
-        counter = ViolationCounter(self._finder, self._counted.counter, self._names, counts, self.keys)
-        return counter.by(by, rules, asked)
+        counter = ViolationCounter(self._finder, self.counter, self._names, counts, self.prediction_keys)
+        return counter.by(CountedBy(by), rules, asked)
 
-    def asked(self, models: Sequence[int] | None, prediction: Atom | None) -> Asked:
-        numbers = None if models is None else tuple(models)
+    def explained(self, prediction: Atom | PredictedKey, model: str | None = None) -> Explained:
+        """What one prediction, given as a fact or by the key of its row, contributes to every rule."""
+        number = self._prediction_number(prediction, model)
+        makers = sorted(self.engine.query(makers_of(number))["model"].to_pylist())
+        models = tuple(self.data.loaded.models[one] for one in makers)
+        if model is not None and model not in models:
+            self._model_number(model)
+            helps = (f"it is predicted by {', '.join(f'`{one}`' for one in models)}",)
+            raise InputError(Diagnostic("E263", f"`{model}` does not predict it", helps=helps))
+        self._contribute()
+        rows = self.engine.query(contributions_of(number)).to_pylist()
+        counts = {self._names[row["rule"]]: (row["confirmed"], row["refuted"], row["evaluable"]) for row in rows}
+        asked = Asked((makers[0],), number)
+        broken = {row["rule"]: row["refuted"] for row in rows if row["refuted"]}
+        met = {row["rule"]: row["confirmed"] for row in rows if row["confirmed"] and not row["refuted"]}
+        fact = self._finder.facts({number})[number]
+        return Explained(fact, models, counts, self._first(broken, asked), self._first(met, replace(asked, confirmed=True)))
+
+    def predicted_fact(self, key: PredictedKey, model: str | None) -> Fact:
+        """The fact that a model predicts for a row."""
+        number = self._prediction_number(key, model)
+        return self._finder.facts({number})[number]
+
+    def _prediction_number(self, prediction: Atom | PredictedKey, model: str | None) -> int:
+        """The number of a prediction. The model tells which one a key means; a fact needs none."""
+        if isinstance(prediction, Atom):
+            return self._predicted.number(prediction)
+        return self._predicted.number_for(prediction, None if model is None else self._model_number(model))
+
+    def _asked(self, models: str | Sequence[str] | None, prediction: Atom | None) -> Asked:
+        named = [models] if isinstance(models, str) else models
+        numbers = None if named is None else tuple(map(self._model_number, named))
         if prediction is None:
             return Asked(numbers)
         if numbers is None or not all(isinstance(term, Constant) for term in prediction.terms):
             raise InputError(_no_prediction(prediction))
         return Asked(numbers, self._predicted.number(prediction))
 
-    def number(self, prediction: Atom | PredictedKey, model: int | None) -> int:
-        """The number of a prediction that is given as a fact, or by the key of its row and the model."""
-        if isinstance(prediction, Atom):
-            return self._predicted.number(prediction)
-        return self._predicted.number_for(prediction, model)
+    def _rule_numbers(self, name: str | None) -> Sequence[int]:
+        return range(len(self._names)) if name is None else [self._rule_number(name)]
 
-    def fact(self, number: int) -> Fact:
-        """The predicted fact."""
-        return self._finder.facts({number})[number]
+    def _rule_number(self, name: str) -> int:
+        return _number("rule", name, self._names)
 
-    def makers(self, number: int) -> list[int]:
-        """The models that make a prediction."""
-        return sorted(self._engine.query(makers_of(number))["model"].to_pylist())
-
-    def explained(self, number: int, makers: Sequence[int]) -> Explained:
-        """What one prediction contributes to every rule."""
-        self._counted.contribute()
-        rows = self._engine.query(contributions_of(number)).to_pylist()
-        counts = {self._names[row["rule"]]: (row["confirmed"], row["refuted"], row["evaluable"]) for row in rows}
-        models = tuple(self._loaded.models[one] for one in makers)
-        asked = Asked((makers[0],), number)
-        broken = {row["rule"]: row["refuted"] for row in rows if row["refuted"]}
-        met = {row["rule"]: row["confirmed"] for row in rows if row["confirmed"] and not row["refuted"]}
-        fact = self.fact(number)
-        return Explained(fact, models, counts, self._first(broken, asked), self._first(met, replace(asked, confirmed=True)))
+    def _model_number(self, name: str) -> int:
+        return _number("model", name, self.data.loaded.models)
 
     def _first(self, totals: Mapping[int, int], asked: Asked) -> Violations:
         """The first groundings of the rules, rule by rule, with the number that each rule has."""
         (model,) = asked.models or (None,)
         named = self._named({(rule, model): n for rule, n in totals.items()})
         rows = self._finder.first(dict(sorted(totals.items())), asked, _MOST_EXPLAINED)
-        return Violations(sum(totals.values()), rows, counts=named, keys=self.keys)
+        return Violations(sum(totals.values()), rows, counts=named, keys=self.prediction_keys)
 
     def _named(self, counts: Mapping[tuple[int, int | None], int]) -> dict[tuple[str, str | None], int]:
-        models = self._loaded.models
+        models = self.data.loaded.models
         return {(self._names[rule], None if model is None else models[model]): n for (rule, model), n in counts.items()}
 
     def _counts(self, rules: Sequence[int], asked: Asked, *, every: bool) -> dict[tuple[int, int | None], int]:
@@ -112,12 +139,12 @@ class Violating:
         if not every:
             return {(one, model): n for one in rules for model, n in self._finder.count(one, asked).items()}
         if asked.models is None:
-            dataset = self._counted.dataset()
+            dataset = self._dataset_counts()
             return {(one, None): dataset[one].refuted for one in rules if dataset[one].refuted}
-        if not self._loaded.predicted:
+        if not self.data.loaded.predicted:
             return {}
-        self._counted.contribute()
-        rows = self._engine.query(refuted_counts(asked.prediction)).to_pylist()
+        self._contribute()
+        rows = self.engine.query(refuted_counts(asked.prediction)).to_pylist()
         found = {(row["rule"], row["model"]): int(row["n"]) for row in rows if row["n"]}
         return {key: found[key] for one in rules for model in asked.models if (key := (one, model)) in found}
 
@@ -128,19 +155,18 @@ class Violating:
 
     @contextmanager
     def _listing_of(self, index: int) -> Iterator[RuleListing]:
-        opened = self._opened
-        if index >= len(opened.program.rules):
-            yield opened.sql_rules.listing(index)
+        if index >= len(self.program.rules):
+            yield self.sql_rules.listing(index)
             return
-        name, rule = self._names[index], opened.program.rules[index]
-        if index not in opened.data.horn_rules:
-            if index in opened.formulas.tolerances:
-                rule = with_tolerance(rule, opened.formulas.tolerances[index])
-            yield FormulaListing(opened.formulas, index, name, rule)
+        name, rule = self._names[index], self.program.rules[index]
+        if index not in self.data.horn_rules:
+            if index in self.formulas.tolerances:
+                rule = with_tolerance(rule, self.formulas.tolerances[index])
+            yield FormulaListing(self.formulas, index, name, rule)
             return
-        counter = self._counted.counter
-        with self._engine.scratch_tables():
-            listing = HornListing(counter, opened.refutations, name, normal_rule(rule))
+        counter = self.counter
+        with self.engine.scratch_tables():
+            listing = HornListing(counter, self.refutations, name, normal_rule(rule))
             try:
                 yield listing
             finally:
@@ -148,13 +174,12 @@ class Violating:
 
     def _says_nothing(self, rules: Iterable[int], asked: Asked) -> str | None:
         """Why there are no violations, if there could not have been any."""
-        opened = self._opened
-        if all(opened.rules[index].unrefutable for index in rules):
+        if all(self.rules[index].unrefutable for index in rules):
             return "unrefutable: nothing declared could refute these rules"
         unmeasured = [
-            self._loaded.models[model]
+            self.data.loaded.models[model]
             for model in asked.models or ()
-            if not run.predicted(self._engine, self._loaded, model) & opened.concerned.by_refutable
+            if not run.predicted(self.engine, self.data.loaded, model) & self.concerned.by_refutable
         ]
         if not unmeasured or len(unmeasured) < len(asked.models or ()):
             return None
@@ -170,8 +195,8 @@ def _no_prediction(atom: Atom) -> Diagnostic:
     )
 
 
-def _by_rule(counts: Mapping[tuple[int, int | None], int]) -> dict[int, int]:
-    found: dict[int, int] = {}
-    for (rule, _), n in counts.items():
-        found[rule] = found.get(rule, 0) + n
-    return found
+def _number(what: str, name: str, known: Sequence[str]) -> int:
+    if name not in known:
+        helps = meant(name, known) or (f"there are {', '.join(f'`{k}`' for k in known[:10])}",)
+        raise InputError(Diagnostic("E261", f"there is no {what} `{name}`", helps=helps))
+    return known.index(name)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from dataclasses import is_dataclass
 from pathlib import Path
+from typing import get_args
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from rulescore.arguments.checking import keys_of
 from rulescore.arguments.project import load_project
-from rulescore.arguments.sections import ProjectSections
+from rulescore.arguments.sections import HiddenSection, ProjectSections, SourceSection, TagsSection
 from rulescore.errors import InputError
 from rulescore.language.parser import parse_all
 from rulescore.language.syntax import (
@@ -25,8 +28,9 @@ from rulescore.language.syntax import (
 from rulescore.setting.choices import Convention, OutputFormat, Role
 from rulescore.setting.model import FactStream
 
-DOCS = Path(__file__).parents[2] / "docs"
-EXAMPLES = re.findall(r"^```toml\n(.*?)^```", (DOCS / "project-file.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+PAGE = (Path(__file__).parents[2] / "docs" / "project-file.md").read_text(encoding="utf-8")
+EXAMPLES = re.findall(r"^```toml\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+TITLED = list(zip(*[iter(re.split(r"^## (.+)$", PAGE, flags=re.MULTILINE)[1:])] * 2, strict=True))
 
 
 @pytest.fixture
@@ -95,21 +99,24 @@ path = "ridge.csv"
         project(text.replace('table = "sale"', 'table = "flat"'))
 
 
-def keys_of(schema: object) -> set[str]:
-    """Every key that the JSON schema of the project file lists."""
-    match schema:
-        case dict():
-            return set(schema.get("properties", {})).union(*map(keys_of, schema.values()))
-        case list():
-            return set().union(*map(keys_of, schema))
-    return set()
+def sections_of(kind: object) -> list[type]:
+    """The dataclasses that a type holds: itself, or those within it."""
+    return [kind] if is_dataclass(kind) else [one for part in get_args(kind) for one in sections_of(part)]
 
 
-def test_every_key_is_documented():
-    text = (DOCS / "project-file.md").read_text(encoding="utf-8")
-    keys = keys_of(ProjectSections.model_json_schema())
-    assert {"facts", "top_k", "spill_folder"} <= keys
-    assert {key for key in keys if f"`{key}`" not in text} == set()
+@pytest.mark.parametrize(("section", "kind"), keys_of(ProjectSections).items())
+def test_the_tables_of_a_section_have_its_keys(section: str, kind: object) -> None:
+    """Keys that two sections share may be explained in the first. Prose explains tables within tables, and `rules`."""
+    (page,) = (text for title, text in TITLED if f"`{section}`" in title)
+    listed = {key for cell in re.findall(r"^\| (`.*?`) \|", page, re.MULTILINE) for key in re.findall(r"`(\w+)`", cell)}
+    [known] = sections_of(kind)
+    shared = set(keys_of(SourceSection)) if section == "predictions" else {"path", "text"} if section == "rules" else set()
+    assert set(keys_of(known)) - shared <= listed <= set(keys_of(known))
+
+
+@pytest.mark.parametrize("within", [TagsSection, HiddenSection])
+def test_keys_of_tables_within_tables_are_documented(within: type) -> None:
+    assert {key for key in keys_of(within) if not re.search(rf"\b{key}\b", PAGE)} == set()
 
 
 def test_a_project_becomes_a_setting(project, folder, facts_of):

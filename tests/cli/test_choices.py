@@ -15,7 +15,7 @@ PLAIN = {"facts": ("train.tsv",), "rules": (Path("family.rules"),)}
 
 
 def test_plain_options_make_a_setting(family: Path) -> None:
-    setting = load(SettingChoice(**PLAIN, predictions=("a=good.tsv", "bad.tsv", "a=bad.tsv"), top_k=3)).setting
+    setting = load(SettingChoice(**PLAIN, predictions=("a=good.tsv", "bad.tsv", "a=bad.tsv"), options={"top_k": 3})).setting
     assert [stream.origin for stream in setting.observed] == ["train.tsv"]
     assert [(model.model, len(model.streams), model.top_k) for model in setting.predictions] == [("a", 2, 3), ("bad", 1, 3)]
     assert setting.scoring.convention is Convention.DEFINITION
@@ -23,8 +23,8 @@ def test_plain_options_make_a_setting(family: Path) -> None:
 
 def test_an_option_replaces_what_the_project_says(family: Path) -> None:
     project = load(SettingChoice(project=Path("family.toml"))).setting
-    changes = {"predictions": ("new=good.tsv",), "convention": "appendix", "roles": "body, head", "threads": 1}
-    setting = load(SettingChoice(project=Path("family.toml"), **changes)).setting
+    options = {"convention": "appendix", "roles": "body, head", "threads": 1}
+    setting = load(SettingChoice(project=Path("family.toml"), predictions=("new=good.tsv",), options=options)).setting
     assert [model.model for model in project.predictions] == ["good", "bad"]
     assert [model.model for model in setting.predictions] == ["new"]
     assert [source.text for source in setting.rules] == [source.text for source in project.rules]
@@ -41,7 +41,7 @@ def test_what_is_not_chosen_stays_as_the_project_says(family: Path) -> None:
         '[output]\nfolder = "out"\nformats = ["csv"]',
     )
     Path("family.toml").write_text("\n".join([Path("family.toml").read_text(), *sections]))
-    chosen = load(SettingChoice(project=Path("family.toml"), memory_limit="1GB"))
+    chosen = load(SettingChoice(project=Path("family.toml"), options={"memory_limit": "1GB"}))
     assert chosen.setting.scoring.convention is Convention.APPENDIX
     assert chosen.setting.scoring.weights == {"mothers": 5}
     assert (chosen.setting.engine.threads, chosen.setting.engine.memory_limit) == (2, "1GB")
@@ -72,9 +72,9 @@ def test_facts_of_one_predicate_are_named(family: Path) -> None:
         (SettingChoice(facts=("train.tsv",)), "E702"),
         (SettingChoice(project=Path("a.toml"), project_option=Path("b.toml")), "E706"),
         (SettingChoice(facts=("trian.tsv",), rules=(Path("family.rules"),)), "did you mean `train.tsv`"),
-        (SettingChoice(**PLAIN, roles="bdy"), "did you mean `body`"),
-        (SettingChoice(**PLAIN, memory_limit="lots"), "memory_limit"),
-        (SettingChoice(**PLAIN, delimiter="::"), "delimiter"),
+        (SettingChoice(**PLAIN, options={"roles": "bdy"}), "did you mean `body`"),
+        (SettingChoice(**PLAIN, options={"memory_limit": "lots"}), "memory_limit"),
+        (SettingChoice(**PLAIN, options={"delimiter": "::"}), "delimiter"),
     ],
 )
 def test_a_choice_that_makes_no_setting_is_explained(family: Path, choice: SettingChoice, code: str) -> None:
@@ -84,13 +84,13 @@ def test_a_choice_that_makes_no_setting_is_explained(family: Path, choice: Setti
 
 def test_all_problems_of_the_options_are_told_together(family: Path) -> None:
     with pytest.raises(InputError) as caught:
-        load(SettingChoice(facts=("no.tsv",), rules=(Path("no.rules"),), roles="bdy"))
+        load(SettingChoice(facts=("no.tsv",), rules=(Path("no.rules"),), options={"roles": "bdy"}))
     assert len(caught.value.problems) == 3
 
 
 def test_a_delimiter_can_be_spelt_out(family: Path) -> None:
     for delimiter in ("tab", "\\t", "\t"):
-        (stream,) = load(SettingChoice(**PLAIN, delimiter=delimiter)).setting.observed
+        (stream,) = load(SettingChoice(**PLAIN, options={"delimiter": delimiter})).setting.observed
         assert sum(batch.rows.num_rows for batch in stream.open()) == 5
 
 

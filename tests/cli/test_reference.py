@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from dataclasses import fields
+from dataclasses import MISSING, fields
+from inspect import signature
 from pathlib import Path
 from typing import get_args
 
 import click
 import pytest
 
-from rulescore.arguments.call_options import ScoreOptions
+from rulescore.api import score
+from rulescore.arguments.python import ScoreOptions
 from rulescore.cli.main import program
-from rulescore.cli.options import SettingChoice
+from rulescore.cli.options import OPTIONS, SettingChoice
 from rulescore.setting.options import Options
 
 REFERENCE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
@@ -65,12 +67,28 @@ def test_every_option_has_a_help_text() -> None:
 
 @pytest.mark.parametrize("options", get_args(Options))
 def test_every_option_is_one_of_python_and_of_commands(options: type[Options]) -> None:
-    """Project files have them as well: their sections are made of the options."""
+    """Project files have them as well: their sections are the options."""
     names = {"engine" if one.name == "url" else one.name for one in fields(options)} - {"session"}
     assert names <= set(ScoreOptions.__annotations__)
-    assert names - {"weights", "kinds"} <= {one.name for one in fields(SettingChoice)}
+    assert names - {"weights", "kinds"} <= set(OPTIONS)
 
 
 def test_everything_that_can_be_chosen_has_an_option() -> None:
     names = {parameter.name for parameter in program.commands["score"].params}
-    assert set(SettingChoice.__slots__) <= names
+    assert {*SettingChoice.__slots__, *OPTIONS} - {"options"} <= names
+
+
+def test_the_page_of_python_lists_the_options() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "python-api.md").read_text(encoding="utf-8").partition("| option |")[2]
+    cells = re.findall(r"^\| (`.*?`) \|", page.partition("\n\n")[0], re.MULTILINE)
+    listed = {name for cell in cells for name in re.findall(r"`(\w+)`", cell)}
+    assert listed == {*ScoreOptions.__annotations__, "contributions"}
+
+
+@pytest.mark.parametrize("options", get_args(Options))
+def test_the_signature_of_a_call_shows_the_defaults(options: type[Options]) -> None:
+    shown = signature(score).parameters
+    for one in fields(options):
+        name = "engine" if one.name == "url" else one.name
+        if name in shown and one.default is not MISSING:
+            assert shown[name].default == one.default

@@ -83,7 +83,7 @@ if not (child := os.fork()):
     del session
     sys.exit(7)
 status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-folder = getattr(session.session._engine, "_own_folder", None)
+folder = getattr(session.session.engine, "_own_folder", None)
 print(status, folder is None or os.path.isdir(folder.name), session.score().model_results[0].violating)
 session.close()
 print(folder is None or not os.path.isdir(folder.name))

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 import rulescore
+from rulescore.arguments.project import stored_facts
 from rulescore.arguments.python import make_setting
-from rulescore.arguments.stored import table_answers, table_facts
 from rulescore.engines.connect import connect
 from rulescore.errors import EngineError, InputError
 from rulescore.evaluate import Session
@@ -110,8 +110,8 @@ def test_tables_are_read_in_place_under_the_names_that_the_path_gives_them(hosti
     rules = 'aunt: aunt(X, Y) <- sister(X, Z), father(Z, Y), lower(X) != "x".\nincompatible aunt, father, sister.'
     wanted = rulescore.score(facts, PREDICTIONS, rules)
     for address in addresses(hostile, path):
-        answers = {model: table_answers("answer", model) for model in PREDICTIONS}
-        assert results(rulescore.score(table_facts("fact"), answers, rules, engine=address)) == results(wanted)
+        answers = {model: stored_facts("answer", model=model) for model in PREDICTIONS}
+        assert results(rulescore.score(stored_facts("fact"), answers, rules, engine=address)) == results(wanted)
 
 
 def test_tables_with_keys_are_read_in_place(hostile: Database) -> None:
@@ -180,7 +180,7 @@ def test_a_type_that_only_has_the_name_of_a_plain_one_is_refused(database: Datab
         "INSERT INTO t VALUES ('a', 'p', ROW('b', 'c')::public.int8)",
     )
     with pytest.raises(InputError, match="is of type int8"):
-        rulescore.audit(table_facts("t"), "p(X, Y) <- p(Y, X).", engine=database.reader)
+        rulescore.audit(stored_facts("t"), "p(X, Y) <- p(Y, X).", engine=database.reader)
 
 
 def test_rules_in_sql_name_tables_of_the_database_with_their_schema(database: Database) -> None:
@@ -229,10 +229,10 @@ def test_casts_of_others_are_never_run(cast: Database, name: str) -> None:
     """A column that somebody else's function would turn into text is refused wherever it is read: their type, their cast."""
     rules = "p(X, Y) <- p(Y, X)."
     sale = {"sale": rulescore.Table(table=f"public.{name}_sale", key="id")}
-    turned = table_facts(name, columns={"relation": "tail", "head": "head", "tail": "relation"})
-    answers = {"a": table_answers(f"{name}_model", "a")}
+    turned = stored_facts(name, columns={"relation": "tail", "head": "head", "tail": "relation"})
+    answers = {"a": stored_facts(f"{name}_model", model="a")}
     reads: dict[str, Callable[[str], object]] = {
-        "argument": lambda engine: rulescore.audit(table_facts(name), rules, engine=engine),
+        "argument": lambda engine: rulescore.audit(stored_facts(name), rules, engine=engine),
         "relation": lambda engine: rulescore.audit(turned, rules, engine=engine),
         "model": lambda engine: rulescore.score({"p": [("x", "y")]}, answers, rules, engine=engine),
         "column": lambda engine: rulescore.audit(None, 'K != "c" <- sale(id: A, kind: K).', tables=sale, engine=engine),

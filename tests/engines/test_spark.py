@@ -43,9 +43,9 @@ def results(evaluation: rulescore.Result) -> list[dict[str, object]]:
 def test_facts_may_be_a_table_of_the_catalog(spark: SparkSession) -> None:
     spark.createDataFrame(rows(FACTS)).write.mode("overwrite").saveAsTable("facts_of_a_test")
     try:
-        from rulescore.arguments.stored import table_facts
+        from rulescore.arguments.project import stored_facts
 
-        audited_there = rulescore.audit([table_facts("default.facts_of_a_test")], RULES, engine=spark)
+        audited_there = rulescore.audit([stored_facts("default.facts_of_a_test")], RULES, engine=spark)
         assert audited_there.rules.to_pylist() == rulescore.audit(FACTS, RULES).rules.to_pylist()
     finally:
         spark.sql("DROP TABLE facts_of_a_test")
@@ -66,10 +66,10 @@ def test_a_table_with_keys_may_be_a_frame(spark: SparkSession) -> None:
 
 
 def test_a_table_that_is_not_there_is_named(spark: SparkSession) -> None:
-    from rulescore.arguments.stored import table_facts
+    from rulescore.arguments.project import stored_facts
 
     with pytest.raises(InputError, match=r"E936.*`nowhere\.facts`"):
-        rulescore.audit([table_facts("nowhere.facts")], RULES, engine=spark)
+        rulescore.audit([stored_facts("nowhere.facts")], RULES, engine=spark)
 
 
 # Statements

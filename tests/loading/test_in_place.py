@@ -14,8 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rulescore
-from rulescore.arguments.project import load_project
-from rulescore.arguments.stored import table_answers, table_facts
+from rulescore.arguments.project import load_project, stored_facts
 from rulescore.engines.connect import connect
 from rulescore.engines.postgres.catalogue import PostgresCatalogue
 from rulescore.errors import InputError
@@ -135,7 +134,7 @@ def test_a_role_whose_transactions_are_read_only_by_default_is_enough_too(databa
 
 def test_reading_takes_no_lock_that_hinders_writing(database: Database) -> None:
     make_triples(database)
-    setting = rulescore.arguments.python.make_setting(table_facts("kg.fact"), None, [RULES], engine=database.reader)
+    setting = rulescore.arguments.python.make_setting(stored_facts("kg.fact"), None, [RULES], engine=database.reader)
     with Session(setting):
         held = "SELECT DISTINCT mode FROM pg_locks l JOIN pg_class c ON c.oid = l.relation WHERE c.relname IN ('fact', 'answer')"
         assert database.rows(held) == [("AccessShareLock",)]
@@ -147,9 +146,9 @@ def test_one_state_of_the_database_is_read(database: Database) -> None:
     make_triples(database)
     engine = connect(EngineOptions(database.reader))
     try:
-        assert observed_in_place(engine, table_facts("kg.fact")).rows == 8
+        assert observed_in_place(engine, stored_facts("kg.fact")).rows == 8
         database.run("INSERT INTO kg.fact VALUES ('x', 'aunt', 'y')")
-        assert observed_in_place(engine, table_facts("kg.fact")).rows == 8
+        assert observed_in_place(engine, stored_facts("kg.fact")).rows == 8
     finally:
         engine.close()
 
@@ -181,18 +180,18 @@ def test_a_table_of_three_columns_is_no_predicate_unless_something_says_so(datab
 def test_usual_names_of_columns_are_those_of_triples(database: Database, names: str) -> None:
     database.run(f"CREATE TABLE kin ({', '.join(f'{name} text' for name in names.split(', '))})")
     insert(database, "kin", triples(FACTS))
-    found = rulescore.audit(table_facts("kin"), RULES, engine=database.reader)
+    found = rulescore.audit(stored_facts("kin"), RULES, engine=database.reader)
     assert [one.dataset for one in found.rule_results] == [one.dataset for one in rulescore.audit(FACTS, RULES).rule_results]
 
 
 def test_a_header_that_became_a_row_is_a_warning(database: Database) -> None:
     database.run("CREATE TABLE kin (head text, relation text, tail text)")
     insert(database, "kin", [*triples(FACTS), ("subject", "predicate", "object")])
-    found = rulescore.audit(table_facts("kin"), RULES, engine=database.reader)
+    found = rulescore.audit(stored_facts("kin"), RULES, engine=database.reader)
     assert [one.message for one in found.warnings if one.code == "W325"] == [
         "a row may be a header: nothing else speaks of `predicate`"
     ]
-    declared = rulescore.audit(table_facts("kin"), f"{RULES}\npredicate predicate/2.", engine=database.reader)
+    declared = rulescore.audit(stored_facts("kin"), f"{RULES}\npredicate predicate/2.", engine=database.reader)
     assert not [one for one in declared.warnings if one.code == "W325"]
 
 
@@ -202,7 +201,7 @@ def test_predictions_of_what_nothing_knows_are_refused_with_a_row(database: Data
     insert(database, "kg.turned", [("ann", "eve", "aunt"), ("dora", "carl", "aunt")])
     for table, shown in (("kg.kg_triples", "kg_triples("), ("kg.turned", "")):
         with pytest.raises(InputError) as raised:
-            rulescore.score(FACTS, {"m": table_answers(table, "m")}, RULES, engine=database.reader)
+            rulescore.score(FACTS, {"m": stored_facts(table, model="m")}, RULES, engine=database.reader)
         (problem,) = raised.value.problems
         assert (problem.code, problem.place.name) == ("E328", table)
         assert problem.notes[0].startswith(f"the first row was read as `{shown}")
@@ -291,7 +290,7 @@ def test_predictions_are_the_best_of_each_query(database: Database) -> None:
     for table, top_k, kept in (("answer", None, 2), ("answer", 2, 3), ("ranked", None, 1), ("ranked", 2, 2)):
         found = rulescore.score(
             {"p": [("x", "y")]},
-            {"m": table_answers(table, "m")},
+            {"m": stored_facts(table, model="m")},
             "p(X, Y) <- p(Y, X). closed p.",
             top_k=top_k,
             engine=database.reader,
@@ -316,7 +315,7 @@ def test_a_model_need_not_be_in_every_table_of_its_predictions(database: Databas
         "INSERT INTO p VALUES ('a', 'b', 'm')",
         "INSERT INTO q VALUES ('a', 'b', 'n')",
     )
-    answers = [table_answers(one, "m", predicate=one) for one in ("p", "q")]
+    answers = [stored_facts(one, model="m", predicate=one) for one in ("p", "q")]
     found = rulescore.score({"p": [("x", "y")]}, {"m": answers}, "p(X, Y) <- p(Y, X). closed p.", engine=database.reader)
     assert found.model_results[0].predictions.rows == 1
     with pytest.raises(InputError, match="there are no predictions of `m`"):
@@ -335,7 +334,7 @@ def test_the_column_of_models_is_found_and_compared_whatever_its_case_and_type(
         f"INSERT INTO answers VALUES (4, 105.5, {name}), (5, 60, 8)",
     )
     found = rulescore.score(
-        {"p": [("x", "y")]}, {name: table_answers("answer", name)}, "p(X, Y) <- p(Y, X). closed p.", engine=database.reader
+        {"p": [("x", "y")]}, {name: stored_facts("answer", model=name)}, "p(X, Y) <- p(Y, X). closed p.", engine=database.reader
     )
     assert found.model_results[0].predictions.rows == 1
     held_out = '{ table = "held_out" }'
@@ -452,9 +451,9 @@ def test_columns_of_every_type_meet_the_constants_of_rules(database: Database) -
         'p(W, I) <- thing(I, "red", 2.5, 3, 0.5, 2024-05-31T02:00:00+02:00, "ab", W), '
         'thing("00000000-0000-0000-0000-000000000001", _, _, _, _, _, _, W).'
     )
-    facts = table_facts("thing", predicate="thing")
+    facts = stored_facts("thing", predicate="thing")
     found = rulescore.audit(
-        [facts, table_facts("thing", predicate="p", columns={"arguments": ["word", "id"]})], rule, engine=database.reader
+        [facts, stored_facts("thing", predicate="p", columns={"arguments": ["word", "id"]})], rule, engine=database.reader
     )
     assert found.rule_results[0].dataset.confirmed == 2
     assert found.summary.facts == 4
@@ -481,7 +480,7 @@ def codes(error: pytest.ExceptionInfo[InputError]) -> list[str]:
 def test_rows_that_are_no_facts_are_refused(database: Database, kind: str, value: str, code: str, word: str) -> None:
     database.run(f"CREATE TABLE bad (head text, tail {kind})", f"INSERT INTO bad VALUES ('a', {value}), ('b', {value})")
     with pytest.raises(InputError) as error:
-        rulescore.audit(table_facts("bad", predicate="p"), "p(X, Y) <- p(Y, X). closed p.", engine=database.reader)
+        rulescore.audit(stored_facts("bad", predicate="p"), "p(X, Y) <- p(Y, X). closed p.", engine=database.reader)
     assert codes(error) == [code]
     assert word in str(error.value)
 
@@ -490,7 +489,7 @@ def test_a_table_that_is_not_there_is_told_with_one_that_is(database: Database) 
     database.run("CREATE TABLE facts (head text, relation text, tail text)")
     for name in ("fact", "public.fact", "Facts"):
         with pytest.raises(InputError, match="did you mean `") as error:
-            rulescore.audit(table_facts(name), RULES, engine=database.reader)
+            rulescore.audit(stored_facts(name), RULES, engine=database.reader)
         assert codes(error) == ["E922"]
 
 
@@ -530,7 +529,7 @@ def test_dots_in_names_never_lead_to_another_table(database: Database) -> None:
     assert rulescore.audit(PublishedFacts("a.b"), rules, engine=database.reader).summary.facts == 1
     assert rulescore.audit(PublishedFacts("a"), "d(X, Y) <- d(Y, X).", engine=database.reader).summary.facts == 1
     with pytest.raises(InputError, match=r"`a.b.c` may be `b.c` of schema `a` and `c` of schema `a.b`") as error:
-        rulescore.audit(table_facts("a.b.c", predicate="c"), rules, engine=database.reader)
+        rulescore.audit(stored_facts("a.b.c", predicate="c"), rules, engine=database.reader)
     assert codes(error) == ["E922"]
 
 
@@ -538,13 +537,13 @@ def test_a_table_that_may_not_be_read_is_told_apart(database: Database) -> None:
     database.run("CREATE TABLE secret (head text, relation text, tail text)", "REVOKE ALL ON secret FROM PUBLIC")
     database.run(f"REVOKE ALL ON secret FROM {database.role}")
     with pytest.raises(InputError, match="may not read `secret`") as error:
-        rulescore.audit(table_facts("secret"), RULES, engine=database.reader)
+        rulescore.audit(stored_facts("secret"), RULES, engine=database.reader)
     assert codes(error) == ["E922"]
 
 
 def test_an_engine_without_a_database_says_so() -> None:
     with pytest.raises(InputError) as error:
-        rulescore.audit(table_facts("kg.fact"), RULES)
+        rulescore.audit(stored_facts("kg.fact"), RULES)
     assert codes(error) == ["E921"]
 
 
@@ -694,20 +693,20 @@ def test_columns_that_are_named_as_arguments_are_the_arguments(
     database.run(f"CREATE TABLE t ({columns})")
     engine = connect(EngineOptions(database.reader))
     try:
-        assert PostgresCatalogue(engine, ["public"]).stored(table_facts("t", predicate=predicate)).arguments == arguments
+        assert PostgresCatalogue(engine, ["public"]).stored(stored_facts("t", predicate=predicate)).arguments == arguments
     finally:
         engine.close()
 
 
 def test_a_published_table_is_not_read_as_if_all_its_rows_were_facts(database: Database) -> None:
     make_published(database)
-    for source in (table_facts("kg.aunt", predicate="aunt"), table_facts("kg.aunt")):
+    for source in (stored_facts("kg.aunt", predicate="aunt"), stored_facts("kg.aunt")):
         with pytest.raises(InputError, match="`database_schema`") as error:
             rulescore.audit(source, RULES, engine=database.reader)
         assert codes(error) == ["E320"]
     with pytest.raises(InputError, match="`database_schema`"):
-        rulescore.score(FACTS, {"first": table_answers("kg.aunt", "first", predicate="aunt")}, RULES, engine=database.reader)
-    chosen = table_facts("kg.aunt", predicate="aunt", columns={"arguments": ["subject", "object"]})
+        rulescore.score(FACTS, {"first": stored_facts("kg.aunt", model="first", predicate="aunt")}, RULES, engine=database.reader)
+    chosen = stored_facts("kg.aunt", predicate="aunt", columns={"arguments": ["subject", "object"]})
     assert rulescore.audit(chosen, "aunt(X, Y) <- aunt(Y, X).", engine=database.reader).summary.facts == 4
 
 
@@ -715,11 +714,11 @@ def test_the_parts_of_a_table_are_those_of_a_file(database: Database) -> None:
     database.run("CREATE TABLE t (s text, p int, o text, model text)")
     engine = connect(EngineOptions(database.reader))
     try:
-        stored = PostgresCatalogue(engine, ["public"]).stored(table_answers("t", "m"))
+        stored = PostgresCatalogue(engine, ["public"]).stored(stored_facts("t", model="m"))
     finally:
         engine.close()
     assert (stored.arguments, stored.relation, [one.values for one in stored.only]) == (("s", "o"), "p", [("m",)])
-    assert isinstance(table_facts("t"), FactTable)
+    assert isinstance(stored_facts("t"), FactTable)
 
 
 def test_date_times_of_tables_are_read_in_place_whatever_the_zone_of_the_role(database: Database, tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ import psycopg
 import pytest
 
 import rulescore
+from rulescore.arguments.project import stored_facts
 from rulescore.arguments.python import make_setting
-from rulescore.arguments.stored import table_facts
 from rulescore.demo import make_answers, make_kinship
 from rulescore.engines.connect import connect
 from rulescore.errors import EngineError, InputError
@@ -272,7 +272,7 @@ def test_tables_of_ours_come_before_those_of_the_user_whatever_the_search_path(d
     found = rulescore.audit({"wife": [("a", "b")]}, "", sql_rules=[counted], engine=address)
     assert found.rule_results[0].dataset.confirmed == 1
     table = "public.fact" if path == "" else "fact"
-    assert rulescore.audit(table_facts(table), "p(X, Y) <- p(Y, X).", engine=address).summary.facts == 1
+    assert rulescore.audit(stored_facts(table), "p(X, Y) <- p(Y, X).", engine=address).summary.facts == 1
 
 
 def test_a_load_that_fails_leaves_nothing(database: Database) -> None:

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 import rulescore
+from rulescore.arguments.project import stored_facts
 from rulescore.arguments.python import make_setting
-from rulescore.arguments.stored import table_answers
 from rulescore.errors import InputError
 from rulescore.evaluate import Session
 from rulescore.setting.model import DatabaseTable, FactBatch, FactStream, ModelPredictions, RowStream, Setting, TablePredictions
@@ -51,7 +51,7 @@ def refused(setting: Setting, read: list[str], **options: Any) -> list[str]:
 @pytest.mark.parametrize(
     "predictions",
     [
-        ModelPredictions("m", (table_answers("answers", "m"),)),
+        ModelPredictions("m", (stored_facts("answers", model="m"),)),
         ModelPredictions("m", (), tables=(TablePredictions("sale", DatabaseTable(None, "prices")),)),
     ],
 )

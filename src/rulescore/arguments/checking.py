@@ -1,113 +1,121 @@
-"""What users wrote, checked by pydantic and reported in this package's own way."""
+"""What users wrote, turned into dataclasses: the types of their fields say what is allowed, and every problem has its place."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
-from types import UnionType
-from typing import Any, TypeVar, get_args, get_type_hints
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from enum import StrEnum
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, PlainValidator, ValidationError, create_model
-from pydantic_core import ErrorDetails
+from rulescore.errors import Diagnostic, Place, attempt, masked, meant
+from rulescore.setting.options import plain_type
+from rulescore.setting.request import chosen
 
-from rulescore.errors import Diagnostic, Place, masked, meant
-from rulescore.setting.options import Options
-
-STRICT = ConfigDict(extra="forbid", strict=True, frozen=True)
-"""Keys that are not listed are errors, and nothing is converted from one type to another."""
-
-
-def _section_of(options: type[Options]) -> type[BaseModel]:
-    """The section whose keys are the fields of these options, but for a session, which nobody can write down."""
-    default = options()
-    hints = get_type_hints(options, include_extras=True).items()
-    keys: dict[str, Any] = {name: (kind, getattr(default, name)) for name, kind in hints if name != "session"}
-    return create_model(options.__name__, __config__=STRICT, **keys)
-
-
-_SECTIONS = {options: _section_of(options) for options in get_args(Options)}
-
-_Options = TypeVar("_Options", bound=Options)
-_Section = TypeVar("_Section", bound=BaseModel)
+_Made = TypeVar("_Made")
 Location = tuple[int | str, ...]
 Placer = Callable[[Location], Place | None]
 
 
-def checked(
-    section: type[_Section], values: Mapping[str, Any], problems: list[Diagnostic], place: Placer = lambda _: None
-) -> _Section | None:
-    """A section of these values; None if they are wrong: then each problem goes to `problems`, with its place."""
-    try:
-        return section.model_validate(dict(values))
-    except ValidationError as error:
-        problems.extend(_diagnose(item, section, place) for item in error.errors())
-        return None
+def checked(kind: type[_Made], values: object, problems: list[Diagnostic], place: Placer = lambda _: None) -> _Made | None:
+    """A dataclass of these values; None if they are wrong: then each problem goes to `problems`, with its place."""
+    made: _Made | None = _Reader(problems, place).read(kind, values, ())
+    return made
 
 
-def checked_options(options: type[_Options], values: Mapping[str, Any], problems: list[Diagnostic]) -> _Options:
-    """Options of these values; the defaults if they are wrong: then each problem goes to `problems`."""
-    section = checked(_SECTIONS[options], values, problems)
-    return options() if section is None else options(**dict(section))
+def keys_of(kind: type) -> dict[str, Any]:
+    """The fields of a dataclass that users can write, with their types."""
+    types = get_type_hints(kind, include_extras=True)
+    return {field.name: types[field.name] for field in fields(kind) if field.metadata.get("written", True)}
 
 
-def written_as(options: type[_Options]) -> PlainValidator:
-    """The annotation of a key whose table has the fields of these options: it becomes these options."""
-    section = _SECTIONS[options]
-    return PlainValidator(lambda table: options(**dict(section.model_validate(table))), json_schema_input_type=section)
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Turns values into what types want, gathering the problems of all of them."""
 
+    problems: list[Diagnostic]
+    place: Placer
 
-def _diagnose(item: ErrorDetails, section: type[BaseModel], place: Placer) -> Diagnostic:
-    location = item["loc"]
-    words = [part for part in location if isinstance(part, str)]
-    key = words[-1] if words else ""
-    where = place(location)
-    match item["type"]:
-        case "extra_forbidden":
-            known = _keys_beside(section, location)
-            helps = (_TRUST_ELSEWHERE,) if key in ("trust", "trusted") else meant(key, known)
-            within = f" in `{'.'.join(words[:-1])}`" if words[:-1] else ""
-            notes = (f"known keys are {', '.join(known)}",)
-            return Diagnostic("E401", f"unknown key `{key}`{within}", where, notes=notes, helps=helps)
-        case "missing":
-            return Diagnostic("E404", f"`{'.'.join(words)}` is missing", where)
-        case "enum":
-            allowed = re.findall(r"'([^']*)'", str(item.get("ctx", {}).get("expected", "")))
-            helps = meant(str(item["input"]), allowed)
-            message = f"`{'.'.join(words)}` is `{_shown(item['input'])}`"
-            return Diagnostic("E402", message, where, notes=(f"it is one of {', '.join(allowed)}",), helps=helps)
-        case _:
-            said = "not what it should be" if _may_be_secret(words, item["input"]) else f"`{_shown(item['input'])}`"
+    def read(self, kind: Any, value: Any, location: Location) -> Any:
+        """A value as a type wants it; None if it is wrong. An annotation holds functions, which make a whole value of a short form,
+        and checks. Nothing becomes another type, but a word a choice, a text a path, and a value alone a list of one."""
+        plain, marks = plain_type(kind)
+        before = len(self.problems)
+        try:
+            for mark in marks:
+                value = value if hasattr(mark, "check") else mark(value)
+            made = self._made(plain, value, location)
+            for mark in marks:
+                if hasattr(mark, "check") and len(self.problems) == before:
+                    mark.check(made)
+        except (ValueError, OverflowError) as error:
+            words = _words(location)
+            said = "not what it should be" if _may_be_secret(words, value) else f"`{_shown(value)}`"
             message = f"`{'.'.join(words)}` is {said}"
-            return Diagnostic("E402", message, where, notes=(_expectation(item),))
+            self.problems.append(Diagnostic("E402", message, self.place(location), notes=(str(error),)))
+        return made if len(self.problems) == before else None
+
+    def _made(self, kind: Any, value: Any, location: Location) -> Any:
+        origin, within = get_origin(kind), get_args(kind)
+        if origin in (tuple, frozenset):
+            several = isinstance(value, Iterable) and not isinstance(value, str | Mapping)
+            return origin([self.read(within[0], item, (*location, i)) for i, item in enumerate(value if several else [value])])
+        if origin is dict:
+            return {key: self.read(within[1], item, (*location, key)) for key, item in _table(value).items()}
+        if is_dataclass(kind):
+            return self._section(kind, _table(value), location)
+        if issubclass(kind, StrEnum) and value is not None:
+            key = ".".join(_words(location))
+            return attempt(self.problems, lambda: chosen(kind, value, key), None, lambda: self.place(location))
+        return _plain(kind, value)
+
+    def _section(self, kind: Any, values: Mapping[str, Any], location: Location) -> Any:
+        before, keys, words = len(self.problems), keys_of(kind), _words(location)
+        made = {key: self.read(keys[key], values[key], (*location, key)) for key in keys if key in values}
+        for field in fields(kind):
+            if field.name not in values and field.default is MISSING and field.default_factory is MISSING:
+                message = f"`{'.'.join((*words, field.name))}` is missing"
+                self.problems.append(Diagnostic("E404", message, self.place((*location, field.name))))
+        for key in (key for key in values if key not in keys):
+            helps = (_TRUST_ELSEWHERE,) if key in ("trust", "trusted") else meant(key, list(keys))
+            message = f"unknown key `{key}`" + (f" in `{'.'.join(words)}`" if words else "")
+            notes = (f"known keys are {', '.join(keys)}",)
+            self.problems.append(Diagnostic("E401", message, self.place((*location, key)), notes=notes, helps=helps))
+        return kind(**made) if len(self.problems) == before else None
 
 
 _TRUST_ELSEWHERE = (
     "a file cannot say that it is trusted: leave the key out, and trust the file when you run it, with "
     "`--trust` or `RULESCORE_TRUST=1`"
 )
-
-_EXPECTATIONS = {
-    "string_type": "expected text",
-    "int_type": "expected a whole number",
-    "float_type": "expected a number",
-    "bool_type": "expected true or false",
-    "path_type": "expected text",
-    "list_type": "expected a list",
-    "frozen_set_type": "expected a list",
-    "dict_type": "expected a table",
-    "model_type": "expected a table",
-    "finite_number": "expected a finite number",
-    "string_too_short": "expected some text",
-    "too_short": "expected at least one",
+_PLAIN: dict[type, tuple[Any, str]] = {
+    str: (str, "expected text"),
+    int: (int, "expected a whole number"),
+    float: (int | float, "expected a number"),
+    bool: (bool, "expected true or false"),
+    Path: (str | PathLike, "expected text"),
 }
+"""What values of a type may be given as, and the words for it."""
 
 
-def _expectation(item: ErrorDetails) -> str:
-    if item["type"] == "greater_than_equal":
-        return f"expected a number from {item['ctx']['ge']:g}"
-    if item["type"] == "value_error":
-        return str(item["ctx"]["error"])
-    return _EXPECTATIONS.get(item["type"], item["msg"][:1].lower() + item["msg"][1:])
+def _plain(kind: type, value: Any) -> Any:
+    if kind is Any:
+        return value
+    given, expected = _PLAIN.get(kind, (kind, "expected a value"))
+    if not isinstance(value, given) or (isinstance(value, bool) and kind is not bool):
+        raise ValueError(expected)
+    return kind(value)
+
+
+def _table(value: object) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+        raise ValueError("expected a table")
+    return value
+
+
+def _words(location: Location) -> list[str]:
+    return [part for part in location if isinstance(part, str)]
 
 
 def _may_be_secret(words: Sequence[str], value: object) -> bool:
@@ -119,17 +127,3 @@ def _shown(value: object) -> str:
     # We mask passwords before we cut the text: we would not recognise an address without its end.
     text = masked(value if isinstance(value, str) else repr(value))
     return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-def _keys_beside(section: type[BaseModel], location: Location) -> list[str]:
-    """The known keys of the section in which an unknown key stands."""
-    for part in location[:-1]:
-        if isinstance(part, str) and part in section.model_fields:
-            section = _section_within(section.model_fields[part].annotation) or section
-    return list(section.model_fields)
-
-
-def _section_within(annotation: object) -> type[BaseModel] | None:
-    if isinstance(annotation, type) and not isinstance(annotation, UnionType) and not get_args(annotation):
-        return annotation if issubclass(annotation, BaseModel) else _SECTIONS.get(annotation)
-    return next((found for part in get_args(annotation) if (found := _section_within(part)) is not None), None)

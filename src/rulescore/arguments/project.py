@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -21,7 +21,6 @@ from rulescore.arguments.sections import (
     RefutationSection,
     SourceSection,
 )
-from rulescore.arguments.stored import table_answers, table_facts
 from rulescore.arguments.tables import (
     keyed_tables,
     predicts_values,
@@ -51,6 +50,7 @@ from rulescore.setting.model import (
     TablePredictions,
 )
 from rulescore.setting.options import EngineOptions
+from rulescore.setting.request import Arrangement, ColumnChoice, FactFile, Request
 
 _INLINE_RULES = re.compile(r"""^[ \t]*(?:rules[ \t]*\.[ \t]*)?text[ \t]*=[ \t]*(?:\"{3}|'{3})\r?\n""", re.MULTILINE)
 
@@ -77,6 +77,21 @@ def load_project(path: Path | str, *, trusted: bool = False, does: Collection[De
     return _SettingBuilder(file, calls=Deed.CODE in does).build()
 
 
+def stored_facts(
+    table: str,
+    *,
+    predicate: str | None = None,
+    layout: Arrangement | str | None = None,
+    columns: Mapping[str, ColumnChoice | Sequence[ColumnChoice]] | None = None,
+    model: str | None = None,
+) -> FactTable:
+    """Facts in a table of the engine's own database. Without a predicate the columns' names decide: triples, or facts of the
+    predicate that the table is named after. `model`: they are its predictions; all, or those whose column `model` has its name."""
+    file = FactFile(table, layout=layout, columns=columns or {}, predicate=predicate)
+    stem = table.rpartition(".")[2]
+    return FactTable(table, Request(table, file, model is not None, by_names=True, stem=stem, stored=True), model=model)
+
+
 def project_gates(file: ProjectFile) -> tuple[GateText, ...]:
     return tuple(_gate(file, name, section) for name, section in file.sections.gates.items())
 
@@ -89,8 +104,7 @@ def _gate(file: ProjectFile, name: str, section: GateSection) -> GateText:
         column = place.text.find(text, (place.column or 0) + place.length)
         start = sum(len(line) + 1 for line in file.text.split("\n")[: place.line - 1]) + column
         span = Span(Source(str(file.path), file.text), start, start + len(text)) if column >= 0 else span
-    models = None if section.models is None else tuple(section.models)
-    return GateText(text, span, name, section.severity, models, file.place(("gates", name, "models")), file.folder)
+    return GateText(text, span, name, section.severity, section.models, file.place(("gates", name, "models")), file.folder)
 
 
 class _SettingBuilder:
@@ -127,7 +141,7 @@ class _SettingBuilder:
             None if folder is None else folder_to_write(self._folder, folder)
             for folder in (sections.output.folder, sections.output.plots)
         )
-        return Project(setting, results, plots, tuple(sections.output.formats), project_gates(self._file))
+        return Project(setting, results, plots, sections.output.formats, project_gates(self._file))
 
     def _truth(self) -> HeldOut | None:
         section = self._sections.truth
@@ -142,17 +156,10 @@ class _SettingBuilder:
         spill = options.spill_folder
         return options if spill is None else replace(options, spill_folder=folder_to_write(self._folder, spill))
 
-    def _streams(self, key: str, sections: list[SourceSection]) -> tuple[FactSource, ...]:
+    def _streams(self, key: str, sections: Sequence[SourceSection]) -> tuple[FactSource, ...]:
         files = [file for number, section in enumerate(sections) for file in self._files((key, number), section)]
         streams = self._attempt((key,), partial(observed_streams, files)) if files else ()
-        tables = [
-            replace(
-                table_facts(table, predicate=predicate, layout=section.layout, columns=section.columns),
-                place=self._named_at((key, number), predicate),
-            )
-            for number, section in enumerate(sections)
-            for predicate, table in section.tables()
-        ]
+        tables = [table for number, section in enumerate(sections) for table in self._stored((key, number), section)]
         published = [one for section in sections for one in section.published()]
         if published and key != "facts":
             message = "`database_schema` is for facts: it has observed ones and predictions"
@@ -173,8 +180,8 @@ class _SettingBuilder:
         return (imported(name, section.call, section.arrow, self._folder),)
 
     def _sql_rules(self) -> Iterator[SqlRule]:
-        for number, section in enumerate(self._sections.sql_rules):
-            yield section.rule(self._place(("sql_rules", number, "name")))
+        for number, rule in enumerate(self._sections.sql_rules):
+            yield replace(rule, place=self._place(("sql_rules", number, "name")))
 
     def _model(self, name: str, sections: Sequence[PredictionsSection]) -> ModelPredictions:
         """The union of a model's parts."""
@@ -201,11 +208,11 @@ class _SettingBuilder:
             message = "`database_schema` has models of its own"
             helps = ("give it in `facts`",)
             self._problems.append(Diagnostic("E402", message, self._place((*location, "database_schema")), helps=helps))
-        return ModelPredictions(name, (*streams, *self._answers(name, location, section)), section.top_k)
+        return ModelPredictions(name, (*streams, *self._stored(location, section, name)), section.top_k)
 
-    def _answers(self, model: str, location: Location, section: PredictionsSection) -> Iterator[FactTable]:
+    def _stored(self, location: Location, section: SourceSection, model: str | None = None) -> Iterator[FactTable]:
         for predicate, table in section.tables():
-            found = table_answers(table, model, predicate=predicate, layout=section.layout, columns=section.columns)
+            found = stored_facts(table, predicate=predicate, layout=section.layout, columns=section.columns, model=model)
             yield replace(found, place=self._named_at(location, predicate))
 
     def _named_at(self, location: Location, predicate: str | None = None) -> Place | None:
@@ -220,11 +227,11 @@ class _SettingBuilder:
         return None if self._sections.facts else the_target_table(self._tables)
 
     def _table_model(self, name: str, location: Location, section: PredictionsSection, table: KeyedTable) -> ModelPredictions:
-        for key in ("predicates", "layout", "header", "types", "columns", "database_predicates", "database_schema", "tags"):
-            if key in section.model_fields_set:
-                message = f"`{key}` says nothing of predictions for a table"
-                notes = ("they have the columns of its key, and `prediction`",)
-                self._problems.append(Diagnostic("E402", message, self._place((*location, key)), notes=notes))
+        others = ("predicates", "layout", "header", "types", "columns", "database_predicates", "database_schema", "tags")
+        for key in section.given(*others):
+            message = f"`{key}` says nothing of predictions for a table"
+            notes = ("they have the columns of its key, and `prediction`",)
+            self._problems.append(Diagnostic("E402", message, self._place((*location, key)), notes=notes))
         if section.path is None and section.database_table is None:
             helps = ("give `path`, or `database_table`",)
             self._problems.append(Diagnostic("E404", "`predictions` names no file", self._place(location), helps=helps))
@@ -255,7 +262,7 @@ class _SettingBuilder:
         """Report keys that describe files: tables have names and types of their own."""
         keys = ["path", "predicates", "format", "delimiter", "header", "types"]
         keys += ["layout", "columns"] if section.database_schema is not None else ["tags"]
-        for key in (one for one in keys if one in section.model_fields_set):
+        for key in section.given(*keys):
             message = f"`{key}` says nothing of tables of the engine's database"
             helps = ("describe files and tables apart",)
             self._problems.append(Diagnostic("E402", message, self._place((*location, key)), helps=helps))

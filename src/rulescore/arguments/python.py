@@ -1,24 +1,19 @@
-"""A setting from Python objects or plain options."""
+"""A setting from Python objects, and the options of the Python functions: their names and types for type checkers and editors."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from functools import partial
+from functools import partial, wraps
+from inspect import Parameter, signature
 from pathlib import Path
-from typing import Unpack
+from typing import ParamSpec, TypedDict, TypeVar, Unpack
 
-from rulescore.arguments.call_options import (
-    ScoreOptions,
-    engine_options,
-    reading_options,
-    scoring_options,
-    takes,
-    with_defaults,
-)
+from rulescore.arguments.checking import checked, keys_of
 from rulescore.arguments.functions import registered
 from rulescore.arguments.rule_sources import RulesLike, rule_sources
 from rulescore.arguments.tables import (
+    Table,
     keyed_tables,
     predicts_values,
     table_predictions,
@@ -33,6 +28,7 @@ from rulescore.readers.frames import is_frame
 from rulescore.readers.sources import FactsLike, observed_streams, prediction_streams, stem
 from rulescore.setting.model import (
     FactSource,
+    Function,
     HeldOut,
     KeyedTable,
     ModelPredictions,
@@ -40,10 +36,86 @@ from rulescore.setting.model import (
     SqlRule,
     TablePredictions,
 )
-from rulescore.setting.options import ReadingOptions
+from rulescore.setting.options import EngineOptions, Options, ReadingOptions, ScoringOptions
 from rulescore.values.keys import has_lone_surrogate
 
 _FACTS = "facts"
+_Given = ParamSpec("_Given")
+_Result = TypeVar("_Result")
+_Options = TypeVar("_Options", bound=Options)
+
+
+class AuditOptions(TypedDict, total=False):
+    """The options of a setting beside facts, predictions and rules; the docstring of `score` explains each."""
+
+    negatives: FactsLike | None
+    tables: Mapping[str, Table] | None
+    functions: Mapping[str, Callable[..., object] | Function] | None
+    sql_rules: Iterable[SqlRule]
+    convention: str
+    distinct_variables: bool | None
+    roles: str | Iterable[str] | None
+    weights: Mapping[str, float] | None
+    kinds: Mapping[str, str] | None
+    hard_needs: int
+    top_k: int | str | None
+    engine: object
+    memory_limit: str | None
+    threads: int | None
+    spill_folder: str | Path | None
+    timeout: float | None
+    delimiter: str | None
+    header: bool | None
+
+
+class ScoreOptions(AuditOptions, total=False):
+    """The options of an audit, and those that make sense only with predictions."""
+
+    allow_unrefutable: bool
+    truth: object
+
+
+_DEFAULTS: ScoreOptions = {
+    "sql_rules": (),
+    "convention": "definition",
+    "hard_needs": 1,
+    "engine": "duckdb",
+    "allow_unrefutable": False,
+}
+"""The defaults that are shown, other than None."""
+
+
+def takes(options: type[AuditOptions]) -> Callable[[Callable[_Given, _Result]], Callable[_Given, _Result]]:
+    """Decorator for a function that ends in `**options`: shows all options in its signature, for help and completion, and refuses
+    any other keyword by name."""
+
+    def decorate(function: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
+        plain = signature(function)
+        before = [one for one in plain.parameters.values() if one.kind is Parameter.POSITIONAL_OR_KEYWORD]
+        after = [one for one in plain.parameters.values() if one.kind is Parameter.KEYWORD_ONLY]
+        shown = [
+            Parameter(name, Parameter.KEYWORD_ONLY, default=_DEFAULTS.get(name), annotation=getattr(kind, "__forward_arg__", kind))
+            for name, kind in options.__annotations__.items()
+        ]
+        whole = plain.replace(parameters=[*before, *shown, *after])
+
+        @wraps(function)
+        def called(*args: _Given.args, **kwargs: _Given.kwargs) -> _Result:
+            for name in kwargs:
+                if name not in whole.parameters:
+                    raise TypeError(f"{function.__name__}() got an unexpected keyword argument {name!r}")
+            return function(*args, **kwargs)
+
+        called.__signature__ = whole  # type: ignore[attr-defined]  # where `inspect.signature` looks first
+        return called
+
+    return decorate
+
+
+def checked_options(kind: type[_Options], given: ScoreOptions, problems: list[Diagnostic]) -> _Options:
+    """Those of the options of a call that are of a kind; the defaults if they are wrong: then each problem goes to `problems`."""
+    values = {name: given.get(name) for name in keys_of(kind) if given.get(name) is not None}
+    return checked(kind, values, problems) or kind()
 
 
 @takes(ScoreOptions)
@@ -60,15 +132,14 @@ def make_setting(
     table's name to them says so.
     """
     problems: list[Diagnostic] = []
-    given = with_defaults(options)
-    engine, tables, truth = given["engine"], given["tables"] or {}, given["truth"]
+    engine, tables = options.get("engine", "duckdb"), options.get("tables") or {}
+    negatives, truth = options.get("negatives"), options.get("truth")
     if not isinstance(engine, str) and not _is_session(engine):
         # We do not show its value: it may be an address with a password.
         notes = ("it is an address, such as `duckdb` or `postgresql://user@host/database`, or a Spark session",)
         problems.append(Diagnostic("E402", f"`engine` is a {type(engine).__name__}", notes=notes))
-    scoring = scoring_options(given, problems)
-    running = engine_options(given, problems)
-    call = reading_options(given, problems)
+    running = checked_options(EngineOptions, options, problems)
+    call = checked_options(ReadingOptions, options, problems)
 
     def facts(what: FactsLike) -> tuple[FactSource, ...]:
         return attempt(problems, lambda: observed_streams(what, delimiter=call.delimiter, header=call.header), ())
@@ -81,12 +152,12 @@ def make_setting(
         observed=() if observed is None and tables else facts(observed),
         rules=attempt(problems, lambda: rule_sources(rules), ()),
         predictions=models.read(predictions) if readable else (),
-        negatives=() if given["negatives"] is None else facts(given["negatives"]),
-        scoring=scoring,
-        engine=running if isinstance(engine, str) else replace(running, session=engine),
+        negatives=() if negatives is None else facts(negatives),
+        scoring=checked_options(ScoringOptions, options, problems),
+        engine=replace(running, url=engine) if isinstance(engine, str) else replace(running, url="spark://", session=engine),
         tables=keyed,
-        functions=attempt(problems, lambda: registered(given["functions"] or {}), ()),
-        sql_rules=attempt(problems, lambda: _sql_rules(given["sql_rules"]), ()),
+        functions=attempt(problems, lambda: registered(options.get("functions") or {}), ()),
+        sql_rules=attempt(problems, lambda: _sql_rules(options.get("sql_rules", ())), ()),
         truth=None if truth is None or not readable else _truth(truth, keyed, call, problems, facts=observed is not None),
     )
     if problems:

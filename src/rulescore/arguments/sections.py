@@ -1,32 +1,20 @@
-"""The sections of a project file. Those of options are made of the options themselves."""
+"""The sections of a project file, as dataclasses. Those of options are the options themselves."""
 
 from __future__ import annotations
 
 import datetime
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, Field
-
-from rulescore.arguments.checking import STRICT, written_as
 from rulescore.arguments.rule_sources import RuleFile
 from rulescore.arguments.tables import Table
 from rulescore.arguments.truth import OBSERVED, Truth
-from rulescore.errors import Place
-from rulescore.language.formats.names import FormatName, WeighBy
-from rulescore.setting.choices import AS_WRITTEN, AT_LEAST_ONE, NOT_NEGATIVE, SHARE, FileFormat, OutputFormat
+from rulescore.setting.choices import AtLeastOne, Delimiter, FileFormat, Form, Name, OutputFormat, TopK
 from rulescore.setting.gates import GateSeverity
 from rulescore.setting.model import PublishedFacts, SqlRule, Ties, ValueTask
-from rulescore.setting.options import Delimiter, EngineOptions, KindWord, ScoringOptions, Weight
+from rulescore.setting.options import EngineOptions, RuleOptions, ScoringOptions
 from rulescore.setting.request import Arrangement, ColumnType, FactFile
-
-
-def _listed(value: object) -> object:
-    return [value] if isinstance(value, str) else value
-
-
-def _numbers(value: object) -> object:
-    return [value] if isinstance(value, int) else value
 
 
 def _column_choice(value: object) -> object:
@@ -74,45 +62,44 @@ def _group(value: object) -> object:
     return value
 
 
-Name = Annotated[str, Field(min_length=1)]
-Paths = Annotated[list[Name], BeforeValidator(_listed), Field(min_length=1)]
-Numbers = Annotated[list[int], BeforeValidator(_numbers), Field(min_length=1)]
-AtLeastOne = Annotated[int, AT_LEAST_ONE]
-FormatWord = Annotated[FileFormat, AS_WRITTEN]
-TypeWord = Annotated[ColumnType, AS_WRITTEN]
+_SOME = Form(len, "expected at least one")
+Paths = Annotated[tuple[Name, ...], _SOME]
+Numbers = Annotated[tuple[int, ...], _SOME]
 
 
-class Section(BaseModel):
-    model_config = STRICT
-
-
-class TagsSection(Section):
+@dataclass(frozen=True, slots=True)
+class TagsSection:
     """The numbers that say in a published layout which rows are observed and which predicted."""
 
-    observed: Numbers = [0]
-    predicted: Numbers = [1]
+    observed: Numbers = (0,)
+    predicted: Numbers = (1,)
 
 
-class SourceSection(Section):
+@dataclass(frozen=True, slots=True)
+class SourceSection:
     """Where facts are and how they are written; or which tables of the engine's own database hold them."""
 
     path: Paths | None = None
-    predicates: dict[str, Paths] = {}
-    format: FormatWord | None = None
-    layout: Annotated[Arrangement, AS_WRITTEN] | None = None
+    predicates: dict[str, Paths] = field(default_factory=dict)
+    format: FileFormat | None = None
+    layout: Arrangement | None = None
     delimiter: Delimiter | None = None
     header: bool | None = None
-    types: dict[str, TypeWord] = {}
-    columns: dict[str, Annotated[Any, BeforeValidator(_column_choice)]] = {}
+    types: dict[str, ColumnType] = field(default_factory=dict)
+    columns: dict[str, Annotated[Any, _column_choice]] = field(default_factory=dict)
     graph: str | None = None
     database_table: Name | None = None
-    database_predicates: dict[str, Name] = {}
+    database_predicates: dict[str, Name] = field(default_factory=dict)
     database_schema: Name | None = None
     tags: TagsSection | None = None
 
     @property
     def in_database(self) -> bool:
         return self.database_table is not None or self.database_schema is not None or bool(self.database_predicates)
+
+    def given(self, *keys: str) -> list[str]:
+        """Those of these keys that say something."""
+        return [key for key in keys if getattr(self, key) not in (None, {})]
 
     def tables(self) -> list[tuple[str | None, str]]:
         """Tables of the engine's own database, each with the predicate it is of."""
@@ -123,180 +110,156 @@ class SourceSection(Section):
         if self.database_schema is None:
             return []
         tags = self.tags or TagsSection()
-        return [PublishedFacts(self.database_schema, tuple(tags.observed), tuple(tags.predicted))]
+        return [PublishedFacts(self.database_schema, tags.observed, tags.predicted)]
 
     def files(self, folder: Path) -> list[FactFile]:
         plain = [(None, path) for path in self.path or ()]
         named = [(name, path) for name, paths in self.predicates.items() for path in paths]
-        return [self._file(folder / path, predicate) for predicate, path in (*plain, *named)]
-
-    def _file(self, path: Path, predicate: str | None) -> FactFile:
-        chosen = (self.format, self.layout, self.delimiter, self.header, self.types, self.columns)
-        return FactFile(path, *chosen, predicate, self.graph)
+        said = (self.format, self.layout, self.delimiter, self.header, self.types, self.columns)
+        return [FactFile(folder / path, *said, predicate, self.graph) for predicate, path in (*plain, *named)]
 
 
+@dataclass(frozen=True, slots=True)
 class PredictionsSection(SourceSection):
     """`table`: these are predictions of that table's target, rows of ids and values."""
 
-    top_k: AtLeastOne | None = None
+    top_k: TopK | None = None
     table: str | None = None
 
 
-class HiddenSection(Section):
+@dataclass(frozen=True, slots=True)
+class HiddenSection:
     """Which rows of a table have a hidden target: by a column's values, by a condition, or listed in a file or a table."""
 
     column: str | None = None
-    values: Annotated[list[Annotated[Any, BeforeValidator(_constant)]], BeforeValidator(_listed), Field(min_length=1)] | None = None
+    values: Annotated[tuple[Annotated[Any, _constant], ...], _SOME] | None = None
     where: str | None = None
     path: str | None = None
     database: str | None = None
     table: str | None = None
 
-    def given(self, folder: Path) -> dict[str, object]:
-        """The keys that are given, with paths that begin at a folder."""
-        said: dict[str, object] = {key: value for key, value in self if value is not None}
-        return said | {key: folder / str(said[key]) for key in ("path", "database") if key in said}
 
-
-class TableSection(Section):
+@dataclass(frozen=True, slots=True)
+class TableSection:
     """A table with a key: where its rows are and what its columns mean."""
 
     path: Name | None = None
     database: Name | None = None
     table: str | None = None
-    key: Annotated[list[str], BeforeValidator(_listed)] = []
+    key: tuple[str, ...] = ()
     target: str | None = None
     hidden: HiddenSection | None = None
-    types: dict[str, TypeWord] = {}
-    derived: dict[str, str] = {}
-    reached: dict[str, str] = {}
+    types: dict[str, ColumnType] = field(default_factory=dict)
+    derived: dict[str, str] = field(default_factory=dict)
+    reached: dict[str, str] = field(default_factory=dict)
     delimiter: Delimiter | None = None
-    format: FormatWord | None = None
+    format: FileFormat | None = None
 
     def described(self, folder: Path) -> Table:
-        return Table(
-            rows=None if self.path is None else folder / self.path,
-            key=tuple(self.key),
-            target=self.target,
-            hidden=None if self.hidden is None else self.hidden.given(folder),
-            derived=self.derived,
-            reached=self.reached,
-            types=self.types,
-            database=None if self.database is None else folder / self.database,
-            table=self.table,
-            delimiter=self.delimiter,
-            format=self.format,
-        )
+        said = _given(self, folder, "path", "database")
+        hidden = None if self.hidden is None else _given(self.hidden, folder, "path", "database")
+        return Table(said.pop("path", None), **(said | {"hidden": hidden}))
 
 
-class FunctionSection(Section):
+@dataclass(frozen=True, slots=True)
+class FunctionSection:
     """A registered predicate: `module:function`, and whether it takes Arrow arrays."""
 
     call: str
     arrow: bool = False
 
 
-class SqlRuleSection(Section):
-    """A rule in SQL."""
-
-    name: Name
-    statement: Name
-    kind: KindWord | None = None
-    weight: Weight = 1.0
-    description: str | None = None
-    tags: list[str] = []
-
-    def rule(self, place: Place | None) -> SqlRule:
-        return SqlRule(self.name, self.statement, self.kind, self.weight, self.description, tuple(self.tags), place)
-
-
-class RulesSection(Section):
-    """`format` and the keys after it describe the files; `text` is in our own language, and all of its rules count."""
+@dataclass(frozen=True, slots=True)
+class RulesSection(RuleOptions):
+    """The options describe the files of `path`; `text` is in our own language, and all of its rules count."""
 
     path: Paths | None = None
     text: str | None = None
-    format: Annotated[FormatName, AS_WRITTEN] | None = None
-    min_confidence: Annotated[float, SHARE] | None = None
-    min_support: Annotated[int, NOT_NEGATIVE] | None = None
-    max_length: AtLeastOne | None = None
-    head: Annotated[list[str], BeforeValidator(_listed)] = []
-    weigh_by: Annotated[WeighBy, AS_WRITTEN] | None = None
 
     def files(self, folder: Path) -> list[RuleFile]:
-        wanted = (self.format, self.min_confidence, self.min_support, self.max_length, self.head, self.weigh_by)
-        return [RuleFile(folder / path, *wanted) for path in self.path or ()]
+        said = {option.name: getattr(self, option.name) for option in fields(RuleOptions)}
+        return [RuleFile(folder / path, **said) for path in self.path or ()]
 
 
-class RefutationSection(Section):
+@dataclass(frozen=True, slots=True)
+class RefutationSection:
     """Declarations of the rule language, as lists."""
 
-    incompatible: list[Annotated[Any, BeforeValidator(_group)]] = []
+    incompatible: tuple[Annotated[Any, _group], ...] = ()
     extract_incompatible: bool = False
-    closed: Annotated[list[str], BeforeValidator(_listed)] = []
-    functional: list[str] = []
-    pca: Annotated[list[str], BeforeValidator(_listed)] = []
-    refute: list[str] = []
+    closed: tuple[str, ...] = ()
+    functional: tuple[str, ...] = ()
+    pca: tuple[str, ...] = ()
+    refute: tuple[str, ...] = ()
 
 
-class GateSection(Section):
+@dataclass(frozen=True, slots=True)
+class GateSection:
     """What a model must not do: the text of a gate, how much that matters, and the models it is for."""
 
     fail_if: Name
-    severity: Annotated[GateSeverity, AS_WRITTEN] = GateSeverity.ERROR
-    models: Annotated[list[Name], BeforeValidator(_listed), Field(min_length=1)] | None = None
+    severity: GateSeverity = GateSeverity.ERROR
+    models: Annotated[tuple[Name, ...], _SOME] | None = None
 
 
-class TruthSection(Section):
+@dataclass(frozen=True, slots=True)
+class TruthSection:
     """What is held out, and how ranks are counted."""
 
     path: Paths | None = None
-    tables: dict[str, Name] = {}
-    known: Annotated[list[Name], BeforeValidator(_listed)] = []
+    tables: dict[str, Name] = field(default_factory=dict)
+    known: tuple[Name, ...] = ()
     filter: bool = True
-    ties: Annotated[Ties, AS_WRITTEN] | None = None
-    hits: Annotated[list[AtLeastOne], BeforeValidator(_numbers), Field(min_length=1)] = [1, 3, 10]
-    task: Annotated[ValueTask, AS_WRITTEN] | None = None
+    ties: Ties | None = None
+    hits: Annotated[tuple[AtLeastOne, ...], _SOME] = (1, 3, 10)
+    task: ValueTask | None = None
     domains: Name | None = None
-    types: Annotated[list[Name], BeforeValidator(_listed)] = []
+    types: tuple[Name, ...] = ()
 
     def described(self, folder: Path) -> Truth:
         """The same, with paths that begin at a folder."""
         sources: list[object] = [folder / path for path in self.path or ()]
         sources += [{name: folder / path} for name, path in self.tables.items()]
-        known = [folder / path for path in self.known]
-        types = [folder / path for path in self.types]
         return Truth(
             sources or None,
-            known=known or None,
+            known=[folder / path for path in self.known] or None,
             filter=self.filter,
             ties=self.ties,
             hits=self.hits,
             task=self.task,
             domains=folder / self.domains if self.domains not in (None, OBSERVED) else self.domains,
-            types=types or None,
+            types=[folder / path for path in self.types] or None,
         )
 
 
-class OutputSection(Section):
+@dataclass(frozen=True, slots=True)
+class OutputSection:
     folder: str | None = None
     plots: str | None = None
-    formats: list[Annotated[OutputFormat, AS_WRITTEN]] = []
+    formats: tuple[OutputFormat, ...] = ()
 
 
-Tables = Annotated[list[SourceSection], BeforeValidator(_as_tables)]
+Sources = Annotated[tuple[SourceSection, ...], _as_tables]
 
 
-class ProjectSections(Section):
-    facts: Tables = []
-    negatives: Tables = []
-    predictions: dict[str, Annotated[list[PredictionsSection], BeforeValidator(_as_tables)]] = {}
-    tables: dict[str, TableSection] = {}
-    functions: dict[str, Annotated[FunctionSection, BeforeValidator(_as_call)]] = {}
-    rules: Annotated[RulesSection, BeforeValidator(_as_table)] = RulesSection()
-    sql_rules: list[SqlRuleSection] = []
+@dataclass(frozen=True, slots=True)
+class ProjectSections:
+    facts: Sources = ()
+    negatives: Sources = ()
+    predictions: dict[str, Annotated[tuple[PredictionsSection, ...], _as_tables]] = field(default_factory=dict)
+    tables: dict[str, TableSection] = field(default_factory=dict)
+    functions: dict[str, Annotated[FunctionSection, _as_call]] = field(default_factory=dict)
+    rules: Annotated[RulesSection, _as_table] = RulesSection()
+    sql_rules: tuple[SqlRule, ...] = ()
     refutation: RefutationSection = RefutationSection()
-    scoring: Annotated[ScoringOptions, written_as(ScoringOptions)] = ScoringOptions()
-    engine: Annotated[EngineOptions, written_as(EngineOptions)] = EngineOptions()
+    scoring: ScoringOptions = field(default_factory=ScoringOptions)
+    engine: EngineOptions = field(default_factory=EngineOptions)
     output: OutputSection = OutputSection()
-    gates: dict[str, Annotated[GateSection, BeforeValidator(_as_gate)]] = {}
-    truth: Annotated[TruthSection, BeforeValidator(_as_table)] | None = None
+    gates: dict[str, Annotated[GateSection, _as_gate]] = field(default_factory=dict)
+    truth: Annotated[TruthSection, _as_table] | None = None
+
+
+def _given(section: TableSection | HiddenSection, folder: Path, *paths: str) -> dict[str, Any]:
+    """The keys of a section that are given, with paths that begin at a folder."""
+    said = {key.name: getattr(section, key.name) for key in fields(section)}
+    return {key: folder / value if key in paths else value for key, value in said.items() if value is not None}

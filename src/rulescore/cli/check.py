@@ -29,9 +29,10 @@ def check(choice: SettingChoice, files: tuple[Path, ...], rules_only: bool, form
     """Check rules and data; score nothing."""
     if rules_only:
         first = () if choice.project is None else (choice.project,)
-        if replace(choice, project=None, rules=(), rules_format=None) != SettingChoice():
+        others = {name for name in choice.options if name != "rules_format"}
+        if others or replace(choice, project=None, rules=(), options={}) != SettingChoice():
             raise click.UsageError("`--rules-only` reads whole rule files and nothing else: leave out the other options")
-        _check_rule_files((*first, *files, *choice.rules), choice.rules_format, form, quiet=quiet)
+        _check_rule_files((*first, *files, *choice.rules), choice.options.get("rules_format"), form, quiet=quiet)
         return
     if files:
         raise click.UsageError(f"`{files[0]}` is one file too many: give `--rules-only` to check rule files without data")

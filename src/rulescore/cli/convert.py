@@ -56,7 +56,7 @@ def convert(
         raise click.UsageError("`--table` and `--key` belong together: give both or neither")
     if output is not None and not force:
         require_absent(output)
-    wanted = RuleFile(file, source, choice.min_confidence, choice.min_support, choice.max_length, choice.head)
+    wanted = RuleFile(file, source, **choice.options)
     reading = read_rules(rule_sources(wanted), [] if table is None else [TableName(table, key)])
     text, told = converted(reading.program, FormatName(target))
     show_warnings([*reading.told, *told], quiet=quiet)

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from enum import StrEnum
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import click
 from click.core import ParameterSource
 
 from rulescore.cli.progress import still
-from rulescore.language.formats.names import FormatName, WeighBy
+from rulescore.language.formats.names import FormatName
 from rulescore.reporting.format import Format
-from rulescore.setting.choices import AT_LEAST_ONE, NOT_NEGATIVE, SECONDS, SHARE, THREADS, Bounds, Convention, FileFormat
+from rulescore.setting.choices import Bounds, FileFormat
+from rulescore.setting.options import EngineOptions, ReadingOptions, RuleOptions, ScoringOptions, option, plain_type
 
 CURVES = ("rank", "score")
 LAYOUTS = ("published",)
 RULE_FORMATS = tuple(one.value for one in FormatName)
-_FACT_FORMATS = tuple(one.value for one in FileFormat)
 DEFAULT_SCHEMA = "rulescore"
 _QUIET = "rulescore.quiet"
 _SPREADSHEET = "rulescore.spreadsheet"
@@ -30,130 +31,58 @@ Function = Callable[..., None]
 Decorator = Callable[[Function], Function]
 
 
-def _option(group: str, explained: str, *flags: str, **look: Any) -> Any:
-    """A field of `SettingChoice`: its default, and its option, which belongs to a group. Without `flags` the field names it."""
-    default = () if look.get("multiple") else look.get("default")
-    return field(default=default, metadata={"group": group, "flags": flags, "look": {"help": explained, **look}})
-
-
-def _whole(bounds: Bounds) -> click.IntRange:
-    return click.IntRange(bounds.words["ge"], bounds.words.get("le"))
-
-
-def _number(bounds: Bounds) -> click.FloatRange:
-    words = bounds.words
-    return click.FloatRange(words.get("ge", words.get("gt")), words.get("le"), min_open="gt" in words)
-
-
 @dataclass(frozen=True, slots=True)
 class SettingChoice:
-    """What a user said about the setting, and how it is said; None and () if an option is not given."""
+    """What a user said about the setting; None and () if an option is not given. `options`: those of `setting.options` that are
+    given, by their names."""
 
     project: Path | None = None
-    project_option: Path | None = _option(  # noqa: RUF009  # it returns a field
-        "project", "The project file, as an option. [default: ./rulescore.toml]", "--project", "project_option", type=_PATH
+    project_option: Path | None = option(
+        "The project file, as an option. [default: ./rulescore.toml]", param_decls=("--project", "project_option")
     )
-    trust: bool = _option("project", "Trust the project file for this run: it may run code and SQL.", is_flag=True, default=False)
-    facts: tuple[str, ...] = _option(
-        "facts", "Observed facts: triples, or one predicate's facts.", multiple=True, metavar="PATH|NAME=PATH"
+    trust: bool | None = option("Trust the project file for this run: it may run code and SQL.", is_flag=True)
+    facts: tuple[str, ...] = option(
+        "Observed facts: triples, or one predicate's facts.", (), multiple=True, metavar="PATH|NAME=PATH"
     )
-    facts_format: str | None = _option(
-        "facts",
-        "The format of files of facts. [default: by ending and content]",
-        type=click.Choice(_FACT_FORMATS),
-        metavar="NAME",
+    facts_format: FileFormat | None = option("The format of files of facts. [default: by ending and content]", metavar="NAME")
+    negatives: tuple[str, ...] = option("Facts known to be false.", (), multiple=True, metavar="PATH|NAME=PATH")
+    predictions: tuple[str, ...] = option(
+        "A model's predictions; a plain path names the model.", (), multiple=True, metavar="MODEL=PATH|PATH"
     )
-    delimiter: str | None = _option(
-        "facts", "The separator of columns in text files: a character, `tab` or `space`.", metavar="TEXT"
+    predictions_format: FileFormat | None = option(
+        "The format of files of predictions. [default: by ending and content]", metavar="NAME"
     )
-    header: bool | None = _option(
-        "facts", "Whether text files begin with a line of column names.", "--header/--no-header", default=None
+    rules: tuple[Path, ...] = option("A rule file, ours or another tool's.", (), multiple=True, metavar="FILE")
+    truth: tuple[str, ...] = option(
+        "Held-out facts, or a table's true values: accuracy beside the scores.", (), multiple=True, metavar="PATH|NAME=PATH"
     )
-    negatives: tuple[str, ...] = _option("negatives", "Facts known to be false.", multiple=True, metavar="PATH|NAME=PATH")
-    predictions: tuple[str, ...] = _option(
-        "predictions", "A model's predictions; a plain path names the model.", multiple=True, metavar="MODEL=PATH|PATH"
-    )
-    predictions_format: str | None = _option(
-        "predictions",
-        "The format of files of predictions. [default: by ending and content]",
-        type=click.Choice(_FACT_FORMATS),
-        metavar="NAME",
-    )
-    top_k: int | None = _option("predictions", "How many of the best answers to each query we keep.", type=_whole(AT_LEAST_ONE))
-    rules: tuple[Path, ...] = _option("rules", "A rule file, ours or another tool's.", multiple=True, type=_PATH, metavar="FILE")
-    rules_format: str | None = _option(
-        "rules", "The format of rule files. [default: by content]", type=click.Choice(RULE_FORMATS), metavar="NAME"
-    )
-    min_confidence: float | None = _option(
-        "rule choices", "Only rules with at least this confidence from their miner.", type=_number(SHARE), metavar="X"
-    )
-    min_support: int | None = _option(
-        "rule choices", "Only rules with at least this support from their miner.", type=_whole(NOT_NEGATIVE), metavar="N"
-    )
-    max_length: int | None = _option(
-        "rule choices", "Only rules with at most N atoms in the body.", type=_whole(AT_LEAST_ONE), metavar="N"
-    )
-    head: tuple[str, ...] = _option(
-        "rule choices", "Only rules with this predicate in the head; repeatable.", multiple=True, metavar="PREDICATE"
-    )
-    weigh_by: str | None = _option(
-        "rules",
-        "Take the tool's confidence or weight of each rule as its weight. [default: 1]",
-        type=click.Choice([one.value for one in WeighBy]),
-    )
-    convention: str | None = _option(
-        "scoring", "The way of counting. [default: definition]", type=click.Choice([one.value for one in Convention])
-    )
-    distinct_variables: bool | None = _option(
-        "scoring",
-        "Whether two variables must have different constants. [default: the convention's]",
-        "--distinct-variables/--no-distinct-variables",
-        default=None,
-    )
-    roles: str | None = _option(
-        "scoring", "Roles in which predictions count: body, head, refuter. [default: the convention's]", metavar="ROLE,…"
-    )
-    hard_needs: int | None = _option(
-        "scoring",
-        "Rules that the data never break are hard only with N evaluable groundings. [default: 1]",
-        type=_whole(AT_LEAST_ONE),
-        metavar="N",
-    )
-    engine: str | None = _option("engine", "The database that counts. [default: duckdb]", metavar="URL")
-    memory_limit: str | None = _option(
-        "engine",
-        "The most memory to take, such as 2GB: on DuckDB that of the whole process. [DuckDB: half of the machine's]",
-        metavar="SIZE",
-    )
-    threads: int | None = _option("engine", "How many threads the engine may use.", type=_whole(THREADS))
-    spill_folder: Path | None = _option("engine", "The folder for data that do not fit into memory.", type=_PATH)  # noqa: RUF009
-    timeout: float | None = _option(
-        "engine", "The longest time for one statement, or for planning.", type=_number(SECONDS), metavar="SECONDS"
-    )
-    allow_unrefutable: bool | None = _option(
-        "allowance",
-        "Score even if no declaration could refute any rule: a warning instead of an error.",
-        is_flag=True,
-        default=None,
-    )
-    truth: tuple[str, ...] = _option(
-        "truth",
-        "Held-out facts, or a table's true values: accuracy beside the scores.",
-        multiple=True,
-        metavar="PATH|NAME=PATH",
-    )
-    domains: str | None = _option(
-        "truth",
-        "Domains and ranges of relations, or `observed`: adds Sem@k.",
-        metavar="PATH|observed",
-    )
+    domains: str | None = option("Domains and ranges of relations, or `observed`: adds Sem@k.", metavar="PATH|observed")
+    options: Mapping[str, Any] = field(default_factory=dict)
 
 
-def _options(*groups: str) -> tuple[Decorator, ...]:
-    chosen = (one for one in fields(SettingChoice) if one.metadata.get("group") in groups)
-    return tuple(
-        click.option(*(one.metadata["flags"] or [f"--{one.name.replace('_', '-')}"]), **one.metadata["look"]) for one in chosen
-    )
+def _options(kind: type, *names: str) -> tuple[Decorator, ...]:
+    """The options of click for the fields of a dataclass: those named, or all that have one."""
+    types = get_type_hints(kind, include_extras=True)
+    shown = [one for one in fields(kind) if "help" in one.metadata and (not names or one.name in names)]
+    return tuple(_option(one.name, types[one.name], dict(one.metadata)) for one in shown)
+
+
+def _option(name: str, kind: Any, look: dict[str, Any]) -> Decorator:
+    """An option that is None, or () if it is repeatable, unless it is given."""
+    flag = f"--{look.pop('name', name).replace('_', '-')}"
+    plain, marks = plain_type(kind)
+    declared = look.pop("param_decls", (f"{flag}/--no-{flag[2:]}" if plain is bool and "is_flag" not in look else flag,))
+    plain = get_args(plain)[0] if look.get("multiple") else plain
+    bounds = next((mark for mark in marks if isinstance(mark, Bounds)), None)
+    if bounds is not None and plain is int:
+        look["type"] = click.IntRange(int(bounds.least), None if bounds.most is None else int(bounds.most))
+    elif bounds is not None:
+        look["type"] = click.FloatRange(bounds.least, bounds.most, min_open=bounds.open)
+    elif plain is Path:
+        look["type"] = _PATH
+    elif isinstance(plain, type) and issubclass(plain, StrEnum):
+        look["type"] = click.Choice([choice.value for choice in plain])
+    return click.option(*declared, **{"default": () if look.get("multiple") else None} | look)
 
 
 def _log_statements(context: click.Context, parameter: click.Parameter, chosen: bool) -> None:
@@ -166,17 +95,20 @@ def _log_statements(context: click.Context, parameter: click.Parameter, chosen: 
         context.call_on_close(log_no_more)
 
 
-PROJECT: tuple[Decorator, ...] = (click.argument("project", required=False, type=_PATH), *_options("project"))
-FACTS = _options("facts")
-NEGATIVES = _options("negatives")
-PREDICTIONS = _options("predictions")
-RULE_CHOICES = _options("rule choices")
-RULES = _options("rules", "rule choices")
-SCORING = _options("scoring")
-ALLOWANCE = _options("allowance")
-TRUTH = _options("truth")
+PROJECT: tuple[Decorator, ...] = (
+    click.argument("project", required=False, type=_PATH),
+    *_options(SettingChoice, "project_option", "trust"),
+)
+FACTS = _options(SettingChoice, "facts", "facts_format") + _options(ReadingOptions, "delimiter", "header")
+NEGATIVES = _options(SettingChoice, "negatives")
+PREDICTIONS = _options(SettingChoice, "predictions", "predictions_format") + _options(ReadingOptions, "top_k")
+RULE_CHOICES = _options(RuleOptions, "min_confidence", "min_support", "max_length", "head")
+RULES = _options(SettingChoice, "rules") + _options(RuleOptions)
+SCORING = _options(ScoringOptions, "convention", "distinct_variables", "roles", "hard_needs")
+ALLOWANCE = _options(ScoringOptions, "allow_unrefutable")
+TRUTH = _options(SettingChoice, "truth", "domains")
 ENGINE: tuple[Decorator, ...] = (
-    *_options("engine"),
+    *_options(EngineOptions),
     click.option(
         "--log-sql",
         is_flag=True,
@@ -188,6 +120,15 @@ ENGINE: tuple[Decorator, ...] = (
 ALL = PROJECT + FACTS + NEGATIVES + PREDICTIONS + RULES + SCORING + ENGINE
 
 
+OPTIONS = tuple(
+    str(one.metadata.get("name", one.name))
+    for options in (EngineOptions, ScoringOptions, ReadingOptions, RuleOptions)
+    for one in fields(options)
+    if "help" in one.metadata
+)
+"""The names of options on the command line."""
+
+
 def setting_options(decorators: tuple[Decorator, ...]) -> Decorator:
     """Adds the options and hands what was chosen to the command as `choice`."""
 
@@ -195,7 +136,9 @@ def setting_options(decorators: tuple[Decorator, ...]) -> Decorator:
         @wraps(function)
         def gathered(**given: Any) -> None:
             chosen = {one.name: given.pop(one.name) for one in fields(SettingChoice) if one.name in given}
-            function(choice=SettingChoice(**chosen), **given)
+            options = {name: given.pop(name) for name in OPTIONS if name in given}
+            options = {name: value for name, value in options.items() if value not in (None, ())}
+            function(choice=SettingChoice(**chosen, options=options), **given)
 
         command: Function = gathered
         for decorator in reversed(decorators):
@@ -242,8 +185,8 @@ EXPLAIN, DRY_RUN = "--explain", "--dry-run"
 
 def explain_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """`explain` is the option that was given, if one was."""
-    for option, printed in ((DRY_RUN, "shapes and estimated groundings"), (EXPLAIN, "shapes, estimated groundings and statements")):
-        decorate = click.option(option, "explain", flag_value=option, help=f"Print {printed} instead of counting.")
+    for flag, printed in ((DRY_RUN, "shapes and estimated groundings"), (EXPLAIN, "shapes, estimated groundings and statements")):
+        decorate = click.option(flag, "explain", flag_value=flag, help=f"Print {printed} instead of counting.")
         command = decorate(command)
     return command
 

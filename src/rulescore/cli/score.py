@@ -134,7 +134,7 @@ def _show_curve(choice: SettingChoice, over: str, form: str, plots: Path | None,
     from rulescore.reporting.curve import curve_listing
     from rulescore.reporting.format import Format
     from rulescore.scoring.curve import CurveOver, curve_points
-    from rulescore.setting.model import EVERY_ANSWER
+    from rulescore.setting.choices import EVERY_ANSWER
 
     setting = load(choice, COUNTING).setting
     require_predictions(setting)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from rulescore.arguments.deeds import Deed
-from rulescore.arguments.python import make_setting
+from rulescore.arguments.python import ScoreOptions, make_setting
 from rulescore.arguments.tables import table_predictions, the_target_table
 from rulescore.arguments.truth import Truth, held_out
 from rulescore.cli.options import SettingChoice
@@ -18,13 +18,12 @@ from rulescore.language.sources import RuleChoice, RuleSource
 from rulescore.readers.files import refuse_pipes_twice
 from rulescore.readers.sources import files_by_model, named_path, named_source
 from rulescore.reporting.format import DEFAULT_FILE_FORMATS
-from rulescore.setting.choices import Convention, FileFormat
+from rulescore.setting.choices import FileFormat
 from rulescore.setting.gates import GateText
 from rulescore.setting.model import HeldOut, KeyedTable, ModelPredictions, PublishedFacts, Setting
 from rulescore.setting.options import Options
 from rulescore.setting.request import FactFile
 
-_Value = TypeVar("_Value")
 _Options = TypeVar("_Options", bound=Options)
 
 PROJECT_FILE = Path("rulescore.toml")
@@ -118,16 +117,16 @@ def _load(choice: SettingChoice, does: frozenset[Deed]) -> Chosen:
         return Chosen(_replaced(Setting((), ()), choice))
     from rulescore.arguments.project import load_project
 
-    project = load_project(path, trusted=choice.trust, does=does.difference(_replaced_deeds(choice)))
+    project = load_project(path, trusted=bool(choice.trust), does=does.difference(_replaced_deeds(choice)))
     formats = project.formats or DEFAULT_FILE_FORMATS
     return Chosen(_replaced(project.setting, choice), project.output_folder, project.plots_folder, formats, project.gates)
 
 
 def _replaced_deeds(choice: SettingChoice) -> Iterator[Deed]:
     """The user need not trust what the command line replaces in the project file."""
-    if choice.engine is not None:
+    if "engine" in choice.options:
         yield Deed.ENGINE
-    if choice.spill_folder is not None:
+    if "spill_folder" in choice.options:
         yield Deed.SPILL
 
 
@@ -136,16 +135,16 @@ def _replaced(setting: Setting, choice: SettingChoice) -> Setting:
     try:
         made = _made(choice if table is None else replace(choice, predictions=()))
     except InputError as error:
-        raise InputError(_or_a_table(one, choice.engine or setting.engine.url) for one in error.problems) from error
+        raise InputError(_or_a_table(one, choice.options.get("engine", setting.engine.url)) for one in error.problems) from error
     if table is not None:
         made = replace(made, predictions=_of_table(table, choice))
     return Setting(
         observed=made.observed if choice.facts else setting.observed,
         rules=_chosen(made.rules or setting.rules, choice),
-        predictions=_predictions(made.predictions or setting.predictions, choice.top_k),
+        predictions=_predictions(made.predictions or setting.predictions, choice.options.get("top_k")),
         negatives=made.negatives or setting.negatives,
         scoring=_with_chosen(setting.scoring, made.scoring, choice),
-        engine=replace(_with_chosen(setting.engine, made.engine, choice), url=_given(choice.engine, setting.engine.url)),
+        engine=_with_chosen(setting.engine, made.engine, choice),
         tables=setting.tables,
         functions=setting.functions,
         sql_rules=setting.sql_rules,
@@ -169,19 +168,13 @@ def _truth(setting: Setting, choice: SettingChoice) -> HeldOut | None:
 
 def _chosen(sources: Sequence[Source], choice: SettingChoice) -> tuple[Source, ...]:
     """Rule files as the options want them read. What stands in the project file itself is neither a tool's nor filtered."""
-    form = None if choice.rules_format is None else FormatName(choice.rules_format)
-
-    def chosen(given: RuleChoice) -> RuleChoice:
-        return RuleChoice(
-            _given(choice.min_confidence, given.min_confidence),
-            _given(choice.min_support, given.min_support),
-            _given(choice.max_length, given.max_length),
-            choice.head or given.heads,
-            given.weigh_by if choice.weigh_by is None else WeighBy(choice.weigh_by),
-        )
-
+    given = {"heads" if name == "head" else name: value for name, value in choice.options.items()}
+    wanted = {one.name: given[one.name] for one in fields(RuleChoice) if one.name in given}
+    if "weigh_by" in wanted:
+        wanted["weigh_by"] = WeighBy(wanted["weigh_by"])
+    form = FormatName(given["rules_format"]) if "rules_format" in given else None
     return tuple(
-        replace(one, format=_given(form, one.format), choice=chosen(one.choice)) if isinstance(one, RuleSource) else one
+        replace(one, format=form or one.format, choice=replace(one.choice, **wanted)) if isinstance(one, RuleSource) else one
         for one in sources
     )
 
@@ -204,7 +197,8 @@ def _of_table(table: KeyedTable, choice: SettingChoice) -> tuple[ModelPrediction
 
 
 def _delimiter(choice: SettingChoice) -> str | None:
-    return None if choice.delimiter is None else _DELIMITERS.get(choice.delimiter, choice.delimiter)
+    given = choice.options.get("delimiter")
+    return None if given is None else _DELIMITERS.get(given, given)
 
 
 def _made(choice: SettingChoice) -> Setting:
@@ -218,18 +212,16 @@ def _made(choice: SettingChoice) -> Setting:
         {model: [_file(path, choice.predictions_format) for path in paths] for model, paths in models.items()},
         [Path(named_path(str(path))) for path in choice.rules],
         negatives=[_source(one, choice.facts_format) for one in choice.negatives] or None,
-        convention=choice.convention or Convention.DEFINITION,
-        distinct_variables=choice.distinct_variables,
-        roles=None if choice.roles is None else [name.strip() for name in choice.roles.split(",")],
-        hard_needs=_given(choice.hard_needs, 1),
-        allow_unrefutable=bool(choice.allow_unrefutable),
-        memory_limit=choice.memory_limit,
-        threads=choice.threads,
-        spill_folder=choice.spill_folder,
-        timeout=choice.timeout,
-        delimiter=_delimiter(choice),
-        header=choice.header,
+        **_call_options(choice),
     )
+
+
+def _call_options(choice: SettingChoice) -> dict[str, Any]:
+    """The options that a call from Python takes, too, in its words."""
+    given = {name: value for name, value in choice.options.items() if name in ScoreOptions.__annotations__}
+    if "roles" in given:
+        given["roles"] = [name.strip() for name in given["roles"].split(",")]
+    return given | {"delimiter": _delimiter(choice)}
 
 
 def _refuse_idle_formats(choice: SettingChoice) -> None:
@@ -258,12 +250,8 @@ def _predictions(given: tuple[ModelPredictions, ...], top_k: int | None) -> tupl
 
 def _with_chosen(project: _Options, made: _Options, choice: SettingChoice) -> _Options:
     """The options of the project file, with those that the user chose."""
-    names = (one.name for one in fields(project) if getattr(choice, one.name, None) is not None)
+    names = (one.name for one in fields(project) if one.metadata.get("name", one.name) in choice.options)
     return replace(project, **{name: getattr(made, name) for name in names})
-
-
-def _given(chosen: _Value | None, otherwise: _Value) -> _Value:
-    return otherwise if chosen is None else chosen
 
 
 def _facts_problems(setting: Setting) -> list[Diagnostic]:

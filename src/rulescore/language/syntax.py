@@ -10,12 +10,8 @@ from enum import StrEnum
 from functools import cached_property
 
 from rulescore.errors import Span
+from rulescore.language.formats.names import Kind as Kind
 from rulescore.values.types import Value
-
-
-class Kind(StrEnum):
-    HARD = "hard"
-    SOFT = "soft"
 
 
 class Operator(StrEnum):

@@ -11,7 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rulescore.errors import Diagnostic, InputError, Place
-from rulescore.setting.model import EVERY_ANSWER, FactBatch, FactStream, ModelPredictions
+from rulescore.setting.choices import EVERY_ANSWER
+from rulescore.setting.model import FactBatch, FactStream, ModelPredictions
 
 
 class _Choice(StrEnum):

@@ -21,9 +21,9 @@ from rulescore.readers.rdf import RDF_ENDINGS, SYNTAXES, read_rdf
 from rulescore.readers.text import read_text
 from rulescore.readers.text_problems import at_most
 from rulescore.readers.triples import are_triples, triples_table
-from rulescore.setting.choices import FileFormat
+from rulescore.setting.choices import A_DELIMITER, FileFormat
 from rulescore.setting.model import FactBatch, FactSource, FactStream, FactTable, HiddenIds, NativeSource, PublishedFacts, Setting
-from rulescore.setting.request import DELIMITERS_ARE, FactFile, Request, is_delimiter
+from rulescore.setting.request import FactFile, Request
 from rulescore.values.keys import has_lone_surrogate
 
 FORMATS_BY_ENDING = {
@@ -192,8 +192,8 @@ class _Collector:
             delimiter=self._delimiter if file.delimiter is None else file.delimiter,
             header=self._header if file.header is None else file.header,
         )
-        if file.delimiter is not None and not is_delimiter(file.delimiter):
-            self._problems.append(Diagnostic("E402", f"the delimiter is `{file.delimiter}`", notes=(DELIMITERS_ARE,)))
+        if file.delimiter is not None and not A_DELIMITER.passes(file.delimiter):
+            self._problems.append(Diagnostic("E402", f"the delimiter is `{file.delimiter}`", notes=(A_DELIMITER.expected,)))
             return
         try:
             folder = is_folder(path)

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from rulescore.errors import Diagnostic, InputError
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.results import RuleKind, RuleResult
-from rulescore.setting.model import EVERY_ANSWER
+from rulescore.setting.choices import EVERY_ANSWER
 
 MOST_THRESHOLDS = 20
 _GREATEST = 2**63

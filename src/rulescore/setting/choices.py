@@ -1,10 +1,13 @@
-"""What users choose from: words, and the bounds of numbers. Loads nothing, so that the command line can name them as it starts."""
+"""What users choose from: words, bounds of numbers, forms of texts. Loads nothing, as the command line names them at once."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
 
 class Convention(StrEnum):
@@ -49,27 +52,54 @@ class OutputFormat(StrEnum):
     PARQUET = "parquet"
 
 
+@dataclass(frozen=True, slots=True)
 class Bounds:
-    """What pydantic checks of a value beside its type, in the words of its `Field`: `ge`, `gt`, `le`, … They become such a field
-    only when pydantic asks for them, since loading it takes a while."""
+    """The least and the most that a number may be. `open`: it must be above the least."""
 
-    __is_annotated_types_grouped_metadata__ = True
+    least: float = 0
+    most: float | None = None
+    open: bool = False
 
-    def __init__(self, **words: Any) -> None:
-        self.words = words
+    def check(self, number: float) -> None:
+        if not math.isfinite(number):
+            raise ValueError("expected a finite number")
+        if number < self.least or (self.open and number == self.least) or (self.most is not None and number > self.most):
+            most = "" if self.most is None else f" to {self.most:,g}"
+            raise ValueError(f"expected a number {'above' if self.open else 'from'} {self.least:g}{most}")
 
-    def __iter__(self) -> Iterator[object]:
-        from pydantic import Field
 
-        yield from Field(**self.words).metadata
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A test that a value must pass. `expected`: the words of the problem if it does not."""
+
+    passes: Callable[[Any], object]
+    expected: str
+
+    def check(self, value: object) -> None:
+        if not self.passes(value):
+            raise ValueError(self.expected)
 
 
-AS_WRITTEN = Bounds(strict=False)
-"""A word, a list or a path, as users write what becomes a choice, a set or a `Path`. Nothing else becomes another type."""
-AT_LEAST_ONE = Bounds(ge=1)
-NOT_NEGATIVE = Bounds(ge=0)
-SHARE = Bounds(ge=0, le=1)
-WEIGHT = Bounds(ge=0, allow_inf_nan=False)
-SECONDS = Bounds(gt=0, allow_inf_nan=False)
-THREADS = Bounds(ge=1, le=1_024)
+EVERY_ANSWER = 2**62
+"""The `top_k` that keeps all answers of each query, in words `all`. Like any other, it needs to know which answers are best."""
+
+
+def _as_number(value: object) -> object:
+    return EVERY_ANSWER if value == "all" else value
+
+
+AtLeastOne = Annotated[int, Bounds(1)]
+TopK = Annotated[int, _as_number, Bounds(1)]
+NotNegative = Annotated[int, Bounds()]
+Share = Annotated[float, Bounds(0, 1)]
+Weight = Annotated[float, Bounds()]
+Seconds = Annotated[float, Bounds(open=True)]
+Threads = Annotated[int, Bounds(1, 1_024)]
 """Bounded because an engine starts more threads than the machine has cores, until the system refuses."""
+Memory = Annotated[str, Form(re.compile(r"\d+(\.\d+)? ?([KMGT]i?)?B").fullmatch, "expected an amount like `4GB` or `512MiB`")]
+A_DELIMITER = Form(
+    lambda text: len(text) == 1 and text.isascii() and text not in '"\r\n',
+    "a delimiter is one ASCII character, neither a quote nor a line end",
+)
+Delimiter = Annotated[str, A_DELIMITER]
+Name = Annotated[str, Form(len, "expected some text")]

@@ -12,7 +12,8 @@ import pyarrow as pa
 
 from rulescore.errors import Place, Source
 from rulescore.language.syntax import And, Expression, Kind
-from rulescore.setting.options import EngineOptions, ScoringOptions
+from rulescore.setting.choices import Name, Weight
+from rulescore.setting.options import UNWRITTEN, EngineOptions, ScoringOptions
 from rulescore.setting.request import Request, chosen
 from rulescore.values.types import Value, ValueType
 
@@ -295,20 +296,16 @@ class SqlRule:
     """A rule given as a statement that returns one row for each grounding: `prediction` (null over the data), `confirmed`,
     `refuted`. Run as it is, on the word of the user."""
 
-    name: str
-    statement: str
+    name: Name
+    statement: Name
     kind: Kind | str | None = None
-    weight: float = 1.0
+    weight: Weight = 1.0
     description: str | None = None
     tags: tuple[str, ...] = ()
-    place: Place | None = None
+    place: Place | None = field(default=None, metadata=UNWRITTEN)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kind", chosen(Kind, self.kind, "kind"))
-
-
-EVERY_ANSWER = 2**62
-"""The `top_k` that keeps all answers of each query. Like any other value, it needs to know which answers are best."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,41 +1,42 @@
-"""Options, each defined once: its name, type, default and bounds. Project files, Python calls and commands have the same ones."""
+"""Options, each defined once: its name, type, default and bounds, and its help on the command line. Project files, Python calls and
+commands take these fields. Loads little, because commands show them in their help."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, ClassVar
+from types import NoneType, UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
 
-from rulescore.language.syntax import Kind
-from rulescore.setting.choices import AS_WRITTEN, AT_LEAST_ONE, SECONDS, THREADS, WEIGHT, Convention, Role
-from rulescore.setting.request import DELIMITERS_ARE, is_delimiter
+from rulescore.language.formats.names import FormatName, Kind, WeighBy
+from rulescore.setting.choices import (
+    AtLeastOne,
+    Convention,
+    Delimiter,
+    Memory,
+    NotNegative,
+    Role,
+    Seconds,
+    Share,
+    Threads,
+    TopK,
+    Weight,
+)
 
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """A test that a text must pass. `expected`: the words of the problem if it does not."""
-
-    __is_annotated_types_grouped_metadata__: ClassVar = True
-    passes: Callable[[str], object]
-    expected: str
-
-    def __iter__(self) -> Iterator[object]:
-        from pydantic import AfterValidator
-
-        yield AfterValidator(self._checked)
-
-    def _checked(self, text: str) -> str:
-        if not self.passes(text):
-            raise ValueError(self.expected)
-        return text
+UNWRITTEN = {"written": False}
+"""Of a field that is no option: nobody can write it down."""
 
 
-Memory = Annotated[str, Form(re.compile(r"\d+(\.\d+)? ?([KMGT]i?)?B").fullmatch, "expected an amount like `4GB` or `512MiB`")]
-Delimiter = Annotated[str, Form(is_delimiter, DELIMITERS_ARE)]
-Weight = Annotated[float, WEIGHT]
-KindWord = Annotated[Kind, AS_WRITTEN]
+def option(explained: str, default: Any = None, *, repr: bool = True, **look: Any) -> Any:
+    """A field that is an option of the command line, too: its help and, if its type does not tell, its look as click words it."""
+    return field(default=default, repr=repr, metadata={"help": explained, **look})
+
+
+def plain_type(kind: Any) -> tuple[Any, tuple[Any, ...]]:
+    """A type without None, of a union its first; and what its annotation says beside it."""
+    if get_origin(kind) in (Union, UnionType):
+        kind = next(one for one in get_args(kind) if one is not NoneType)
+    return (get_args(kind)[0], get_args(kind)[1:]) if get_origin(kind) is Annotated else (kind, ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +44,14 @@ class EngineOptions:
     """`timeout`: the most seconds that one statement, or planning, may take. `url` may hold a password, so `repr` leaves it out.
     `session`: a session of the caller's, used instead of one at an address."""
 
-    url: str = field(default="duckdb", repr=False)
-    memory_limit: Memory | None = None
-    threads: Annotated[int, THREADS] | None = None
-    spill_folder: Annotated[Path, AS_WRITTEN] | None = None
-    timeout: Annotated[float, SECONDS] | None = None
-    session: object | None = None
+    url: str = option("The database that counts. [default: duckdb]", "duckdb", repr=False, name="engine", metavar="URL")
+    memory_limit: Memory | None = option(
+        "The most memory to take, such as 2GB: on DuckDB that of the whole process. [DuckDB: half of the machine's]", metavar="SIZE"
+    )
+    threads: Threads | None = option("How many threads the engine may use.")
+    spill_folder: Path | None = option("The folder for data that do not fit into memory.")
+    timeout: Seconds | None = option("The longest time for one statement, or for planning.", metavar="SECONDS")
+    session: object | None = field(default=None, metadata=UNWRITTEN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,22 +60,42 @@ class ScoringOptions:
     groundings over the data make a rule hard that none of them breaks. `allow_unrefutable`: score predictions even if no rule can
     be refuted."""
 
-    convention: Annotated[Convention, AS_WRITTEN] = Convention.DEFINITION
-    distinct_variables: bool | None = None
-    roles: Annotated[frozenset[Annotated[Role, AS_WRITTEN]], AS_WRITTEN] | None = None
+    convention: Convention = option("The way of counting. [default: definition]", Convention.DEFINITION)
+    distinct_variables: bool | None = option("Whether two variables must have different constants. [default: the convention's]")
+    roles: frozenset[Role] | None = option(
+        "Roles in which predictions count: body, head, refuter. [default: the convention's]", metavar="ROLE,…"
+    )
     weights: dict[str, Weight] = field(default_factory=dict)
-    kinds: dict[str, KindWord] = field(default_factory=dict)
-    hard_needs: Annotated[int, AT_LEAST_ONE] = 1
-    allow_unrefutable: bool = False
+    kinds: dict[str, Kind] = field(default_factory=dict)
+    hard_needs: AtLeastOne = option(
+        "Rules that the data never break are hard only with N evaluable groundings. [default: 1]", 1, metavar="N"
+    )
+    allow_unrefutable: bool = option(
+        "Score even if no declaration could refute any rule: a warning instead of an error.", False, is_flag=True
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class ReadingOptions:
     """How files are read, and how many predictions are kept."""
 
-    top_k: Annotated[int, AT_LEAST_ONE] | None = None
-    delimiter: Delimiter | None = None
-    header: bool | None = None
+    delimiter: Delimiter | None = option("The separator of columns in text files: a character, `tab` or `space`.", metavar="TEXT")
+    header: bool | None = option("Whether text files begin with a line of column names.")
+    top_k: TopK | None = option("How many of the best answers to each query we keep.")
+
+
+@dataclass(frozen=True, slots=True)
+class RuleOptions:
+    """How rule files are read, and which of their rules are taken; as in `RuleFile`."""
+
+    format: FormatName | None = option("The format of rule files. [default: by content]", name="rules_format", metavar="NAME")
+    min_confidence: Share | None = option("Only rules with at least this confidence from their miner.", metavar="X")
+    min_support: NotNegative | None = option("Only rules with at least this support from their miner.", metavar="N")
+    max_length: AtLeastOne | None = option("Only rules with at most N atoms in the body.", metavar="N")
+    head: tuple[str, ...] = option(
+        "Only rules with this predicate in the head; repeatable.", (), multiple=True, metavar="PREDICATE"
+    )
+    weigh_by: WeighBy | None = option("Take the tool's confidence or weight of each rule as its weight. [default: 1]")
 
 
 Options = EngineOptions | ScoringOptions | ReadingOptions

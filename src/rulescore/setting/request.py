@@ -99,10 +99,3 @@ class Request:
     @property
     def path(self) -> Path:
         return Path(self.file.path)
-
-
-DELIMITERS_ARE = "a delimiter is one ASCII character, neither a quote nor a line end"
-
-
-def is_delimiter(text: str) -> bool:
-    return len(text) == 1 and text.isascii() and text not in '"\r\n'

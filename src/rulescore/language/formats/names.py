@@ -1,4 +1,4 @@
-"""The words by which users name formats of rule files. Loads nothing, so that the command line can name them as it starts."""
+"""The words by which users name formats of rule files and kinds of rules. Loads nothing, as the command line names them at once."""
 
 from __future__ import annotations
 
@@ -27,3 +27,10 @@ class WeighBy(StrEnum):
 
     CONFIDENCE = "confidence"
     WEIGHT = "weight"
+
+
+class Kind(StrEnum):
+    """Hard rules must never be broken, soft ones seldom."""
+
+    HARD = "hard"
+    SOFT = "soft"

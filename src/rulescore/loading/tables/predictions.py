@@ -15,7 +15,8 @@ from rulescore.loading.stored import stored_rows
 from rulescore.loading.tables.ids import Columns, prediction_columns
 from rulescore.loading.tables.rows import TableRows
 from rulescore.readers.table_rows import ARROW_TYPES
-from rulescore.setting.model import EVERY_ANSWER, ModelPredictions, RowStream, Setting, TablePredictions
+from rulescore.setting.choices import EVERY_ANSWER
+from rulescore.setting.model import ModelPredictions, RowStream, Setting, TablePredictions
 from rulescore.sql.query import Query, create, insert, union_all
 from rulescore.sql.tables import predictions as sql
 from rulescore.sql.tables.rows import Attributes

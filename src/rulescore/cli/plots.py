@@ -44,9 +44,8 @@ def refuse_undrawable() -> None:
         return
     allowed, _ = getrlimit(RLIMIT_AS)
     if allowed != RLIM_INFINITY and allowed < _FIGURES:
-        gigabytes = _FIGURES // 10**9
-        message = f"the system allows this process {allowed / 10**9:.2f} GB of addresses (`ulimit -v`), and figures need {gigabytes} GB"
-        raise EngineError(message)
+        allows = f"the system allows this process {allowed / 10**9:.2f} GB of addresses (`ulimit -v`)"
+        raise EngineError(f"{allows}, and figures need {_FIGURES // 10**9} GB")
 
 
 def draw(evaluation: Evaluation, folder: Path, *, quiet: bool) -> None:

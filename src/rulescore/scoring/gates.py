@@ -212,183 +212,148 @@ _WITHOUT_DIRECTION = {
     RuleQuantity.SHARE,
 }
 
-_WORD = re.compile(r"[^\W\d]\w*")
 _NUMBER = re.compile(r"\d{1,30}(?:\.\d{1,30})?(?:[eE][+-]?\d{1,2})?|\.\d{1,30}")
 _SIGN = re.compile(r"[<>=!≤≥]+")
 _QUOTED = re.compile(r"""(["'])((?:\\.|(?!\1)[^\\])*)\1""")
 _IF_JUDGED = re.compile(r"\s+if\s+judged\s*$")
 _LAST_BY = re.compile(r"(?:.*\s)?(?=by(?:\s|$))")
-_ANYTHING = re.compile(r"\S+")
+# What comes next, as a person would name it.
+_NEXT = re.compile(rf"[^\W\d]\w*|{_NUMBER.pattern}|{_SIGN.pattern}|\S+|$")
 
 
 class _GateReader:
     """Reads one gate from left to right. Offsets are those of its text, `span` says where that begins in its source."""
 
     def __init__(self, text: str, span: Span) -> None:
-        self._text = text
-        self._span = span
-        self._at = 0
+        self._text, self._span, self._at = text, span, 0
 
     def gate(self) -> Limit | Worse:
-        if self._taken("worse"):
-            read: Limit | Worse = self._worse(None)
-        else:
-            what, start = self._measured()
-            read = self._worse(what, start) if self._taken("worse") else self._limit(what)
-        self._blanks()
-        if self._at < len(self._text):
-            joins = self._next() in {"and", "or", ",", ";", "&&", "||"}
-            raise self._unexpected("the end of the gate", help="give every gate by itself" if joins else "")
+        what = None if self._next() == "worse" else self._measured()
+        read = self._limit(what) if what is not None and self._next() != "worse" else self._worse(what)
+        if found := self._next():
+            joins = found in {"and", "or", ",", ";", "&&", "||"}
+            raise self._unexpected("the end of the gate", helps=("give every gate by itself",) if joins else ())
         return read
 
-    def _measured(self) -> tuple[Measured, int]:
-        self._blanks()
-        start = self._at
-        word = self._match(_WORD)
-        if word == "rule":
-            return self._of_rule(), start
-        if word is None or word not in set(Quantity):
-            self._at = start
-            raise self._unexpected(
-                "a measure", notes=(f"measures are {_MEASURES}",), helps=_meant(word or "", [*Quantity, "rule", "worse"])
-            )
-        return OfModel(Quantity(word)), start
+    def _measured(self) -> Measured:
+        if self._taken("rule"):
+            return self._of_rule()
+        word = self._word("a measure", Quantity, "rule", "worse", notes=(f"measures are {_MEASURES}",))
+        return OfModel(Quantity(word))
 
     def _of_rule(self) -> OfRule:
         self._expect("(", "the name of a rule in parentheses")
-        self._blanks()
-        start = self._at
-        name = self._quoted() if self._text[start : start + 1] in {'"', "'"} else self._in_parentheses()
-        span = self._part(start, self._at)
+        name, span = self._quoted() or self._in_parentheses()
         if not name:
-            raise self._failure("E520", "the name of the rule is missing", start, start + 1, help="write `rule(NAME).score`")
+            raise self._failure("E520", "the name of the rule is missing", span, "write `rule(NAME).score`")
         self._expect(")", "`)`")
         self._expect(".", f"one of {_RULE_MEASURES}")
-        self._blanks()
-        start = self._at
-        word = self._match(_WORD)
-        if word is None or word not in set(RuleQuantity):
-            self._at = start
-            raise self._unexpected(f"one of {_RULE_MEASURES}", helps=_meant(word or "", RuleQuantity))
-        return OfRule(name, RuleQuantity(word), span)
+        return OfRule(name, RuleQuantity(self._word(f"one of {_RULE_MEASURES}", RuleQuantity)), span)
 
-    def _in_parentheses(self) -> str:
+    def _in_parentheses(self) -> tuple[str, Span]:
         """Up to the parenthesis that closes the one just passed."""
         start, depth = self._at, 0
         for offset in range(start, len(self._text)):
             depth += {"(": 1, ")": -1}.get(self._text[offset], 0)
             if depth < 0:
-                self._at = offset
-                return self._text[start:offset].strip()
-        help = 'write `rule(NAME).score`, or `rule("NAME").score` if the name has parentheses of its own'
-        raise self._failure("E520", "a parenthesis is not closed", start - 1, start, help=help)
-
-    def _quoted(self) -> str:
-        found = _QUOTED.match(self._text, self._at)
-        if found is None:
-            raise self._failure("E520", "a quotation is not closed", self._at, len(self._text))
-        self._at = found.end()
-        return re.sub(r"\\(.)", r"\1", found[2])
+                return self._until(offset)
+        advice = 'write `rule(NAME).score`, or `rule("NAME").score` if the name has parentheses of its own'
+        raise self._failure("E520", "a parenthesis is not closed", self._part(start - 1, start), advice)
 
     def _limit(self, what: Measured) -> Limit:
-        self._blanks()
-        start = self._at
-        sign = self._match(_SIGN) or ""
-        sign = _SPELLINGS.get(sign, sign)
+        sign = _SPELLINGS.get(self._next(), self._next())
         if sign not in set(GateOperator):
-            self._at = start
-            helps = ("a gate fails above or below a number",) if "=" in sign else ()
+            helps = ("a gate fails above or below a number",) if _SIGN.fullmatch(sign) and "=" in sign else ()
             raise self._unexpected("a comparison", notes=(f"comparisons are {_OPERATORS}",), helps=helps)
-        start, bound = self._bound()
+        self._taken(self._next())
+        bound, span = self._bound()
         if bound.percent and what.quantity not in _SHARES:
             message = f"`{what}` is not a share, so it cannot be compared with a percentage"
-            raise self._failure("E521", message, start, self._at, help=f"write `{what} {sign} {_plain(bound)}`")
+            raise self._failure("E521", message, span, f"write `{what} {sign} {_plain(bound)}`")
         return Limit(what, GateOperator(sign), bound)
 
-    def _worse(self, what: Measured | None, start: int = 0) -> Worse:
+    def _worse(self, what: Measured | None) -> Worse:
+        self._taken("worse")
         if what is not None and what.quantity in _WITHOUT_DIRECTION:
-            help = f"compare it with a number: `{what} < 100`"
-            raise self._failure("E521", f"more of `{what}` is neither better nor worse", start, self._at, help=help)
+            span = self._part(len(self._text) - len(self._text.lstrip()), self._at)
+            advice = f"compare it with a number: `{what} < 100`"
+            raise self._failure("E521", f"more of `{what}` is neither better nor worse", span, advice)
         if not self._taken("than"):
             raise self._unexpected("`than` and a saved result")
-        path, span = self._path()
-        by, start = Threshold(Fraction(0), percent=True), self._at
-        if self._taken("by"):
-            start, by = self._bound()
+        path, path_span = self._path()
+        by, span = self._bound() if self._taken("by") else (Threshold(Fraction(0), percent=True), path_span)
         if what is None and not by.percent:
-            message = "several numbers have no amount in common"
-            help = f"give a percentage, `by {_plain(by)}%`, or say of what: `soft worse than {path} by {_plain(by)}`"
-            raise self._failure("E521", message, start, self._at, help=help)
-        return Worse(path, by, what, span)
+            advice = f"give a percentage, `by {_plain(by)}%`, or say of what: `soft worse than {path} by {_plain(by)}`"
+            raise self._failure("E521", "several numbers have no amount in common", span, advice)
+        return Worse(path, by, what, path_span)
 
     def _path(self) -> tuple[str, Span]:
         """A path in quotes, or up to the last `by`."""
-        self._blanks()
-        start = self._at
-        if self._text[start : start + 1] in {'"', "'"}:
-            path = self._quoted()
-        else:
-            last = _LAST_BY.match(self._text, start)
-            self._at = len(self._text) if last is None else last.end()
-            path = self._text[start : self._at].strip()
-        if not path:
-            raise self._failure(
-                "E520", "the saved result is missing", start, start + 1, help="write `worse than result.json by 5%`"
-            )
-        return path, self._part(start, start + len(self._text[start : self._at].rstrip()))
+        found = self._quoted()
+        if found is None:
+            last = _LAST_BY.match(self._text, self._at)
+            found = self._until(len(self._text) if last is None else last.end())
+        if not found[0]:
+            raise self._failure("E520", "the saved result is missing", found[1], "write `worse than result.json by 5%`")
+        return found
 
-    def _bound(self) -> tuple[int, Threshold]:
-        self._blanks()
-        start = self._at
-        number = self._match(_NUMBER)
+    def _quoted(self) -> tuple[str, Span] | None:
+        if self._next()[:1] not in {'"', "'"}:
+            return None
+        found = _QUOTED.match(self._text, self._at)
+        if found is None:
+            raise self._failure("E520", "a quotation is not closed", self._part(self._at, len(self._text)))
+        self._at = found.end()
+        return re.sub(r"\\(.)", r"\1", found[2]), self._part(*found.span())
+
+    def _until(self, end: int) -> tuple[str, Span]:
+        """The text up to an offset, without blanks around it; if there is none, the span of the character behind it."""
+        start, self._at = self._at, end
+        text = self._text[start:end].strip()
+        return text, self._part(start, start + max(1, len(text)))
+
+    def _bound(self) -> tuple[Threshold, Span]:
+        self._next()
+        start, number = self._at, _NUMBER.match(self._text, self._at)
         if number is None:
             raise self._unexpected("a number")
-        self._blanks()
-        percent = self._text.startswith("%", self._at)
+        self._at = number.end()
+        percent = self._next().startswith("%")
         self._at += percent
-        return start, Threshold(Fraction(number), percent)
+        return Threshold(Fraction(number[0]), percent), self._part(start, self._at)
 
-    def _blanks(self) -> None:
-        while self._text[self._at : self._at + 1].isspace():
-            self._at += 1
-
-    def _match(self, pattern: re.Pattern[str]) -> str | None:
-        found = pattern.match(self._text, self._at)
-        if found is None:
-            return None
-        self._at = found.end()
-        return found[0]
+    def _word(self, expected: str, known: Iterable[str], *more: str, notes: tuple[str, ...] = ()) -> str:
+        word = self._next()
+        if word not in set(known):
+            raise self._unexpected(expected, notes=notes, helps=_meant(word, [*known, *more]))
+        self._at += len(word)
+        return word
 
     def _next(self) -> str:
-        """What comes next, as a person would name it."""
-        for pattern in (_WORD, _NUMBER, _SIGN, _ANYTHING):
-            if found := pattern.match(self._text, self._at):
-                return found[0]
-        return ""
+        """Passes blanks. Returns what comes next, without passing it."""
+        while self._text[self._at : self._at + 1].isspace():
+            self._at += 1
+        found = _NEXT.match(self._text, self._at)
+        return found[0] if found else ""
 
     def _taken(self, word: str) -> bool:
-        self._blanks()
-        if self._next() != word:
-            return False
-        self._at += len(word)
-        return True
+        taken = self._next() == word
+        self._at += len(word) * taken
+        return taken
 
     def _expect(self, symbol: str, expected: str) -> None:
-        self._blanks()
-        if not self._text.startswith(symbol, self._at):
+        if not self._next().startswith(symbol):
             raise self._unexpected(expected)
-        self._at += len(symbol)
+        self._at += 1
 
-    def _unexpected(self, expected: str, *, notes: tuple[str, ...] = (), helps: tuple[str, ...] = (), help: str = "") -> InputError:
-        self._blanks()
+    def _unexpected(self, expected: str, *, notes: tuple[str, ...] = (), helps: tuple[str, ...] = ()) -> InputError:
         found = self._next()
-        shown = f"`{found}`" if found else "the end of the gate"
         place = self._part(self._at, self._at + max(1, len(found))).place()
-        message = f"expected {expected}, found {shown}"
-        return InputError(Diagnostic("E520", message, place, "", notes, (*helps, help) if help else helps))
+        message = f"expected {expected}, found {f'`{found}`' if found else 'the end of the gate'}"
+        return InputError(Diagnostic("E520", message, place, notes=notes, helps=helps))
 
-    def _failure(self, code: str, message: str, start: int, end: int, *, help: str = "") -> InputError:
-        return InputError(Diagnostic(code, message, self._part(start, end).place(), helps=(help,) if help else ()))
+    def _failure(self, code: str, message: str, span: Span, advice: str = "") -> InputError:
+        return InputError(Diagnostic(code, message, span.place(), helps=(advice,) if advice else ()))
 
     def _part(self, start: int, end: int) -> Span:
         return Span(self._span.source, self._span.start + start, self._span.start + end)

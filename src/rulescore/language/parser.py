@@ -11,11 +11,11 @@ from rulescore.language.advice import WORDS
 from rulescore.language.annotations import NO_ANNOTATIONS, Annotations, read_annotations
 from rulescore.language.bodies import read_atom, read_body
 from rulescore.language.builtins import condition_of
-from rulescore.language.checked import Checkable, check_rules
+from rulescore.language.checked import check_rules
 from rulescore.language.conditions import read_formula
 from rulescore.language.cursor import Cursor, StatementError
 from rulescore.language.declarations import read_declaration
-from rulescore.language.syntax import Atom, Falsity, Head, Let, Program, Rule, Statement
+from rulescore.language.syntax import Atom, Falsity, Head, Let, Program, Refuting, Rule, Statement
 from rulescore.language.templates import Template, filled, in_expansion, read_template
 from rulescore.language.terms import read_name
 from rulescore.language.tokens import DECLARATION_WORDS, Token, statements
@@ -104,7 +104,7 @@ def _read_plain_statement(cursor: Cursor, annotations: Annotations) -> tuple[Sta
     read = read_declaration(cursor)
     if annotations.span is None:
         return read
-    checkable = [declaration for declaration in read if isinstance(declaration, Checkable)]
+    checkable = [declaration for declaration in read if isinstance(declaration, Refuting) and declaration.checkable]
     if annotations.check and checkable:
         return (*read, *(rule for declaration in checkable for rule in check_rules(declaration, name, annotations)))
     message = f"annotations are for rules; `{keyword}` takes none"

@@ -12,7 +12,7 @@ from functools import cache
 
 from rulescore.logic.horn import IsPredicate, is_horn_refutation
 from rulescore.logic.normal import Refutation, normal_refutation
-from rulescore.logic.refutation import Declared, Opposition, identity, opposition
+from rulescore.logic.refutation import Declared, Opposition, identity, numbered, opposition
 from rulescore.logic.vocabulary import Vocabulary
 
 
@@ -31,7 +31,7 @@ def opposed_both_ways(ways: Refutations) -> bool:
     if not ways.oppositions:
         return False
     seen: set[tuple[str, str]] = set()
-    groups = groups_by_predicate(ways)
+    groups = numbered(ways.groups)
     for one in ways.oppositions:
         pair = (one.head, one.opponent)
         straight = one.order == identity(len(one.order))
@@ -39,15 +39,6 @@ def opposed_both_ways(ways: Refutations) -> bool:
             return True
         seen.add(pair)
     return False
-
-
-def groups_by_predicate(ways: Refutations) -> dict[str, set[int]]:
-    """The numbers of the groups that each predicate is in."""
-    found: dict[str, set[int]] = {}
-    for number, group in enumerate(ways.groups):
-        for predicate in group:
-            found.setdefault(predicate, set()).add(number)
-    return found
 
 
 def refutations(declared: Declared, vocabulary: Vocabulary, is_predicate: IsPredicate = lambda _: True) -> Refutations:

@@ -102,12 +102,7 @@ class Declared:
 
     @cached_property
     def _group_numbers(self) -> dict[str, set[int]]:
-        """The numbers of the declared groups that each predicate is in."""
-        found: dict[str, set[int]] = {}
-        for number, group in enumerate(self.declared_groups):
-            for predicate in group:
-                found.setdefault(predicate, set()).add(number)
-        return found
+        return numbered(self.declared_groups)
 
     @cached_property
     def _extracted(self) -> frozenset[tuple[str, str]]:
@@ -125,6 +120,15 @@ class Declared:
     @cached_property
     def _by_predicate(self) -> dict[str | None, list[Refuting]]:
         return _sorted((*map(NegativeFacts, self.negative), *map(IncompatibleGroup, self.extracted), *self.declarations))
+
+
+def numbered(groups: Iterable[Iterable[str]]) -> dict[str, set[int]]:
+    """The numbers of the groups that each predicate is in."""
+    found: dict[str, set[int]] = {}
+    for number, group in enumerate(groups):
+        for predicate in group:
+            found.setdefault(predicate, set()).add(number)
+    return found
 
 
 def _sorted(declarations: Iterable[Declaration]) -> dict[str | None, list[Refuting]]:

@@ -7,8 +7,9 @@ import pytest
 
 from rulescore.arguments.python import make_setting
 from rulescore.arguments.rule_sources import RuleText
+from rulescore.language.declarations.closed import Closed
 from rulescore.language.parser import parse, parse_all, parse_rule
-from rulescore.language.syntax import Closed, Kind
+from rulescore.language.syntax import Kind
 from rulescore.setting.choices import Convention, Role
 from rulescore.setting.options import EngineOptions, ScoringOptions
 from rulescore.setting.request import FactFile

@@ -15,16 +15,12 @@ from rulescore.arguments.checking import keys_of
 from rulescore.arguments.project import load_project
 from rulescore.arguments.sections import HiddenSection, ProjectSections, SourceSection, TagsSection
 from rulescore.errors import InputError
+from rulescore.language.declarations.closed import Closed
+from rulescore.language.declarations.functional import Functional
+from rulescore.language.declarations.incompatible import IncompatibleGroup, IncompatiblePair
+from rulescore.language.declarations.refute import Refute
 from rulescore.language.parser import parse_all
-from rulescore.language.syntax import (
-    Closed,
-    ExtractIncompatible,
-    Functional,
-    IncompatibleGroup,
-    IncompatiblePair,
-    Kind,
-    Refute,
-)
+from rulescore.language.syntax import ExtractIncompatible, Kind
 from rulescore.setting.choices import Convention, OutputFormat, Role
 from rulescore.setting.model import FactStream
 

@@ -16,8 +16,8 @@ import pytest
 from click.testing import Result
 
 from rulescore.errors import Source
+from rulescore.language.declarations.incompatible import IncompatibleGroup
 from rulescore.language.parser import parse
-from rulescore.language.syntax import IncompatibleGroup
 from rulescore.reporting.json import listing_schema, schema
 
 Run = Callable[..., Result]

@@ -6,6 +6,10 @@ import pytest
 
 from rulescore.errors import Source
 from rulescore.language.conditions_printer import print_condition, print_expression
+from rulescore.language.declarations.closed import Closed
+from rulescore.language.declarations.functional import Functional
+from rulescore.language.declarations.incompatible import IncompatibleGroup
+from rulescore.language.declarations.refute import Refute
 from rulescore.language.parser import parse, parse_rule
 from rulescore.language.printer import print_rule, print_statement
 from rulescore.language.syntax import (
@@ -15,12 +19,9 @@ from rulescore.language.syntax import (
     Arithmetic,
     Atom,
     Call,
-    Closed,
     Comparison,
     Constant,
     Falsity,
-    Functional,
-    IncompatibleGroup,
     Let,
     Membership,
     Negative,
@@ -29,7 +30,6 @@ from rulescore.language.syntax import (
     Operator,
     Or,
     PredicateDeclaration,
-    Refute,
     RowAtom,
     Variable,
     Wildcard,

@@ -5,24 +5,23 @@ import datetime
 import pytest
 
 from rulescore.errors import InputError, Source
+from rulescore.language.declarations.closed import Closed
+from rulescore.language.declarations.functional import Functional
+from rulescore.language.declarations.incompatible import IncompatibleGroup, IncompatiblePair
+from rulescore.language.declarations.pca import PartiallyComplete
+from rulescore.language.declarations.refute import Refute
 from rulescore.language.parser import parse, parse_all, parse_atom, parse_rule
 from rulescore.language.syntax import (
     And,
     Atom,
-    Closed,
     Comparison,
     Constant,
     ExtractIncompatible,
     Falsity,
-    Functional,
-    IncompatibleGroup,
-    IncompatiblePair,
     Kind,
     Not,
     Operator,
-    PartiallyComplete,
     PredicateDeclaration,
-    Refute,
     Rule,
     Statement,
     Variable,

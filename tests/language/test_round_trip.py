@@ -8,6 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rulescore.errors import InputError, Source
+from rulescore.language.declarations.closed import Closed
+from rulescore.language.declarations.functional import Functional
+from rulescore.language.declarations.incompatible import IncompatibleGroup, IncompatiblePair
+from rulescore.language.declarations.pca import PartiallyComplete
+from rulescore.language.declarations.refute import Refute
 from rulescore.language.parser import parse, parse_atom, parse_rule
 from rulescore.language.printer import print_atom, print_program, print_rule, print_statement, print_term
 from rulescore.language.signatures import FUNCTIONS
@@ -18,14 +23,10 @@ from rulescore.language.syntax import (
     Arithmetic,
     Atom,
     Call,
-    Closed,
     Comparison,
     Constant,
     ExtractIncompatible,
     Falsity,
-    Functional,
-    IncompatibleGroup,
-    IncompatiblePair,
     Kind,
     Let,
     Membership,
@@ -34,10 +35,8 @@ from rulescore.language.syntax import (
     Operation,
     Operator,
     Or,
-    PartiallyComplete,
     PredicateDeclaration,
     Program,
-    Refute,
     RowAtom,
     Rule,
     Variable,

@@ -9,7 +9,8 @@ from rulescore.arguments.python import make_setting
 from rulescore.errors import Diagnostic, InputError, Severity, Source
 from rulescore.errors.codes import CODES
 from rulescore.evaluate import Session
-from rulescore.language.syntax import Atom, IncompatibleGroup, IncompatiblePair, Program, Variable
+from rulescore.language.declarations.incompatible import IncompatibleGroup, IncompatiblePair
+from rulescore.language.syntax import Atom, Program, Variable
 from rulescore.logic import checks
 from rulescore.logic.names import Names
 from rulescore.logic.rule_files import check_rule_files

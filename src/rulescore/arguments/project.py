@@ -32,8 +32,10 @@ from rulescore.arguments.tables import (
 from rulescore.arguments.trust import folder_to_write, refuse_untrusted
 from rulescore.arguments.truth import held_out
 from rulescore.errors import Diagnostic, InputError, Place, Source, Span, attempt
+from rulescore.language.declarations.closed import Closed
+from rulescore.language.declarations.incompatible import IncompatibleGroup
 from rulescore.language.printer import print_statement
-from rulescore.language.syntax import Closed, ExtractIncompatible, IncompatibleGroup
+from rulescore.language.syntax import ExtractIncompatible
 from rulescore.readers.sources import observed_streams, prediction_streams
 from rulescore.setting.choices import OutputFormat
 from rulescore.setting.gates import GateText

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import TypeVar
 
 from rulescore.deadline import look_at_the_clock
@@ -11,11 +12,10 @@ from rulescore.language.advice import WORDS
 from rulescore.language.annotations import NO_ANNOTATIONS, Annotations, read_annotations
 from rulescore.language.bodies import read_atom, read_body
 from rulescore.language.builtins import condition_of
-from rulescore.language.checked import Checkable, check_rules
 from rulescore.language.conditions import read_formula
 from rulescore.language.cursor import Cursor, StatementError
 from rulescore.language.declarations import read_declaration
-from rulescore.language.syntax import Atom, Falsity, Head, Let, Program, Rule, Statement
+from rulescore.language.syntax import And, Atom, Falsity, Head, Kind, Let, Program, Refuting, Rule, Statement
 from rulescore.language.templates import Template, filled, in_expansion, read_template
 from rulescore.language.terms import read_name
 from rulescore.language.tokens import DECLARATION_WORDS, Token, statements
@@ -104,13 +104,24 @@ def _read_plain_statement(cursor: Cursor, annotations: Annotations) -> tuple[Sta
     read = read_declaration(cursor)
     if annotations.span is None:
         return read
-    checkable = [declaration for declaration in read if isinstance(declaration, Checkable)]
+    checkable = [declaration for declaration in read if isinstance(declaration, Refuting) and declaration.checkable]
     if annotations.check and checkable:
-        return (*read, *(rule for declaration in checkable for rule in check_rules(declaration, name, annotations)))
+        return (*read, *(rule for declaration in checkable for rule in _check_rules(declaration, name, annotations)))
     message = f"annotations are for rules; `{keyword}` takes none"
     advice = f"write `@check` to make a rule of it: `@check {keyword} …`" if checkable else "leave the annotations out"
     cursor.report("E114", message, annotations.span, help=advice)
     return read
+
+
+def _check_rules(declaration: Refuting, name: str | None, annotations: Annotations) -> Iterator[Rule]:
+    """Denial constraints, hard unless annotated otherwise, that facts violate if the declaration is not true of them. Without a
+    name, each is named after what it says; if there are several, all but the first have a number after the name."""
+    hard = replace(annotations, kind=annotations.kind or Kind.HARD)
+    for number, part in enumerate(declaration.parts(), start=1):
+        said = part.words if name is None else name if number == 1 else f"{name} {number}"
+        denied = part.example()
+        if denied is not None:  # None: a predicate with itself, which is reported already
+            yield _rule(Falsity(), And((denied.head, *denied.body.conditions)), said, hard, declaration.span)
 
 
 def _read_expansions(cursor: Cursor, template: Template, annotations: Annotations) -> tuple[Statement, ...]:
@@ -150,19 +161,12 @@ def _read_rule(cursor: Cursor, annotations: Annotations) -> Rule:
     _read_arrow(cursor)
     body = read_body(cursor)
     cursor.finish("`,` or `.`")
-    span = cursor.span_from(start)
-    return Rule(
-        head,
-        body,
-        name,
-        annotations.kind,
-        annotations.weight,
-        annotations.description,
-        annotations.tags,
-        annotations.confidence,
-        annotations.support,
-        span,
-    )
+    return _rule(head, body, name, annotations, cursor.span_from(start))
+
+
+def _rule(head: Head, body: And, name: str | None, annotations: Annotations, span: Span | None) -> Rule:
+    figures = annotations.confidence, annotations.support
+    return Rule(head, body, name, annotations.kind, annotations.weight, annotations.description, annotations.tags, *figures, span)
 
 
 def _read_rule_name(cursor: Cursor) -> str | None:

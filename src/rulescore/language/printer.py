@@ -4,21 +4,7 @@ from __future__ import annotations
 
 from rulescore.language.conditions_printer import print_atom, print_body, print_condition, print_term
 from rulescore.language.literals import quote, write_name, write_predicate, write_value
-from rulescore.language.syntax import (
-    Closed,
-    ExtractIncompatible,
-    Falsity,
-    Functional,
-    Head,
-    IncompatibleGroup,
-    IncompatiblePair,
-    PartiallyComplete,
-    PredicateDeclaration,
-    Program,
-    Refute,
-    Rule,
-    Statement,
-)
+from rulescore.language.syntax import ExtractIncompatible, Falsity, Head, PredicateDeclaration, Program, Refuting, Rule, Statement
 
 __all__ = ["print_atom", "print_program", "print_rule", "print_statement", "print_term"]
 
@@ -34,18 +20,8 @@ def print_statement(statement: Statement) -> str:
         case Rule():
             name = "" if statement.name is None else f"{write_name(statement.name)}: "
             return f"{_print_annotations(statement)}{name}{print_rule(statement)}."
-        case IncompatibleGroup():
-            return f"incompatible {', '.join(map(write_predicate, statement.predicates))}."
-        case IncompatiblePair():
-            return f"incompatible {print_atom(statement.left)}, {print_atom(statement.right)}."
-        case Functional():
-            return f"functional {_print_dependency(statement.predicate, statement)}."
-        case PartiallyComplete():
-            return "pca *." if statement.predicate is None else f"pca {_print_dependency(statement.predicate, statement)}."
-        case Closed():
-            return f"closed {'*' if statement.predicate is None else write_predicate(statement.predicate)}."
-        case Refute():
-            return f"refute {print_atom(statement.head)} <- {print_body(statement.body)}."
+        case Refuting():
+            return f"{statement.words}."
         case ExtractIncompatible():
             return "extract incompatible."
         case PredicateDeclaration():
@@ -81,14 +57,3 @@ def _print_annotations(rule: Rule) -> str:
     if rule.support is not None:
         annotations.append(f"@support({rule.support})")
     return f"{' '.join(annotations)}\n" if annotations else ""
-
-
-def _print_dependency(predicate: str, dependency: Functional | PartiallyComplete) -> str:
-    """In the short form if the keys are the leading arguments and the values all others."""
-    arity, name = dependency.arity, write_predicate(predicate)
-    names = [f"X{position + 1}" for position in range(arity)] if arity > 3 else list("XYZ")
-    keys = ", ".join(names[position] for position in dependency.keys)
-    values = ", ".join(names[position] for position in dependency.values)
-    if dependency.keys + dependency.values == tuple(range(arity)):
-        return f"{name}({keys} -> {values})"
-    return f"{name}({', '.join(names[:arity])}) on {keys} -> {values}"

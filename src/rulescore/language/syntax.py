@@ -5,13 +5,19 @@ Three layers: terms stand in atoms, expressions are computed from terms, conditi
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
 
-from rulescore.errors import Span
+from rulescore.errors import Diagnostic, Span
 from rulescore.language.formats.names import Kind as Kind
 from rulescore.values.types import Value
+
+if TYPE_CHECKING:
+    from rulescore.language.declarations.refute import Refute
 
 
 class Operator(StrEnum):
@@ -217,60 +223,49 @@ class Rule:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class IncompatibleGroup:
-    """`incompatible aunt, uncle, father.`: pairwise, on the same arguments in the same order."""
+class Refuting(ABC):
+    """A declaration that refutes heads. Each kind is a file of `language/declarations`, and is short for `refute` statements.
 
-    predicates: tuple[str, ...]
-    span: Span | None = field(default=None, compare=False, repr=False)
+    `opposing`: each of them asks for one other fact of the head's arguments, which fast plans look up by sets. `checkable`: facts
+    can break it, so that `@check` makes a rule of it."""
 
+    __slots__ = ()
+    span: Span | None
+    opposing: ClassVar[bool] = False
+    checkable: ClassVar[bool] = True
 
-@dataclass(frozen=True, slots=True)
-class IncompatiblePair:
-    """`incompatible p(X, Y), q(Y, X).`: the variables of both atoms are the same, each once."""
+    @property
+    @abstractmethod
+    def words(self) -> str:
+        """The statement as the user writes it, without the full stop."""
 
-    left: Atom
-    right: Atom
-    span: Span | None = field(default=None, compare=False, repr=False)
+    @property
+    @abstractmethod
+    def refuted(self) -> tuple[str | None, ...]:
+        """The predicates whose facts it can refute; None stands for all predicates."""
 
+    @abstractmethod
+    def refutations(self, predicate: str, arity: int) -> Iterator[Refute]:
+        """What refutes facts of one of its predicates; nothing if it is about another number of arguments."""
 
-@dataclass(frozen=True, slots=True)
-class Functional:
-    """`functional p(X, Y -> Z).`, or `functional p(X, Y, Z) on Z -> X.`: the key positions determine the value positions."""
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """What it says of predicates with their arguments, a head first."""
+        return ()
 
-    predicate: str
-    arity: int
-    keys: tuple[int, ...]
-    values: tuple[int, ...]
-    span: Span | None = field(default=None, compare=False, repr=False)
+    def parts(self) -> Iterator[Refuting]:
+        """Declarations that together say the same, each of which `@check` makes one rule of."""
+        yield self
 
+    def problems(self) -> Iterable[Diagnostic]:
+        """Errors that need no data, in trees built by hand: the parser reports its own."""
+        return ()
 
-@dataclass(frozen=True, slots=True)
-class PartiallyComplete:
-    """`pca p(X -> Y).`: if some values of a key are known, all are. Predicate None is `pca *.`: all predicates of two places."""
-
-    predicate: str | None
-    arity: int = 2
-    keys: tuple[int, ...] = (0,)
-    values: tuple[int, ...] = (1,)
-    span: Span | None = field(default=None, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Closed:
-    """`closed parent.`; predicate None is `closed *.`"""
-
-    predicate: str | None
-    span: Span | None = field(default=None, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Refute:
-    """`refute p(X, Y) <- body.`"""
-
-    head: Atom
-    body: And
-    span: Span | None = field(default=None, compare=False, repr=False)
+    def example(self) -> Refute | None:
+        """One statement that it is short for, of two arguments if it does not say how many; None if it is about all predicates."""
+        predicate, *_ = self.refuted
+        arity = next((atom.arity for atom in self.conditions if isinstance(atom, Atom)), 2)
+        return None if predicate is None else next(self.refutations(predicate, arity), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,16 +284,7 @@ class PredicateDeclaration:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-Declaration = (
-    IncompatibleGroup
-    | IncompatiblePair
-    | Functional
-    | PartiallyComplete
-    | Closed
-    | Refute
-    | ExtractIncompatible
-    | PredicateDeclaration
-)
+Declaration = Refuting | ExtractIncompatible | PredicateDeclaration
 Statement = Rule | Declaration
 
 

@@ -9,8 +9,9 @@ import pyarrow as pa
 
 from rulescore.engines.base import Engine
 from rulescore.errors import Diagnostic, Severity, place_of
+from rulescore.language.declarations.refute import Refute
 from rulescore.language.printer import print_term
-from rulescore.language.syntax import Atom, Constant, Program, Refute, RowAtom, Rule
+from rulescore.language.syntax import Atom, Constant, Program, RowAtom, Rule
 from rulescore.language.trees import atoms_in
 from rulescore.loading.facts import Loaded
 from rulescore.loading.tables.loaded import LoadedTable

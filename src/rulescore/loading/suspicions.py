@@ -7,7 +7,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 
 from rulescore.engines.base import Engine
 from rulescore.errors import Diagnostic, Severity
-from rulescore.language.syntax import Program, Refute, Rule
+from rulescore.language.declarations.refute import Refute
+from rulescore.language.syntax import Program, Rule
 from rulescore.loading.facts import Loaded
 from rulescore.loading.tables.loaded import LoadedTable
 from rulescore.logic.checks import literal_positions

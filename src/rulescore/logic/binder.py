@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from rulescore.errors import Diagnostic, Span, place_of
+from rulescore.language.declarations.refute import Refute
 from rulescore.language.syntax import (
     Aggregate,
     And,
@@ -20,7 +21,6 @@ from rulescore.language.syntax import (
     Not,
     Operator,
     Or,
-    Refute,
     RowAtom,
     Rule,
     Term,

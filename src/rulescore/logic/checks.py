@@ -6,35 +6,28 @@
 from __future__ import annotations
 
 import datetime
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cache
 
 from rulescore.deadline import look_at_the_clock
 from rulescore.errors import Diagnostic, Severity, place_of
 from rulescore.language.builtins import TESTS, gives_value
-from rulescore.language.checked import Checkable
+from rulescore.language.declarations.refute import Refute
 from rulescore.language.printer import print_statement
 from rulescore.language.syntax import (
     Aggregate,
     Atom,
     Call,
-    Closed,
     Comparison,
     Constant,
     Declaration,
     ExtractIncompatible,
-    Functional,
-    IncompatibleGroup,
-    IncompatiblePair,
     Operation,
-    PartiallyComplete,
     PredicateDeclaration,
     Program,
-    Refute,
+    Refuting,
     RowAtom,
     Rule,
-    Statement,
     Test,
     Variable,
     Wildcard,
@@ -64,39 +57,15 @@ def structure(program: Program, names: Iterable[str], known: Names) -> list[Diag
         match statement:
             case Rule() | Refute():
                 problems += safety(statement, is_test, known.tables.get)
-            case IncompatiblePair(left, right):
-                problems += _pair(statement, left, right)
-            case IncompatibleGroup(predicates):
-                problems += _group(statement, predicates)
-            case Functional() | PartiallyComplete() | Closed() | ExtractIncompatible() | PredicateDeclaration():
+            case Refuting():
+                problems += statement.problems()
+            case ExtractIncompatible() | PredicateDeclaration():
                 pass
     problems += _without_variables(program)
     problems += _idle_aggregates(program)
     problems += _duplicate_names(program, names)
     problems += _duplicate_rules(program, names)
     return problems
-
-
-def _pair(statement: IncompatiblePair, left: Atom, right: Atom) -> Iterator[Diagnostic]:
-    if left == right:
-        yield Diagnostic(
-            "E207",
-            f"`{left.predicate}` cannot be incompatible with itself",
-            place_of(statement.span),
-            helps=(f"for asymmetry write the arguments the other way round in the second `{left.predicate}`",),
-        )
-
-
-def _group(statement: IncompatibleGroup, predicates: tuple[str, ...]) -> Iterator[Diagnostic]:
-    for predicate, times in Counter(predicates).items():
-        if times > 1:
-            yield Diagnostic(
-                "E207",
-                f"`{predicate}` cannot be incompatible with itself",
-                place_of(statement.span),
-                "named twice",
-                helps=("name each predicate once",),
-            )
 
 
 def _without_variables(program: Program) -> Iterator[Diagnostic]:
@@ -240,24 +209,21 @@ def _arity_clashes(program: Program, vocabulary: Vocabulary, elsewhere: Callable
 
 
 def _group_arities(program: Program, vocabulary: Vocabulary) -> Iterator[Diagnostic]:
-    for statement in program.statements:
-        predicates: tuple[str, ...] = ()
-        if isinstance(statement, IncompatibleGroup):
-            predicates = statement.predicates
-        elif isinstance(statement, IncompatiblePair):
-            predicates = (statement.left.predicate, statement.right.predicate)
-        arities = {p: vocabulary.arity(p) for p in predicates if vocabulary.arity(p) is not None}
-        if len(set(arities.values())) > 1:
-            yield two_arities(statement, arities)
+    for declaration in program.declarations:
+        yield from two_arities(declaration, vocabulary.arity)
 
 
-def two_arities(statement: Statement, arities: Mapping[str, int | None]) -> Diagnostic:
-    return Diagnostic(
-        "E203",
-        "incompatible predicates must have one number of arguments",
-        place_of(statement.span),
-        notes=(", ".join(f"`{p}` has {n}" for p, n in arities.items()),),
-    )
+def two_arities(declaration: Declaration, arity_of: Callable[[str], int | None]) -> Iterator[Diagnostic]:
+    """An error if incompatible predicates have different numbers of arguments."""
+    predicates = named_predicates(declaration) if isinstance(declaration, Refuting) and declaration.opposing else ()
+    arities = {predicate: arity for predicate in predicates if (arity := arity_of(predicate)) is not None}
+    if len(set(arities.values())) > 1:
+        yield Diagnostic(
+            "E203",
+            "incompatible predicates must have one number of arguments",
+            place_of(declaration.span),
+            notes=(", ".join(f"`{predicate}` has {arity}" for predicate, arity in arities.items()),),
+        )
 
 
 def _function_names(program: Program, functions: Iterable[str], elsewhere: Callable[[str], bool]) -> Iterator[Diagnostic]:
@@ -357,21 +323,14 @@ def _unused(program: Program) -> Iterator[Diagnostic]:
         # An ontology declares for all rules, whichever the user has.
         if statement.span is not None and (statement.span.source.converted or id(statement.span) in checked):
             continue
-        concerned = heads
         match statement:
-            case IncompatibleGroup(predicates):
-                about: tuple[str, ...] = predicates
-            case IncompatiblePair(left, right):
-                about = (left.predicate, right.predicate)
-            case Functional(str(predicate)) | PartiallyComplete(str(predicate)) | Closed(str(predicate)):
-                about = (predicate,)
-            case Refute(head):
-                about = (head.predicate,)
+            case Refuting():
+                about, concerned = statement.refuted, heads
             case PredicateDeclaration(predicate):
                 about, concerned = (predicate,), anywhere
-            case PartiallyComplete() | Closed() | ExtractIncompatible():
+            case ExtractIncompatible():
                 continue
-        if not concerned.intersection(about):
+        if None not in about and not concerned.intersection(about):
             yield Diagnostic(
                 "W202",
                 "no rule's head is concerned by this declaration" if concerned is heads else f"no rule uses `{about[0]}`",
@@ -382,7 +341,7 @@ def _unused(program: Program) -> Iterator[Diagnostic]:
 
 
 def _how_to_check(statement: Declaration) -> tuple[str, ...]:
-    if not isinstance(statement, Checkable):
+    if not isinstance(statement, Refuting) or not statement.checkable:
         return ()
     return (f"a declaration refutes heads, and flags no facts by itself; as a rule, too: `@check {print_statement(statement)}`",)
 

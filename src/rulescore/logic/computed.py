@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from rulescore.language.declarations.refute import Refute
 from rulescore.language.syntax import (
     Aggregate,
     Aggregation,
@@ -16,7 +17,6 @@ from rulescore.language.syntax import (
     Negative,
     Operation,
     Operator,
-    Refute,
     RowAtom,
     Rule,
     Test,

@@ -7,7 +7,7 @@ from functools import cache
 
 from rulescore.errors import Diagnostic
 from rulescore.language.syntax import Atom, Falsity, Rule
-from rulescore.logic.refutation import Declared, Opponent
+from rulescore.logic.refutation import Declared, opposition
 from rulescore.setting.choices import Convention, Role
 from rulescore.setting.options import ScoringOptions
 
@@ -37,10 +37,10 @@ def unsuitable(
 
         @cache
         def refuted_otherwise(predicate: str, arity: int) -> str | None:
-            found = [way for way in declared.ways(predicate, arity, grouped=False) if not isinstance(way, Opponent) or way.negative]
-            if any(not isinstance(way, Opponent) for way in found):
+            found = [opposition(way) for way in declared.ways(predicate, arity, grouped=False)]
+            if None in found:
                 return f"`{predicate}` is refuted by more than incompatible predicates"
-            return f"`{predicate}` is refuted by negative facts" if found else None
+            return f"`{predicate}` is refuted by negative facts" if predicate in declared.negative else None
 
         reasons = {
             name: reason for i, (name, rule) in enumerate(rules) if (reason := _reason(rule, refuted_otherwise, horn=i in fast))

@@ -6,6 +6,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable, Collection, Iterable
 
+from rulescore.language.declarations.refute import Refute
 from rulescore.language.syntax import (
     And,
     Atom,
@@ -17,11 +18,10 @@ from rulescore.language.syntax import (
     Not,
     Operator,
     Program,
-    Refute,
+    Refuting,
     Rule,
     Variable,
 )
-from rulescore.logic.refutation import refuted_by
 from rulescore.logic.usage import named_predicates
 
 IsPredicate = Callable[[str], bool]
@@ -70,15 +70,16 @@ def is_horn_rule(rule: Rule, is_predicate: IsPredicate, general: Collection[str 
 def horn_program(program: Program, is_predicate: IsPredicate) -> tuple[Program, frozenset[int]]:
     """The statements of Horn form, and the numbers of the Horn rules. If a declaration that is not of Horn form can refute the head
     of a rule, the rule is not a Horn rule."""
-    general = {name for one in program.declarations if not _is_horn(one, is_predicate) for name in refuted_by(one)}
+    others = [declaration for declaration in program.declarations if not _is_horn(declaration, is_predicate)]
+    general = {name for declaration in others if isinstance(declaration, Refuting) for name in declaration.refuted}
     fast = frozenset(i for i, rule in enumerate(program.rules) if is_horn_rule(rule, is_predicate, general))
-    rules = {id(program.rules[i]) for i in fast}
-    statements = [one for one in program.statements if (id(one) in rules if isinstance(one, Rule) else _is_horn(one, is_predicate))]
-    return Program(tuple(statements)), fast
+    left_out = {id(rule) for i, rule in enumerate(program.rules) if i not in fast}.union(map(id, others))
+    return Program(tuple(statement for statement in program.statements if id(statement) not in left_out)), fast
 
 
 def _is_horn(declaration: Declaration, is_predicate: IsPredicate) -> bool:
     """Whether the plans of Horn rules can look up a declaration: it is about plain facts and compares nothing but terms."""
-    if isinstance(declaration, Refute):
-        return is_horn_refutation(declaration, is_predicate)
-    return all(map(is_predicate, named_predicates(declaration)))
+    # One of the statements that a declaration is short for tells: they differ in names and places only.
+    statement = declaration.example() if isinstance(declaration, Refuting) else None
+    fits = statement is None or is_horn_refutation(statement, is_predicate)
+    return fits and all(map(is_predicate, named_predicates(declaration)))

@@ -7,24 +7,21 @@ from dataclasses import replace
 from itertools import count
 
 from rulescore.errors import Diagnostic, place_of
-from rulescore.language.printer import print_statement
+from rulescore.language.declarations.refute import Refute
 from rulescore.language.syntax import (
     And,
     Atom,
     Comparison,
     Condition,
     Constant,
-    Declaration,
     Expression,
     Falsity,
-    Functional,
     Head,
     Let,
     Membership,
     Not,
     Operator,
     Or,
-    Refute,
     RowAtom,
     Rule,
     Test,
@@ -49,9 +46,9 @@ from rulescore.logic.formula import (
     ResolvedAtom,
 )
 from rulescore.logic.ranges import may_be_missing
-from rulescore.logic.refutation import Absence, Declared, Opponent, OtherValue, Stated
+from rulescore.logic.refutation import Declared, opposition
 from rulescore.logic.resolve import Resolver, Substitution, is_test
-from rulescore.logic.schema import NEGATIVE, Schema
+from rulescore.logic.schema import Schema
 from rulescore.logic.types import Typing, agree
 from rulescore.logic.usage import named_in_rule, named_predicates
 from rulescore.values.types import ValueType
@@ -61,7 +58,7 @@ Arguments = tuple[Expression, ...]
 
 def formula(rule: Rule, schema: Schema, declared: Declared, problems: list[Diagnostic]) -> FormulaRule:
     """A rule as a formula. If it adds errors to `problems`, do not use the result."""
-    resolver = Resolver(schema, declared.functions, problems, computed=_computed(rule, declared))
+    resolver = Resolver(schema, declared.functions, problems, computed=_computed(rule, schema, declared))
     disjuncts, known = resolver.body(rule.body, {}, rule.head)
     body_measures = tuple(resolver.measures)
     ways = _Refuted(schema, declared, problems, resolver)
@@ -86,19 +83,19 @@ def formula(rule: Rule, schema: Schema, declared: Declared, problems: list[Diagn
     )
 
 
-def _computed(rule: Rule, declared: Declared) -> frozenset[str]:
+def _computed(rule: Rule, schema: Schema, declared: Declared) -> frozenset[str]:
     """The variables that the rule, or a refutation of its head, computes with."""
     others: set[str] = set()
     for atom in () if isinstance(rule.head, Falsity) else atoms_in(rule.head):
-        if any(_computes_with_head(one) for name in _predicates_of(atom) for one in declared.about(name)):
+        known = ((name, found[1]) for name in _predicates_of(atom) if (found := schema.positions(name)))
+        ways = (way for name, columns in known for way in declared.ways(name, len(columns), grouped=False))
+        if any(map(_computes_with_head, ways)):
             others.update(variable.name for variable in variables_in(atom))
     return computed_variables(rule, others)
 
 
-def _computes_with_head(declaration: Declaration) -> bool:
-    if not isinstance(declaration, Refute):
-        return False
-    return not computed_variables(declaration).isdisjoint(variable.name for variable in variables_in(declaration.head))
+def _computes_with_head(statement: Refute) -> bool:
+    return not computed_variables(statement).isdisjoint(variable.name for variable in variables_in(statement.head))
 
 
 def _predicates_of(atom: Atom | RowAtom) -> list[str]:
@@ -188,20 +185,22 @@ class _Refuted:
 
     def _ways(self, name: str, arguments: Arguments, atom: ResolvedAtom) -> Iterator[Judgement]:
         for way in self._declared.ways(name, len(arguments)):
-            match way:
-                case Opponent(predicate, order, negative):
-                    opponent = f"{NEGATIVE}{predicate}" if negative else predicate
-                    yield from self._opponent(opponent, tuple(arguments[i] for i in order))
-                case Absence():
-                    yield Opposite(Leaf(atom))
-                case OtherValue(declaration, position):
-                    yield self._other_value(declaration, position, arguments)
-                case Stated(statement, said):
-                    yield self._stated(statement, arguments, print_statement(said).removesuffix("."))
+            opposed = opposition(way)
+            if opposed is not None:
+                yield from self._opponent(way, tuple(arguments[i] for i in opposed.order))
+                continue
+            match self._stated(way, arguments):
+                case Exists((Disjunct((), (Opposite(Leaf(absent)) as closed,)),)) if absent == atom:
+                    # Only the head's own absence refutes it: listings show that only if no fact does.
+                    yield closed
+                case judgement:
+                    yield judgement
 
-    def _opponent(self, predicate: str, arguments: Arguments) -> Iterator[Judgement]:
+    def _opponent(self, statement: Refute, arguments: Arguments) -> Iterator[Judgement]:
         """The atom of an opposing fact; nothing if, by the types, no such fact can hold."""
-        found = self._schema.positions(predicate)
+        (fact,) = statement.body.conditions
+        assert isinstance(fact, Atom)
+        found = self._schema.positions(fact.predicate)
         if found is None or len(found[1]) != len(arguments):
             return
         relation, columns = found
@@ -212,20 +211,8 @@ class _Refuted:
     def _type(self, argument: Expression) -> ValueType | None:
         return Typing(lambda variable: self._rule.types.get(variable.name), []).expression(argument)
 
-    def _other_value(self, declaration: Functional, position: int, arguments: Arguments) -> Judgement:
-        """A fact that agrees on the keys and differs at a value."""
-        found = self._schema.positions(declaration.predicate)
-        assert found is not None
-        relation, columns = found
-        prefix = f"functional {next(self._numbers)} "
-        others = {i: Variable(f"{prefix}{i}") for i in range(declaration.arity) if i not in declaration.keys}
-        terms = tuple(others.get(i, arguments[i]) for i in range(declaration.arity))
-        self.types.update({one.name: relation.columns[columns[i]].type for i, one in others.items()})
-        atom = ResolvedAtom(relation.name, tuple(zip(columns, terms, strict=True)))
-        differs = Comparison(Operator.DIFFERENT, others[position], arguments[position])
-        return Exists((Disjunct((atom,), (Leaf(differs),)),), print_statement(declaration).removesuffix("."))
-
-    def _stated(self, written: Refute, arguments: Arguments, title: str) -> Judgement:
+    def _stated(self, written: Refute, arguments: Arguments) -> Judgement:
+        """The body of a statement about these arguments, in the words of what the user declared."""
         declaration = typed_by_body(written)
         prefix = f"refutation {next(self._numbers)} "
         known: dict[str, Expression] = {}
@@ -256,7 +243,8 @@ class _Refuted:
         self.types.update({name: found for name, found in resolver.types.items() if name not in self._rule.types})
         self.measures.update(resolver.measures)
         self.doubles += resolver.doubles
-        return Exists(tuple(replace(one, tests=(*map(Leaf, extra), *one.tests)) for one in disjuncts), title)
+        tested = tuple(replace(disjunct, tests=(*map(Leaf, extra), *disjunct.tests)) for disjunct in disjuncts)
+        return Exists(tested, (written.said or written).words)
 
 
 def formula_predicates(rules: Iterable[Rule], declared: Declared) -> set[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from rulescore.language.declarations.refute import Refute
 from rulescore.language.syntax import (
     And,
     Atom,
@@ -18,7 +19,6 @@ from rulescore.language.syntax import (
     Falsity,
     Not,
     Operator,
-    Refute,
     Rule,
     Term,
     Variable,
@@ -162,20 +162,20 @@ def normal_rule(rule: Rule) -> NormalRule:
 
 def normal_refutation(statement: Refute) -> Refutation:
     """The normal form of `refute p(X, Y) <- body`: constants and repeated variables of the head become tests."""
-    names: list[str] = []
+    names: dict[str, int] = {}
     extra: list[EqualityTest] = []
     for position, term in enumerate(statement.head.terms):
         match term:
             case Variable(name) if name not in names:
-                names.append(name)
+                names[name] = position
                 continue
             case Variable(name):
-                extra.append(EqualityTest(True, Bound(position), Bound(names.index(name))))
+                extra.append(EqualityTest(True, Bound(position), Bound(names[name])))
             case Constant(value):
                 extra.append(EqualityTest(True, Bound(position), Fixed(key_of(value))))
             case Wildcard():
                 pass
         # A name that no variable can have: this position has no variable, or repeats one.
-        names.append(f" {position}")
+        names[f" {position}"] = position
     numbering = _Numbering(names, bind(statement.body.conditions, names).values)
     return Refutation(statement.head.predicate, statement.head.arity, _pattern(statement.body, numbering, tuple(extra)))

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from rulescore.language.declarations.closed import Closed
+from rulescore.language.declarations.functional import Functional
+from rulescore.language.declarations.pca import PartiallyComplete
 from rulescore.language.printer import print_statement
-from rulescore.language.syntax import Closed, ExtractIncompatible, Functional, PartiallyComplete
+from rulescore.language.syntax import ExtractIncompatible
 
 _MOST = 5
 

@@ -26,7 +26,8 @@ from rulescore.language.syntax import (
     Wildcard,
 )
 from rulescore.language.trees import nodes_in
-from rulescore.logic.refutation import Absence, Declared, Opponent, OtherValue, Stated
+from rulescore.logic.refutation import Declared
+from rulescore.logic.schema import NEGATIVE
 from rulescore.logic.usage import named_in_rule
 from rulescore.values.keys import key_of
 
@@ -66,10 +67,8 @@ class Refuters:
                 return any(c for c, _ in found), all(r for _, r in found)
 
     def _refuted(self, atom: Atom) -> bool:
-        if self.declared.refutes_all(atom.predicate):
-            return True
-        ways = self.declared.ways(atom.predicate, atom.arity)
-        return any(isinstance(way, Stated) and _agree(atom.terms, way.statement.head.terms) for way in ways)
+        ways = self.declared.ways(atom.predicate, atom.arity, grouped=False)
+        return self.declared.in_a_group(atom.predicate) or any(_agree(atom.terms, way.head.terms) for way in ways)
 
     def _attribute_atoms(self, atom: RowAtom) -> Iterator[Atom]:
         """`sale(id: A, zip: Z, price: P)` says `sale.zip(A, Z)` and `sale.price(A, P)`."""
@@ -167,15 +166,7 @@ def _refuting(heads: set[tuple[str, int]], declared: Declared) -> Iterator[str]:
             yield from group
     for predicate, arity in heads:
         for way in declared.ways(predicate, arity, grouped=False):
-            match way:
-                case Opponent(other):
-                    yield other
-                case OtherValue():
-                    yield predicate
-                case Stated(statement):
-                    yield from named_in_rule(statement)
-                case Absence():
-                    pass
+            yield from (name.removeprefix(NEGATIVE) for name in named_in_rule(way))
 
 
 def _in_the_head(head: Head | Condition, keys: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, int]]:

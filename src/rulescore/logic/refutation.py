@@ -1,8 +1,7 @@
-"""What refutes a head: every declaration as conditions on the head's arguments, evaluated over the same facts as the body.
+"""What refutes a head: `refute` statements, conditions on the head's arguments over the same facts as the body.
 
-There are four kinds: another fact of the same arguments holds, the fact itself is absent, a fact agrees at some arguments and
-differs at another, or the body of a `refute` statement holds, which `pca` is short for. Horn rules,
-formulas, warnings and published queries all use this module to know what refutes a head.
+Every declaration is short for such statements, and they keep it for the words of listings. Horn rules, formulas, warnings and
+published queries all use this module to know what refutes a head.
 """
 
 from __future__ import annotations
@@ -12,23 +11,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 
-from rulescore.language.syntax import (
-    And,
-    Atom,
-    Closed,
-    Declaration,
-    ExtractIncompatible,
-    Functional,
-    IncompatibleGroup,
-    IncompatiblePair,
-    Not,
-    PartiallyComplete,
-    PredicateDeclaration,
-    Program,
-    Refute,
-    Variable,
-    Wildcard,
-)
+from rulescore.language.declarations.incompatible import IncompatibleGroup, IncompatiblePair
+from rulescore.language.declarations.refute import Refute, variables
+from rulescore.language.syntax import And, Atom, Declaration, Program, Refuting, Variable
+from rulescore.logic.schema import NEGATIVE
 from rulescore.logic.vocabulary import Vocabulary
 
 Order = tuple[int, ...]
@@ -37,36 +23,42 @@ _NONE: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
-class Opponent:
-    """`head(t)` is refuted by `predicate(t[order[0]], t[order[1]], …)`, an observed fact or a negative one."""
+class Opposition:
+    """`head(t)` is refuted by `opponent(t[order[0]], t[order[1]], …)`, an observed fact or a negative one."""
 
-    predicate: str
+    head: str
+    opponent: str
     order: Order
     negative: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Absence:
-    """`head(t)` is refuted unless it is a fact."""
+def opposition(statement: Refute) -> Opposition | None:
+    """What one other fact opposes, by incompatible predicates or negative facts. None for everything else, also if the user wrote a
+    `refute` statement of this form: the appendix convention does not count it."""
+    match statement.body.conditions:
+        case (Atom() as fact,) if statement.said is not None and statement.said.opposing:
+            name = fact.predicate.removeprefix(NEGATIVE)
+            return Opposition(statement.head.predicate, name, pair_order(statement.head, fact), name != fact.predicate)
+        case _:
+            return None
 
 
 @dataclass(frozen=True, slots=True)
-class OtherValue:
-    """`head(t)` is refuted by a fact of its predicate with the same arguments at the keys and another one at `position`."""
+class NegativeFacts(Refuting):
+    """A source of facts that are known to be false, as if it were declared."""
 
-    declaration: Functional
-    position: int
+    predicate: str
+    span = None
+    opposing = True
+    words = "negative facts"
 
+    @property
+    def refuted(self) -> tuple[str, ...]:
+        return (self.predicate,)
 
-@dataclass(frozen=True, slots=True)
-class Stated:
-    """`head(t)` is refuted if it matches the head of a `refute` statement whose body holds. `declaration`: what the user wrote."""
-
-    statement: Refute
-    declaration: Refute | PartiallyComplete
-
-
-Way = Opponent | Absence | OtherValue | Stated
+    def refutations(self, predicate: str, arity: int) -> Iterator[Refute]:
+        terms = variables(arity)
+        yield Refute(Atom(predicate, terms), And((Atom(f"{NEGATIVE}{predicate}", terms),)), said=self)
 
 
 @dataclass(frozen=True)
@@ -79,13 +71,16 @@ class Declared:
     functions: frozenset[str] = frozenset()
     negative: frozenset[str] = frozenset()
 
-    def ways(self, predicate: str, arity: int, *, grouped: bool = True) -> Iterator[Way]:
+    def ways(self, predicate: str, arity: int, *, grouped: bool = True) -> Iterator[Refute]:
         """All ways to refute facts of a predicate: negative facts first, then extracted pairs; declarations about all predicates
-        last. Without `grouped`, the ways that follow from `groups` are left out."""
-        if predicate in self.negative:
-            yield Opponent(predicate, identity(arity), negative=True)
-        for declaration in self.about(predicate) if grouped else self._single(predicate):
-            yield from _ways(declaration, predicate, arity)
+        last. Without `grouped`, the ways that follow from `groups` are left out: there may be as many as pairs of predicates."""
+        about = self._by_predicate if grouped else self._ungrouped
+        for declaration in (*about.get(predicate, ()), *about.get(None, ())):
+            yield from declaration.refutations(predicate, arity)
+
+    def in_a_group(self, predicate: str) -> bool:
+        """Whether something is incompatible with a predicate on the same arguments, whatever they are."""
+        return predicate in self._grouped
 
     def in_one_group(self, predicate: str, other: str) -> bool:
         """Whether some group has both of two predicates, so that they are incompatible on the same arguments."""
@@ -93,15 +88,6 @@ class Declared:
             return True
         numbers = self._group_numbers
         return other != predicate and not numbers.get(predicate, _NONE).isdisjoint(numbers.get(other, _NONE))
-
-    def orders(self, predicate: str, other: str) -> Iterable[Order]:
-        """The argument orders in which facts of `other` refute a fact of `predicate`, as pairs declare."""
-        return self._orders.get((predicate, other), ())
-
-    def refutes_all(self, predicate: str) -> bool:
-        """Whether something can refute every fact of a predicate, whatever its arguments, as all declarations can
-        but `refute` and `pca`."""
-        return predicate in self._refuted or None in self._refuted
 
     @property
     def groups(self) -> Iterator[tuple[str, ...]]:
@@ -112,114 +98,48 @@ class Declared:
     @property
     def declared_groups(self) -> Iterator[tuple[str, ...]]:
         """The groups without the extracted pairs, of which there may be as many as pairs of predicates."""
-        return (one.predicates for one in self.declarations if isinstance(one, IncompatibleGroup))
-
-    def about(self, predicate: str) -> Iterator[Declaration]:
-        """The declarations that can refute a predicate; an extracted pair is a group of two."""
-        yield from self._by_predicate.get(predicate, ())
-        yield from self._by_predicate.get(None, ())
-
-    def _single(self, predicate: str) -> Iterator[Declaration]:
-        """The declarations about a predicate except groups: there may be as many of these as pairs of predicates."""
-        yield from self._singles.get(predicate, ())
-        yield from self._singles.get(None, ())
+        return (group.predicates for group in self.declarations if isinstance(group, IncompatibleGroup))
 
     @cached_property
     def _group_numbers(self) -> dict[str, set[int]]:
-        """The numbers of the declared groups that each predicate is in."""
-        found: dict[str, set[int]] = {}
-        for number, group in enumerate(self.declared_groups):
-            for predicate in group:
-                found.setdefault(predicate, set()).add(number)
-        return found
+        return numbered(self.declared_groups)
 
     @cached_property
     def _extracted(self) -> frozenset[tuple[str, str]]:
         return frozenset(self.extracted)
 
     @cached_property
-    def _orders(self) -> dict[tuple[str, str], list[Order]]:
-        """The orders that pairs declare, by the two predicates."""
-        found: dict[tuple[str, str], list[Order]] = {}
-        for one in self.declarations:
-            if isinstance(one, IncompatiblePair):
-                order = pair_order(one.left, one.right)
-                found.setdefault((one.left.predicate, one.right.predicate), []).append(order)
-                found.setdefault((one.right.predicate, one.left.predicate), []).append(inverse(order))
-        return found
+    def _grouped(self) -> frozenset[str]:
+        return frozenset(chain.from_iterable(self.groups))
 
     @cached_property
-    def _refuted(self) -> frozenset[str | None]:
-        some = Refute | PartiallyComplete
-        single = (name for name, several in self._singles.items() if not all(isinstance(one, some) for one in several))
-        return self.negative.union(single, chain.from_iterable(self.groups))
+    def _ungrouped(self) -> dict[str | None, list[Refuting]]:
+        others = (declaration for declaration in self.declarations if not isinstance(declaration, IncompatibleGroup))
+        return _sorted((*map(NegativeFacts, self.negative), *others))
 
     @cached_property
-    def _singles(self) -> dict[str | None, list[Declaration]]:
-        return _sorted(one for one in self.declarations if not isinstance(one, IncompatibleGroup))
-
-    @cached_property
-    def _by_predicate(self) -> dict[str | None, list[Declaration]]:
-        return _sorted((*map(IncompatibleGroup, self.extracted), *self.declarations))
+    def _by_predicate(self) -> dict[str | None, list[Refuting]]:
+        return _sorted((*map(NegativeFacts, self.negative), *map(IncompatibleGroup, self.extracted), *self.declarations))
 
 
-def _sorted(declarations: Iterable[Declaration]) -> dict[str | None, list[Declaration]]:
-    """The declarations by the predicates whose facts they refute, so that a rule looks at no others. Under None: those about all
-    predicates."""
-    found: dict[str | None, list[Declaration]] = {}
-    for declaration in declarations:
-        for predicate in dict.fromkeys(refuted_by(declaration)):
-            found.setdefault(predicate, []).append(declaration)
+def numbered(groups: Iterable[Iterable[str]]) -> dict[str, set[int]]:
+    """The numbers of the groups that each predicate is in."""
+    found: dict[str, set[int]] = {}
+    for number, group in enumerate(groups):
+        for predicate in group:
+            found.setdefault(predicate, set()).add(number)
     return found
 
 
-def refuted_by(declaration: Declaration) -> tuple[str | None, ...]:
-    """The predicates whose facts a declaration can refute; None stands for all predicates."""
-    match declaration:
-        case IncompatibleGroup(predicates):
-            return predicates
-        case IncompatiblePair(left, right):
-            return left.predicate, right.predicate
-        case Functional(predicate=predicate) | PartiallyComplete(predicate=predicate) | Closed(predicate):
-            return (predicate,)
-        case Refute(head):
-            return (head.predicate,)
-        case ExtractIncompatible() | PredicateDeclaration():
-            return ()
-
-
-def _ways(declaration: Declaration, predicate: str, arity: int) -> Iterator[Way]:
-    """The ways in which a declaration refutes facts of one of its predicates; none if it has another number of arguments."""
-    match declaration:
-        case IncompatibleGroup(predicates):
-            yield from (Opponent(other, identity(arity)) for other in predicates if other != predicate)
-        case IncompatiblePair(left, right) if left.arity == arity:
-            order = pair_order(left, right)
-            if left.predicate == predicate:
-                yield Opponent(right.predicate, order)
-            if right.predicate == predicate:
-                yield Opponent(left.predicate, inverse(order))
-        case Functional(values=values) if declaration.arity == arity:
-            yield from (OtherValue(declaration, position) for position in values)
-        case Closed():
-            yield Absence()
-        case Refute(head) if head.arity == arity:
-            yield Stated(declaration, declaration)
-        case PartiallyComplete() if declaration.arity == arity:
-            yield Stated(_complete(declaration, predicate), declaration)
-        case IncompatiblePair() | Functional() | PartiallyComplete() | Refute() | ExtractIncompatible() | PredicateDeclaration():
-            return
-
-
-def _complete(declaration: PartiallyComplete, predicate: str) -> Refute:
-    """`refute p(X, Y) <- p(X, _), not p(X, Y)`: the key has values, and this is none of them."""
-    variables = [Variable(f"X{position + 1}") for position in range(declaration.arity)]
-
-    def atom(places: tuple[int, ...]) -> Atom:
-        return Atom(predicate, tuple(variables[i] if i in places else Wildcard() for i in range(declaration.arity)))
-
-    known, this = atom(declaration.keys), atom(declaration.keys + declaration.values)
-    return Refute(Atom(predicate, tuple(variables)), And((known, Not(this))), declaration.span)
+def _sorted(declarations: Iterable[Declaration]) -> dict[str | None, list[Refuting]]:
+    """The declarations by the predicates whose facts they refute, so that a rule looks at no others. Under None: those about all
+    predicates."""
+    found: dict[str | None, list[Refuting]] = {}
+    for declaration in declarations:
+        if isinstance(declaration, Refuting):
+            for predicate in dict.fromkeys(declaration.refuted):
+                found.setdefault(predicate, []).append(declaration)
+    return found
 
 
 def declared_in(

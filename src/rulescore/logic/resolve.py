@@ -56,12 +56,13 @@ Substitution = Mapping[str, Expression]
 
 
 def _are_variables(written: Comparison, found: Comparison) -> bool:
-    """Whether a comparison tests two variables for equality, of which at least one stands for a constant of the head."""
+    """Whether a comparison tests two variables for equality, of which at least one stands for a constant of the head, or which a
+    declaration is short for: it has no place, and its values may be of any types."""
     if written.operator not in {Operator.EQUAL, Operator.DIFFERENT} or not isinstance(written.left, Variable):
         return False
     sides = (found.left, found.right)
     terms = all(isinstance(one, Variable | Constant) for one in sides) and any(isinstance(one, Constant) for one in sides)
-    return isinstance(written.right, Variable) and terms
+    return isinstance(written.right, Variable) and (terms or written.span is None)
 
 
 def is_test(atom: Atom | Test, schema: Schema, functions: Iterable[str]) -> bool:

@@ -8,7 +8,7 @@ from rulescore.errors import Diagnostic, Severity, place_of
 from rulescore.language.conditions_printer import print_condition
 from rulescore.language.printer import print_atom
 from rulescore.language.syntax import And, Atom, Condition, Falsity, Head, Not, Or, Rule
-from rulescore.logic.refutation import Declared
+from rulescore.logic.refutation import Declared, opposition
 
 
 def is_tautology(rule: Rule) -> bool:
@@ -64,5 +64,8 @@ def self_refuting(rules: Iterable[tuple[str, Rule]], declared: Declared) -> Iter
 def _opposed(head: Atom, atom: Atom, declared: Declared) -> bool:
     if atom.terms == head.terms and declared.in_one_group(head.predicate, atom.predicate):
         return True
-    orders = declared.orders(head.predicate, atom.predicate)
-    return any(tuple(head.terms[position] for position in order) == atom.terms for order in orders)
+    return any(
+        found.opponent == atom.predicate and not found.negative and tuple(head.terms[i] for i in found.order) == atom.terms
+        for way in declared.ways(head.predicate, head.arity, grouped=False)
+        if (found := opposition(way))
+    )

@@ -6,20 +6,16 @@ import datetime
 from collections.abc import Callable, Collection, Iterator
 
 from rulescore.errors import Span
+from rulescore.language.declarations.refute import Refute
 from rulescore.language.syntax import (
     Atom,
-    Closed,
     Condition,
     Constant,
     ExtractIncompatible,
     Falsity,
-    Functional,
-    IncompatibleGroup,
-    IncompatiblePair,
-    PartiallyComplete,
     PredicateDeclaration,
     Program,
-    Refute,
+    Refuting,
     RowAtom,
     Rule,
     Statement,
@@ -35,11 +31,9 @@ def conditions_of(statement: Statement) -> tuple[Condition, ...]:
     match statement:
         case Rule(head=head, body=body):
             return (body,) if isinstance(head, Falsity) else (head, body)
-        case Refute(head_atom, body):
-            return (head_atom, body)
-        case IncompatiblePair(left, right):
-            return (left, right)
-        case IncompatibleGroup() | Functional() | PartiallyComplete() | Closed() | ExtractIncompatible() | PredicateDeclaration():
+        case Refuting():
+            return statement.conditions
+        case ExtractIncompatible() | PredicateDeclaration():
             return ()
 
 
@@ -56,7 +50,7 @@ def uses(program: Program, tests: Collection[str] = ()) -> Iterator[tuple[str, i
     for statement in program.statements:
         for atom in used_atoms(statement, tests):
             yield atom.predicate, atom.arity, atom.span
-        if isinstance(statement, Functional | PartiallyComplete | PredicateDeclaration) and statement.predicate is not None:
+        if isinstance(statement, PredicateDeclaration):
             yield statement.predicate, statement.arity, statement.span
 
 
@@ -72,18 +66,13 @@ def named_predicates(statement: Statement) -> Iterator[str]:
     """Predicates that a statement names."""
     for atom in used_atoms(statement):
         yield atom.predicate
-    match statement:
-        case IncompatibleGroup(predicates):
-            yield from predicates
-        case Functional(predicate=str(predicate)) | PartiallyComplete(predicate=str(predicate)) | Closed(predicate=str(predicate)):
-            yield predicate
-        case _:
-            pass
+    if isinstance(statement, Refuting):
+        yield from (predicate for predicate in statement.refuted if predicate is not None)
 
 
 def span_of(predicate: str, statement: Statement) -> Span | None:
     """Where a statement first names a predicate."""
-    atoms = (atom for atom in used_atoms(statement) if atom.predicate == predicate)
+    atoms = (atom for atom in used_atoms(statement) if atom.predicate == predicate and atom.span is not statement.span)
     return next((atom.span for atom in atoms), statement.span and statement.span.word(predicate))
 
 

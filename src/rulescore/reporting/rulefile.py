@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rulescore.language.declarations.incompatible import IncompatibleGroup
 from rulescore.language.printer import print_statement
-from rulescore.language.syntax import IncompatibleGroup
 from rulescore.reporting.cells import counted, shown
 from rulescore.reporting.listing import CellKind
 from rulescore.scoring.pairs import PairCount

@@ -15,7 +15,7 @@ from operator import add
 from sqlglot import exp
 
 from rulescore.logic.normal import Bound, Fixed, NormalRule, PatternAtom, Slot
-from rulescore.logic.refutation import Declared, Opponent
+from rulescore.logic.refutation import Declared, opposition
 from rulescore.sql.names import argument
 from rulescore.sql.query import Create, Query, Row, Select, alias, row, select, stored_row, union_all
 from rulescore.sql.values import constant
@@ -101,9 +101,8 @@ class PublishedQuery:
 
 def evidence(head: PatternAtom, declared: Declared) -> list[tuple[PatternAtom, bool]]:
     """The head, and every atom that refutes it; each with whether it confirms."""
-    ways = declared.ways(head.predicate, head.arity)
-    opponents = [way for way in ways if isinstance(way, Opponent)]
-    atoms = dict.fromkeys(PatternAtom(one.predicate, tuple(head.slots[i] for i in one.order)) for one in opponents)
+    opposed = filter(None, map(opposition, declared.ways(head.predicate, head.arity)))
+    atoms = dict.fromkeys(PatternAtom(found.opponent, tuple(head.slots[i] for i in found.order)) for found in opposed)
     return [(head, True), *((atom, False) for atom in atoms)]
 
 

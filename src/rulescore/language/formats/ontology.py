@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, permutations
 
+from rulescore.language.declarations.functional import Functional
+from rulescore.language.declarations.incompatible import IncompatibleGroup, IncompatiblePair
 from rulescore.language.formats.shapes import read_shapes
 from rulescore.language.formats.statements import (
     Made,
@@ -33,9 +35,6 @@ from rulescore.language.syntax import (
     Atom,
     Comparison,
     Constant,
-    Functional,
-    IncompatibleGroup,
-    IncompatiblePair,
     Membership,
     Operator,
     PredicateDeclaration,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rulescore.language.declarations.refute import Refute
 from rulescore.language.formats.triples import TYPE
 from rulescore.language.syntax import (
     And,
@@ -16,7 +17,6 @@ from rulescore.language.syntax import (
     Head,
     Kind,
     Operator,
-    Refute,
     Rule,
     Statement,
     Term,

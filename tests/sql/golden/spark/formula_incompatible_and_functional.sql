@@ -46,7 +46,7 @@ FROM (
                 1
               FROM `__rulescore__observed_relation_1` AS `t3`
               WHERE
-                `t3`.`a0` = `g`.`v0` AND `t3`.`a1` <> `g`.`v1`
+                `t3`.`a0` = `g`.`v0` AND `g`.`v1` <> `t3`.`a1`
             )
           )
           OR EXISTS(

@@ -57,7 +57,7 @@ WITH `matches_0` AS (
     JOIN `__rulescore__fact_2` AS `g0`
       ON `g0`.`literal` = `c`.`l0` AND `g0`.`a0` = `q`.`t0`
     WHERE
-      `g0`.`a1` <> `q`.`t1`
+      `q`.`t1` <> `g0`.`a1`
   ) AS u
   GROUP BY
     `u`.`head`,

@@ -38,17 +38,14 @@ from rulescore.language.parser import parse
 from rulescore.language.printer import print_program
 from rulescore.language.reading import read_rules
 from rulescore.logic import checks
-from rulescore.logic.horn import horn_program
-from rulescore.logic.horn_refutation import refutations
+from rulescore.logic.horn import horn_program, refutations
 from rulescore.logic.judgement import formula
-from rulescore.logic.names import Names
 from rulescore.logic.normal import normal_rule
 from rulescore.logic.planner import plan
 from rulescore.logic.refutation import declared_in
 from rulescore.logic.schema import Relation, RelationColumn, Schema
 from rulescore.logic.self_evident import tautologies
-from rulescore.logic.usage import used_arities
-from rulescore.logic.vocabulary import Predicate, Vocabulary
+from rulescore.logic.vocabulary import Names, Predicate, Vocabulary, used_arities
 from rulescore.opening import raise_errors
 from rulescore.values.types import ValueType
 

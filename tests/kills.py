@@ -22,7 +22,7 @@ from zipfile import ZipFile
 import rulescore
 from rulescore.cli.main import program
 from rulescore.datasets.catalogue import DATA_SETS, DataSet, Download, File
-from rulescore.datasets.fetching import fetched
+from rulescore.datasets.places import fetched
 from servers.web import Site, running_site
 
 STEPS = ("rename", "replace", "fsync")

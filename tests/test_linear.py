@@ -14,7 +14,7 @@ import pytest
 from rulescore.arguments.python import make_setting
 from rulescore.errors import InputError, Severity
 from rulescore.evaluate import Session
-from rulescore.reporting.format import Format
+from rulescore.reporting.cells import Format
 from rulescore.reporting.render import render
 from rulescore.setting.model import SqlRule
 

@@ -22,7 +22,7 @@ from rulescore.arguments.project import load_project
 from rulescore.cli.output import show, show_warnings
 from rulescore.evaluate import Session
 from rulescore.reporting.accuracy import accuracy_listing, rule_scores_listing
-from rulescore.reporting.format import Format
+from rulescore.reporting.cells import Format
 
 SIZES = {"small": 6_000, "full": 336_776}
 MODELS = {"regression": regression, "timetable": timetable}

@@ -21,7 +21,7 @@ from rulescore.arguments.project import load_project
 from rulescore.cli.output import show, show_warnings
 from rulescore.evaluate import Session
 from rulescore.reporting.accuracy import accuracy_listing, rule_scores_listing
-from rulescore.reporting.format import Format
+from rulescore.reporting.cells import Format
 from sales import Sales, read_slice, write_slice
 
 MODELS: dict[str, Callable[[Sales], Prices]] = {

@@ -9,8 +9,8 @@ from itertools import chain
 import pyarrow as pa
 
 from rulescore.counting import horn, run
+from rulescore.counting.contributions import prediction_findings
 from rulescore.counting.explain import expensive_formulas, expensive_rules
-from rulescore.counting.findings import prediction_findings
 from rulescore.engines.log import purpose
 from rulescore.errors import Diagnostic, Severity
 from rulescore.logic import conventions

@@ -25,25 +25,22 @@ from rulescore.language.reading import read_rules
 from rulescore.language.syntax import ExtractIncompatible, Program, Rule
 from rulescore.loading.facts import Loaded, StagedFacts, load
 from rulescore.loading.native import read_natively
-from rulescore.loading.offers import counted_arguments
 from rulescore.loading.published_tables import expanded
 from rulescore.loading.rule_constants import misplaced_constants
 from rulescore.loading.support import refuse_unable
-from rulescore.loading.suspicions import data_problems, literal_types, shown_pairs
+from rulescore.loading.suspicions import counted_arguments, data_problems, literal_types, shown_pairs
 from rulescore.loading.tables.inference import Inference
 from rulescore.loading.tables.loaded import LoadedTable, load_tables
 from rulescore.logic import checks, conventions
 from rulescore.logic.described import described_rules
-from rulescore.logic.horn import horn_program
-from rulescore.logic.horn_refutation import opposed_both_ways, refutations
-from rulescore.logic.names import Names, names_of
+from rulescore.logic.horn import horn_program, opposed_both_ways, refutations
 from rulescore.logic.normal import normal_rule
 from rulescore.logic.offers import offers
 from rulescore.logic.planner import plan
 from rulescore.logic.refutable import Concerned, Refuters, concerned, head_predicates, unrefutable_rules
 from rulescore.logic.refutation import Declared, declared_in, orders_in_use
 from rulescore.logic.self_evident import self_refuting, tautologies
-from rulescore.logic.usage import constant_keys, mentioned_by
+from rulescore.logic.vocabulary import Names, constant_keys, mentioned_by, names_of
 from rulescore.readers.inputs import Inputs
 from rulescore.readers.rdf import subclasses
 from rulescore.readers.sources import refuse_shared_pipes

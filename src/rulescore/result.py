@@ -21,15 +21,14 @@ from rulescore.evaluate import Session
 from rulescore.language.parser import parse_atom
 from rulescore.language.syntax import Atom, Constant
 from rulescore.progress import warning
-from rulescore.reporting.cells import counted, shown
+from rulescore.reporting.cells import Appearance, Format, Shown, counted, shown
 from rulescore.reporting.comparison import ModelComparison
 from rulescore.reporting.explanation import Explanation, explanation
-from rulescore.reporting.first_violations import first_violations
-from rulescore.reporting.format import Appearance, Format, Shown
+from rulescore.reporting.html import shown_in_notebook
 from rulescore.reporting.listing import CellKind
-from rulescore.reporting.notebook import shown_in_notebook
 from rulescore.reporting.render import render, short_html, shown_table
 from rulescore.reporting.saved import load, save
+from rulescore.reporting.summary import first_violations
 from rulescore.reporting.tables import measure_cell
 from rulescore.reporting.violations import ViolationTable, count_table, violation_table
 from rulescore.scoring.comparison import compare

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rulescore.accuracy.rankings import Ranking, rank_of
-from rulescore.accuracy.ranks import Ranks, rank_measures
+from rulescore.accuracy.ranks import Ranking, Ranks, rank_measures, rank_of
 from rulescore.accuracy.values import value_accuracy
 from rulescore.setting.model import Ties, ValueTask
 

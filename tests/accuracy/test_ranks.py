@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rulescore.accuracy.rankings import Ranking, rank_of
-from rulescore.accuracy.ranks import Ranks, rank_measures
+from rulescore.accuracy.ranks import Ranking, Ranks, rank_measures, rank_of
 from rulescore.scoring.accuracy import AccuracyMeasure
 from rulescore.setting.model import Ties
 

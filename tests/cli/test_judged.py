@@ -99,7 +99,7 @@ def test_a_model_of_which_nothing_was_judged_is_never_the_best(run: Run) -> None
 
 
 def test_nothing_judged_is_drawn_as_nothing() -> None:
-    from rulescore.reporting.plots.measures import measures
+    from rulescore.reporting.plots.models import measures
     from rulescore.reporting.plots.rules import _scores
 
     write("Alice,wife,Daniel")

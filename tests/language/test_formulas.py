@@ -5,13 +5,12 @@ import datetime
 import pytest
 
 from rulescore.errors import Source
-from rulescore.language.conditions_printer import print_condition, print_expression
 from rulescore.language.declarations.closed import Closed
 from rulescore.language.declarations.functional import Functional
 from rulescore.language.declarations.incompatible import IncompatibleGroup
 from rulescore.language.declarations.refute import Refute
 from rulescore.language.parser import parse, parse_rule
-from rulescore.language.printer import print_rule, print_statement
+from rulescore.language.printer import print_condition, print_expression, print_rule, print_statement
 from rulescore.language.syntax import (
     Aggregate,
     Aggregation,

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rulescore.language.conditions_printer import print_condition, print_expression
 from rulescore.language.parser import parse_rule
+from rulescore.language.printer import print_condition, print_expression
 from rulescore.language.syntax import And, Atom, Attribute, Constant, Falsity, Negative, Not, RowAtom, Variable
 from rulescore.language.trees import atoms_in, conditions_in, expressions_in, nodes_in, replace_variables, variables_in
 

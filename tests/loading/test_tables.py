@@ -29,7 +29,7 @@ from rulescore.loading.tables.loaded import LoadedTable, load_tables
 from rulescore.setting.model import Setting
 from rulescore.setting.options import EngineOptions
 from rulescore.sql.query import every_row
-from rulescore.values.restored import restored
+from rulescore.values.keys import restored
 from rulescore.values.types import ValueType
 
 pytestmark = pytest.mark.slow

@@ -12,8 +12,8 @@ from rulescore.evaluate import Session
 from rulescore.language.declarations.incompatible import IncompatibleGroup, IncompatiblePair
 from rulescore.language.syntax import Atom, Program, Variable
 from rulescore.logic import checks
-from rulescore.logic.names import Names
 from rulescore.logic.rule_files import check_rule_files
+from rulescore.logic.vocabulary import Names
 
 FACTS = {
     "mother": [("anna", "bert")],

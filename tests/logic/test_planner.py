@@ -8,7 +8,7 @@ import pytest
 
 from rulescore.language.parser import parse_rule
 from rulescore.logic.estimates import RelationSize, estimated_groundings, shape_text
-from rulescore.logic.horn_refutation import Refutations, refutations
+from rulescore.logic.horn import Refutations, refutations
 from rulescore.logic.normal import NormalRule, normal_rule
 from rulescore.logic.plan import Group, Judge, LiteralName, Plan
 from rulescore.logic.planner import LARGEST_REORDERED_BODY, plan, shape_of, variable_numbers

@@ -9,7 +9,7 @@ import pytest
 
 from rulescore.language.syntax import Program
 from rulescore.logic import normal
-from rulescore.logic.horn_refutation import Opposition, Refutations, opposed_both_ways, refutations
+from rulescore.logic.horn import Opposition, Refutations, opposed_both_ways, refutations
 from rulescore.logic.normal import Bound, Pattern, PatternAtom
 from rulescore.logic.refutation import declared_in, inverse, orders_in_use, pair_order
 from rulescore.logic.vocabulary import Predicate, Vocabulary

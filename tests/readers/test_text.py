@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rulescore.readers.line_ends import TrimmedStream
+from rulescore.readers.lines import TrimmedStream
 from rulescore.readers.sources import observed_streams, prediction_streams
 from rulescore.setting.request import ColumnType, FactFile
 

@@ -16,9 +16,9 @@ from pyarrow import parquet
 from made_results import Rows, made_result
 from rulescore import ModelComparison
 from rulescore.errors import InputError
+from rulescore.reporting.cells import ComparisonTable
 from rulescore.reporting.comparison import write_comparison
 from rulescore.reporting.comparison_listings import comparison_listings
-from rulescore.reporting.format import ComparisonTable
 from rulescore.reporting.json import comparison_schema
 from rulescore.scoring.comparison import compare
 from rulescore.scoring.evaluation import Evaluation

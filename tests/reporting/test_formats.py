@@ -16,8 +16,8 @@ from rich.cells import cell_len
 from rulescore.characters import visible
 from rulescore.reporting import latex, markdown
 from rulescore.reporting.audit import audit_listing
+from rulescore.reporting.cells import Appearance, Format
 from rulescore.reporting.findings import check_listing, rules_listing
-from rulescore.reporting.format import Appearance, Format
 from rulescore.reporting.json import listing_schema, schema
 from rulescore.reporting.listing import CellKind, Column, Listing
 from rulescore.reporting.render import render

@@ -8,8 +8,7 @@ from xml.etree import ElementTree
 import pytest
 from markdown_it import MarkdownIt
 
-from rulescore.reporting.gates import Verdict, WorstRule, told, verdicts
-from rulescore.reporting.junit import render_junit
+from rulescore.reporting.gates import Verdict, WorstRule, render_junit, told, verdicts
 from rulescore.reporting.summary import render_summary
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.gate_outcomes import judge

@@ -11,8 +11,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from rulescore.reporting.cells import Format
 from rulescore.reporting.files import write_outputs
-from rulescore.reporting.format import Format
 from rulescore.reporting.json import schema
 from rulescore.reporting.render import render
 from rulescore.scoring.evaluation import Evaluation

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rulescore.characters import is_hidden
-from rulescore.reporting.format import Format, Shown
+from rulescore.reporting.cells import Format, Shown
 from rulescore.reporting.html import render_html
 from rulescore.reporting.latex import render_latex
 from rulescore.reporting.listing import CellKind, Column, Listing, ListingLayout

@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 
 from rulescore.errors import InputError
-from rulescore.reporting.format import Format
+from rulescore.reporting.cells import Format
 from rulescore.reporting.json import schema
 from rulescore.reporting.render import render
 from rulescore.reporting.saved import load

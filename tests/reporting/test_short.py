@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rulescore.reporting.cells import share_of
-from rulescore.reporting.format import Appearance, Format, Shown
+from rulescore.reporting.cells import Appearance, Format, Shown, share_of
 from rulescore.reporting.html import render_html
 from rulescore.reporting.listing import CellKind, Column, Tone
 from rulescore.reporting.render import render

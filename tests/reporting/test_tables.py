@@ -11,8 +11,8 @@ import pytest
 from rich.cells import cell_len
 
 from rulescore.reporting.audit import audit_listing
+from rulescore.reporting.cells import Appearance, Format
 from rulescore.reporting.findings import check_listing, rules_listing, tolerances_listing
-from rulescore.reporting.format import Appearance, Format
 from rulescore.reporting.json import listing_schema, schema
 from rulescore.reporting.render import render
 from rulescore.reporting.short import models_listing

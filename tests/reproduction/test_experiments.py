@@ -13,8 +13,8 @@ from click.testing import CliRunner
 
 from rulescore.cli.main import program
 from rulescore.errors import InputError
+from rulescore.reporting.cells import Format
 from rulescore.reporting.files import write_files
-from rulescore.reporting.format import Format
 from rulescore.reporting.listing import Listing
 from rulescore.reproduction.comparison import Cause, Compared, Reproduction
 from rulescore.reproduction.experiments import EXPERIMENTS, ExperimentOutcome, run

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rulescore.reporting.format import Format
+from rulescore.reporting.cells import Format
 from rulescore.reproduction.checks import _unchanged, run_checks
 from rulescore.reproduction.comparison import Reproduction
 from rulescore.reproduction.experiments import ExperimentOutcome

@@ -13,7 +13,7 @@ from sqlglot import exp, parse_one
 
 from rulescore.sql.dialects import DUCKDB, POSTGRES, POSTGRES_BEFORE_17, SPARK
 from rulescore.sql.dialects.rewriting import Pass
-from rulescore.sql.dialects.spark.numbering import numbered, numbering, task
+from rulescore.sql.dialects.spark import numbered, numbering, task
 from rulescore.sql.query import text
 
 FOLDER = Path(__file__).parent / "passes"

@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rulescore.accuracy.answers import Key, ModelAnswers
-from rulescore.accuracy.rankings import NOT_FOUND, Ranking, rank_of
-from rulescore.accuracy.ranks import Numbers, Ranks, rank_measures
+from rulescore.accuracy.ranks import NOT_FOUND, Numbers, Ranking, Ranks, rank_measures, rank_of
 from rulescore.scoring.accuracy import ALL, AccuracyMeasure, ModelAccuracy, Task
 from rulescore.setting.model import HeldOut, Ties
 

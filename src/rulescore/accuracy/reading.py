@@ -34,7 +34,7 @@ from rulescore.setting.model import (
     TableTruth,
     ValueTask,
 )
-from rulescore.values.restored import restored
+from rulescore.values.keys import restored
 from rulescore.values.types import ValueType
 
 _TYPE = frozenset(

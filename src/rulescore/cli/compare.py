@@ -12,7 +12,7 @@ from rulescore.cli.help import Command
 from rulescore.cli.options import SettingChoice, format_option, is_for_spreadsheets, quiet_option
 from rulescore.cli.output import appearance, put, show_warnings, show_written
 from rulescore.errors import Diagnostic, InputError
-from rulescore.reporting.format import ComparisonTable, Format
+from rulescore.reporting.cells import ComparisonTable, Format
 from rulescore.setting.choices import OutputFormat
 
 if TYPE_CHECKING:

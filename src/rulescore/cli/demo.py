@@ -11,8 +11,7 @@ import click
 
 from rulescore.cli.help import Command
 from rulescore.cli.output import show
-from rulescore.reporting.cells import shown
-from rulescore.reporting.format import Format
+from rulescore.reporting.cells import Format, shown
 from rulescore.reporting.listing import CellKind, Column, Listing
 
 if TYPE_CHECKING:

@@ -75,8 +75,7 @@ def write_reports(
     if junit is None and summary is None:
         return
     from rulescore.reporting.files import write_files
-    from rulescore.reporting.gates import verdicts
-    from rulescore.reporting.junit import render_junit
+    from rulescore.reporting.gates import render_junit, verdicts
     from rulescore.reporting.summary import render_summary
 
     found = verdicts(outcomes, evaluation, session)

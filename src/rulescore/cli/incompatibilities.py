@@ -10,7 +10,7 @@ from rulescore.characters import visible
 from rulescore.cli.help import Command
 from rulescore.cli.options import ENGINE, FACTS, PROJECT, SettingChoice, quiet_option, setting_options
 from rulescore.cli.output import show, tell, write
-from rulescore.reporting.format import Format
+from rulescore.reporting.cells import Format
 
 
 @click.command(

@@ -30,8 +30,7 @@ from rulescore.cli.reproduce import reproduce
 from rulescore.cli.rules import rules
 from rulescore.cli.score import score
 from rulescore.cli.sql import sql
-from rulescore.cli.stopping import TerminalClosed, Terminated, interruption, stop_on_signals
-from rulescore.cli.streams import abandon_stdout, prepare_stdout
+from rulescore.cli.stopping import TerminalClosed, Terminated, abandon_stdout, interruption, prepare_stdout, stop_on_signals
 from rulescore.cli.violations import violations
 from rulescore.errors import Diagnostic, EngineError, InputError, RulescoreError, Severity, masked, render_all
 from rulescore.progress import warning

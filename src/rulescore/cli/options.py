@@ -15,7 +15,7 @@ from click.core import ParameterSource
 
 from rulescore.cli.progress import still
 from rulescore.language.formats.names import FormatName
-from rulescore.reporting.format import Format
+from rulescore.reporting.cells import Format
 from rulescore.setting.choices import Bounds, FileFormat
 from rulescore.setting.options import EngineOptions, ReadingOptions, RuleOptions, ScoringOptions, option, plain_type
 

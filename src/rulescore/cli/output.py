@@ -22,7 +22,7 @@ from rulescore.reporting.cells import counted
 if TYPE_CHECKING:
     # Loading these takes longer than `--help` may.
     from rulescore.evaluate import Session, ShapeExplanation
-    from rulescore.reporting.format import Appearance, Format
+    from rulescore.reporting.cells import Appearance, Format
     from rulescore.reporting.listing import Listing
     from rulescore.scoring.evaluation import Evaluation
     from rulescore.scoring.gate_outcomes import Outcome
@@ -34,7 +34,7 @@ _COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "c
 def show(
     result: Evaluation | Listing, form: str, *, table: str | None = None, detail: bool = False, gates: Sequence[Outcome] = ()
 ) -> None:
-    from rulescore.reporting.format import Format, Shown
+    from rulescore.reporting.cells import Format, Shown
     from rulescore.reporting.render import render as render_result
 
     look = appearance()
@@ -53,7 +53,7 @@ def show(
 
 def show_violations(session: Session, form: Format) -> None:
     """Prints the first violations of each model."""
-    from rulescore.reporting.first_violations import first_violations
+    from rulescore.reporting.summary import first_violations
 
     look = appearance()
     exact = is_for_spreadsheets(click.get_current_context(silent=True))
@@ -63,7 +63,7 @@ def show_violations(session: Session, form: Format) -> None:
 
 def appearance() -> Appearance:
     """How wide stdout is, and whether it takes colours."""
-    from rulescore.reporting.format import Appearance
+    from rulescore.reporting.cells import Appearance
 
     return Appearance(width=shutil.get_terminal_size().columns, colour=has_colour(sys.stdout))
 
@@ -122,7 +122,7 @@ def show_folded(warnings: Sequence[Diagnostic], *, quiet: bool, where: str = "`-
 
 def put(text: str, form: str, look: Appearance) -> None:
     """Prints a result to stdout."""
-    from rulescore.reporting.format import Format
+    from rulescore.reporting.cells import Format
 
     still()
     click.echo(text, nl=False, color=look.colour) if form == Format.TABLE else write(text)

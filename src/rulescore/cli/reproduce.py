@@ -11,7 +11,7 @@ from rulescore.cli.help import Command
 from rulescore.cli.options import format_option, is_for_spreadsheets, quiet_option
 from rulescore.cli.output import appearance, put, show_written
 from rulescore.cli.plots import refuse_undrawable
-from rulescore.reporting.format import Format
+from rulescore.reporting.cells import Format
 
 if TYPE_CHECKING:
     # Loading these takes longer than `--help` may.

@@ -37,7 +37,7 @@ from rulescore.cli.options import (
 )
 from rulescore.cli.output import show, show_explanations, show_folded, show_violations, show_warnings, show_written
 from rulescore.cli.plots import draw, draw_curve, refuse_folders
-from rulescore.reporting.format import Shown
+from rulescore.reporting.cells import Shown
 
 
 @click.command(
@@ -80,10 +80,10 @@ def score(
     quiet: bool,
 ) -> None:
     """Score models against rules."""
-    from rulescore.arguments.deeds import Deed
+    from rulescore.arguments.trust import Deed
     from rulescore.cli.setting import COUNTING, DRAWING, load, require_predictions
     from rulescore.evaluate import Session
-    from rulescore.reporting.format import Format
+    from rulescore.reporting.cells import Format
 
     if explain:
         refuse_output_choices(explain)
@@ -131,8 +131,8 @@ def score(
 def _show_curve(choice: SettingChoice, over: str, form: str, plots: Path | None, *, quiet: bool) -> None:
     from rulescore.cli.setting import COUNTING, load, require_predictions
     from rulescore.evaluate import Session
+    from rulescore.reporting.cells import Format
     from rulescore.reporting.curve import curve_listing
-    from rulescore.reporting.format import Format
     from rulescore.scoring.curve import CurveOver, curve_points
     from rulescore.setting.choices import EVERY_ANSWER
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from rulescore.arguments.deeds import Deed
 from rulescore.arguments.python import ScoreOptions, make_setting
 from rulescore.arguments.tables import table_predictions, the_target_table
+from rulescore.arguments.trust import Deed
 from rulescore.arguments.truth import Truth, held_out
 from rulescore.cli.options import SettingChoice
 from rulescore.errors import Diagnostic, InputError, Source, meant
@@ -17,7 +17,7 @@ from rulescore.language.formats.names import FormatName, WeighBy
 from rulescore.language.sources import RuleChoice, RuleSource
 from rulescore.readers.files import refuse_pipes_twice
 from rulescore.readers.sources import files_by_model, named_path, named_source
-from rulescore.reporting.format import DEFAULT_FILE_FORMATS
+from rulescore.reporting.cells import DEFAULT_FILE_FORMATS
 from rulescore.setting.choices import FileFormat
 from rulescore.setting.gates import GateText
 from rulescore.setting.model import HeldOut, KeyedTable, ModelPredictions, PublishedFacts, Setting

@@ -34,7 +34,7 @@ from rulescore.logic.tolerances import (
     with_own_distance,
     with_tolerance,
 )
-from rulescore.logic.usage import used_attributes
+from rulescore.logic.vocabulary import used_attributes
 from rulescore.setting.model import Setting, SqlRule
 from rulescore.sql.names import argument
 from rulescore.sql.query import row, select

@@ -17,7 +17,7 @@ from rulescore.counting.horn import (
 from rulescore.counting.parameters import head_literal, load_group
 from rulescore.counting.sizes import formula_sizes, sizes
 from rulescore.logic.estimates import estimated_by_rule, estimated_for_formula, estimated_groundings, shape_text
-from rulescore.logic.horn_refutation import Refutations
+from rulescore.logic.horn import Refutations
 from rulescore.logic.normal import NormalRule
 from rulescore.logic.plan import Group, Plan
 from rulescore.logic.planner import plan

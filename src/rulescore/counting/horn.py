@@ -14,7 +14,7 @@ from rulescore.counting.sizes import sizes
 from rulescore.engines.base import Engine
 from rulescore.loading.facts import Loaded
 from rulescore.logic.estimates import Sizes, estimated_groundings, shape_text
-from rulescore.logic.horn_refutation import Refutations, opposed_both_ways
+from rulescore.logic.horn import Refutations, opposed_both_ways
 from rulescore.logic.plan import Bound, Group, Judge, Plan, ShapeTest
 from rulescore.progress import is_heard, tell
 from rulescore.setting.choices import Role

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from rulescore.engines.base import Engine
 from rulescore.loading.facts import Loaded
-from rulescore.logic.horn_refutation import Refutations
+from rulescore.logic.horn import Refutations
 from rulescore.logic.plan import ConditionRow, Group, LiteralName
 from rulescore.logic.refutation import identity
 from rulescore.sql.horn import claims as claim_sql

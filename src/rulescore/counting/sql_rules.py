@@ -18,8 +18,7 @@ from rulescore.setting.model import SqlRule
 from rulescore.sql import sql_rules as sql
 from rulescore.sql.horn.listing import OF_ANSWER
 from rulescore.sql.query import Select
-from rulescore.sql.spark_statements import not_allowed
-from rulescore.sql.user_statements import not_one_query
+from rulescore.sql.user_statements import not_allowed, not_one_query
 
 _COLUMNS = ("prediction", "confirmed", "refuted")
 _RETURNED = ("return one row for each grounding: `prediction` (null over the data), `confirmed`, `refuted`",)

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from rulescore.datasets.catalogue import DATA_SETS
 from rulescore.datasets.download import Listener
-from rulescore.datasets.fetching import fetched
-from rulescore.datasets.places import VARIABLE, data_set, file_in, find, not_here, own_folder
+from rulescore.datasets.places import VARIABLE, data_set, fetched, file_in, find, not_here, own_folder
 from rulescore.errors import Diagnostic, InputError
 
 __all__ = ["fetch", "file", "names", "path", "predictions_folder"]

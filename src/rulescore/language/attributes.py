@@ -13,8 +13,8 @@ from rulescore.language.bodies import read_body
 from rulescore.language.builtins import TESTS
 from rulescore.language.conditions import read_expression
 from rulescore.language.cursor import Cursor, StatementError
-from rulescore.language.literals import EscapeError, unquote
 from rulescore.language.syntax import Aggregate, And, Atom, Expression, Let, RowAtom, Test, Variable
+from rulescore.language.terms import EscapeError, unquote
 from rulescore.language.tokens import Token, statements
 from rulescore.language.trees import nodes_in
 

@@ -2,9 +2,41 @@
 
 from __future__ import annotations
 
-from rulescore.language.conditions_printer import print_atom, print_body, print_condition, print_term
-from rulescore.language.literals import quote, write_name, write_predicate, write_value
-from rulescore.language.syntax import ExtractIncompatible, Falsity, Head, PredicateDeclaration, Program, Refuting, Rule, Statement
+import datetime
+
+from rulescore.language.builtins import AGGREGATES, gives_value
+from rulescore.language.syntax import (
+    Aggregate,
+    And,
+    Arithmetic,
+    Atom,
+    Attribute,
+    Call,
+    Comparison,
+    Condition,
+    Constant,
+    Expression,
+    ExtractIncompatible,
+    Falsity,
+    Head,
+    Let,
+    Membership,
+    Negative,
+    Not,
+    Operation,
+    Or,
+    PredicateDeclaration,
+    Program,
+    Refuting,
+    RowAtom,
+    Rule,
+    Statement,
+    Term,
+    Test,
+    Variable,
+    Wildcard,
+)
+from rulescore.language.terms import quote, write_name, write_predicate, write_value, write_variable
 
 __all__ = ["print_atom", "print_program", "print_rule", "print_statement", "print_term"]
 
@@ -57,3 +89,107 @@ def _print_annotations(rule: Rule) -> str:
     if rule.support is not None:
         annotations.append(f"@support({rule.support})")
     return f"{' '.join(annotations)}\n" if annotations else ""
+
+
+# Conditions and expressions to text, with no more parentheses than reading them again needs.
+
+
+_SUMS = frozenset({Arithmetic.ADD, Arithmetic.SUBTRACT})
+
+
+def print_body(body: And) -> str:
+    """The parts of a body, joined by commas."""
+    if len(body.conditions) == 1:
+        return print_condition(body.conditions[0])
+    return ", ".join(map(_print_part, body.conditions))
+
+
+def print_condition(condition: Condition) -> str:
+    match condition:
+        case Atom():
+            return print_atom(condition)
+        case RowAtom(table=table, arguments=arguments):
+            inner = ", ".join(f"{write_name(name)}: {print_term(term)}" for name, term in arguments)
+            return f"{quote(table, '`') if table in AGGREGATES else write_predicate(table)}({inner})"
+        case Test(predicate=name, arguments=arguments):
+            written = quote(name, "`") if gives_value(name) else write_predicate(name)
+            return f"{written}({', '.join(map(print_expression, arguments))})"
+        case Comparison(operator=operator, left=left, right=right):
+            return f"{print_expression(left)} {operator} {print_expression(right)}"
+        case Membership():
+            return _print_membership(condition, "in")
+        case Let(variable=variable, value=value):
+            return f"let {write_variable(variable.name)} = {print_expression(value)}"
+        case Not(condition=Membership() as membership):
+            return _print_membership(membership, "not in")
+        case Not(condition=negated):
+            return f"not {_print_part(negated)}"
+        case And(conditions=parts):
+            return " and ".join(map(_print_part, parts))
+        case Or(conditions=parts):
+            return " or ".join(_in_parentheses(part) if isinstance(part, Or) else print_condition(part) for part in parts)
+
+
+def _print_part(condition: Condition) -> str:
+    """A condition that binds as tightly as `not` does."""
+    return _in_parentheses(condition) if isinstance(condition, And | Or) else print_condition(condition)
+
+
+def _in_parentheses(condition: Condition) -> str:
+    return f"({print_condition(condition)})"
+
+
+def _print_membership(membership: Membership, word: str) -> str:
+    return f"{print_expression(membership.value)} {word} {{{', '.join(map(print_term, membership.constants))}}}"
+
+
+def print_atom(atom: Atom) -> str:
+    return f"{write_predicate(atom.predicate)}({', '.join(map(print_term, atom.terms))})"
+
+
+def print_term(term: Term) -> str:
+    match term:
+        case Variable():
+            return write_variable(term.name)
+        case Wildcard():
+            return "_"
+        case Constant():
+            return write_value(term.value)
+
+
+def print_expression(expression: Expression) -> str:
+    match expression:
+        case Variable() | Constant():
+            return print_term(expression)
+        case Attribute(name=name):
+            return write_name(name)
+        case Operation(operator=operator, left=left, right=right):
+            return f"{_print_operand(left, operator, is_right=False)} {operator} {_print_operand(right, operator, is_right=True)}"
+        case Negative(operand=operand):
+            return f"-{_print_negated(operand)}"
+        case Call(function="percent", arguments=(Constant(value=value),)):
+            return f"{write_value(value)}%"
+        case Call(function=name, arguments=arguments):
+            return f"{name}({', '.join(map(print_expression, arguments))})"
+        case Aggregate(function=function, value=value, condition=condition):
+            return f"{function}({print_expression(value)} : {print_body(condition)})"
+
+
+def _print_operand(operand: Expression, operator: Arithmetic, *, is_right: bool) -> str:
+    """An operand of `operator`, in parentheses if it binds less tightly, or as tightly and stands on the right."""
+    text = print_expression(operand)
+    if isinstance(operand, Operation):
+        looser = operand.operator in _SUMS and operator not in _SUMS
+        as_tight = (operand.operator in _SUMS) == (operator in _SUMS)
+        if looser or (as_tight and is_right):
+            return f"({text})"
+    return text
+
+
+def _print_negated(operand: Expression) -> str:
+    """The operand of a minus, in parentheses if need be: a bare number would take the minus as its sign."""
+    match operand:
+        case Operation() | Negative() | Constant(value=int() | float() | datetime.timedelta()):
+            return f"({print_expression(operand)})"
+        case _:
+            return print_expression(operand)

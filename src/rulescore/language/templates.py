@@ -6,16 +6,18 @@ position in the text, so that problems and spans point into the template.
 
 from __future__ import annotations
 
+import csv
+import datetime
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 
-from rulescore.errors import Diagnostic, Span
-from rulescore.language.cursor import NAME_KINDS, Cursor
-from rulescore.language.fillings import Filling, read_filling
-from rulescore.language.literals import quote
-from rulescore.language.template_tables import Row, read_table
-from rulescore.language.terms import unquoted
-from rulescore.language.tokens import PARAMETER, Token
+from rulescore.errors import Diagnostic, Source, Span, meant_file
+from rulescore.language.cursor import NAME_KINDS, Cursor, StatementError
+from rulescore.language.terms import quote, read_constant, unquoted, write_value
+from rulescore.language.tokens import PARAMETER, Token, is_dotted, statements
+from rulescore.values.types import Value
 
 _FORM = 'write `for $p, $q in {(a, b), (c, d)}: …`, or `for $p, $q in "pairs.csv": …`'
 
@@ -150,3 +152,141 @@ def in_expansion(problem: Diagnostic, template: Template, row: Row) -> Diagnosti
     """A problem of one expansion, with a note of its values, or of their line in a table."""
     values = ", ".join(f"`{name}` = `{value.text}`" for name, value in zip(template.parameters, row.values, strict=True))
     return replace(problem, notes=(*problem.notes, f"this is so with {row.line or values}"))
+
+
+# Values of templates from CSV files: `for $p, $q in "pairs.csv": …`. The header names the parameters.
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A value for each parameter. `line`: where they stand, if in a file."""
+
+    values: tuple[Filling, ...]
+    line: str | None = None
+
+
+def read_table(cursor: Cursor, name: str, span: Span, parameters: tuple[str, ...]) -> list[Row]:
+    """The rows of a file beside the rule file, with the columns in the order of the parameters."""
+    lines = _read_lines(cursor, name, span)
+    if not lines:
+        raise _unusable(cursor, f"`{name}` is empty", span, note="its first line names the parameters, without dollar signs")
+    (_, header), *rows = lines
+    columns = _columns(cursor, name, span, [column.strip() for column in header], parameters)
+    if not rows:
+        raise _unusable(cursor, f"`{name}` has a header and no rows", span)
+    for line, row in rows:
+        if len(row) != len(header):
+            message = f"line {line} of `{name}` has {len(row)} columns and the header {len(header)}"
+            raise _unusable(cursor, message, span)
+    return [Row(tuple(filling_of_cell(row[column]) for column in columns), f"line {line} of `{name}`") for line, row in rows]
+
+
+def _read_lines(cursor: Cursor, name: str, span: Span) -> list[tuple[int, list[str]]]:
+    """The rows with their line numbers, without empty lines."""
+    try:
+        path = _path(cursor, name, span)
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file, skipinitialspace=True, strict=True)
+            return [(reader.line_num, row) for row in reader if row]
+    except UnicodeDecodeError:
+        raise _unusable(cursor, f"`{name}` is not UTF-8", span) from None
+    except csv.Error as error:
+        raise _unusable(cursor, f"`{name}` is not a CSV file: {error}", span) from None
+    # A name with the character NUL is a ValueError, and links that lead to each other are a RuntimeError of older Pythons.
+    except (OSError, ValueError, RuntimeError) as error:
+        reason = (getattr(error, "strerror", None) or str(error)).lower()
+        raise _unusable(cursor, f"`{name}` cannot be read: {reason}", span) from None
+
+
+def _path(cursor: Cursor, name: str, span: Span) -> Path:
+    """The path of a table. No message tells whether a file exists outside of the folder either."""
+    if cursor.source.folder is None:
+        help = "write the rules into a file beside it; in Python, `rulescore.RuleText(text, folder=…)` names a folder"
+        raise cursor.failure("E126", "rules given as text read no files", span, help=help)
+    folder = cursor.source.folder.resolve()
+    path = (folder / name).resolve()
+    if Path(name).is_absolute() or not path.is_relative_to(folder):
+        note = "a table lies in the folder of the rule file, or in a folder there, and its path begins there; links are followed"
+        raise cursor.failure("E125", f"`{name}` does not lie within the folder of the rule file", span, note=note)
+    if not path.exists():
+        raise _unusable(cursor, f"there is no file `{name}`", span, help=_meant(path, name))
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise cursor.failure("E125", f"`{name}` is not a regular file", span, help="save its rows as a CSV file")
+    return path
+
+
+def _meant(path: Path, name: str) -> str:
+    return next(iter(meant_file(path, Path(name))), "a path is relative to the rule file")
+
+
+def _columns(cursor: Cursor, name: str, span: Span, header: list[str], parameters: tuple[str, ...]) -> list[int]:
+    """Where the values of each parameter stand."""
+    for few, found in (("no", 0), ("more than one", 2)):
+        named = [f"`{one[1:]}`" for one in parameters if min(header.count(one[1:]), 2) == found]
+        if named:
+            note = f"its header names {len(header)} column{'' if len(header) == 1 else 's'}"
+            raise _unusable(cursor, f"`{name}` has {few} column {' and '.join(named)}", span, note=note)
+    return [header.index(parameter[1:]) for parameter in parameters]
+
+
+def _unusable(cursor: Cursor, message: str, span: Span, note: str = "", help: str = "") -> StatementError:
+    return cursor.failure("E124", message, span, note=note, help=help)
+
+
+# Fillings, which replace a template's parameters: the tokens of one constant or name.
+
+
+_CONSTANTS = frozenset({"number", "+", "-", "date", "moment", "true", "false", "quoted"})
+
+
+@dataclass(frozen=True, slots=True)
+class Filling:
+    """`text` is how names of rules show it, `tokens` are kinds and texts."""
+
+    text: str
+    tokens: tuple[tuple[str, str], ...]
+
+
+def read_filling(cursor: Cursor) -> Filling:
+    """A constant, a percentage or a name; a word is a name or a string, whatever letter it begins with."""
+    token = cursor.token
+    if (token.kind == "word" and token.text != "_") or (token.kind == "dotted" and is_dotted(token.text)):
+        return filling_of(cursor.advance().text)
+    constant = read_constant(cursor)
+    filling = filling_of(constant.value)
+    if cursor.token.kind == "%" and filling.tokens[0][0] == "number":
+        cursor.advance()
+        return Filling(f"{filling.text}%", (*filling.tokens, ("%", "%")))
+    return filling
+
+
+def filling_of(value: Value) -> Filling:
+    match value:
+        case str():
+            return Filling(value, (("quoted", quote(value, '"')),))
+        case bool():
+            word = write_value(value)
+            return Filling(word, ((word, word),))
+        case datetime.datetime():
+            return Filling(write_value(value), (("moment", write_value(value)),))
+        case datetime.date():
+            return Filling(write_value(value), (("date", write_value(value)),))
+        case int() | float():
+            return Filling(write_value(value), (("number", write_value(value)),))
+        case datetime.timedelta():
+            number, unit = write_value(value).split()
+            return Filling(write_value(value), (("number", number), ("word", unit)))
+
+
+def filling_of_cell(cell: str) -> Filling:
+    """The filling in a cell of a table: a constant if it reads as one, a string or name otherwise."""
+    tokens, *others = statements(Source("cell", cell))
+    last = tokens.pop()
+    if others or last.kind != "end" or not tokens or tokens[0].kind not in _CONSTANTS:
+        return filling_of(cell)
+    cursor = Cursor(Source("cell", cell), [*tokens, Token(".", "", last.start, last.end)], [])
+    try:
+        filling = read_filling(cursor)
+    except StatementError:
+        return filling_of(cell)
+    return filling_of(cell) if cursor.problems or cursor.token.kind != "." else filling

@@ -17,7 +17,7 @@ from rulescore.loading.facts import Loaded
 from rulescore.loading.tables.loaded import LoadedTable
 from rulescore.logic.problems import print_argument
 from rulescore.logic.slips import Spellings
-from rulescore.logic.usage import conditions_of
+from rulescore.logic.vocabulary import conditions_of
 from rulescore.sql import rule_constants as sql
 from rulescore.sql.constant_types import Position
 from rulescore.sql.names import candidate_table, fact_table

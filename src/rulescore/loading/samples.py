@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rulescore.engines.base import Engine
-from rulescore.language.literals import write_value
+from rulescore.language.terms import write_value
 from rulescore.sql.query import Select
-from rulescore.values.restored import restored
+from rulescore.values.keys import restored
 from rulescore.values.types import ValueType
 
 

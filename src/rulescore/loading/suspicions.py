@@ -12,12 +12,14 @@ from rulescore.language.syntax import Program, Rule
 from rulescore.loading.facts import Loaded
 from rulescore.loading.tables.loaded import LoadedTable
 from rulescore.logic.checks import literal_positions
+from rulescore.logic.offers import ArgumentCounts
 from rulescore.logic.problems import print_argument
 from rulescore.logic.schema import may_equal
 from rulescore.logic.types import with_article
 from rulescore.setting.model import Setting, origins_of
 from rulescore.sql.constant_types import TYPES, Position, position_types
 from rulescore.sql.names import candidate_table, fact_table
+from rulescore.sql.offers import argument_counts
 from rulescore.sql.predictions import PredictedTargets
 from rulescore.values.types import NUMBERS, ValueType
 
@@ -124,3 +126,16 @@ def shown_pairs(pairs: Sequence[tuple[str, str]]) -> Iterator[Diagnostic]:
             helps=("`rulescore incompatibilities` lists them, with how surprising each is",),
             severity=Severity.WARNING,
         )
+
+
+# Counts in the data that suggest declarations.
+
+
+def counted_arguments(engine: Engine, loaded: Loaded) -> dict[str, ArgumentCounts]:
+    if 2 not in loaded.fact_arities:
+        return {}
+    rows = engine.query(argument_counts(loaded.stride, len(loaded.predicate_ids))).to_pylist()
+    return {
+        loaded.predicate_name(row["literal"]): ArgumentCounts(int(row["facts"]), int(row["first"]), int(row["second"]))
+        for row in rows
+    }

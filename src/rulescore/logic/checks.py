@@ -34,13 +34,11 @@ from rulescore.language.syntax import (
 )
 from rulescore.language.trees import Node, nodes_in, parts, variables_in
 from rulescore.logic.binder import safety
-from rulescore.logic.names import Names
 from rulescore.logic.problems import print_argument, wrong_type
 from rulescore.logic.schema import may_equal
 from rulescore.logic.slips import Spellings
 from rulescore.logic.types import type_of_value
-from rulescore.logic.usage import conditions_of, named_predicates, span_of, used_arities, used_atoms, uses
-from rulescore.logic.vocabulary import Vocabulary
+from rulescore.logic.vocabulary import Names, Vocabulary, conditions_of, named_predicates, span_of, used_arities, used_atoms, uses
 from rulescore.values.keys import key_of
 from rulescore.values.moments import MICROSECOND
 from rulescore.values.types import ValueType

@@ -25,7 +25,7 @@ from rulescore.language.syntax import (
 from rulescore.language.trees import nodes_in, variables_in
 from rulescore.logic.disjuncts import terms_of
 from rulescore.logic.problems import DECIDABLE
-from rulescore.logic.usage import conditions_of
+from rulescore.logic.vocabulary import conditions_of
 
 _COUNTS = {Aggregation.COUNT, Aggregation.COUNT_DISTINCT}
 

@@ -13,7 +13,7 @@ from rulescore.logic.computed import computed_variables, typed_by_body
 from rulescore.logic.refutation import Declared
 from rulescore.logic.resolve import Resolver
 from rulescore.logic.schema import Schema
-from rulescore.logic.usage import used_atoms
+from rulescore.logic.vocabulary import used_atoms
 
 
 def declaration_problems(declared: Declared, schema: Schema, fast: Collection[int]) -> Iterator[Diagnostic]:

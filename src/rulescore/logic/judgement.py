@@ -50,7 +50,7 @@ from rulescore.logic.refutation import Declared, opposition
 from rulescore.logic.resolve import Resolver, Substitution, is_test
 from rulescore.logic.schema import Schema
 from rulescore.logic.types import Typing, agree
-from rulescore.logic.usage import named_in_rule, named_predicates
+from rulescore.logic.vocabulary import named_in_rule, named_predicates
 from rulescore.values.types import ValueType
 
 Arguments = tuple[Expression, ...]

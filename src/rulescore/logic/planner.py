@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import permutations
 
 from rulescore.deadline import look_at_the_clock
-from rulescore.logic.horn_refutation import Refutations
+from rulescore.logic.horn import Refutations
 from rulescore.logic.normal import Bound, EqualityTest, Fixed, Free, NormalRule, PatternAtom, Refutation, Slot
 from rulescore.logic.plan import (
     Body,

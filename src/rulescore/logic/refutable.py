@@ -28,7 +28,7 @@ from rulescore.language.syntax import (
 from rulescore.language.trees import nodes_in
 from rulescore.logic.refutation import Declared
 from rulescore.logic.schema import NEGATIVE
-from rulescore.logic.usage import named_in_rule
+from rulescore.logic.vocabulary import named_in_rule
 from rulescore.values.keys import key_of
 
 _MOST_NAMES = 5

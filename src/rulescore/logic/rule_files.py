@@ -8,7 +8,7 @@ from rulescore.errors import Diagnostic, InputError, Source, are_errors
 from rulescore.language.names import rule_names
 from rulescore.language.reading import read_rules
 from rulescore.logic.checks import structure
-from rulescore.logic.names import Names
+from rulescore.logic.vocabulary import Names
 
 _NOTHING_KNOWN = Names(tables={}, functions=frozenset())
 

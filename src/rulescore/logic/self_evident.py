@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from rulescore.errors import Diagnostic, Severity, place_of
-from rulescore.language.conditions_printer import print_condition
-from rulescore.language.printer import print_atom
+from rulescore.language.printer import print_atom, print_condition
 from rulescore.language.syntax import And, Atom, Condition, Falsity, Head, Not, Or, Rule
 from rulescore.logic.refutation import Declared, opposition
 

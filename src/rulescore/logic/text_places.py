@@ -25,7 +25,7 @@ from rulescore.language.syntax import (
 )
 from rulescore.language.trees import Node, nodes_in
 from rulescore.logic.tables import TableShape
-from rulescore.logic.usage import attribute_table, conditions_of
+from rulescore.logic.vocabulary import attribute_table, conditions_of
 from rulescore.setting.model import HiddenColumn, HiddenWhere
 from rulescore.values.types import ValueType
 

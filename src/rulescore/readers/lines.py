@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+import pyarrow as pa
+
 from rulescore.errors import Diagnostic, InputError, Place
 from rulescore.readers.files import Opening
 
@@ -141,3 +143,88 @@ def _field_pattern(delimiter: str) -> re.Pattern[str]:
     """A quoted field, or one that does not begin with a quote, up to the delimiter or the end of the line."""
     mark = re.escape(delimiter)
     return re.compile(rf'(?:"([^"]*+(?:""[^"]*+)*+)"|(?!")([^{mark}]*+))(?={mark}|\Z)')
+
+
+# Bytes of a text file without the empty lines at its end.
+
+
+_ENDS = b"\r\n"
+
+
+class TrimmedStream(io.RawIOBase):
+    """Passes bytes on, but holds back all line ends in a row except the first until something follows them."""
+
+    def __init__(self, stream: pa.NativeFile) -> None:
+        self._stream = stream
+        self._held = b""
+        self._ready = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        if size < 0:
+            return self.readall()
+        # Held line ends can make a block longer than `size`, and Arrow has no room for more than that.
+        found = self._ready or self._next(size)
+        self._ready = found[size:]
+        return found[:size]
+
+    def _next(self, size: int) -> bytes:
+        data: bytes = self._stream.read(size)
+        while data:
+            body = data.rstrip(_ENDS)
+            if body:
+                ends = data[len(body) :]
+                first = _ENDS if ends.startswith(_ENDS) else ends[:1]
+                held, self._held = self._held, ends[len(first) :]
+                return held + body + first if held or self._held else data
+            self._held += data
+            data = self._stream.read(size)
+        return b""
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
+
+
+# A check of the quotes in a delimited file, made while the bytes stream by.
+
+
+class QuoteCheckedStream(io.RawIOBase):
+    """Passes bytes on while quotes are in order; after the first that is not, the stream ends and `malformed` is true."""
+
+    def __init__(self, stream: io.RawIOBase, delimiter: str) -> None:
+        self._stream = stream
+        self._delimiter = delimiter.encode()
+        mark = re.escape(self._delimiter)
+        field = rb'(?:[^"%b\r\n][^%b\r\n]*+|"[^"]*+(?:""[^"]*+)*+")?+' % (mark, mark)
+        self._fields = re.compile(rb"(?:%b[%b\r\n])*+" % (field, mark))
+        self._whole = re.compile(field)
+        self._part = re.compile(rb'[^"%b\r\n][^%b\r\n]*+|"[^"]*+(?:""[^"]*+)*+"?+|' % (mark, mark))
+        self._carry = b""
+        self.malformed = False
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        data: bytes = b"" if self.malformed else self._stream.read(size) or b""
+        self.malformed = self.malformed or not self._in_order(data)
+        return b"" if self.malformed else data
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
+
+    def _in_order(self, data: bytes) -> bool:
+        if not data:
+            return self._whole.fullmatch(self._carry) is not None
+        text = self._carry + data
+        if b'"' not in text:
+            self._carry = text[1 + max(text.rfind(end) for end in (self._delimiter, b"\n", b"\r")) :]
+            return True
+        match = self._fields.match(text)
+        assert match is not None  # the pattern matches the empty text
+        self._carry = text[match.end() :]
+        return len(self._carry) <= LONGEST_FIELD and self._part.fullmatch(self._carry) is not None

@@ -12,8 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from rulescore.errors import Diagnostic, InputError, Place
-from rulescore.readers.arrays import ENDINGS, read_arrays
-from rulescore.readers.columns import Wanted, file_columns, frame_columns
+from rulescore.readers.arrays import ENDINGS, Wanted, file_columns, frame_columns, read_arrays
 from rulescore.readers.files import STANDARD_INPUT, InputFile, is_folder, is_pipe, refuse_pipes_twice
 from rulescore.readers.foreign import READERS, asked_columns, read_foreign, recognised, strangers_named
 from rulescore.readers.frames import is_frame, is_spark_frame, lasting, read_frame, read_rows, refuse_spark_frame

@@ -16,9 +16,7 @@ from rulescore.readers.batches import no_facts, text_batch
 from rulescore.readers.constant_columns import CellError
 from rulescore.readers.files import Opening
 from rulescore.readers.layout import Layout, choosing, half_header, headerless_widths, is_header, narrow_header, resolve
-from rulescore.readers.line_ends import TrimmedStream
-from rulescore.readers.lines import Record, damaged, open_lines, records
-from rulescore.readers.quoting import QuoteCheckedStream
+from rulescore.readers.lines import QuoteCheckedStream, Record, TrimmedStream, damaged, open_lines, records
 from rulescore.readers.text_problems import find_problems, form_problem, printable
 from rulescore.setting.model import FactBatch, FirstLine
 from rulescore.setting.request import Request

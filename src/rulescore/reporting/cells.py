@@ -5,9 +5,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
 
 from rulescore.characters import visible
 from rulescore.reporting.listing import Cell, CellKind
+from rulescore.setting.choices import OutputFormat
 
 UNDEFINED = "–"
 
@@ -73,3 +76,44 @@ def _significant(value: float, digits: int) -> str:
         return f"{value:.{digits - 1}e}"
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(rounded))))
     return f"{value:,.{decimals}f}"
+
+
+# The forms in which results can be shown. Kept apart so that the command line can name them without loading a renderer.
+
+
+class Format(StrEnum):
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+    MARKDOWN = "markdown"
+    LATEX = "latex"
+
+
+class Shown(StrEnum):
+    """The tables that a user may ask for alone."""
+
+    MODELS = "models"
+    RULES = "rules"
+    VIOLATIONS = "violations"
+    ACCURACY = "accuracy"
+
+
+class ComparisonTable(StrEnum):
+    """The tables of a comparison."""
+
+    MODELS = "models"
+    DIFFERENCES = "differences"
+    RULES = "rules"
+    RULE_DIFFERENCES = "rule_differences"
+    CHANGES = "changes"
+
+
+DEFAULT_FILE_FORMATS = (OutputFormat.JSON, OutputFormat.CSV, OutputFormat.PARQUET)
+
+
+@dataclass(frozen=True, slots=True)
+class Appearance:
+    """What a table on a terminal looks like."""
+
+    width: int = 80
+    colour: bool = False

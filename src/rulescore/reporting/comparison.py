@@ -10,12 +10,11 @@ from typing import Any, Self
 import pyarrow as pa
 
 from rulescore.characters import visible
-from rulescore.reporting.cells import UNDEFINED, counted, shown
+from rulescore.reporting.cells import DEFAULT_FILE_FORMATS, UNDEFINED, Appearance, ComparisonTable, Format, counted, shown
 from rulescore.reporting.comparison_listings import MEASURES, comparison_listings, pairs_of, table_listings, with_interval
 from rulescore.reporting.csv import render_table_csv
 from rulescore.reporting.files import file_formats, write_all
 from rulescore.reporting.folder import COMPARISON_FILES, ENDINGS, new_folder
-from rulescore.reporting.format import DEFAULT_FILE_FORMATS, Appearance, ComparisonTable, Format
 from rulescore.reporting.html import render_html
 from rulescore.reporting.json import PROGRAM, VERSION, json_text, render_table_json, warning_json
 from rulescore.reporting.latex import render_latex
@@ -24,7 +23,7 @@ from rulescore.reporting.markdown import render_markdown
 from rulescore.reporting.render import labelled, shown_table
 from rulescore.reporting.terminal import render_terminal
 from rulescore.scoring.comparison import ComparedResults
-from rulescore.scoring.frames import pandas_frame, polars_frame
+from rulescore.scoring.evaluation import pandas_frame, polars_frame
 from rulescore.setting.choices import OutputFormat
 
 _PLAIN = Appearance()

@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from rulescore.reporting.cells import UNDEFINED, counted, of_all, shown
-from rulescore.reporting.format import ComparisonTable
+from rulescore.reporting.cells import UNDEFINED, ComparisonTable, counted, of_all, shown
 from rulescore.reporting.listing import Cell, CellKind, Column, Listing, ListingLayout
 from rulescore.scoring.changes import Change
 from rulescore.scoring.comparison import ComparedResults

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rulescore.reporting.format import Format
+from rulescore.reporting.cells import Format
 from rulescore.reporting.listing import CellKind, Column, Listing
 from rulescore.scoring.curve import CurveOver, CurvePoint
 

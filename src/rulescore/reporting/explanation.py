@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from rulescore.reporting.cells import counted
 from rulescore.reporting.violations import ViolationTable, confirmation_table, violation_table
-from rulescore.scoring.frames import pandas_frame, polars_frame
+from rulescore.scoring.evaluation import pandas_frame, polars_frame
 from rulescore.scoring.violation import Explained
 
 _MOST_SENTENCES = 10

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from rulescore.errors import Diagnostic, InputError, meant
+from rulescore.reporting.cells import DEFAULT_FILE_FORMATS, Format, Shown
 from rulescore.reporting.csv import render_table_csv
 from rulescore.reporting.folder import (
     CONTRIBUTIONS,
@@ -27,7 +28,6 @@ from rulescore.reporting.folder import (
     sync,
     umask,
 )
-from rulescore.reporting.format import DEFAULT_FILE_FORMATS, Format, Shown
 from rulescore.reporting.json import ContributionsFile, contributions_file, render_saved
 from rulescore.reporting.listing import Listing
 from rulescore.reporting.render import render

@@ -6,7 +6,7 @@ import datetime
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from rulescore.language.literals import write_value
+from rulescore.language.terms import write_value
 from rulescore.reporting.cells import counted, shown
 from rulescore.reporting.listing import Audience, Cell, CellKind, Column, Listing, ListingLayout
 from rulescore.reporting.rulefile import shown_probability

@@ -21,7 +21,7 @@ from re import compile, escape
 
 from rulescore.errors import Diagnostic, InputError
 from rulescore.locks import alone_in
-from rulescore.reporting.format import ComparisonTable, Format
+from rulescore.reporting.cells import ComparisonTable, Format
 
 ENDINGS = {Format.TABLE: "txt", Format.JSON: "json", Format.CSV: "csv", Format.MARKDOWN: "md", Format.LATEX: "tex"}
 CONTRIBUTIONS = "contributions.parquet"

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from rulescore.errors import Diagnostic, InputError, meant
 from rulescore.reporting.accuracies import accuracy_listings
+from rulescore.reporting.cells import Appearance, ComparisonTable, Format, Shown
 from rulescore.reporting.csv import render_csv, render_table_csv
-from rulescore.reporting.format import Appearance, ComparisonTable, Format, Shown
 from rulescore.reporting.html import render_html
 from rulescore.reporting.json import render_json, render_listing_json, render_table_json
 from rulescore.reporting.latex import render_latex

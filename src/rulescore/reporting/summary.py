@@ -7,14 +7,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from rulescore.characters import visible
-from rulescore.reporting.cells import UNDEFINED, counted, of_all, shown
+from rulescore.reporting.cells import UNDEFINED, Appearance, Format, counted, of_all, shown
+from rulescore.reporting.findings import violations_listing
 from rulescore.reporting.gates import Verdict, counts_of, found
 from rulescore.reporting.listing import CellKind
+from rulescore.reporting.render import render
 from rulescore.reporting.tables import violating_cell
+from rulescore.reporting.violations import render_violations_csv, render_violations_json, violation_table
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.results import Measure, ModelResult
+from rulescore.scoring.violation import FindsViolations
 
 
 def render_summary(evaluation: Evaluation, verdicts: Sequence[Verdict]) -> str:
@@ -90,3 +95,27 @@ def _code(text: str, *, table: bool = True) -> str:
     blank = " " if text[0] == "`" or text[-1] == "`" else ""
     span = f"{fence}{blank}{text}{blank}{fence}"
     return span.replace("|", r"\|") if table else span
+
+
+# The first violations of each model, in every format.
+
+
+_MOST_SHOWN = 20
+_PLAIN = Appearance()
+
+
+def first_violations(
+    session: FindsViolations, models: Sequence[str], form: Format, *, appearance: Appearance = _PLAIN, spreadsheet: bool = False
+) -> str:
+    """The first violations of each model, or of the data if there are no models, as a text. `rulescore violations` finds the
+    others."""
+    found = [session.violations(model=model, limit=_MOST_SHOWN) for model in models] or [session.violations(limit=_MOST_SHOWN)]
+    nothing = "; ".join(dict.fromkeys(one.says_nothing for one in found if one.says_nothing))
+    rows = [row for one in found for row in one.rows]
+    counts = {key: n for one in found for key, n in one.counts.items()}
+    every = replace(found[0], total=sum(one.total for one in found), rows=rows, counts=counts, says_nothing=nothing or None)
+    if form is Format.JSON:
+        return render_violations_json(violation_table(every))
+    if form is Format.CSV:
+        return render_violations_csv(violation_table(every), spreadsheet=spreadsheet)
+    return render(violations_listing(every), form, appearance=appearance)

@@ -13,8 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rulescore.characters import visible
-from rulescore.reporting.cells import is_number, shown
-from rulescore.reporting.format import Appearance
+from rulescore.reporting.cells import Appearance, is_number, shown
 from rulescore.reporting.listing import Cell, CellKind, Column, Listing, ListingLayout, Position, Tone
 
 _GAP = 2

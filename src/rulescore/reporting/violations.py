@@ -10,12 +10,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from rulescore.language.literals import write_value
+from rulescore.language.terms import write_value
 from rulescore.reporting.cells import counted
 from rulescore.reporting.csv import render_table_csv
 from rulescore.reporting.json import VERSION
 from rulescore.reporting.sentences import sentence
-from rulescore.scoring.frames import pandas_frame, polars_frame
+from rulescore.scoring.evaluation import pandas_frame, polars_frame
 from rulescore.scoring.violation import CountedViolations, Fact, Violation, Violations
 from rulescore.values.keys import equals_double, key_of, text_of
 

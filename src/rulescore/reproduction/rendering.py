@@ -12,9 +12,8 @@ from decimal import Decimal
 from importlib.metadata import version
 from pathlib import Path
 
-from rulescore.reporting.cells import shown
+from rulescore.reporting.cells import Appearance, Format, shown
 from rulescore.reporting.csv import render_csv
-from rulescore.reporting.format import Appearance, Format
 from rulescore.reporting.json import json_text
 from rulescore.reporting.latex import render_latex
 from rulescore.reporting.listing import Cell as Shown

@@ -10,7 +10,7 @@ from enum import StrEnum
 from itertools import islice, product
 from typing import Protocol
 
-from rulescore.language.conditions_printer import print_condition, print_term
+from rulescore.language.printer import print_condition, print_term
 from rulescore.language.syntax import Atom, Constant, RowAtom, Term, Wildcard
 from rulescore.values.moments import is_of_days, parse_moment
 from rulescore.values.types import Value

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 import duckdb
-from sqlglot import exp, parse
+from sqlglot import exp, parse, tokenize
 from sqlglot.errors import SqlglotError
 
 _NO_PART_OF_QUERIES = (exp.DML, exp.DDL, exp.Drop, exp.Alter, exp.Command, exp.Into, exp.Lock)
@@ -48,3 +49,79 @@ def _library_silent() -> Iterator[None]:
 
 def _listed(kinds: Iterable[str]) -> str:
     return f"it is {' and '.join(f'`{one}`' for one in kinds) or 'nothing'}"
+
+
+# What a user's statement may do on Spark: call the functions listed here, and no others. Spark has functions that call Java,
+# and clauses that run programs; a list of those would have gaps with the next version, or with the functions of somebody's
+# session.
+
+
+_KEYWORDS = frozenset(
+    """
+    all and any as between by case char cross cube decimal dec distinct div else except exists filter for from full group having
+    ilike in inner intersect interval is join lateral left like limit minus not numeric offset on or outer over pivot regexp right
+    rlike rollup select sets some tablesample then union unpivot using values varchar when where with
+    """.split()  # noqa: SIM905  # as a list of texts it would take a page
+)
+
+# Functions that compute their result from their arguments alone.
+_FUNCTIONS = frozenset(
+    """
+    any any_value approx_count_distinct approx_percentile array_agg avg bit_and bit_or bit_xor bool_and bool_or collect_list
+    collect_set corr count count_if covar_pop covar_samp every first first_value grouping grouping_id kurtosis last last_value
+    listagg max max_by mean median min min_by mode percentile percentile_approx percentile_cont percentile_disc regr_avgx
+    regr_avgy regr_count regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy skewness some std stddev stddev_pop
+    stddev_samp string_agg sum try_avg try_sum var_pop var_samp variance cume_dist dense_rank lag lead nth_value ntile
+    percent_rank rank row_number array array_append array_compact array_contains array_distinct array_except array_insert
+    array_intersect array_join array_max array_min array_position array_prepend array_remove array_repeat array_size array_sort
+    array_union arrays_overlap arrays_zip cardinality concat element_at explode explode_outer flatten get inline inline_outer
+    posexplode posexplode_outer reverse sequence size slice sort_array stack try_element_at aggregate forall map_filter
+    map_zip_with reduce transform transform_keys transform_values zip_with map map_concat map_contains_key map_entries
+    map_from_arrays map_from_entries map_keys map_values named_struct str_to_map struct bit_count bit_get getbit shiftleft
+    shiftright shiftrightunsigned coalesce equal_null if ifnull isnan isnotnull isnull nanvl nullif nullifzero nvl nvl2 zeroifnull
+    bigint binary boolean cast date double float int smallint string time timestamp tinyint try_cast typeof add_months
+    convert_timezone curdate current_date current_time current_timestamp date_add date_diff date_format date_from_unix_date
+    date_part date_sub date_trunc dateadd datediff datepart day dayname dayofmonth dayofweek dayofyear extract from_unixtime
+    from_utc_timestamp hour last_day localtimestamp make_date make_dt_interval make_interval make_timestamp make_timestamp_ltz
+    make_timestamp_ntz make_ym_interval minute month monthname months_between next_day now quarter second timestamp_micros
+    timestamp_millis timestamp_seconds timestampadd timestampdiff to_date to_timestamp to_timestamp_ltz to_timestamp_ntz
+    to_unix_timestamp to_utc_timestamp trunc try_to_date try_to_timestamp unix_date unix_micros unix_millis unix_seconds
+    unix_timestamp weekday weekofyear year crc32 hash md5 sha sha1 sha2 xxhash64 from_json get_json_object json_array_length
+    json_object_keys json_tuple to_json abs acos acosh asin asinh atan atan2 atanh bin bround cbrt ceil ceiling conv cos cosh cot
+    csc degrees e exp expm1 factorial floor greatest hex hypot least ln log log10 log1p log2 mod negative pi pmod positive pow
+    power radians range rint round sec sign signum sin sinh sqrt tan tanh try_add try_divide try_mod try_multiply try_subtract
+    unhex width_bucket ascii base64 bit_length btrim char_length character_length chr collate collation concat_ws contains decode
+    elt encode endswith find_in_set format_number format_string initcap instr lcase len length levenshtein locate lower lpad ltrim
+    luhn_check mask octet_length overlay position printf regexp_count regexp_extract regexp_extract_all regexp_instr regexp_like
+    regexp_replace regexp_substr repeat replace rpad rtrim sentences soundex space split split_part startswith substr substring
+    substring_index to_char to_number to_varchar translate trim try_to_number ucase unbase64 upper
+    """.split()  # noqa: SIM905  # as a list of texts it would take a page
+)
+
+# Between words. Spark and sqlglot disagree about where other comments end: those with a comment or a hint within, and lines that
+# end with a backslash or a carriage return.
+_GAP = re.compile(r"(?:\s|--[^\\\r\n]*(?:\n|\Z)|/\*(?!\+)(?:(?!/\*|\*/).)*\*/)*", re.DOTALL)
+
+
+def not_allowed(statement: str) -> str | None:
+    """What a statement has that Spark must not run for a user; None if it has nothing of the kind."""
+    end, before, last = 0, "", ""
+    for token in tokenize(statement, read="spark"):
+        word = statement[token.start : token.end + 1]
+        if not _GAP.fullmatch(statement, end, token.start):
+            return "it has a comment that Spark may read otherwise than we do"
+        if re.search(r"[\\$]", word) and not word.startswith("'"):
+            return "it has a backslash or a dollar sign outside of a text in single quotes"
+        if last == "using" and word != "(":
+            return "it hands rows to a program, with `USING`"
+        # What a schema has may be anybody's, whatever its name; behind `AS` and `WITH` come names of columns.
+        if word == "(" and (before == "." or (before not in {"as", "with"} and not _may_precede(last))):
+            return f"it calls `{last}`"
+        end, before = token.end + 1, last
+        last = word[1:-1].lower() if word[0] in '`"' else word.split()[-1].lower()
+    return None if _GAP.fullmatch(statement, end) else "it has a comment that Spark may read otherwise than we do"
+
+
+def _may_precede(word: str) -> bool:
+    """Whether a word may stand before a parenthesis: an operator, a keyword or a function of the list."""
+    return not re.search(r"\w", word) or word in _KEYWORDS or word in _FUNCTIONS

@@ -10,9 +10,10 @@ import datetime
 import math
 import re
 from enum import StrEnum
+from typing import Any
 
-from rulescore.values.moments import parse_moment, write_moment
-from rulescore.values.types import LETTERS, NUMBER_LETTER, Value
+from rulescore.values.moments import moment_at, parse_moment, write_moment
+from rulescore.values.types import LETTERS, NUMBER_LETTER, Value, ValueType
 
 MARKER = "\x01"
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -92,3 +93,24 @@ def value_of(key: str) -> Value:
 def text_of(key: str) -> str:
     """A constant as tables show it: strings as they are, other types as rules write them."""
     return key[2:] if key.startswith(MARKER) else key
+
+
+# Values as an engine gives them, in the types that rules know.
+
+
+def restored(value: Any, kind: ValueType | None) -> Any:
+    """An engine's value as a Python value of type `kind`. Engines give keys for values of several types, microseconds for
+    date-times and time spans, days for durations. None if Python has no such value."""
+    match value, kind:
+        case None, _:
+            return None
+        case str(), ValueType.MIXED:
+            return value_of(value)
+        case int(), ValueType.DATETIME | ValueType.INSTANT:
+            return moment_at(value, zoned=kind is ValueType.INSTANT)
+        case int(), ValueType.SPAN:
+            return datetime.timedelta(microseconds=value)
+        case int(), ValueType.DURATION:
+            return datetime.timedelta(days=value) if abs(value) < 10**9 else None
+        case _:
+            return value

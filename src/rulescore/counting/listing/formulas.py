@@ -14,7 +14,7 @@ import pyarrow as pa
 from rulescore.counting.formulas import Formulas
 from rulescore.counting.listing.asking import Answer, Asked, Counts, asked_rows, told_apart
 from rulescore.errors import Span
-from rulescore.language.conditions_printer import print_condition, print_expression
+from rulescore.language.printer import print_condition, print_expression
 from rulescore.language.syntax import (
     And,
     Atom,
@@ -48,7 +48,7 @@ from rulescore.sql.formula.scope import FormulaContext
 from rulescore.sql.horn.listing import MODEL
 from rulescore.sql.names import name
 from rulescore.sql.query import Select, drop
-from rulescore.values.restored import restored
+from rulescore.values.keys import restored
 from rulescore.values.types import Value
 
 _LISTED = name("listed_groundings")

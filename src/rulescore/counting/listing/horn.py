@@ -12,7 +12,7 @@ from rulescore.counting.listing.asking import Answer, Asked, Counts
 from rulescore.counting.parameters import load_group
 from rulescore.engines.base import Engine
 from rulescore.loading.facts import Loaded
-from rulescore.logic.horn_refutation import Refutations
+from rulescore.logic.horn import Refutations
 from rulescore.logic.normal import Bound, Fixed, Free, NormalRule, PatternAtom, Slot
 from rulescore.logic.plan import ConditionShape, Group, Judge, Parameter, ShapeSlot
 from rulescore.logic.planner import plan, variable_numbers

@@ -24,8 +24,7 @@ from rulescore.engines.worker import Worker, took_too_long
 from rulescore.errors import Diagnostic, EngineError, InputError, UncertainError
 from rulescore.setting.options import EngineOptions
 from rulescore.sql.dialects import POSTGRES, POSTGRES_BEFORE_17, text
-from rulescore.sql.dialects.postgres.letters import COLLATION
-from rulescore.sql.dialects.postgres.overflow import computes_doubles
+from rulescore.sql.dialects.postgres import COLLATION, computes_doubles
 from rulescore.sql.query import Statement, tree
 from rulescore.sql.sql_rules import has_user_sql
 from rulescore.sql.words import identifier

@@ -24,7 +24,7 @@ from rulescore.engines.worker import Worker
 from rulescore.errors import Diagnostic, EngineError, InputError
 from rulescore.setting.options import EngineOptions
 from rulescore.sql.dialects import SPARK, text
-from rulescore.sql.dialects.spark.numbering import PLACE, Numbering, numbered, numbering, task, unordered
+from rulescore.sql.dialects.spark import PLACE, Numbering, numbered, numbering, task, unordered
 from rulescore.sql.names import PREFIX
 from rulescore.sql.names import name as reserved
 from rulescore.sql.query import Statement, tree

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from rulescore.errors import Span
 from rulescore.language.cursor import Cursor
 from rulescore.language.declarations.refute import Refute, variables
-from rulescore.language.literals import write_predicate
 from rulescore.language.syntax import And, Atom, Not, Refuting
-from rulescore.language.terms import read_predicate
+from rulescore.language.terms import read_predicate, write_predicate
 
 
 @dataclass(frozen=True, slots=True)

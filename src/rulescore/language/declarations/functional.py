@@ -9,9 +9,8 @@ from typing import ClassVar
 from rulescore.errors import Span
 from rulescore.language.cursor import Cursor, StatementError
 from rulescore.language.declarations.refute import Refute, variables
-from rulescore.language.literals import write_predicate
 from rulescore.language.syntax import And, Atom, Comparison, Operator, Refuting, Term, Variable, Wildcard
-from rulescore.language.terms import read_predicate, read_term
+from rulescore.language.terms import read_predicate, read_term, write_predicate
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,11 @@ from itertools import combinations
 
 from rulescore.errors import Diagnostic, Span, place_of
 from rulescore.language.bodies import read_atom
-from rulescore.language.conditions_printer import print_atom
 from rulescore.language.cursor import Cursor
 from rulescore.language.declarations.refute import Refute, variables
-from rulescore.language.literals import write_predicate
+from rulescore.language.printer import print_atom
 from rulescore.language.syntax import And, Atom, Refuting, Variable
-from rulescore.language.terms import read_predicate
+from rulescore.language.terms import read_predicate, write_predicate
 
 
 @dataclass(frozen=True, slots=True)

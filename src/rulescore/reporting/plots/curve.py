@@ -23,7 +23,7 @@ from rulescore.reporting.plots.look import (
     thinned,
     wide,
 )
-from rulescore.reporting.plots.measures import measure_title
+from rulescore.reporting.plots.models import measure_title
 from rulescore.reporting.plots.published import NothingToDrawError, published_rows, refuse_unknown
 from rulescore.scoring.curve import CurveOver, CurvePoint, curve_points
 from rulescore.scoring.evaluation import Evaluation

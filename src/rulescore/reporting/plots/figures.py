@@ -14,10 +14,9 @@ from rulescore.reporting.files import write_all
 from rulescore.reporting.folder import CURVE_FILES, PLOT_FILES, new_folder
 from rulescore.reporting.plots.curve import curve_chart
 from rulescore.reporting.plots.dataset_rates import dataset_rates_chart
-from rulescore.reporting.plots.models import models_chart
+from rulescore.reporting.plots.models import models_chart, tradeoff_chart
 from rulescore.reporting.plots.published import NothingToDrawError
 from rulescore.reporting.plots.rules import rules_chart
-from rulescore.reporting.plots.tradeoff import tradeoff_chart
 from rulescore.scoring.curve import CurveOver, curve_over
 from rulescore.scoring.evaluation import Evaluation
 

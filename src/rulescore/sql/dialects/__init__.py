@@ -9,20 +9,20 @@ from sqlglot import exp
 
 from rulescore.sql import query
 from rulescore.sql.dialects.duckdb import is_ordered_list, sort_made_lists
-from rulescore.sql.dialects.postgres import concerns
-from rulescore.sql.dialects.postgres.casts import fit_casts
-from rulescore.sql.dialects.postgres.distinct import count_exactly
-from rulescore.sql.dialects.postgres.letters import collate_letters, translate_letters
-from rulescore.sql.dialects.postgres.overflow import bound_arithmetic, scale_sums
-from rulescore.sql.dialects.postgres.sums import keep_plain_sums
-from rulescore.sql.dialects.postgres.texts import spell as spell_for_postgres
+from rulescore.sql.dialects.postgres import (
+    bound_arithmetic,
+    collate_letters,
+    concerns,
+    count_exactly,
+    fit_casts,
+    keep_plain_sums,
+    scale_sums,
+    translate_letters,
+)
+from rulescore.sql.dialects.postgres import spell as spell_for_postgres
 from rulescore.sql.dialects.rewriting import Pass, nodes
-from rulescore.sql.dialects.spark.carrying import carry_outer_columns
-from rulescore.sql.dialects.spark.joins import ask_after_joins
-from rulescore.sql.dialects.spark.lookups import look_up_answers
-from rulescore.sql.dialects.spark.steps import tell_steps_apart
-from rulescore.sql.dialects.spark.sums import widen_sums
-from rulescore.sql.dialects.spark.words import spell as spell_for_spark
+from rulescore.sql.dialects.spark import ask_after_joins, carry_outer_columns, look_up_answers, tell_steps_apart, widen_sums
+from rulescore.sql.dialects.spark import spell as spell_for_spark
 from rulescore.sql.query import Statement, tree
 
 

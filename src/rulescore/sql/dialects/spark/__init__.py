@@ -1,1 +1,0 @@
-"""The passes for Spark: a module for each."""

@@ -165,7 +165,7 @@ def test_an_evaluator_is_asked_again_and_again(nations: Any) -> None:
         ).to_flat_dict()
 
     assert asked() == pytest.approx(asked(), nan_ok=True)
-    with pytest.raises(InputError, match="E575"):
+    with pytest.raises(InputError, match="E570"):
         evaluator.evaluate(
             model,
             triples,
@@ -174,7 +174,7 @@ def test_an_evaluator_is_asked_again_and_again(nations: Any) -> None:
             do_time_consuming_checks=False,
             use_tqdm=False,
         )
-    with pytest.raises(InputError, match="E575"):
+    with pytest.raises(InputError, match="E570"):
         RuleViolationEvaluator(RULES, nations.training, filtered=False)
 
 
@@ -204,21 +204,21 @@ def test_what_is_not_trained_or_not_known_is_told(nations: Any) -> None:
     model = train("TransE", nations)
     with pytest.raises(InputError, match=r"E570.*a list is not a trained model"):
         predictions([model], nations)
-    with pytest.raises(InputError, match="E571"):
+    with pytest.raises(InputError, match="E570"):
         predictions(model.model)
-    with pytest.raises(InputError, match=r"E571.*a TriplesFactory is not a data set"):
+    with pytest.raises(InputError, match=r"E570.*a TriplesFactory is not a data set"):
         predictions(model, nations.training)
-    with pytest.raises(InputError, match="E572"):
+    with pytest.raises(InputError, match="E570"):
         predictions(model, Kinships())
-    with pytest.raises(InputError, match=r"(?s)E572.*did you mean `testing`"):
+    with pytest.raises(InputError, match=r"(?s)E570.*did you mean `testing`"):
         predictions(model, nations, of="testin")
-    with pytest.raises(InputError, match=r"E572.*no validation triples"):
+    with pytest.raises(InputError, match=r"E570.*no validation triples"):
         predictions(model, EagerDataset(nations.training, nations.testing), of="validation")
     bare = CoreTriplesFactory.create(nations.training.mapped_triples)
-    with pytest.raises(InputError, match="E574"):
+    with pytest.raises(InputError, match="E570"):
         predictions(model, EagerDataset(bare, bare))
     model.model.entity_representations[0]._embeddings.weight.data[:] = math.nan
-    with pytest.raises(InputError, match="E573"):
+    with pytest.raises(InputError, match="E570"):
         predictions(model, nations)
 
 

@@ -122,7 +122,7 @@ def test_a_scorer_can_be_sent_to_other_processes() -> None:
 
 
 def test_what_cannot_be_scored_is_told() -> None:
-    with pytest.raises(InputError, match=r"(?s)E576.*did you mean `rvs_hard`"):
+    with pytest.raises(InputError, match=r"(?s)E577.*did you mean `rvs_hard`"):
         scorer(measure="rvs_hrd")
     with pytest.raises(InputError, match=r"E577.*`X`, a ndarray"):
         scorer()(constant(0.0), sales().to_numpy())

@@ -85,7 +85,7 @@ def test_classes_have_labels_and_keys_several_columns() -> None:
 
 def test_what_does_not_fit_is_told() -> None:
     metric = TripleRuleViolation(RULES, FACTS, entities=ENTITIES, relations=RELATIONS)
-    with pytest.raises(InputError, match="E578"):
+    with pytest.raises(InputError, match="E579"):
         metric.compute()
     with pytest.raises(InputError, match=r"E579.*1 of `head`.*2 of `score`"):
         metric.update([[0, 3, 2]], [0.5, 0.6])

@@ -121,7 +121,7 @@ class RuleViolationEvaluator(RankBasedEvaluator):
         super().__init__(**rank_options)
         if not self.filtered:
             helps = ("leave out `filtered=False`: unfiltered answers include known triples, which are not predictions",)
-            raise InputError(Diagnostic("E575", "the evaluation is not filtered", helps=helps))
+            raise InputError(Diagnostic("E570", "the evaluation is not filtered", helps=helps))
         self.rules, self.k, self.options = rules, k, dict(options or {})
         self.labels = _labels(training)
         self.observed = _facts(training) if observed is None else observed
@@ -134,7 +134,7 @@ class RuleViolationEvaluator(RankBasedEvaluator):
     ) -> None:
         if scores.shape[1] != len(self.labels[0]):
             helps = ("leave out `restrict_entities_to`",)
-            raise InputError(Diagnostic("E575", "the evaluation is restricted to some entities", helps=helps))
+            raise InputError(Diagnostic("E570", "the evaluation is restricted to some entities", helps=helps))
         super().process_scores_(hrt_batch, target, scores, true_scores, dense_positive_mask)
         self.answers.add(hrt_batch, target, scores, true_scores)
 
@@ -223,7 +223,7 @@ class _Answers:
         """`scores`: of all entities, NaN for those that the filter leaves out. `true_scores`: of the queries' own answers."""
         if not bool(torch.isfinite(true_scores).all()) or bool(torch.isposinf(scores).any()):
             helps = ("training has diverged: try a smaller learning rate",)
-            raise InputError(Diagnostic("E573", "the model's scores are not finite numbers", helps=helps))
+            raise InputError(Diagnostic("E570", "the model's scores are not finite numbers", helps=helps))
         places, values = best(scores, self._k)
         column = _COLUMNS[target]
         queries = np.array([f"{target} {next(self._rows[target])}" for _ in triples])
@@ -278,7 +278,7 @@ def _model_and_dataset(trained: Any, dataset: Any) -> tuple[Model, Dataset]:
         model, training = trained.model, trained.training
     elif isinstance(trained, Model):
         if dataset is None:
-            raise InputError(Diagnostic("E571", "we cannot learn from a model which data set it was trained on", helps=(_GIVE,)))
+            raise InputError(Diagnostic("E570", "we cannot learn from a model which data set it was trained on", helps=(_GIVE,)))
         found = _dataset(dataset)
         model, training = trained, found.training
     else:
@@ -286,20 +286,20 @@ def _model_and_dataset(trained: Any, dataset: Any) -> tuple[Model, Dataset]:
         raise InputError(Diagnostic("E570", f"a {type(trained).__name__} is not a trained model of PyKEEN", notes=notes))
     if model.num_entities != found.training.num_entities or _labels(training) != _labels(found.training):
         notes = (f"the model knows {model.num_entities:,} entities, the data set has {found.training.num_entities:,}",)
-        raise InputError(Diagnostic("E572", "this is not the data set that the model was trained on", notes=notes))
+        raise InputError(Diagnostic("E570", "this is not the data set that the model was trained on", notes=notes))
     return model, found
 
 
 def _dataset(given: Any) -> Dataset:
     if not isinstance(given, str | Path | Dataset):
-        raise InputError(Diagnostic("E571", f"a {type(given).__name__} is not a data set of PyKEEN", helps=(_GIVE,)))
+        raise InputError(Diagnostic("E570", f"a {type(given).__name__} is not a data set of PyKEEN", helps=(_GIVE,)))
     return get_dataset(dataset=given)
 
 
 def _pipeline_dataset(trained: PipelineResult) -> Dataset:
     name = trained.configuration.get("dataset")
     if name not in dataset_resolver.lookup_dict:
-        raise InputError(Diagnostic("E571", "we cannot learn from the pipeline which data set it was trained on", helps=(_GIVE,)))
+        raise InputError(Diagnostic("E570", "we cannot learn from the pipeline which data set it was trained on", helps=(_GIVE,)))
     return get_dataset(dataset=name, dataset_kwargs=trained.configuration.get("dataset_kwargs"))
 
 
@@ -307,10 +307,10 @@ def _split(dataset: Dataset, of: str) -> Any:
     if of not in _SPLITS:
         helps = meant(of, _SPLITS)
         notes = (f"its triples are {', '.join(f'`{one}`' for one in _SPLITS)}",)
-        raise InputError(Diagnostic("E572", f"a data set has no triples called `{of}`", notes=notes, helps=helps))
+        raise InputError(Diagnostic("E570", f"a data set has no triples called `{of}`", notes=notes, helps=helps))
     found = getattr(dataset, of)
     if found is None:
-        raise InputError(Diagnostic("E572", f"this data set has no {of} triples"))
+        raise InputError(Diagnostic("E570", f"this data set has no {of} triples"))
     return found
 
 
@@ -318,7 +318,7 @@ def _labels(training: Any) -> tuple[pa.Array, pa.Array]:
     """The labels of entities and of relations, by their ids."""
     if not isinstance(training, TriplesFactory):
         helps = ("make a `TriplesFactory`, such as with `TriplesFactory.from_path`",)
-        raise InputError(Diagnostic("E574", "the triples have no labels, but rules name labels", helps=helps))
+        raise InputError(Diagnostic("E570", "the triples have no labels, but rules name labels", helps=helps))
     return tuple(
         pa.array([names[one] for one in range(len(names))], pa.string())
         for names in (training.entity_id_to_label, training.relation_id_to_label)

@@ -68,7 +68,7 @@ def rule_violation_scorer(
     if measure not in MEASURES:
         helps = meant(measure, MEASURES)
         notes = (f"the measures are {', '.join(f'`{one}`' for one in MEASURES)}",)
-        raise InputError(Diagnostic("E576", f"there is no measure `{measure}`", notes=notes, helps=helps))
+        raise InputError(Diagnostic("E577", f"there is no measure `{measure}`", notes=notes, helps=helps))
     scorer = RuleViolationScorer(rules, data, target, table, key, measure, options)
     refuse_rules(None, rules, {**options, "tables": {table: scorer.described([])}})
     return scorer

@@ -54,7 +54,7 @@ class _Accumulator(ABC):
 
     def _gathered(self) -> dict[str, list[Any]]:
         if not self._columns:
-            raise InputError(Diagnostic("E578", "there are no predictions yet", helps=("call `update` with predictions first",)))
+            raise InputError(Diagnostic("E579", "there are no predictions yet", helps=("call `update` with predictions first",)))
         return self._columns
 
 

@@ -37,8 +37,9 @@ def outputs() -> list[list[Any]]:
 
 def test_work_that_takes_its_time_says_so(outputs: list[list[Any]]) -> None:
     shown = [one.data["text/plain"] for one in outputs[0] if one.output_type == "display_data"]
-    assert len(shown) == 1
-    assert shown[0].startswith("done in ")
+    # On a busy machine, opening takes its time, too.
+    assert shown
+    assert all(text.startswith("done in ") for text in shown)
 
 
 def test_a_result_is_the_short_answer(outputs: list[list[Any]]) -> None:

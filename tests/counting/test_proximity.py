@@ -288,9 +288,7 @@ def predictions(random: np.random.Generator, target: Target, held: list[int]) ->
 def require_equal_plans(setting: Setting, *, sorts: bool) -> None:
     """Both plans give the same counts and contributions, and every rule is, or is not, one that is counted by sorting."""
     with Session(setting) as session:
-        assert [session.opened.formulas.sorted_form(i) is not None for i in range(len(session.rules))] == [sorts] * len(
-            session.rules
-        )
+        assert [session.formulas.sorted_form(i) is not None for i in range(len(session.rules))] == [sorts] * len(session.rules)
         found = session.evaluate()
     with Session(setting, sorted_plans=False) as session:
         expected = session.evaluate()

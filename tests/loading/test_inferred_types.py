@@ -34,7 +34,7 @@ def sale(**options: Any) -> dict[str, Table]:
 def inferred(rules: str, tables: dict[str, Table] | None = None, facts: Any = None, predictions: Any = None) -> dict[str, str]:
     """The types of columns that nobody declares."""
     with Session(make_setting(facts, predictions, rules, tables=tables or sale())) as session:
-        loaded = session.opened.data.tables
+        loaded = session.data.tables
         return {f"{name}.{column}": str(kind) for name, table in loaded.items() for column, kind in table.inferred.items()}
 
 
@@ -119,7 +119,7 @@ def test_hidden_rows_may_be_told_by_text_or_by_number(hidden: Any, expected: str
     tables = sale(target="price", hidden=hidden)
     setting = make_setting(None, {"m": {3: 1.5}}, "r: P > 0 <- sale(price: P).", tables=tables)
     with Session(setting) as session:
-        assert session.opened.data.tables["sale"].hidden == 1
+        assert session.data.tables["sale"].hidden == 1
     assert inferred("r: P > 0 <- sale(price: P).", tables)["sale.zip"] == expected
 
 

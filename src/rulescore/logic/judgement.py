@@ -190,7 +190,7 @@ class _Refuted:
                 yield from self._opponent(way, tuple(arguments[i] for i in opposed.order))
                 continue
             match self._stated(way, arguments):
-                case Exists((Disjunct((), (Opposite(Leaf(absent)) as closed,)),)) if absent == atom:
+                case Exists((Disjunct((), (Opposite(Leaf(absent)) as closed,)),)) if way.said and absent == atom:
                     # Only the head's own absence refutes it: listings show that only if no fact does.
                     yield closed
                 case judgement:

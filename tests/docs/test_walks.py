@@ -1,12 +1,13 @@
-"""The two walks of the architecture page name files that are entered, in that order."""
+"""The two walks of the architecture page name files that are entered, in that order; the first walk grows no longer."""
 
 from __future__ import annotations
 
 import re
 import sys
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 
 import pytest
 
@@ -29,14 +30,14 @@ def score_aggregate() -> None:
     rulescore.score({"listed": [(1,), (2,), (3,)]}, models, rules, tables={"sale": table}).to_text()
 
 
-def entered(run: Callable[[], None]) -> list[str]:
-    """The files whose functions a run calls, in the order of the first calls."""
-    found: dict[str, None] = {}
+def steps(run: Callable[[], None]) -> list[str]:
+    """The file of each function that a run calls, in the order of the first calls."""
+    found: dict[CodeType, str] = {}
 
     def note(frame: FrameType, event: str, _: object) -> None:
         file = frame.f_code.co_filename
         if event == "call" and frame.f_code.co_name != "<module>" and file.startswith(str(SOURCE)):
-            found.setdefault(Path(file).relative_to(SOURCE).as_posix())
+            found.setdefault(frame.f_code, Path(file).relative_to(SOURCE).as_posix())
 
     run()  # so that everything is imported, and no import is taken for a step
     before = sys.getprofile()
@@ -45,7 +46,7 @@ def entered(run: Callable[[], None]) -> list[str]:
         run()
     finally:
         sys.setprofile(before)
-    return list(found)
+    return list(found.values())
 
 
 def walks() -> list[list[str]]:
@@ -58,4 +59,18 @@ def walks() -> list[list[str]]:
 def test_a_walk_names_files_in_the_order_in_which_they_are_entered(number: int, run: Callable[[], None]) -> None:
     walk = walks()[number]
     assert len(walk) > 20
-    assert [file for file in entered(run) if file in walk] == walk
+    assert [file for file in dict.fromkeys(steps(run)) if file in walk] == walk
+
+
+# How far a reader of one Horn rule has to go, from the call to the text. These may only fall.
+MOST_FILES = 129
+MOST_CHANGES_OF_ROOM = 240
+
+
+def test_the_walk_of_a_horn_rule_grows_no_longer() -> None:
+    """A room is a folder of the package or a module beside these; only first calls of functions count."""
+    files = steps(score_horn_rule)
+    rooms = [file.partition("/")[0] for file in files]
+    changes = sum(left != right for left, right in pairwise(rooms))
+    assert len(set(files)) <= MOST_FILES
+    assert changes <= MOST_CHANGES_OF_ROOM

@@ -33,12 +33,19 @@ class Counted(Opened):
 
     @cached_property
     def counter(self) -> horn.Counter:
-        """The plan with its parameters loaded, which the first call does."""
-        options = self.setting.scoring
+        """The plan, prepared for counting."""
         if any(group.judge is Judge.EVIDENCE for group in self.plan.groups):
             self.evidence.number()
         with purpose("loading the parameters of the plan"):
-            return horn.prepare(
+            horn.prepare(self._unprepared)
+        return self._unprepared
+
+    @cached_property
+    def _unprepared(self) -> horn.Counter:
+        """The plan with what refutes its heads: all that listings need."""
+        options = self.setting.scoring
+        with purpose("loading what refutes heads"):
+            return horn.open_counter(
                 self.engine,
                 self.data.loaded,
                 self.plan,
@@ -105,7 +112,7 @@ class Counted(Opened):
         if self._warned:
             return
         self._warned = True
-        found = expensive_rules(self.counter) | expensive_formulas(self.formulas)
+        found = expensive_rules(self._unprepared) | expensive_formulas(self.formulas)
         if found:
             warn_now(_too_many(found, self._names))
 

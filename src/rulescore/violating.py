@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from functools import cached_property
 
 from rulescore.counted import Counted
 from rulescore.counting import run
@@ -29,6 +30,11 @@ _MOST_EXPLAINED = 1000
 
 class Violating(Counted):
     """Finds violations, and what one prediction does."""
+
+    @cached_property
+    def _open(self) -> dict[int, RuleListing]:
+        """Listings that are open, by the numbers of their rules."""
+        return {}
 
     @property
     def _predicted(self) -> Predicted:
@@ -56,14 +62,15 @@ class Violating(Counted):
         """Groundings whose head is refuted: of one model, of several or, if `model` is None, of the data; of all rules or one; the
         first `limit` or a sample. The total counts all, however many the list has."""
         rules, asked = self._rule_numbers(rule), self._asked(model, prediction)
-        counts = self._counts(rules, asked, every=rule is None)
-        totals: Counter[int] = Counter()
-        for (number, _), n in counts.items():
-            totals[number] += n
-        if sample is not None:
-            rows = self._finder.sample(totals, asked, sample, seed)
-        else:
-            rows = self._finder.first(totals, asked, limit) if limit is None or limit > 0 else []
+        with nullcontext() if rule is None else self._kept_open(rules[0]):
+            counts = self._counts(rules, asked, every=rule is None)
+            totals: Counter[int] = Counter()
+            for (number, _), n in counts.items():
+                totals[number] += n
+            if sample is not None:
+                rows = self._finder.sample(totals, asked, sample, seed)
+            else:
+                rows = self._finder.first(totals, asked, limit) if limit is None or limit > 0 else []
         says_nothing = None if totals.total() else self._says_nothing(rules, asked)
         return Violations(totals.total(), rows, says_nothing, self._named(counts), self.prediction_keys)
 
@@ -149,9 +156,22 @@ class Violating(Counted):
         return {key: found[key] for one in rules for model in asked.models if (key := (one, model)) in found}
 
     @contextmanager
+    def _kept_open(self, index: int) -> Iterator[None]:
+        """Context manager: to count and to list the violations of one rule, load its parameters once."""
+        with self._listing(index) as self._open[index]:
+            try:
+                yield
+            finally:
+                del self._open[index]
+
+    @contextmanager
     def _listing(self, index: int) -> Iterator[RuleListing]:
-        with purpose(f"listing rule `{self._names[index]}`"), self._listing_of(index) as found:
-            yield found
+        with purpose(f"listing rule `{self._names[index]}`"):
+            if index in self._open:
+                yield self._open[index]
+                return
+            with self._listing_of(index) as listing:
+                yield listing
 
     @contextmanager
     def _listing_of(self, index: int) -> Iterator[RuleListing]:
@@ -164,7 +184,7 @@ class Violating(Counted):
                 rule = with_tolerance(rule, self.formulas.tolerances[index])
             yield FormulaListing(self.formulas, index, name, rule)
             return
-        counter = self.counter
+        counter = self._unprepared
         with self.engine.scratch_tables():
             listing = HornListing(counter, self.refutations, name, normal_rule(rule))
             try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import logging
 from functools import cache
 from typing import Any
 
@@ -70,3 +71,22 @@ def test_spark_lists_alike(spark: Any) -> None:
             found.append([in_order(opened.violations(rule=rule).to_pylist()) for rule in ("aunt", "near")])
     assert found[1] == found[0]
     assert all(found[0])
+
+
+MANY_RULES = "".join(f"{head}(X, Y) <- {one}(X, Z), {two}(Z, Y).\n" for head in "pq" for one in "pqrs" for two in "pqrs")
+
+
+def test_a_listing_of_one_rule_makes_no_tables_for_others(caplog: pytest.LogCaptureFixture) -> None:
+    """Neither are signatures numbered, nor are tables of chains made, nor parameters of other rules loaded."""
+    steps = {"p": 1, "q": 2, "r": 3, "s": 5}
+    facts = [(f"c{i}", name, f"c{(i * step + 1) % 12}") for name, step in steps.items() for i in range(12)]
+    rules = f"{MANY_RULES} three: s(X, Y) <- p(X, A), p(A, B), q(B, Y). incompatible p, q, r, s."
+    with caplog.at_level(logging.DEBUG, "rulescore.sql"), rulescore.open(facts, None, rules) as opened:
+        alone = [row["sentence"] for row in opened.violations(rule="three", dataset=True).to_pylist()]
+    statements = [record.getMessage() for record in caplog.records]
+    assert len(statements) <= 25
+    assert not any("__rulescore__signature" in one or "__rulescore__degree" in one for one in statements)
+    with rulescore.open(facts, None, rules) as opened:
+        every = opened.violations(dataset=True, limit=None).to_pylist()
+    assert alone
+    assert alone == [row["sentence"] for row in every if row["rule"] == "three"]

@@ -30,7 +30,7 @@ from rulescore.sql.query import Select, select, union_all
 
 @dataclass(frozen=True, slots=True)
 class Counter:
-    """A prepared plan: its parameter tables are loaded and evidence is numbered."""
+    """A plan and what is loaded. Statements that count read tables that `prepare` makes; listings need none of them."""
 
     engine: Engine
     loaded: Loaded
@@ -40,7 +40,7 @@ class Counter:
     titles: Sequence[str]
 
 
-def prepare(
+def open_counter(
     engine: Engine,
     loaded: Loaded,
     plan: Plan,
@@ -51,9 +51,7 @@ def prepare(
     roles: frozenset[Role],
     titles: Sequence[str],
 ) -> Counter:
-    """Load the parameters of a plan. `titles`: how errors call each rule."""
-    for number, group in enumerate(plan.groups):
-        load_group(engine, loaded, number, group)
+    """Load what refutes the heads of a plan. `titles`: how errors call each rule."""
     if plan.groups:
         heads, opponents = oppositions(loaded, refutations, {h.predicate for g in plan.groups for h in g.heads if h.predicate})
         engine.load(evidence_sql.OPPOSES, pa.table({"head": heads, "l0": opponents}))
@@ -68,16 +66,23 @@ def prepare(
         ambiguous,
         loaded.any_observed_prediction,
     )
-    if 2 in loaded.fact_arities:
-        wedges = any(map(_is_wedge, plan.groups))
-        chained = any(chains.is_chain(group, distinct=distinct_variables) for group in plan.groups)
-        if wedges or chained:
-            engine.run(signature_sql.create_inverses(loaded.stride))
-        if wedges:
-            _find_triangles(engine, loaded, distinct=distinct_variables)
-        if chained:
-            chains.prepare(engine, predictions=2 in loaded.candidate_arities)
     return Counter(engine, loaded, plan, context, roles, titles)
+
+
+def prepare(counter: Counter) -> None:
+    """Load the parameters of all rules of a plan, and make the tables that wedges and chains share. Evidence must be numbered
+    before."""
+    engine, loaded, groups = counter.engine, counter.loaded, counter.plan.groups
+    for number, group in enumerate(groups):
+        load_group(engine, loaded, number, group)
+    if 2 not in loaded.fact_arities or not any(is_met_halfway(group, counter.context) for group in groups):
+        return
+    distinct = counter.context.distinct_variables
+    engine.run(signature_sql.create_inverses(loaded.stride))
+    if any(map(_is_wedge, groups)):
+        _find_triangles(engine, loaded, distinct=distinct)
+    if any(chains.is_chain(group, distinct=distinct) for group in groups):
+        chains.prepare(engine, predictions=2 in loaded.candidate_arities)
 
 
 def _is_wedge(group: Group) -> bool:

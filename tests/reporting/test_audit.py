@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rulescore.reporting.audit import EVERY_RULE, AuditFilter, Order, RateRange, audit_listing, flags, read_rate
+from rulescore.reporting.audit import audit_listing
+from rulescore.reporting.audit_filter import EVERY_RULE, AuditFilter, Order, RateRange, flags, read_rate
 from rulescore.reporting.cells import Format
 from rulescore.reporting.render import render
 from rulescore.scoring.evaluation import Evaluation

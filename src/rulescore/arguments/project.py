@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from rulescore.arguments.checking import Location
+from rulescore.arguments.deeds import ALL_DEEDS, Deed
 from rulescore.arguments.functions import imported, only_named
 from rulescore.arguments.project_file import ProjectFile, read_project
 from rulescore.arguments.rule_sources import rule_sources
@@ -28,7 +29,7 @@ from rulescore.arguments.tables import (
     the_target_table,
     unnamed_target,
 )
-from rulescore.arguments.trust import ALL_DEEDS, Deed, folder_to_write, refuse_untrusted
+from rulescore.arguments.trust import folder_to_write, refuse_untrusted
 from rulescore.arguments.truth import held_out
 from rulescore.errors import Diagnostic, InputError, Place, Source, Span, attempt
 from rulescore.language.declarations.closed import Closed

@@ -8,10 +8,10 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 
 from rulescore.arguments.checking import Location
+from rulescore.arguments.deeds import Deed
 from rulescore.arguments.project_file import ProjectFile
 from rulescore.characters import visible
 from rulescore.errors import Diagnostic, InputError, Place, masked, masked_address
@@ -111,21 +111,3 @@ def _followed(folder: Path, path: str | Path) -> Path:
 def _is_outside(folder: Path, path: str | Path) -> bool:
     """Whether a path leads out of a folder once links are followed."""
     return not _followed(folder, path).is_relative_to(folder.resolve())
-
-
-# Actions beyond reading that a project file may ask for.
-
-
-class Deed(StrEnum):
-    """An action of a project file that needs the user's trust."""
-
-    CODE = "code"
-    SQL = "sql"
-    ENGINE = "engine"
-    DATABASE = "database"
-    SPILL = "spill"
-    OUTPUT = "output"
-    PLOTS = "plots"
-
-
-ALL_DEEDS = frozenset(Deed)

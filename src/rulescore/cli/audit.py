@@ -25,7 +25,7 @@ from rulescore.cli.options import (
 from rulescore.cli.output import show, show_explanations, show_folded, show_written, tell
 from rulescore.cli.tolerances import WrittenTolerance, problems_of, read_tolerances
 from rulescore.errors import Diagnostic, InputError
-from rulescore.reporting.audit import UNFLAGGED, AuditFilter, Flag, Order, RateRange, read_rate
+from rulescore.reporting.audit_filter import UNFLAGGED, AuditFilter, Flag, Order, RateRange, read_rate
 from rulescore.reporting.cells import counted
 
 if TYPE_CHECKING:

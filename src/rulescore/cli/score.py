@@ -80,7 +80,7 @@ def score(
     quiet: bool,
 ) -> None:
     """Score models against rules."""
-    from rulescore.arguments.trust import Deed
+    from rulescore.arguments.deeds import Deed
     from rulescore.cli.setting import COUNTING, DRAWING, load, require_predictions
     from rulescore.evaluate import Session
     from rulescore.reporting.cells import Format

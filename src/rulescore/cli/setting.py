@@ -7,9 +7,9 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from rulescore.arguments.deeds import Deed
 from rulescore.arguments.python import ScoreOptions, make_setting
 from rulescore.arguments.tables import table_predictions, the_target_table
-from rulescore.arguments.trust import Deed
 from rulescore.arguments.truth import Truth, held_out
 from rulescore.cli.options import SettingChoice
 from rulescore.errors import Diagnostic, InputError, Source, meant

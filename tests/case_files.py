@@ -85,6 +85,7 @@ class Case:
             complete=tuple(program.complete),
             complete_all=program.complete_all,
             auxiliary=tuple(program.auxiliary),
+            definitions=tuple(program.definitions),
             extract=program.extract,
             convention=run.convention,
             distinct_variables=run.distinct_variables,

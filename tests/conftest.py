@@ -27,6 +27,8 @@ without_shrinking = (Phase.explicit, Phase.generate)
 
 # Always the same examples, so that a run says something of the change at hand; tests/hunt.py looks for new ones.
 settings.register_profile("quick", common, max_examples=10, phases=without_shrinking, derandomize=True, database=None)
+# `make test-core`: `make test` generates more of the same settings.
+settings.register_profile("core", common, max_examples=4, phases=without_shrinking, derandomize=True, database=None)
 settings.register_profile("thorough", common, max_examples=2000)
 settings.load_profile(os.environ.get("RULESCORE_HYPOTHESIS", "quick"))
 

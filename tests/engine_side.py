@@ -24,8 +24,8 @@ from oracle.values import is_integer
 from oracle.writing import write_expression, write_fact, write_value
 
 if TYPE_CHECKING:
-    from rulescore.evaluate import Session
     from rulescore.scoring.violation import Explained
+    from rulescore.session.session import Session
 
 ZERO = Counts(0, 0, 0)
 
@@ -248,7 +248,7 @@ def evaluation(observed: Any, predictions: Any, text: str, *, horn: bool, **opti
     """What the package finds; without `horn`, if it counts rules of Horn form as it counts all others."""
     import rulescore
     from rulescore.arguments.python import make_setting
-    from rulescore.evaluate import Session
+    from rulescore.session.session import Session
 
     if horn:
         return rulescore.score(observed, predictions, text, contributions=True, **options)
@@ -343,8 +343,8 @@ def violations(
 ) -> dict[tuple[str, Fact], tuple[int, Violations]]:
     """The same as the package lists them."""
     from rulescore.arguments.python import make_setting
-    from rulescore.evaluate import Session
     from rulescore.language.parser import parse_atom
+    from rulescore.session.session import Session
 
     predictions = {model: predictions_of(setting, facts) for model, facts in setting.predictions.items()}
     found: dict[tuple[str, Fact], tuple[int, Violations]] = {}
@@ -362,7 +362,7 @@ def violations(
 def session(setting: Setting, text: str) -> Session:
     """The setting, loaded."""
     from rulescore.arguments.python import make_setting
-    from rulescore.evaluate import Session
+    from rulescore.session.session import Session
 
     predictions = {model: predictions_of(setting, facts) for model, facts in setting.predictions.items()}
     return Session(make_setting(observed_of(setting), predictions, text, **options(setting)))
@@ -378,6 +378,6 @@ def explained(setting: Setting, text: str) -> Iterator[Explained]:
 
 
 def shown_binding(binding: Mapping[str, Any]) -> frozenset[str]:
-    from rulescore.values.keys import key_of, text_of
+    from rulescore.values import key_of, text_of
 
     return frozenset(f"{name}={text_of(key_of(value))}" for name, value in binding.items() if name[:1].isupper())

@@ -31,23 +31,22 @@ from case_files import all_cases
 from rule_grammar import Writer
 from rulescore.cli.init import FILES
 from rulescore.errors import Source
-from rulescore.language.formats.base import TableName
-from rulescore.language.formats.table import FORMATS
-from rulescore.language.names import rule_names
 from rulescore.language.parser import parse
-from rulescore.language.printer import print_program
+from rulescore.language.printer import print_program, rule_names
 from rulescore.language.reading import read_rules
+from rulescore.language.rule_formats import TableName, rule_formats
+from rulescore.language.trees import used_arities
 from rulescore.logic import checks
+from rulescore.logic.checks import tautologies
+from rulescore.logic.formula import Relation, RelationColumn, Schema
 from rulescore.logic.horn import horn_program, refutations
 from rulescore.logic.judgement import formula
 from rulescore.logic.normal import normal_rule
 from rulescore.logic.planner import plan
 from rulescore.logic.refutation import declared_in
-from rulescore.logic.schema import Relation, RelationColumn, Schema
-from rulescore.logic.self_evident import tautologies
-from rulescore.logic.vocabulary import Names, Predicate, Vocabulary, used_arities
-from rulescore.opening import raise_errors
-from rulescore.values.types import ValueType
+from rulescore.logic.vocabulary import Names, Predicate, Vocabulary
+from rulescore.session.opening import raise_errors
+from rulescore.values import ValueType
 
 Input = tuple[bytes, Callable[[], object]]
 """What is shown if it fails, and what is done with it."""
@@ -97,7 +96,7 @@ ENDINGS = ("tsv", "csv", "txt", "nt", "ttl", "nq", "trig", "rdf", "gz", "parquet
 
 @cache
 def _rule_texts() -> tuple[str, ...]:
-    return (*(case.rule_text for case in all_cases()), *(one.example.replace("⇥", "\t") for one in FORMATS.values()), RULES)
+    return (*(case.rule_text for case in all_cases()), *(one.example.replace("⇥", "\t") for one in rule_formats().values()), RULES)
 
 
 def _mutated(chance: random.Random, text: str, pieces: tuple[str, ...]) -> str:

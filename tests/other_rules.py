@@ -7,17 +7,15 @@ from pathlib import Path
 import pytest
 
 from rulescore.errors import Diagnostic, InputError, Source
-from rulescore.language.formats.base import TableName
-from rulescore.language.formats.names import FormatName
 from rulescore.language.printer import print_rule
-from rulescore.language.reading import Reading, read_rules
-from rulescore.language.sources import RuleSource
+from rulescore.language.reading import Reading, RuleSource, read_rules
+from rulescore.language.rule_formats import TableName
 
 
 def reading(text: str, form: str | None = None, *, tables: tuple[TableName, ...] = (), folder: Path | None = None) -> Reading:
     if form is None:
         return read_rules([Source("f.txt", text, folder)], tables)
-    return read_rules([RuleSource("f.txt", text, folder, format=FormatName(form))], tables)
+    return read_rules([RuleSource("f.txt", text, folder, format=form)], tables)
 
 
 def rules(text: str, form: str | None = None, **options: object) -> list[str]:

@@ -12,7 +12,7 @@ import pytest
 from rulescore.errors import Diagnostic, InputError
 from rulescore.readers.selection import PredictionReader
 from rulescore.setting.model import FactBatch, FactStream, ModelPredictions
-from rulescore.values.keys import value_of
+from rulescore.values import value_of
 
 Fact = tuple[Any, ...]
 Write = Callable[..., Path]

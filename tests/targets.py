@@ -80,7 +80,7 @@ TARGETS = {
         engine=lambda address: address,
         alone=True,
         batch=1,
-        cannot={"tables of its own": never("E921")},
+        cannot={"tables of its own": never("E347")},
     ),
     # Everything runs under a role that may make temporary tables and nothing else.
     "postgres": Target(
@@ -90,10 +90,10 @@ TARGETS = {
         batch=16,
         marks=(pytest.mark.server,),
         cannot={
-            "memory_limit": never("E911"),
-            "spill_folder": never("E911"),
-            "a database file": notyet("E914"),
-            "the character NUL": notyet("E915"),
+            "memory_limit": never("E901"),
+            "spill_folder": never("E901"),
+            "a database file": notyet("E347"),
+            "the character NUL": notyet("E347"),
         },
     ),
     # Every statement takes a tenth of a second, however few rows it reads.
@@ -105,10 +105,10 @@ TARGETS = {
         every=6,
         marks=(pytest.mark.server, pytest.mark.xdist_group("spark")),
         cannot={
-            "memory_limit": never("E931"),
-            "threads": never("E931"),
-            "a database file": notyet("E935"),
-            "a tolerance taken from rows": notimpl("E903"),
+            "memory_limit": never("E901"),
+            "threads": never("E901"),
+            "a database file": notyet("E347"),
+            "a tolerance taken from rows": notimpl("E264"),
         },
     ),
 }

@@ -7,8 +7,6 @@ import csv
 import gzip
 import io
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import jsonschema
@@ -16,9 +14,10 @@ import pandas
 import pytest
 
 import rulescore
+from command_line import called
 from rulescore.errors import InputError
-from rulescore.evaluate import Session
 from rulescore.reporting.json import listing_schema, schema
+from rulescore.session.session import Session
 
 pytestmark = pytest.mark.slow
 
@@ -74,11 +73,6 @@ def scored(predictions: object = None, truth: object = "test.tsv") -> rulescore.
 
 def figures(result: rulescore.Result, part: str = "both") -> dict[str, float | None]:
     return {row["metric"]: row["value"] for row in result.accuracy.to_pylist() if row["part"] == part and row["class"] is None}
-
-
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "rulescore", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def test_ranks_of_the_predictions_file(files: Path) -> None:
@@ -293,22 +287,22 @@ def test_without_a_truth_nothing_is_measured(files: Path) -> None:
     result = scored(truth=None)
     assert result.accuracy.num_rows == 0
     assert "accuracy" not in json.loads(result.to_json())
-    with pytest.raises(InputError, match="E556"):
+    with pytest.raises(InputError, match="E502"):
         result.to_text("accuracy")
 
 
 def test_on_the_command_line_and_in_a_project_file(files: Path) -> None:
     options = ("--facts", "train.tsv", "--rules", "family.rules", "--predictions", "model=ranked.tsv")
-    done = run("score", *options, "--truth", "test.tsv", "--table", "models")
-    assert done.returncode == 0, done.stderr
+    done = called("score", *options, "--truth", "test.tsv", "--table", "models")
+    assert done.exit_code == 0, done.stderr
     assert "MRR" in done.stdout
     assert "0.4583" in done.stdout
     (files / "rulescore.toml").write_text(
         'facts = "train.tsv"\nrules = "family.rules"\n[predictions]\nmodel = "ranked.tsv"\n'
         '[truth]\npath = "test.tsv"\nhits = [1, 5]\n[output]\nfolder = "out"\nformats = ["csv", "latex", "parquet", "json"]\n'
     )
-    done = run("score", "rulescore.toml", "--trust", "--table", "accuracy")
-    assert done.returncode == 0, done.stderr
+    done = called("score", "rulescore.toml", "--trust", "--table", "accuracy")
+    assert done.exit_code == 0, done.stderr
     assert "Hits@5" in done.stdout
     assert {"accuracy.csv", "accuracy.tex", "accuracy.parquet"} <= {one.name for one in (files / "out").iterdir()}
 
@@ -362,12 +356,12 @@ def test_true_values_on_the_command_line(sales: Path) -> None:
         'types = { id = "integer", price = "float" }\n'
     )
     for truth in ("truth.csv", "sale=truth.csv"):
-        done = run("score", "--truth", truth, "--table", "accuracy", "--format", "csv")
-        assert done.returncode == 0, done.stderr
+        done = called("score", "--truth", truth, "--table", "accuracy", "--format", "csv")
+        assert done.exit_code == 0, done.stderr
         assert "model,regression,sale,all,,mean_absolute_error,5.0" in done.stdout
-    done = run("score", "--truth", "model.csv")
-    assert done.returncode == 2
-    assert "E554" in done.stderr
+    done = called("score", "--truth", "model.csv")
+    assert done.exit_code == 2
+    assert "E320" in done.stderr
     assert "name the column of true values `price`" in done.stderr
 
 
@@ -392,10 +386,10 @@ def test_a_key_that_is_not_there_and_two_values_are_refused(sales: Path) -> None
         return rulescore.score(None, {"model": "model.csv"}, Path("rules.rules"), tables={"sale": table()}, truth=truth)
 
     (sales / "other.csv").write_text("ids,price\n2,50\n")
-    with pytest.raises(InputError, match="E552"):
+    with pytest.raises(InputError, match="E320"):
         scored_by("other.csv")
     (sales / "other.csv").write_text("id,price\n2,50\n2,51\n")
-    with pytest.raises(InputError, match="E553"):
+    with pytest.raises(InputError, match="E345"):
         scored_by("other.csv")
 
 
@@ -416,7 +410,7 @@ def test_numbers_are_classes_if_they_are_said_to_be(sales: Path) -> None:
     assert result.accuracy_results[0].measure("accuracy").value == 0.5
 
 
-@pytest.mark.parametrize(("old", "new", "code"), [("\t4\n", "\tfour\n", "E550"), ("head\tdora", "sideways\tdora", "E551")])
+@pytest.mark.parametrize(("old", "new", "code"), [("\t4\n", "\tfour\n", "E314"), ("head\tdora", "sideways\tdora", "E314")])
 def test_ranks_and_directions_that_are_none_are_refused(files: Path, old: str, new: str, code: str) -> None:
     (files / "wrong.tsv").write_text(RANKS.replace(old, new))
     with pytest.raises(InputError, match=code):
@@ -431,10 +425,9 @@ def test_facts_for_validation_are_left_out_if_they_are_known(files: Path) -> Non
 
 
 def test_spark_frames_and_tables_of_databases_are_no_truth(files: Path) -> None:
-    from rulescore.setting.model import FactTable
-    from rulescore.setting.request import FactFile, Request
+    from rulescore.setting.model import FactFile, FactTable, Request
 
-    with pytest.raises(InputError, match="E555"):
+    with pytest.raises(InputError, match="E363"):
         scored(truth=FactTable("kg.test", Request("kg.test", FactFile("kg.test"))))
 
 

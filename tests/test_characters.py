@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rulescore.characters import is_hidden, visible, visible_lines
 from rulescore.errors import Diagnostic, EngineError, InputError, Place, render
+from rulescore.errors.texts import is_hidden, visible, visible_lines
 
 HIDDEN = [
     "\x00",

@@ -7,9 +7,9 @@ import time
 import pytest
 
 from rulescore.arguments.python import make_setting
-from rulescore.deadline import look_at_the_clock, planning_within
 from rulescore.errors import EngineError
-from rulescore.evaluate import Session
+from rulescore.session.session import Session
+from rulescore.waiting import look_at_the_clock, planning_within
 
 FACTS = [("a", "p", "b"), ("b", "q", "c")]
 HORN = "p(X, Y) <- q(X, Y)."
@@ -28,7 +28,7 @@ def test_waiting_is_no_planning():
         look_at_the_clock()
 
 
-@pytest.mark.parametrize("stage", ["language.parser", "logic.checks", "logic.planner", "counting.build"])
+@pytest.mark.parametrize("stage", ["language.parser", "logic.checks", "logic.planner", "counting.formulas"])
 def test_every_stage_looks_at_the_clock(stage: str, monkeypatch: pytest.MonkeyPatch):
     """Before each rule."""
     looked: list[None] = []

@@ -26,8 +26,8 @@ from rulescore.errors import (
     masked,
     render,
 )
-from rulescore.errors.suggestions import suggestion
-from rulescore.reporting.plots.published import NothingToDrawError
+from rulescore.errors.texts import suggestion
+from rulescore.plots.look import NothingToDrawError
 
 SECRET = "s3cr3t"
 ADDRESS = f"postgresql://reader:{SECRET}@host/x"
@@ -170,7 +170,7 @@ PROBLEM = Diagnostic(
 )
 ERRORS: list[RulescoreError] = [
     InputError(PROBLEM),
-    InputError([PROBLEM, Diagnostic("E202", "other")]),
+    InputError([PROBLEM, Diagnostic("E201", "other")]),
     InputError([]),
     EngineError("the database failed"),
     UncertainError("it went away"),
@@ -230,7 +230,7 @@ def test_a_missing_extra_has_a_code_and_a_cure() -> None:
     (problem,) = MissingExtraError("`to_pandas`", "pandas").problems
     assert (problem.code, problem.helps) == (
         "E938",
-        ("`pip install 'rulescore[pandas]'`; in a checkout of rulescore, `pip install '.[pandas]'`",),
+        ("in a checkout of rulescore: `pip install '.[pandas]'`",),
     )
 
 

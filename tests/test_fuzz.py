@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import settings
 
 from fuzz import failures
 
 pytestmark = pytest.mark.slow
 
+# A hundredth of what the thorough profile makes.
+MANY = settings().max_examples
 
-@pytest.mark.parametrize(("kind", "number"), [("texts", 4000), ("rules", 120), ("data", 120), ("projects", 20)])
+
+@pytest.mark.parametrize(("kind", "number"), [("texts", 100 * MANY), ("rules", 4 * MANY), ("data", 4 * MANY), ("projects", MANY)])
 def test_every_input_ends_with_a_result_or_an_error_of_ours(kind: str, number: int) -> None:
     assert list(failures(kind, number, 0)) == []

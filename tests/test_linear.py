@@ -13,9 +13,9 @@ import pytest
 
 from rulescore.arguments.python import make_setting
 from rulescore.errors import InputError, Severity
-from rulescore.evaluate import Session
-from rulescore.reporting.cells import Format
+from rulescore.reporting.listing import Format
 from rulescore.reporting.render import render
+from rulescore.session.session import Session
 from rulescore.setting.model import SqlRule
 
 pytestmark = pytest.mark.slow
@@ -135,7 +135,7 @@ def misspelt_predicates(number: int) -> Rules:
 
 
 def unknown_weights(number: int) -> Rules:
-    return Rules(weights(number).text, {"weights": {f"other_{i}": 1.0 for i in range(number)}}, ("E209",))
+    return Rules(weights(number).text, {"weights": {f"other_{i}": 1.0 for i in range(number)}}, ("E261",))
 
 
 def unsafe_rules(number: int) -> Rules:
@@ -147,7 +147,7 @@ def unsafe_formulas(number: int) -> Rules:
 
 
 def without_full_stops(number: int) -> Rules:
-    return lines([f"old_boss(X, {i}) <- old_friend(X, Y)" for i in range(number)], errors=("E106",))
+    return lines([f"old_boss(X, {i}) <- old_friend(X, Y)" for i in range(number)], errors=("E101",))
 
 
 def without_bodies(number: int) -> Rules:

@@ -28,7 +28,7 @@ result = rulescore.score(facts, {"m": {"wife": [("alice", "daniel")]}}, rules, f
 def outputs() -> list[list[Any]]:
     cells = [
         nbformat.v4.new_code_cell(source)
-        for source in (CELL, "result", "rulescore.audit(facts, rules, functions={'patient': len})")
+        for source in (CELL, "result", "rulescore.audit(facts, rules, functions={'patient': len})", "result.violations()")
     ]
     notebook = nbformat.v4.new_notebook(cells=cells)
     NotebookClient(notebook, kernel_name="python3", allow_errors=True).execute()
@@ -51,3 +51,10 @@ def test_a_result_is_the_short_answer(outputs: list[list[Any]]) -> None:
 
 def test_errors_and_warnings_are_ours(outputs: list[list[Any]]) -> None:
     assert [one.ename for one in outputs[2] if one.output_type == "error"] == ["InputError"]
+
+
+def test_violations_are_a_table_of_sentences(outputs: list[list[Any]]) -> None:
+    shown = outputs[3][-1]
+    assert shown.data["text/plain"] == "<1 row of 1 violation>"
+    assert "1 row of 1 violation</caption>" in shown.data["text/html"]
+    assert "m predicts wife(alice, daniel), but sister(alice, daniel) is observed" in shown.data["text/html"]

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from rulescore import opening
 from rulescore.arguments.python import make_setting
-from rulescore.engines.base import Engine
-from rulescore.engines.connect import connect
+from rulescore.engines.base import Engine, connect
 from rulescore.errors import InputError
+from rulescore.session import opening
 from rulescore.setting.options import EngineOptions
 
 FACTS = {"p": [("a", "b")], "q": [("a", "b"), ("c", "d")], "r": [("c", "d")]}

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Callable, Iterator
-from inspect import Parameter, signature
+from inspect import Parameter, getdoc, isclass, signature
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -61,6 +61,28 @@ def test_every_public_name_can_be_imported() -> None:
         assert getattr(rulescore, name) is not None
 
 
+def public_things() -> Iterator[tuple[str, object]]:
+    """Every public function and class, and the public methods and properties of the classes."""
+    for name in (name for name in rulescore.__all__ if not name.startswith("_")):
+        thing = getattr(rulescore, name)
+        yield name, thing
+        for member in vars(thing) if isclass(thing) else ():
+            if not member.startswith("_") and (callable(getattr(thing, member)) or isinstance(vars(thing)[member], property)):
+                yield f"{name}.{member}", getattr(thing, member)
+
+
+@pytest.mark.parametrize(("name", "thing"), [pytest.param(*named, id=named[0]) for named in public_things()])
+def test_the_docstring_of_a_public_name_tells_each_parameter(name: str, thing: object) -> None:
+    documented = getdoc(thing) or ""
+    if "**options:" in documented:  # which the docstring of `score` explains
+        documented += getdoc(rulescore.score) or ""
+    assert documented, name
+    told = set(re.findall(r"^ +(?:\*\*)?(\w+): ", documented, re.MULTILINE))
+    if not callable(thing) or (isclass(thing) and "__init__" not in vars(thing)):
+        return
+    assert signature(thing).parameters.keys() - {"self"} - told == set()
+
+
 def test_completion_shows_the_public_names_and_nothing_else() -> None:
     assert dir(rulescore) == sorted(rulescore.__all__)
     assert {"Any", "TYPE_CHECKING", "annotations"} & vars(rulescore).keys() == set()
@@ -78,12 +100,13 @@ def test_every_option_of_a_setting_is_one_of_both_functions() -> None:
         found = signature(function).parameters.items()
         return {name: parameter for name, parameter in found if parameter.kind is Parameter.KEYWORD_ONLY}
 
-    of_score = options(rulescore.score)
+    of_score, of_audit = options(rulescore.score), options(rulescore.audit)
+    assert of_score.pop("trusted") == of_audit.pop("trusted")  # of project files
     del of_score["contributions"]  # an audit has none
     assert of_score == options(make_setting)
     del of_score["allow_unrefutable"]  # an audit only warns
     del of_score["truth"]  # and has no predictions
-    assert of_score == options(rulescore.audit)
+    assert of_score == of_audit
 
 
 def test_every_dependency_has_a_lower_and_an_upper_bound() -> None:

@@ -18,11 +18,15 @@ from generate import plain as strategies
 from generate.drawing import Generated
 from oracle.writing import write_fact
 from rulescore.arguments.python import make_setting
-from rulescore.counting import horn
+from rulescore.counting.horn import statements_with_predictions
 from rulescore.errors import InputError
-from rulescore.evaluate import Session
 from rulescore.language.parser import parse_atom
-from rulescore.scoring.violation import CountedBy
+from rulescore.language.printer import print_condition
+from rulescore.language.syntax import Atom, Falsity
+from rulescore.scoring.violation import CountedBy, Pattern, Violation
+from rulescore.session.session import Session
+from rulescore.sql.horn.statements import dataset_statement, prediction_statements
+from rulescore.sql.horn.triangles import is_triangle
 
 pytestmark = pytest.mark.slow
 
@@ -222,7 +226,7 @@ def test_listed_violations_of_one_prediction_are_its_own():
         found = session.violations(rule=None, model="model", prediction=parse_atom("q(c, d)"), limit=10)
         assert [(str(row.prediction), row.binding) for row in found.rows] == [("q(c, d)", {"X": "c", "Y": "d"})]
         for text in ("q(a, c)", "q(a)", "nobody(a, b)", "q(a, elsewhere)", "p(x, x)"):
-            with pytest.raises(InputError, match="E263"):
+            with pytest.raises(InputError, match="E262"):
                 session.violations(rule=None, model="model", prediction=parse_atom(text), limit=10)
 
 
@@ -235,9 +239,10 @@ def test_an_integer_column_beside_strings_is_said_aloud():
         assert session.warnings == ()
 
 
-def test_rule_files_without_rules_are_said_aloud():
-    with Session(make_setting({"p": [("a", "b")]}, None, "extract incompatible.")) as session:
-        assert [problem.code for problem in session.warnings] == ["W206"]
+def test_rule_files_without_rules_are_an_error():
+    with pytest.raises(InputError, match=r"E404.*no rules") as raised:
+        Session(make_setting({"p": [("a", "b")]}, None, "extract incompatible."))
+    assert "rulescore discover" in " ".join(raised.value.problems[0].helps)
 
 
 @pytest.mark.parametrize(
@@ -388,15 +393,15 @@ def test_triangles_and_plain_joins_agree_on_many_graphs(convention: str, distinc
     with Session(make_setting(observed, {"model": predicted}, rules, **options)) as session:
         counter = session.counter
         (group,) = counter.plan.groups
-        assert horn._is_wedge(group)
-        data = [horn.dataset_statement(counter, 0, one_rule=plain) for plain in (False, True)]
+        assert is_triangle(group)
+        data = [dataset_statement(0, group, counter.context, one_rule=plain) for plain in (False, True)]
         assert None not in data
         by_triangles, by_joins = (counted(session, [one], "rule") for one in data if one is not None)
         assert by_triangles == by_joins != {}
-        generic = horn._appendix_statements if convention == "appendix" else horn._definition_statements
+        by_halves = statements_with_predictions(counter, 0)
+        by_paths = prediction_statements(0, group, counter.context, counter.roles)
         one, other = (
-            counted(session, (statement for _, statement in statements(counter, 0)), "rule", "prediction")
-            for statements in (horn.prediction_statements, generic)
+            counted(session, (statement for _, statement in titled), "rule", "prediction") for titled in (by_halves, by_paths)
         )
         assert one == other != {}
 
@@ -404,18 +409,36 @@ def test_triangles_and_plain_joins_agree_on_many_graphs(convention: str, distinc
 # What violations are counted by
 
 
-def by_rows(session: Session, by: CountedBy, model: str | None) -> Tally[tuple[str, str | None]]:
+def patterns_of(session: Session, row: Violation) -> list[str]:
+    """What should hold with each of what refutes it. The rules that are generated have atoms or `false` for heads."""
+    head = dict(zip((rule.name for rule in session.rules), (rule.head for rule in session.program.rules), strict=True))[row.rule]
+    if isinstance(head, Falsity):
+        return [str(Pattern("", row.rule))]
+    should = head.predicate if isinstance(head, Atom) else print_condition(head)
+    return [str(Pattern(should, label)) for label in row.labels]
+
+
+def constant(value: object) -> tuple[bool, object]:
+    """A key for a constant: an integer and a float of one value are one, 1 and true are two."""
+    return isinstance(value, bool), value
+
+
+def by_rows(session: Session, by: CountedBy, model: str | None) -> Tally[tuple[tuple[bool, object], str | None]]:
     """Counted violation by violation."""
-    found: Tally[tuple[str, str | None]] = Tally()
+    counts: Tally[tuple[tuple[bool, object], str | None]] = Tally()
     for row in session.violations(model=model, limit=None).rows:
-        parts = row.labels if by is CountedBy.REFUTER else row.binding.values()
-        found.update((repr(one), row.model) for one in {repr(part): part for part in parts}.values())
-    return found
+        of_row: dict[CountedBy, Iterable[object]] = {CountedBy.ENTITY: row.binding.values(), CountedBy.REFUTER: row.labels}
+        parts = patterns_of(session, row) if by is CountedBy.PATTERN else of_row[by]
+        counts.update((key, row.model) for key in {constant(part) for part in parts})
+    return counts
 
 
 def require_the_counts_of_rows(session: Session) -> None:
-    for by, model in [(CountedBy.ENTITY, None), *((CountedBy.REFUTER, one) for one in (None, *session.predictions))]:
-        counted = {(repr(one.what), one.model): one.violations for one in session.violation_counts(by, model=model)}
+    for by, model in [
+        (CountedBy.ENTITY, None),
+        *((by, one) for by in (CountedBy.REFUTER, CountedBy.PATTERN) for one in (None, *session.predictions)),
+    ]:
+        counted = {(constant(row.what), row.model): row.violations for row in session.violation_counts(by, model=model)}
         assert counted == by_rows(session, by, model), (by, model)
         for rule in session.rules[:1]:
             alone = session.violation_counts(by, model=model, rule=rule.name)

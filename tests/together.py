@@ -19,7 +19,7 @@ from oracle.facts import Fact
 from oracle.findings import Findings
 from oracle.tree import Setting
 from rulescore.errors import EngineError, Source
-from rulescore.language.tokens import DECLARATION_WORDS, Token, statements
+from rulescore.language.cursor import DECLARATION_WORDS, Token, statements
 from rulescore.logic.types import TESTS
 
 
@@ -69,8 +69,8 @@ class Member:
     def key(self) -> object:
         """Settings with the same key can be evaluated together."""
         setting = self.setting
-        # It extracts incompatible predicates from all there are, or has a template. Or it may be refused.
-        if self.may_leave_64_bits or any(tokens[0].text in {"extract", "for"} for tokens in self.statements):
+        # It extracts incompatible predicates from all there are, has a template, or defines. Or it may be refused.
+        if self.may_leave_64_bits or any(tokens[0].text in {"extract", "for", "define"} for tokens in self.statements):
             return self.prefix
         everywhere = (setting.closed_all, setting.complete_all)
         return setting.convention, setting.distinct_variables, setting.roles, setting.hard_needs, everywhere

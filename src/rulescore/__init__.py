@@ -5,19 +5,21 @@ import typing as _typing
 from rulescore.version import __version__
 
 if _typing.TYPE_CHECKING:
-    from rulescore.api import audit, score, violations
-    from rulescore.api import open_session as open
     from rulescore.arguments.rule_sources import RuleFile, RuleText
     from rulescore.arguments.tables import Table
     from rulescore.arguments.truth import Truth
+    from rulescore.comparison.listings import ModelComparison
     from rulescore.errors import EngineError, InputError, RulescoreError, RulescoreWarning
-    from rulescore.readers.triples import Triples
-    from rulescore.reporting.comparison import ModelComparison
-    from rulescore.result import OpenSession, Result, load_result
-    from rulescore.setting.model import Function, SqlRule
-    from rulescore.setting.request import FactFile
+    from rulescore.mending.making import candidates
+    from rulescore.mending.table import CandidateTable
+    from rulescore.readers.arrays import Triples
+    from rulescore.session.api import audit, discover, score, violations
+    from rulescore.session.api import open_session as open
+    from rulescore.session.result import OpenSession, Result, load_result
+    from rulescore.setting.model import FactFile, Function, SqlRule
 
 __all__ = [
+    "CandidateTable",
     "EngineError",
     "FactFile",
     "Function",
@@ -35,6 +37,8 @@ __all__ = [
     "Truth",
     "__version__",
     "audit",
+    "candidates",
+    "discover",
     "load_result",
     "open",
     "score",
@@ -42,26 +46,29 @@ __all__ = [
 ]
 
 _HOMES = {
+    "CandidateTable": "rulescore.mending.table",
     "EngineError": "rulescore.errors",
-    "FactFile": "rulescore.setting.request",
+    "FactFile": "rulescore.setting.model",
     "Function": "rulescore.setting.model",
     "InputError": "rulescore.errors",
-    "ModelComparison": "rulescore.reporting.comparison",
-    "OpenSession": "rulescore.result",
-    "Result": "rulescore.result",
+    "ModelComparison": "rulescore.comparison.listings",
+    "OpenSession": "rulescore.session.result",
+    "Result": "rulescore.session.result",
     "RuleFile": "rulescore.arguments.rule_sources",
     "RuleText": "rulescore.arguments.rule_sources",
     "RulescoreError": "rulescore.errors",
     "RulescoreWarning": "rulescore.errors",
     "SqlRule": "rulescore.setting.model",
     "Table": "rulescore.arguments.tables",
-    "Triples": "rulescore.readers.triples",
+    "Triples": "rulescore.readers.arrays",
     "Truth": "rulescore.arguments.truth",
-    "audit": "rulescore.api",
-    "load_result": "rulescore.result",
-    "open": "rulescore.api",
-    "score": "rulescore.api",
-    "violations": "rulescore.api",
+    "audit": "rulescore.session.api",
+    "discover": "rulescore.session.api",
+    "candidates": "rulescore.mending.making",
+    "load_result": "rulescore.session.result",
+    "open": "rulescore.session.api",
+    "score": "rulescore.session.api",
+    "violations": "rulescore.session.api",
 }
 # Within the module that defines it, a function called `open` would hide the built-in one.
 _NAMES = {"open": "open_session"}
@@ -72,7 +79,7 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> _typing.Any:
-    """Names are imported when first used, so that `import rulescore` stays quick."""
+    """Names are imported when first used, so `import rulescore` stays quick."""
     if name not in _HOMES:
         raise AttributeError(f"module 'rulescore' has no attribute {name!r}")
     from importlib import import_module

@@ -10,12 +10,11 @@ from pathlib import Path
 from rulescore.arguments.project import project_gates
 from rulescore.arguments.project_file import read_project
 from rulescore.errors import Diagnostic, InputError, RulescoreWarning
-from rulescore.reporting.gates import saved_results, told, verdicts
-from rulescore.reporting.summary import render_summary
-from rulescore.result import Result, kind_of
+from rulescore.reporting.gates import render_summary, saved_results, told, verdicts
 from rulescore.scoring.gate_outcomes import judge
 from rulescore.scoring.gates import Gate, gate_problems, parse_gate, read_gates
-from rulescore.setting.gates import GateSeverity
+from rulescore.session.result import Result, kind_of
+from rulescore.setting.choices import GateSeverity
 
 __all__ = ["assert_complies"]
 
@@ -27,25 +26,34 @@ def assert_complies(
     project: str | Path | None = None,
     models: str | Sequence[str] | None = None,
 ) -> None:
-    """Raises AssertionError if a model of the result does not meet a gate, such as `"hard > 0"`; the message is a summary with the
-    worst rules and a row of each. Rows are read from the data again; a result that was loaded from a file has none.
+    """Fails a test if a model of the result does not meet a gate. The message is a summary with the worst rules.
 
-    `warn_if`: gates that only warn. `project`: a project file whose gates count as well. `models`: those that `gates` and `warn_if`
-    are for, all unless given."""
+    Args:
+        result: what `rulescore.score` or `rulescore.load_result` returns.
+        *gates: what must not hold, such as `"hard > 0"`, each by itself.
+        warn_if: gates that only warn.
+        project: a project file whose gates count as well.
+        models: the models that `gates` and `warn_if` are for; all unless given.
+
+    Raises:
+        AssertionError: a model does not meet a gate. For each of the worst rules, the summary shows a row that breaks it. A result
+            that was loaded from a file shows no rows, since we read them from the data.
+        InputError: a gate is not understood, names a rule or model that does not exist, or there is no gate at all.
+    """
     __tracebackhide__ = True
     if not isinstance(result, Result):
         example = f'rulescore.load_result("{result}")' if isinstance(result, str | Path) else "rulescore.score(…)"
         raise InputError(_wrong("result", result, "a result", f"give what `{example}` gives"))
     for gate in gates:
         if not isinstance(gate, str):
-            texts = ", ".join(f'"{one}"' for one in gate) if isinstance(gate, list | tuple) else '"hard > 0"'
+            texts = ", ".join(f'"{text}"' for text in gate) if isinstance(gate, list | tuple) else '"hard > 0"'
             raise InputError(_wrong("gates", gate, "a text", f"give every gate by itself: `assert_complies(result, {texts})`"))
-    given = _gates(gates, _texts("warn_if", warn_if), project, None if models is None else _texts("models", models))
+    asked = _gates(gates, _texts("warn_if", warn_if), project, None if models is None else _texts("models", models))
     if problems := gate_problems(
-        given, [rule.info.name for rule in result.rule_results], [one.name for one in result.model_results]
+        asked, [rule.info.name for rule in result.rule_results], [model.name for model in result.model_results]
     ):
         raise InputError(problems)
-    outcomes = judge(given, result, saved_results(given))
+    outcomes = judge(asked, result, saved_results(asked))
     for outcome in outcomes:
         if not outcome.met and not outcome.fails:
             warnings.warn(told(outcome), RulescoreWarning, stacklevel=2)
@@ -56,27 +64,27 @@ def assert_complies(
         raise AssertionError(summary)
 
 
-def _wrong(argument: str, given: object, wanted: str, help: str) -> Diagnostic:
-    return Diagnostic("E543", f"`{argument}` has {kind_of(given)} where {wanted} is needed", helps=(help,))
+def _wrong(argument: str, value: object, wanted: str, help: str) -> Diagnostic:
+    return Diagnostic("E512", f"`{argument}` has {kind_of(value)} where {wanted} is needed", helps=(help,))
 
 
-def _texts(argument: str, given: str | Sequence[str]) -> tuple[str, ...]:
-    if isinstance(given, str):
-        return (given,)
-    if not isinstance(given, Sequence) or not all(isinstance(one, str) for one in given):
-        raise InputError(_wrong(argument, given, "a text, or a list of texts,", f'write `{argument}=["…"]`'))
-    return tuple(given)
+def _texts(argument: str, texts: str | Sequence[str]) -> tuple[str, ...]:
+    if isinstance(texts, str):
+        return (texts,)
+    if not isinstance(texts, Sequence) or not all(isinstance(text, str) for text in texts):
+        raise InputError(_wrong(argument, texts, "a text, or a list of texts,", f'write `{argument}=["…"]`'))
+    return tuple(texts)
 
 
 def _gates(
     gates: tuple[str, ...], warned: tuple[str, ...], project: str | Path | None, models: tuple[str, ...] | None
 ) -> tuple[Gate, ...]:
-    found = (
+    all_gates = (
         *(() if project is None else read_gates(project_gates(read_project(Path(project))))),
         *(parse_gate(text, models=models) for text in gates),
         *(parse_gate(text, severity=GateSeverity.WARN, models=models) for text in warned),
     )
-    if not found:
+    if not all_gates:
         helps = ('say what fails: `assert_complies(result, "hard > 0")`, or name a project file that has `gates`',)
-        raise InputError(Diagnostic("E523", "there is no gate to comply with", helps=helps))
-    return found
+        raise InputError(Diagnostic("E404", "there is no gate to comply with", helps=helps))
+    return all_gates

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rulescore.accuracy.ranks import Ranking, Ranks, rank_measures, rank_of
-from rulescore.accuracy.values import value_accuracy
-from rulescore.setting.model import Ties, ValueTask
+from rulescore.accuracy.answers import Ranking, Ranks, rank_measures, rank_of
+from rulescore.accuracy.metrics import value_accuracy
+from rulescore.setting.choices import Ties, ValueTask
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("torch")]
 

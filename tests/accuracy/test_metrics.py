@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rulescore.accuracy.measure import measure_accuracy
 from rulescore.accuracy.metrics import (
     ACCURACY,
     CLASSIFICATION,
@@ -21,6 +20,7 @@ from rulescore.accuracy.metrics import (
     ROOT_MEAN_SQUARED_ERROR,
     Direction,
     Metric,
+    measure_accuracy,
 )
 
 METRICS: tuple[Metric[Any], ...] = (*REGRESSION, ROOT_MEAN_SQUARED_ERROR, *CLASSIFICATION, MACRO_F1)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rulescore.accuracy.ranks import Ranking, Ranks, rank_measures, rank_of
-from rulescore.scoring.accuracy import AccuracyMeasure
-from rulescore.setting.model import Ties
+from rulescore.accuracy.answers import Ranking, Ranks, rank_measures, rank_of
+from rulescore.scoring.evaluation import AccuracyMeasure
+from rulescore.setting.choices import Ties
 
 
 def ranks(*found: float, tails: list[bool] | None = None) -> Ranks:

@@ -10,14 +10,13 @@ import pytest
 
 import rulescore
 from rulescore.accuracy.answers import ModelAnswers
-from rulescore.accuracy.links import RankedQuery
-from rulescore.accuracy.types import TypedQuery, declared_sides, observed_sides, type_accuracy, typed_queries
+from rulescore.accuracy.links import RankedQuery, TypedQuery, declared_sides, observed_sides, type_accuracy, typed_queries
 from rulescore.errors import InputError
 from rulescore.reporting.json import schema
 
 # The small example that is worked by hand below: two relations, five entities with types, three queries.
 TYPES = {"person": {"ann", "bob"}, "city": {"rome", "oslo"}, "country": {"italy"}}
-DECLARED = {("lives_in", False): {"person"}, ("lives_in", True): {"city"}, ("capital_of", True): {"country"}}
+DECLARED = {("lives_in", False): [{"person"}], ("lives_in", True): [{"city"}], ("capital_of", True): [{"country"}]}
 QUERIES = [
     TypedQuery(RankedQuery(True, "lives_in", "ann"), ["rome", "italy", "oslo", "bob"]),
     TypedQuery(RankedQuery(True, "capital_of", "rome"), ["oslo", "italy", "rome", "ann"]),
@@ -168,5 +167,58 @@ def test_for_observed_types_it_is_what_rules_of_observed_sides_find() -> None:
 
 def test_a_file_without_its_columns_is_refused(tmp_path: Path) -> None:
     (tmp_path / "schema.tsv").write_text("lives_in\tperson\tcity\ncapital_of\tcity\tcountry\n")
-    with pytest.raises(InputError, match="E557"):
+    with pytest.raises(InputError, match="E320"):
         rulescore.score(TRIPLES, {"m": TRIPLES}, RULES, truth=rulescore.Truth(domains=tmp_path / "schema.tsv"))
+
+
+def rule(relation: str) -> str:
+    return f"false <- `http://x/{relation}`(X, Y), `rdf:type`(X, _)."
+
+
+ONTOLOGY = """\
+@prefix : <http://x/> .
+@prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix schema: <http://schema.org/> .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+:Dog rdfs:subClassOf :Animal . :Puppy rdfs:subClassOf :Dog .
+:keeps rdfs:domain :Person ; rdfs:range :Animal, :Tame .
+:likes rdfs:range [ a owl:Class ; owl:unionOf (:Person :Animal) ] ; rdfs:domain [ a owl:Restriction ] .
+:age rdfs:range xsd:integer .
+:owns schema:rangeIncludes :Animal, :Person .
+"""
+
+
+def test_domains_are_those_of_an_ontology(tmp_path: Path) -> None:
+    """All ranges of a property together, any class of a union, and the classes below each; not expressions and datatypes."""
+    (tmp_path / "o.ttl").write_text(ONTOLOGY)
+    facts = [
+        ("rex", "rdf:type", "Puppy"),
+        ("rex", "rdf:type", "Tame"),
+        ("wolf", "rdf:type", "Animal"),
+        ("ann", "rdf:type", "Person"),
+    ]
+    facts = [tuple(f"http://x/{part}" if part != "rdf:type" else part for part in fact) for fact in facts]
+    for relation, fits in (
+        ("keeps", {"rex"}),
+        ("likes", {"rex", "wolf", "ann"}),
+        ("owns", {"rex", "wolf", "ann"}),
+        ("age", None),
+    ):
+        for answer in ("rex", "wolf", "ann"):
+            predicted = answers_frame([("http://x/ann", f"http://x/{relation}", f"http://x/{answer}")])
+            truth = rulescore.Truth(domains=tmp_path / "o.ttl", hits=(1,))
+            result = rulescore.score(
+                facts, {"m": predicted}, f"functional `http://x/{relation}`(X -> Y). {rule(relation)}", truth=truth
+            )
+            (accuracy,) = result.accuracy_results
+            if fits is None:
+                assert accuracy.reason == "of no relation that is asked for a domain or range is known"
+            else:
+                assert accuracy.measure("sem_at_1", "tail").value == float(answer in fits)
+
+
+def test_an_ontology_without_domains_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "o.ttl").write_text("<http://x/a> <http://x/b> <http://x/c> .")
+    with pytest.raises(InputError, match="declares no domains and ranges of classes"):
+        rulescore.score(TRIPLES, {"m": TRIPLES}, RULES, truth=rulescore.Truth(domains=tmp_path / "o.ttl"))

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pandas as pd
 import pytest
 
+import rulescore
 from rulescore.arguments.python import make_setting
 from rulescore.arguments.rule_sources import RuleText
+from rulescore.errors import InputError
 from rulescore.language.declarations.closed import Closed
 from rulescore.language.parser import parse, parse_all, parse_rule
 from rulescore.language.syntax import Kind
 from rulescore.setting.choices import Convention, Role
+from rulescore.setting.model import FactFile
 from rulescore.setting.options import EngineOptions, ScoringOptions
-from rulescore.setting.request import FactFile
 
 FACTS = [("alice", "mother", "bob")]
 RULE = "aunt(X, Z) <- sister(X, Y), father(Y, Z)."
@@ -47,7 +51,7 @@ def test_rules_given_as_text_read_tables_of_a_folder_that_is_given_alone(write, 
         assert rule.head.predicate == "father"
     for rules in (text, RuleText(text), [RuleText(text)]):
         (problem,) = problems_of(lambda rules=rules: parse_all(make_setting(FACTS, rules=rules).rules))
-        assert (problem.code, problem.place.line, problem.place.column) == ("E126", 1, 15)
+        assert (problem.code, problem.place.line, problem.place.column) == ("E124", 1, 15)
 
 
 def test_a_rule_text_never_names_a_file(write):
@@ -169,4 +173,22 @@ def test_an_engine_that_is_neither_an_address_nor_a_session_is_refused(engine, p
 @pytest.mark.parametrize("key", ["layout", "format"])
 def test_a_choice_that_is_no_text_is_refused(key, problems_of):
     (problem,) = problems_of(lambda: FactFile("facts.tsv", **{key: 3}))
-    assert (problem.code, problem.message) == ("E402", f"`{key}` is `3`")
+    assert (problem.code, problem.message) == ("E402", f"`{key}` cannot be `3`")
+
+
+def test_a_project_file_says_everything(tmp_path: Path) -> None:
+    (tmp_path / "facts.csv").write_text("head,relation,tail\nalice,wife,bob\n")
+    (tmp_path / "model.csv").write_text("head,relation,tail\nalice,sister,bob\n")
+    project = tmp_path / "rulescore.toml"
+    project.write_text(
+        'facts = "facts.csv"\n[rules]\ntext = "false <- sister(X, Y), wife(X, Y)."\n[predictions]\nmodel = "model.csv"\n'
+    )
+    assert rulescore.score(project).model_results[0].violating == 1
+    assert rulescore.audit(str(project)).rule_results[0].dataset.refuted == 0
+    with pytest.raises(InputError, match="E327"):
+        rulescore.score(project, {"model": tmp_path / "model.csv"})
+
+
+def test_without_rules_there_is_nothing_to_score() -> None:
+    with pytest.raises(InputError, match=r"E404.*no rules are given"):
+        rulescore.score([("alice", "wife", "bob")], {"model": [("alice", "sister", "bob")]})

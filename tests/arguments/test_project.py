@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from rulescore.arguments.checking import keys_of
 from rulescore.arguments.project import load_project
+from rulescore.arguments.project_file import keys_of
 from rulescore.arguments.sections import HiddenSection, ProjectSections, SourceSection, TagsSection
 from rulescore.errors import InputError
 from rulescore.language.declarations.closed import Closed
@@ -24,7 +24,7 @@ from rulescore.language.syntax import ExtractIncompatible, Kind
 from rulescore.setting.choices import Convention, OutputFormat, Role
 from rulescore.setting.model import FactStream
 
-PAGE = (Path(__file__).parents[2] / "docs" / "project-file.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "project-file.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"^```toml\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
 TITLED = list(zip(*[iter(re.split(r"^## (.+)$", PAGE, flags=re.MULTILINE)[1:])] * 2, strict=True))
 
@@ -38,6 +38,8 @@ def folder(write, tmp_path):
     write("sales.csv", "seller;kind;price\nann;sold;7\n")
     for name in ("born_in.tsv", "north.tsv", "south.tsv"):
         write(name, "ann\tparis\n")
+    for name in ("people.tsv", "relations.tsv"):
+        write(name, "alice\tAlice\n")
     write("family.rules", "aunt_by_father: aunt(X, Z) <- sister(X, Y), father(Y, Z).\n")
     pq.write_table(pa.table({"head": ["a"], "relation": ["p"], "tail": ["b"]}), tmp_path / "denied.parquet")
     write("sales.rules", "P > 0 <- sale(price: P).\n")
@@ -277,7 +279,7 @@ def test_all_problems_are_told_at_once(project, problems_of):
 
 def test_a_project_file_that_cannot_be_read_is_an_error(tmp_path, problems_of):
     (problem,) = problems_of(lambda: load_project(tmp_path / "rulescore.toml"))
-    assert problem.code == "E405"
+    assert problem.code == "E403"
     (tmp_path / "rulescore.toml").write_bytes(b"facts = '\xff'")
     (problem,) = problems_of(lambda: load_project(tmp_path / "rulescore.toml"))
-    assert problem.code == "E405"
+    assert problem.code == "E403"

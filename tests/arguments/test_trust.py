@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from rulescore.arguments.deeds import Deed
-from rulescore.arguments.project import load_project
+from rulescore.arguments.project import load_project, wishes
 from rulescore.arguments.project_file import read_project
-from rulescore.arguments.trust import wishes
 from rulescore.errors import InputError
+from rulescore.setting.choices import Deed
 
 FACTS = 'facts = "facts.tsv"\n'
 CODE = '[functions]\nf = "trust_checks:f"\n'

@@ -99,17 +99,3 @@ def test_a_kept_file_is_not_overwritten_unawares(mined: Run) -> None:
     assert "error[E603]" in refused.stderr
     assert mined("--keep", "kept.rules", "--force", "-q").exit_code == 0
     assert "incompatible mother, father." in Path("kept.rules").read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("other", [("--explain",), ("--tolerances", "5%")])
-@pytest.mark.parametrize("choice", [("--keep", "kept.rules"), ("--flag", "vacuous"), ("--min-evaluable", "0")])
-def test_what_lists_no_audit_takes_none_of_its_options(mined: Run, other: tuple[str, ...], choice: tuple[str, ...]) -> None:
-    result = mined(*other, *choice)
-    assert result.exit_code == 2
-    assert f"`{other[0]}` lists no audited rules: it cannot be combined with `{choice[0]}`" in result.stderr
-
-
-def test_a_range_that_is_none_is_told(mined: Run) -> None:
-    result = mined("--rate", "small")
-    assert result.exit_code == 2
-    assert "`small` is not a range of rates" in result.stderr

@@ -68,9 +68,9 @@ def test_facts_of_one_predicate_are_named(family: Path) -> None:
 @pytest.mark.parametrize(
     ("choice", "code"),
     [
-        (SettingChoice(), "E701"),
-        (SettingChoice(facts=("train.tsv",)), "E702"),
-        (SettingChoice(project=Path("a.toml"), project_option=Path("b.toml")), "E706"),
+        (SettingChoice(), "E404"),
+        (SettingChoice(facts=("train.tsv",)), "E404"),
+        (SettingChoice(project=Path("a.toml"), project_option=Path("b.toml")), "E327"),
         (SettingChoice(facts=("trian.tsv",), rules=(Path("family.rules"),)), "did you mean `train.tsv`"),
         (SettingChoice(**PLAIN, options={"roles": "bdy"}), "did you mean `body`"),
         (SettingChoice(**PLAIN, options={"memory_limit": "lots"}), "memory_limit"),

@@ -22,6 +22,14 @@ def ranking(family: Path) -> tuple[str, ...]:
     return "score", "--facts", "train.tsv", "--rules", "family.rules", "--predictions", "anyburl=ranking.txt"
 
 
+def test_a_project_may_stand_behind_the_curve(run, ranking, family: Path) -> None:
+    project = 'facts = "train.tsv"\nrules = "family.rules"\n[predictions.anyburl]\npath = "ranking.txt"\nformat = "anyburl"\n'
+    (family / "curve.toml").write_text(project)
+    behind, before = run("score", "--curve", "curve.toml"), run("score", "curve.toml", "--curve", "rank")
+    assert behind.exit_code == before.exit_code == 0
+    assert behind.stdout == before.stdout
+
+
 def test_a_ranking_is_scored_as_it_is(run, ranking) -> None:
     result = run(*ranking)
     assert result.exit_code == 0
@@ -49,19 +57,3 @@ def test_a_curve_over_thresholds(run, ranking) -> None:
     found = run(*ranking, "--curve", "score", "--top-k", "3")
     assert found.exit_code == 0
     assert "threshold: answers with that score or more count" in found.stdout
-
-
-def test_a_curve_over_ranks_needs_ranks(run, family: Path) -> None:
-    found = run("score", "family.toml", "--curve")
-    assert found.exit_code == 2
-    assert "error[E330]: a curve over ranks needs ranks or queries" in found.stderr
-    assert "--curve score" in found.stderr
-
-
-@pytest.mark.parametrize(
-    "other", [("--table", "models"), ("--detail",), ("--output", "out"), ("--fail-if", "hard > 0"), ("--explain",)]
-)
-def test_a_curve_is_a_table_of_its_own(run, ranking, other) -> None:
-    found = run(*ranking, "--curve", "rank", *other)
-    assert found.exit_code == 2
-    assert "cannot be combined" in found.stderr

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
 
-from cli.conftest import Run
+from command_line import Run
 
 RANKING = "alice wife daniel\nHeads: \nTails: daniel\t0.9\tchristopher\t0.1\t\n"
 
@@ -35,10 +34,3 @@ def test_what_is_recognised_is_overruled(run: Run, family: Path) -> None:
     )
     assert done.exit_code == 2
     assert "AnyBURL" not in done.output
-
-
-@pytest.mark.parametrize("what", ["facts", "predictions"])
-def test_a_format_without_files_is_refused(run: Run, what: str) -> None:
-    done = run("score", "family.toml", f"--{what}-format", "text")
-    assert done.exit_code == 2
-    assert f"`--{what}-format` is about the files of `--{what}`" in done.output

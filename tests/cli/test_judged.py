@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import rulescore
-from cli.conftest import Run
+from command_line import Run
 
 RULES = "@hard no_incest: false <- sister(X, Y), wife(X, Y).\n"
 ARGUMENTS = ("--facts", "facts.csv", "--rules", "incest.rules", "--predictions", "model.csv")
@@ -40,9 +40,9 @@ def test_names_in_another_case_are_told_and_meet_no_gate(run: Run) -> None:
     assert "0 of 2" not in result.stdout
     assert row_of(result.stdout) == ["model", "2", "2", "2", "0", "2", "0"]
     assert "(did you mean `alice`?)" in " ".join(result.stdout.split())
-    assert "gate `hard > 0` is not met by `model`: hard says nothing: 0, none judged" in result.stderr
-    assert "gate `violating > 1%` is not met by `model`" in result.stderr
-    assert "gate `hard > 0 if judged` is met by `model`" in result.stderr
+    assert "gate `hard > 0` failed by `model`: hard says nothing: 0, none judged" in result.stderr
+    assert "gate `violating > 1%` failed by `model`" in result.stderr
+    assert "gate `hard > 0 if judged` passed by `model`" in result.stderr
 
 
 def test_ids_of_another_type_meet_no_gate() -> None:
@@ -81,6 +81,14 @@ def test_a_predicate_that_no_rule_mentions_has_a_suggestion(run: Run) -> None:
     assert "model: no rule mentions `wiffe` (1; did you mean `wife`?)" in result.stdout
 
 
+def test_a_number_is_no_slip_for_another(run: Run) -> None:
+    Path("facts.csv").write_text("head,relation,tail\nQ125,wife,Q1210\n", encoding="utf-8")
+    write("Q1125,wife,Q1210")
+    result = run("score", *ARGUMENTS, "--allow-unrefutable")
+    assert "such as `Q1125`" in " ".join(result.stdout.replace('"', "").split())
+    assert "did you mean" not in result.stdout
+
+
 def test_json_and_frames_have_the_same_counts(run: Run) -> None:
     write("Alice,wife,Daniel", "julia,wife,bob", "julia,wife,daniel")
     model = json.loads(run("score", *ARGUMENTS, "--format", "json").stdout)["models"]["model"]
@@ -99,8 +107,8 @@ def test_a_model_of_which_nothing_was_judged_is_never_the_best(run: Run) -> None
 
 
 def test_nothing_judged_is_drawn_as_nothing() -> None:
-    from rulescore.reporting.plots.models import measures
-    from rulescore.reporting.plots.rules import _scores
+    from rulescore.plots.models import measures
+    from rulescore.plots.rules import _scores
 
     write("Alice,wife,Daniel")
     result = rulescore.score("facts.csv", {"model": "model.csv"}, RULES)

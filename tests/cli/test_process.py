@@ -58,7 +58,7 @@ def loaded_by(*arguments: str) -> set[str]:
 def test_a_score_of_text_files_loads_only_what_it_needs(family: Path) -> None:
     given = ("--facts", "train.tsv", "--rules", "family.rules", "--predictions", "good.tsv")
     loaded = loaded_by("score", *given, "--format", "json", "--quiet")
-    assert {"duckdb", "pyarrow", "sqlglot", "rulescore.evaluate"} <= loaded
+    assert {"duckdb", "pyarrow", "sqlglot", "rulescore.session.session"} <= loaded
     ours = ("accuracy.reading", "reporting.terminal", "reporting.files", "reporting.saved", "scoring.gates")
     others = {"pyarrow.parquet", "rich", "tomllib", *(f"rulescore.{one}" for one in ours)}
     assert loaded & others == set()
@@ -206,7 +206,7 @@ def test_a_closed_standard_output_is_one_line_and_two(closed: str, told: str, fa
 # Runs the program, which is interrupted when the data are read and once more while it closes the database.
 INTERRUPTED_TWICE = """
 import os, signal
-from rulescore.evaluate import Session
+from rulescore.session.session import Session
 close = Session.close
 
 def interrupted_close(self):
@@ -334,7 +334,7 @@ runpy.run_module("rulescore", run_name="__main__")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX signal")
-@pytest.mark.parametrize("module", ["click", "numpy", "rulescore.evaluate"])
+@pytest.mark.parametrize("module", ["click", "numpy", "rulescore.session.session"])
 def test_ctrl_c_is_heard_while_the_program_is_imported(module: str, family: Path) -> None:
     words = command("score", "family.toml", start=INTERRUPTED_IMPORT.replace("MODULE", module))
     result = subprocess.run(words, capture_output=True, text=True, check=False, env=ENVIRONMENT)
@@ -355,11 +355,11 @@ def test_ctrl_c_before_a_command_begins_is_no_failed_gate() -> None:
     assert subprocess.run(words, capture_output=True, check=False, env=ENVIRONMENT).returncode == 130
 
 
-def test_the_current_folder_is_not_searched_for_libraries(tmp_path: Path) -> None:
+def test_the_current_folder_is_not_searched_for_libraries(family: Path) -> None:
     for name in ("click", "numpy", "duckdb", "pyarrow"):
-        (tmp_path / f"{name}.py").write_text("print('somebody else')")
-    words = [sys.executable, "-m", "rulescore", "demo"]
-    result = subprocess.run(words, capture_output=True, text=True, check=False, env=ENVIRONMENT, cwd=tmp_path)
+        (family / f"{name}.py").write_text("print('somebody else')")
+    words = [sys.executable, "-m", "rulescore", "score", "family.toml", "--quiet"]
+    result = subprocess.run(words, capture_output=True, text=True, check=False, env=ENVIRONMENT)
     assert (result.returncode, result.stderr) == (0, "")
     assert "somebody else" not in result.stdout
 

@@ -11,13 +11,13 @@ from typing import get_args
 import click
 import pytest
 
-from rulescore.api import score
 from rulescore.arguments.python import ScoreOptions
 from rulescore.cli.main import program
 from rulescore.cli.options import OPTIONS, SettingChoice
+from rulescore.session.api import score
 from rulescore.setting.options import Options
 
-REFERENCE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
+REFERENCE = (Path(__file__).parents[2] / "docs" / "reference" / "cli.md").read_text(encoding="utf-8")
 SECTIONS = dict(zip(*[iter(re.split(r"^## (.+)$", REFERENCE, flags=re.MULTILINE)[1:])] * 2, strict=True))
 
 
@@ -75,11 +75,14 @@ def test_every_option_is_one_of_python_and_of_commands(options: type[Options]) -
 
 def test_everything_that_can_be_chosen_has_an_option() -> None:
     names = {parameter.name for parameter in program.commands["score"].params}
-    assert {*SettingChoice.__slots__, *OPTIONS} - {"options"} <= names
+    # `--table` names data and tables of the result there.
+    assert {*SettingChoice.__slots__, *OPTIONS} - {"options", "tables"} | {"table"} <= names
 
 
 def test_the_page_of_python_lists_the_options() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "python-api.md").read_text(encoding="utf-8").partition("| option |")[2]
+    page = (
+        (Path(__file__).parents[2] / "docs" / "reference" / "python-api.md").read_text(encoding="utf-8").partition("| option |")[2]
+    )
     cells = re.findall(r"^\| (`.*?`) \|", page.partition("\n\n")[0], re.MULTILINE)
     listed = {name for cell in cells for name in re.findall(r"`(\w+)`", cell)}
     assert listed == {*ScoreOptions.__annotations__, "contributions"}

@@ -12,9 +12,7 @@ import click
 import pytest
 from click.testing import Result
 
-from rulescore.cli.convert import WRITTEN_FORMATS, convert
-from rulescore.language.formats.names import FormatName
-from rulescore.language.formats.writing import WRITERS
+from rulescore.cli.rules import convert
 
 Run = Callable[..., Result]
 
@@ -24,7 +22,7 @@ MINED = """\
 5\t2\t0.4\twife(X,e1) <=
 8\t8\t1.0\twife(X,Y) <= husband(Y,X)
 """
-REFERENCE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
+REFERENCE = (Path(__file__).parents[2] / "docs" / "reference" / "cli.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture
@@ -125,13 +123,3 @@ def test_convert_is_in_the_reference() -> None:
             assert parameter.help
             for option in parameter.opts:
                 assert re.search(rf"`{re.escape(option)}[` ]", section), option
-
-
-def test_what_can_be_written_is_what_there_are_writers_for() -> None:
-    assert set(WRITTEN_FORMATS) == {FormatName.RULESCORE, *WRITERS}
-
-
-def test_convert_has_help(run: Run) -> None:
-    found = run("rules", "convert", "--help")
-    assert found.exit_code == 0
-    assert "rulescore rules convert" in found.stdout

@@ -73,9 +73,3 @@ def test_rule_files_are_checked_by_themselves(run: Run, family: Path) -> None:
     assert (result.exit_code, result.stdout) == (2, "")
     assert "error[E201]" in result.stderr
     assert " --> two.rules:1:12\n" in result.stderr
-
-
-def test_rule_files_by_themselves_need_no_data_and_take_none(run: Run) -> None:
-    assert run("check", "--rules-only").exit_code == 2
-    assert run("check", "--rules-only", "family.rules", "--facts", "train.tsv").exit_code == 2
-    assert run("check", "family.toml", "family.rules").exit_code == 2

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Callable
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -34,6 +35,38 @@ def test_every_format_has_one_table(run: Run, table: str) -> None:
     assert printed("markdown").count("### ") == 1
     assert printed("latex").count(r"\caption") == 1
     assert printed("table").splitlines()[0] in {"Models and their rule violation scores", "Violations of each rule", "Violations"}
+
+
+def test_columns_are_chosen_by_name_and_order(run: Run) -> None:
+    chosen = run("score", "family.toml", "--columns", "model, hard_mean,violating", "--quiet")
+    assert chosen.stdout.splitlines()[1].split() == ["model", "hard", "mean", "violating", "predictions"]
+    in_csv = run("score", "family.toml", "--table", "models", "--columns", "model,hard_mean", "--format", "csv", "--quiet")
+    assert in_csv.stdout.splitlines()[0] == "model,hard_mean"
+    of_rules = run("score", "family.toml", "--table", "rules", "--columns", "rule,data", "--format", "markdown", "--quiet")
+    assert of_rules.stdout.splitlines()[2] == "| rule | data |"
+    wrong = run("score", "family.toml", "--columns", "model,hard_men")
+    assert wrong.exit_code == 2
+    assert "error[E502]: the table has no column `hard_men`" in wrong.stderr
+    assert "did you mean `hard_mean`?" in wrong.stderr
+    assert run("score", "family.toml", "--columns", "model", "--detail").exit_code == 2
+
+
+def test_a_publication_prints_accuracy_and_scores(run: Run, family: Path) -> None:
+    (family / "truth.tsv").write_text("alice\twife\tchristopher\n", encoding="utf-8")
+    shown = run("score", "family.toml", "--truth", "truth.tsv", "--table", "published", "--format", "latex", "--quiet")
+    heading = next(line for line in shown.stdout.splitlines() if line.startswith("model & "))
+    assert heading.startswith("model & precision & recall & ")
+    assert heading.index("soft") < heading.index("hard")
+    rows = json.loads(run("score", "family.toml", "--table", "published", "--format", "json", "--quiet").stdout)
+    assert rows["listing"] == "score_models"
+
+
+def test_latex_has_the_caption_and_the_label_that_are_given(run: Run) -> None:
+    shown = run("score", "family.toml", "--format", "latex", "--caption", "50% of $x_1$", "--label", "tab:rvs")
+    assert r"\caption{50\% of \$x\_1\$}\label{tab:rvs}" in shown.stdout
+    wrong = run("score", "family.toml", "--format", "latex", "--label", "a}b")
+    assert (wrong.exit_code, "error[E402]: `a}b` is no label of LaTeX" in wrong.stderr) == (2, True)
+    assert run("score", "family.toml", "--caption", "c").exit_code == 2
 
 
 def test_violations_are_those_of_every_model(run: Run) -> None:

@@ -178,18 +178,12 @@ def test_tolerances_are_numbers_and_percentages_each_once(run: Run) -> None:
     assert [row["tolerance"] for row in rows if row["rule"] == "close"] == ["5"]
 
 
-def test_tolerances_without_a_rule_for_them_are_an_error(run: Run) -> None:
-    result = run("audit", "family.toml", "--tolerances", "5,10%")
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert "error[E707]: no rule has a limit on a distance that `5`, `10%` could replace" in result.stderr
-
-
 @pytest.mark.usefixtures("sales")
 def test_tolerances_of_a_kind_that_no_rule_has_are_a_warning(run: Run) -> None:
     Path("sales.rules").write_text(RULES.splitlines()[0])
     result = run("audit", "sales.toml", "--tolerances", "5,10%")
     assert result.exit_code == 0
-    assert "warning[W701]: `10%` fits no rule: none has a tolerance in percent" in result.stderr
+    assert "warning[W281]: `10%` fits no rule: none has a tolerance in percent" in result.stderr
     assert run("audit", "sales.toml", "--tolerances", "10%").exit_code == 2
 
 

@@ -169,7 +169,3 @@ def test_a_password_in_a_place_where_no_address_belongs_is_not_shown(run: Run, f
         result = run(*command)
         assert "***@h/x" in result.output
         assert "S3CRET" not in result.output
-
-
-def test_the_addresses_that_a_message_proposes_are_whole(run: Run) -> None:
-    assert "***" not in told(run("check", "family.toml", "--engine", "spark"))

@@ -12,11 +12,11 @@ from sqlglot import exp
 
 import rulescore
 from rulescore import Table
-from rulescore.engines.postgres.engine import PostgresEngine
 from rulescore.errors import EngineError, InputError
+from rulescore.postgres.dialect import POSTGRES, POSTGRES_BEFORE_17
+from rulescore.postgres.engine import PostgresEngine
 from rulescore.setting.options import EngineOptions
-from rulescore.sql.dialects import POSTGRES, POSTGRES_BEFORE_17
-from rulescore.sql.dialects.letters import capitals, small_letters
+from rulescore.sql.dialect import capitals, small_letters
 from servers.postgres import Server
 
 LEAST, GREATEST = -(2**63), 2**63 - 1

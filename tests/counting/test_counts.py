@@ -7,12 +7,11 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pytest
 
-from rulescore.engines.base import Engine
-from rulescore.engines.connect import connect
+from rulescore.engines.base import Engine, connect
 from rulescore.errors import EngineError
 from rulescore.setting.options import EngineOptions
 from rulescore.sql import results
-from rulescore.sql.facts import ANSWER
+from rulescore.sql.facts import MODEL_PREDICTION
 from rulescore.sql.horn.evidence import COUNTS
 
 LARGEST = 2**63 - 1
@@ -40,7 +39,7 @@ def load_part(session: Engine, part: int, predictions: list[int], count: int) ->
 def test_totals_of_a_model_have_more_than_64_bits(session: Engine):
     load_part(session, 0, [0, 1, 2], LARGEST)
     session.run(results.create_contributions(range(1)))
-    session.load(ANSWER, pa.table({"prediction": integers([0, 1, 2]), "model": integers([0, 0, 0])}))
+    session.load(MODEL_PREDICTION, pa.table({"prediction": integers([0, 1, 2]), "model": integers([0, 0, 0])}))
     (row,) = session.query(results.model_totals()).to_pylist()
     assert {int(row[one]) for one in COUNTS} == {3 * LARGEST}
 

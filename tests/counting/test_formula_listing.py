@@ -10,9 +10,9 @@ import pytest
 
 import rulescore
 from rulescore.arguments.python import make_setting
-from rulescore.evaluate import Session
 from rulescore.language.syntax import Atom, Constant
 from rulescore.scoring.violation import Violation, Violations
+from rulescore.session.session import Session
 from rulescore.setting.model import Setting
 
 pytestmark = pytest.mark.slow

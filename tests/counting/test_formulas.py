@@ -10,7 +10,7 @@ import pytest
 import rulescore
 from rulescore.arguments.python import make_setting
 from rulescore.errors import EngineError
-from rulescore.evaluate import Session
+from rulescore.session.session import Session
 
 pytestmark = pytest.mark.slow
 

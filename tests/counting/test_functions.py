@@ -18,9 +18,9 @@ import pytest
 import rulescore
 from rulescore.arguments.python import make_setting
 from rulescore.errors import EngineError, InputError
-from rulescore.evaluate import Session
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.results import Counts
+from rulescore.session.session import Session
 from rulescore.setting.model import Function
 
 pytestmark = pytest.mark.slow
@@ -282,7 +282,7 @@ def test_e291_an_arrow_function_fails_on_arrays() -> None:
 @pytest.mark.parametrize("answer", ["yes", 1, 0.0, [True], np.int64(1)])
 def test_e292_an_answer_that_is_neither_true_nor_false(answer: object) -> None:
     problem = failure("f(N) <- age(X, N), N > 40.", f=lambda _: answer)
-    assert (problem.code, problem.message) == ("E292", f"function `f` answered `{answer!r}` to (50)")
+    assert (problem.code, problem.message) == ("E291", f"function `f` answered `{answer!r}` to (50)")
     assert problem.helps == ("return True, False, or None where it cannot be said",)
 
 
@@ -291,13 +291,13 @@ def test_e292_an_answer_that_is_neither_true_nor_false(answer: object) -> None:
 )
 def test_e292_an_arrow_function_gives_an_answer_to_each_question(answer: object, shown: str) -> None:
     problem = failure("f(N) <- age(X, N).", f=Function("f", lambda _: answer, arrow=True))
-    assert (problem.code, problem.message) == ("E292", f"function `f` gave {shown} to 2 questions")
-    assert problem.helps == ("return an array that is as long as those of the arguments",)
+    assert (problem.code, problem.message) == ("E291", f"function `f` gave {shown} to 2 questions")
+    assert problem.helps == ("return an array as long as the arguments",)
 
 
 def test_e292_an_arrow_answer_of_another_type() -> None:
     problem = failure("f(N) <- age(X, N).", f=Function("f", lambda column: pc.add(column, 1), arrow=True))
-    assert problem.code == "E292"
+    assert problem.code == "E291"
 
 
 def test_a_predicate_of_the_data_goes_before_a_function_of_its_name() -> None:
@@ -336,5 +336,5 @@ class Silent:
 
 
 def test_e292_an_answer_that_cannot_be_written() -> None:
-    with pytest.raises(InputError, match=r"E292.*answered `<Silent>` to"):
+    with pytest.raises(InputError, match=r"E291.*answered `<Silent>` to"):
         rulescore.audit({"q": [("a",)]}, "f(X) <- q(X).", functions={"f": lambda value: Silent()})

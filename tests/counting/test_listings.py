@@ -90,3 +90,20 @@ def test_a_listing_of_one_rule_makes_no_tables_for_others(caplog: pytest.LogCapt
         every = opened.violations(dataset=True, limit=None).to_pylist()
     assert alone
     assert alone == [row["sentence"] for row in every if row["rule"] == "three"]
+
+
+def test_violations_of_alike_rules_are_drawn_by_one_statement(caplog: pytest.LogCaptureFixture) -> None:
+    steps = {"p": 1, "q": 2, "r": 3, "s": 5}
+    facts = [(f"c{i}", name, f"c{(i * step + 1) % 12}") for name, step in steps.items() for i in range(12)]
+    models = {model: [(f"c{i}", model, f"c{i + 2}") for i in range(10)] for model in "pq"}
+    with rulescore.open(facts, models, f"{MANY_RULES} incompatible p, q, r, s.") as opened:
+        every = opened.session.violations(model=list(models), limit=None)
+        with caplog.at_level(logging.DEBUG, "rulescore.sql"):
+            drawn = opened.session.sampled_violations(list(models), every.total)
+        statements = [record.getMessage() for record in caplog.records]
+        assert len({row.rule for row in drawn.rows}) > 20
+        assert len(statements) <= 20
+        assert sorted(map(repr, drawn.rows)) == sorted(map(repr, every.rows))
+        few = opened.session.sampled_violations(list(models), 40)
+        assert len(set(map(repr, few.rows))) == 40
+        assert {repr(row) for row in few.rows} < {repr(row) for row in every.rows}

@@ -17,11 +17,11 @@ import pytest
 import rulescore
 from rulescore.arguments.python import make_setting
 from rulescore.counting import proximity
-from rulescore.counting.proximity import PairCounts, Values, contributed, counted, ordered
-from rulescore.evaluate import Session
+from rulescore.counting.proximity import PairCounts, Values, close_pairs, contributed, ordered
 from rulescore.language.syntax import Operator, Variable
 from rulescore.logic.formula import ResolvedAtom
 from rulescore.logic.proximity import Proximity
+from rulescore.session.session import Session
 from rulescore.setting.model import Setting
 
 pytestmark = pytest.mark.slow
@@ -95,7 +95,7 @@ def test_pairs_of_the_data_are_those_of_a_loop_over_pairs(name: str) -> None:
         drawn = rows(random, kind, size, groups)
         values = as_values(drawn, kind)
         for one in forms(kind):
-            assert counted(values, one) == brute_force_pairs(drawn, one), (drawn, one)
+            assert close_pairs(values, one) == brute_force_pairs(drawn, one), (drawn, one)
 
 
 def brute_force_pairs(drawn: list[tuple[int, Any]], one: Proximity) -> PairCounts:
@@ -130,8 +130,8 @@ def brute_force_point(drawn: list[tuple[int, Any]], group: int, point: Any, one:
 def test_a_gap_that_looks_like_the_limit_is_computed_in_doubles() -> None:
     """0.4 - 0.3 is above 0.1 and 0.3 - 0.2 below it."""
     tenth = form(Operator.AT_MOST, 0.1, distinct=True)
-    assert counted(as_values([(0, 0.3), (0, 0.4)], KINDS["tenths"]), tenth).confirmed == 0
-    assert counted(as_values([(0, 0.2), (0, 0.3)], KINDS["tenths"]), tenth).confirmed == 2
+    assert close_pairs(as_values([(0, 0.3), (0, 0.4)], KINDS["tenths"]), tenth).confirmed == 0
+    assert close_pairs(as_values([(0, 0.2), (0, 0.3)], KINDS["tenths"]), tenth).confirmed == 2
 
 
 def test_nothing_depends_on_how_many_searches_run_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,9 +139,9 @@ def test_nothing_depends_on_how_many_searches_run_at_a_time(monkeypatch: pytest.
     drawn = rows(random, kind, 200, 40)
     asked = np.arange(-1, 90), random.choice(kind.values, 91)
     one = form(Operator.AT_MOST, 0.3, distinct=True)
-    whole = counted(as_values(drawn, kind), one), [part.tolist() for part in contributed(as_values(drawn, kind), *asked, one)]
+    whole = close_pairs(as_values(drawn, kind), one), [part.tolist() for part in contributed(as_values(drawn, kind), *asked, one)]
     monkeypatch.setattr(proximity, "_BLOCK", 7)
-    blocks = counted(as_values(drawn, kind), one), [part.tolist() for part in contributed(as_values(drawn, kind), *asked, one)]
+    blocks = close_pairs(as_values(drawn, kind), one), [part.tolist() for part in contributed(as_values(drawn, kind), *asked, one)]
     assert blocks == whole
 
 
@@ -164,7 +164,7 @@ def test_pairs_beyond_a_million_values_are_all_counted() -> None:
     """Every row is 1 from the next: in a row of n there are n - 1 neighbours, each pair in two orders."""
     size = 2_500_000
     values = Values(np.zeros(size, np.int64), np.arange(size), np.full(size, 1000))
-    found = counted(values, form(Operator.AT_MOST, 1, distinct=True))
+    found = close_pairs(values, form(Operator.AT_MOST, 1, distinct=True))
     assert found.confirmed == size * 1000 * 999 + 2 * (size - 1) * 1_000_000
     assert found.evaluable == size * 1000 * (size * 1000 - 1)
 

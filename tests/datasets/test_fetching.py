@@ -13,7 +13,8 @@ from unittest.mock import ANY
 
 import pytest
 
-from rulescore import InputError, datasets, locks
+from rulescore import InputError, datasets
+from rulescore import waiting as locks
 from rulescore.datasets import download as downloading
 from rulescore.datasets.catalogue import DATA_SETS, DataSet, File
 from servers.web import Site
@@ -50,7 +51,7 @@ def assert_whole(site: Site, cache: Path) -> None:
 def break_off(site: Site, after: int = 100_000) -> None:
     """Fetches until the server closes the connection, and has it behave from then on."""
     site.stop_after = after
-    refused("E758")
+    refused("E756")
     site.stop_after = None
     site.asked.clear()
 
@@ -80,7 +81,7 @@ def test_a_download_that_broke_off_is_gone_on_with(
     offered: DataSet, site: Site, cache: Path, part: Path, ending: str, length: bool
 ) -> None:
     site.stop_after, site.ending, site.length = 100_000, ending, length
-    text = refused("E758")
+    text = refused("E756")
     assert "of 400,000 bytes of `train.txt` are here and are kept" in text
     here = part.stat().st_size
     # A reset may overtake what was sent before it.
@@ -139,7 +140,7 @@ def test_a_server_whose_file_ends_before_the_part_is_asked_for_everything(
 def test_another_part_than_the_one_asked_for_is_refused(offered: DataSet, site: Site, cache: Path, part: Path) -> None:
     break_off(site)
     site.shifted = 1
-    assert "it sends another part: `bytes 100001-399999/400000`" in refused("E757")
+    assert "it sends another part: `bytes 100001-399999/400000`" in refused("E756")
     assert not part.exists()
 
 
@@ -174,25 +175,25 @@ def test_redirects_on_this_machine_are_followed_with_the_range(offered: DataSet,
 @pytest.mark.parametrize("target", ["http://example.org/train.txt", "ftp://127.0.0.1/train.txt", "file:///etc/hostname"])
 def test_redirects_without_https_are_not_followed(offered: DataSet, site: Site, target: str) -> None:
     site.redirects["train.txt"] = target
-    assert "we follow only addresses with https" in refused("E759")
+    assert "we follow only addresses with https" in refused("E755")
     assert site.names == ["train.txt"]
 
 
 def test_a_redirect_to_no_address(offered: DataSet, site: Site) -> None:
     site.redirects["train.txt"] = "http://["
-    assert "an address that cannot be read" in refused("E759")
+    assert "an address that cannot be read" in refused("E755")
 
 
 def test_redirects_that_never_end_are_not_followed_for_ever(offered: DataSet, site: Site) -> None:
     site.redirects["train.txt"] = site.url("train.txt")
-    refused("E759")
+    refused("E755")
     assert len(site.asked) < 20
 
 
 @pytest.mark.parametrize(("status", "said"), [(404, "404 Not Found"), (503, "503 Service Unavailable")])
 def test_a_server_that_has_no_file(offered: DataSet, site: Site, status: int, said: str) -> None:
     site.status = status
-    assert f"{site.url('train.txt')} gives no file: {said}" in refused("E757")
+    assert f"{site.url('train.txt')} gives no file: {said}" in refused("E756")
 
 
 def test_a_server_that_is_not_there(offered: DataSet, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -222,7 +223,7 @@ def test_a_server_that_is_silent_is_not_waited_for_for_ever(site: Site, train: F
 
 def test_a_server_that_stalls_is_not_waited_for_for_ever(site: Site, train: File, tmp_path: Path) -> None:
     site.stop_after, site.ending = 100_000, "stall"
-    with pytest.raises(InputError, match=r"E758.*nothing more came"):
+    with pytest.raises(InputError, match=r"E756.*nothing more came"):
         downloading.download(site.url("train.txt"), train, tmp_path / "train.txt", timeout=0.2)
     assert (tmp_path / "train.txt.part").stat().st_size == 100_000
 
@@ -231,13 +232,13 @@ def test_a_server_that_stalls_is_not_waited_for_for_ever(site: Site, train: File
 def test_a_full_disk(offered: DataSet, part: Path) -> None:
     part.parent.mkdir(parents=True)
     part.symlink_to("/dev/full")
-    assert f"`{part}` cannot be written: no space left on device" in refused("E760")
+    assert f"`{part}` cannot be written: no space left on device" in refused("E601")
 
 
 def test_a_cache_that_cannot_be_written(offered: DataSet, cache: Path) -> None:
     cache.parent.parent.mkdir(parents=True)
     cache.parent.write_text("a file")
-    assert "cannot be written: not a directory" in refused("E760")
+    assert "cannot be written: not a directory" in refused("E601")
 
 
 def test_two_processes_do_not_fetch_one_data_set_at_once(

@@ -44,9 +44,9 @@ def test_what_is_nowhere_is_an_error_that_says_how_to_get_it() -> None:
 
 
 def test_what_nobody_offers_is_an_error_that_says_where_to_put_it() -> None:
-    for call, code in ((datasets.path, "E752"), (datasets.fetch, "E753")):
-        found, text = problem(call, "dvf-nantes")
-        assert found == code
+    for call in (datasets.path, datasets.fetch):
+        code, text = problem(call, "dvf-nantes")
+        assert code == "E752"
         assert "put `sales.parquet` into a folder `dvf-nantes`" in text
         assert "https://www.data.gouv.fr/" in text
 
@@ -100,7 +100,7 @@ def test_nothing_is_downloaded_if_the_users_folder_is_named(tmp_path: Path, monk
 def test_the_users_folder_has_to_be_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RULESCORE_DATA", str(tmp_path / "nowhere"))
     for call in (datasets.path, datasets.fetch):
-        assert problem(call, "family")[0] == "E754"
+        assert problem(call, "family")[0] == "E302"
 
 
 @pytest.mark.parametrize("name", ["umls", "kinships", "nations"])
@@ -113,9 +113,9 @@ def test_pykeen_has_files_of_the_digests_that_are_known(name: str) -> None:
 
 
 def test_predictions_lie_beside_the_data_sets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert problem(datasets.predictions_folder)[0] == "E761"
+    assert problem(datasets.predictions_folder)[0] == "E752"
     monkeypatch.setenv("RULESCORE_DATA", str(tmp_path))
-    assert problem(datasets.predictions_folder)[0] == "E761"
+    assert problem(datasets.predictions_folder)[0] == "E752"
     (tmp_path / "predictions").mkdir()
     assert datasets.predictions_folder() == tmp_path / "predictions"
 

@@ -13,15 +13,12 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from rulescore.engines.base import Engine
-from rulescore.engines.connect import connect
+from rulescore.engines.base import Engine, connect
 from rulescore.errors import EngineError
-from rulescore.sql.keys import key
-from rulescore.sql.names import name
 from rulescore.sql.query import Select, alias, create, drop, row, select
-from rulescore.sql.words import count_rows
-from rulescore.values.keys import key_of
-from rulescore.values.types import ValueType
+from rulescore.sql.values import key
+from rulescore.sql.words import count_rows, name
+from rulescore.values import ValueType, key_of
 from targets import options_of, parameters
 
 ROWS = name("rows")

@@ -15,8 +15,7 @@ import pyarrow as pa
 import pytest
 from sqlglot import exp, parse_one
 
-from rulescore.engines.base import Engine
-from rulescore.engines.connect import connect
+from rulescore.engines.base import Engine, connect
 from rulescore.engines.duckdb import DuckDBEngine
 from rulescore.engines.memory import MEBIBYTE, resident
 from rulescore.errors import EngineError, InputError
@@ -159,7 +158,7 @@ def test_an_unknown_engine_is_named_beside_the_known_one():
     with pytest.raises(InputError) as raised:
         connect(EngineOptions(url="duckdbb"))
     (problem,) = raised.value.problems
-    assert (problem.code, "`duckdbb`" in problem.message, "`duckdb`" in problem.helps[0]) == ("E902", True, True)
+    assert (problem.code, "`duckdbb`" in problem.message, "`duckdb`" in problem.helps[0]) == ("E402", True, True)
 
 
 def test_tables_go_in_and_come_out_as_arrow(engine: Engine):

@@ -13,13 +13,12 @@ from click.testing import CliRunner
 
 from rulescore.arguments.python import make_setting
 from rulescore.cli.main import program
-from rulescore.engines.connect import connect
-from rulescore.engines.log import LOGGER, log_no_more
+from rulescore.engines.base import LOGGER, connect, log_no_more
 from rulescore.errors import EngineError, InputError
-from rulescore.evaluate import Session
+from rulescore.session.session import Session
 from rulescore.setting.options import EngineOptions
-from rulescore.sql.names import name
 from rulescore.sql.query import create, drop, every_row, row, select
+from rulescore.sql.words import name
 from servers.postgres import Server
 
 FACTS = {"sister": [("alice", "daniel")], "father": [("daniel", "emma")], "aunt": [("alice", "emma")]}
@@ -143,4 +142,4 @@ def test_a_log_that_there_is_not_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("RULESCORE_LOG", "everything")
     with pytest.raises(InputError) as error:
         connect(EngineOptions())
-    assert [problem.code for problem in error.value.problems] == ["E904"]
+    assert [problem.code for problem in error.value.problems] == ["E402"]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from rulescore.engines.connect import connect
+from rulescore.engines.base import connect
 from rulescore.engines.memory import MEBIBYTE, Share, amount, resident
 from rulescore.errors import InputError
 from rulescore.setting.model import EngineOptions
@@ -66,7 +66,7 @@ def test_a_limit_that_is_too_small_is_refused_with_the_least_that_works(graph: l
 
 
 def test_a_process_that_takes_more_already_is_refused():
-    with pytest.raises(InputError, match=r"E901(.|\n)*that of this process"):
+    with pytest.raises(InputError, match=r"E901(.|\n)*for this whole process"):
         connect(EngineOptions(memory_limit=f"{resident()}B"))
 
 

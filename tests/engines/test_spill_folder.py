@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rulescore.engines.spill_folder import SpillFolder, remove_abandoned
+from rulescore.engines.memory import SpillFolder, remove_abandoned
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="nothing is locked there")
 

@@ -15,7 +15,7 @@ from shared_data import shared
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-DOCUMENT = ROOT / "docs" / "accuracy.md"
+DOCUMENT = ROOT / "docs" / "reference" / "accuracy.md"
 BLOCK = re.compile(r"(?<=<!-- family -->\n).*?(?=<!-- /family -->)", re.DOTALL)
 # Of those who made the predictions: MRR, Hits@1 and Hits@10.
 KNOWN = re.compile(r"^\| (family|fb15k-237)-([a-z-]+)[^|]*\| (\.\d+) \| (\.\d+) \| (\.\d+) \|", re.MULTILINE)

@@ -281,8 +281,8 @@ def settings(draw: st.DrawFn, *, appendix: bool = False, most_rules: int = 5, mo
 
 @st.composite
 def chain_rules(draw: st.DrawFn, name: str) -> Rule:
-    """A body that goes from X to Y over three to eight atoms, each in some direction, in some order."""
-    length = draw(st.sampled_from((3, 3, 3, 4, 4, 5, 6, 7, 8)))
+    """A body that goes from X to Y over two to eight atoms, each in some direction, in some order."""
+    length = draw(st.sampled_from((2, 2, 3, 3, 3, 4, 4, 5, 6, 7, 8)))
     names = st.sampled_from(draw(st.sampled_from((PREDICATES[:1], PREDICATES[:2], PREDICATES[:3], PREDICATES[:4]))))
     variables = [Variable("X"), *(Variable(f"Z{i}") for i in range(1, length)), Variable("Y")]
     atoms = [Atom(draw(names), tuple(draw(st.permutations(pair)))) for pair in pairwise(variables)]

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rulescore.errors import Source
-from rulescore.language.names import rule_names
 from rulescore.language.parser import parse_all
+from rulescore.language.printer import rule_names
 
 
 def names(*sources: tuple[str, str]) -> list[str]:

@@ -16,9 +16,11 @@ from rulescore.language.syntax import (
     Atom,
     Comparison,
     Constant,
+    Definition,
     ExtractIncompatible,
     Falsity,
     Kind,
+    Membership,
     Not,
     Operator,
     PredicateDeclaration,
@@ -27,7 +29,7 @@ from rulescore.language.syntax import (
     Variable,
     Wildcard,
 )
-from rulescore.values.types import Value
+from rulescore.values import Value
 
 X, Y, Z = Variable("X"), Variable("Y"), Variable("Z")
 
@@ -168,6 +170,17 @@ def test_any_name_can_be_used_when_quoted(name):
         ("refute p(X, a) <- q(X), not s(X, _).", [
             Refute(Atom("p", (X, Constant("a"))), And((Atom("q", (X,)), Not(Atom("s", (X, Wildcard()))))))
         ]),
+        ("define pet(X) <- is_a(X, K, 1), K in {cat, dog}.", [
+            Definition(
+                Atom("pet", (Variable("X"),)),
+                Atom("is_a", (Variable("X"), Variable("K"), Constant(1))),
+                (Membership(Variable("K"), (Constant("cat"), Constant("dog"))),),
+            )
+        ]),
+        ("define reaches(X, Y) <- chain leads(X, Y).", [
+            Definition(Atom("reaches", (X, Y)), Atom("leads", (X, Y)), chained=True)
+        ]),
+        ("define one(X) <- chain(X, _).", [Definition(Atom("one", (X,)), Atom("chain", (X, Wildcard())))]),
         ("extract incompatible.", [ExtractIncompatible()]),
         ('predicate wife/2. predicate "born in"/3.', [PredicateDeclaration("wife", 2), PredicateDeclaration("born in", 3)]),
         ("", []),
@@ -260,7 +273,7 @@ def test_a_checked_declaration_is_a_hard_denial_constraint_too(checked, rules):
 
 @pytest.mark.parametrize("text", ["@check p(X) <- q(X).", "@check closed p.", "@check pca p.", "@hard functional p(X -> Y)."])
 def test_only_what_facts_can_break_is_checked(text):
-    with pytest.raises(InputError, match="E114"):
+    with pytest.raises(InputError, match="E112"):
         read(text)
 
 

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rulescore.errors import InputError, Source
+from rulescore.language.builtins import FUNCTIONS
 from rulescore.language.declarations.closed import Closed
 from rulescore.language.declarations.functional import Functional
 from rulescore.language.declarations.incompatible import IncompatibleGroup, IncompatiblePair
@@ -15,7 +16,6 @@ from rulescore.language.declarations.pca import PartiallyComplete
 from rulescore.language.declarations.refute import Refute
 from rulescore.language.parser import parse, parse_atom, parse_rule
 from rulescore.language.printer import print_atom, print_program, print_rule, print_statement, print_term
-from rulescore.language.signatures import FUNCTIONS
 from rulescore.language.syntax import (
     Aggregate,
     Aggregation,

@@ -15,15 +15,15 @@ from hypothesis import strategies as st
 
 import rulescore
 from rulescore.arguments.project import load_project, stored_facts
-from rulescore.engines.connect import connect
-from rulescore.engines.postgres.catalogue import PostgresCatalogue
+from rulescore.engines.base import connect
 from rulescore.errors import InputError
-from rulescore.evaluate import Session
 from rulescore.loading.stored import observed_in_place
-from rulescore.readers.constant_columns import decimal_value
+from rulescore.postgres.server import PostgresCatalogue
+from rulescore.readers.columns import decimal_value
+from rulescore.session.session import Session
 from rulescore.setting.model import FactTable, PublishedFacts
 from rulescore.setting.options import EngineOptions
-from rulescore.values.keys import key_of
+from rulescore.values import key_of
 from servers.database import Database, own_database
 from servers.postgres import Server
 
@@ -168,7 +168,7 @@ def test_a_table_of_three_columns_is_no_predicate_unless_something_says_so(datab
     with pytest.raises(InputError) as raised:
         project(tmp_path, database.reader, facts)
     (problem,) = raised.value.problems
-    assert (problem.code, problem.notes[1]) == ("E329", "the columns are `subject_id`, `kind`, `object_id`")
+    assert (problem.code, problem.notes[1]) == ("E328", "the columns are `subject_id`, `kind`, `object_id`")
     assert problem.notes[0].startswith("the first row was read as `kg_triples(")
     assert f"`columns = {COLUMNS}`" in problem.helps[0]
     found = project(tmp_path, database.reader, f"{facts}columns = {COLUMNS}\n")
@@ -372,7 +372,8 @@ def test_a_tag_is_a_number_however_it_is_written(database: Database) -> None:
 
 def encode(connection: psycopg.Connection, kind: str, values: list[object]) -> list[str]:
     """The keys that statements give to values of a type of the database."""
-    from rulescore.sql.dialects import POSTGRES, text
+    from rulescore.postgres.dialect import POSTGRES
+    from rulescore.sql.dialect import text
     from rulescore.sql.query import select
     from rulescore.sql.stored import STORED_TYPES, StoredFacts
 
@@ -490,7 +491,7 @@ def test_a_table_that_is_not_there_is_told_with_one_that_is(database: Database) 
     for name in ("fact", "public.fact", "Facts"):
         with pytest.raises(InputError, match="did you mean `") as error:
             rulescore.audit(stored_facts(name), RULES, engine=database.reader)
-        assert codes(error) == ["E922"]
+        assert codes(error) == ["E337"]
 
 
 @pytest.mark.parametrize(
@@ -510,7 +511,7 @@ def test_a_table_that_is_not_there_is_told_with_the_line_that_names_it(database:
     (tmp_path / "rulescore.toml").write_text(text)
     with pytest.raises(InputError) as error, Session(load_project(tmp_path / "rulescore.toml", trusted=True).setting):
         pass
-    places = [problem.place for problem in error.value.problems if problem.code == "E922"]
+    places = [problem.place for problem in error.value.problems if problem.code == "E337"]
     assert [place.line for place in places if place is not None] == [text[: text.index("nowhere")].count("\n") + 1]
 
 
@@ -530,7 +531,7 @@ def test_dots_in_names_never_lead_to_another_table(database: Database) -> None:
     assert rulescore.audit(PublishedFacts("a"), "d(X, Y) <- d(Y, X).", engine=database.reader).summary.facts == 1
     with pytest.raises(InputError, match=r"`a.b.c` may be `b.c` of schema `a` and `c` of schema `a.b`") as error:
         rulescore.audit(stored_facts("a.b.c", predicate="c"), rules, engine=database.reader)
-    assert codes(error) == ["E922"]
+    assert codes(error) == ["E337"]
 
 
 def test_a_table_that_may_not_be_read_is_told_apart(database: Database) -> None:
@@ -538,13 +539,13 @@ def test_a_table_that_may_not_be_read_is_told_apart(database: Database) -> None:
     database.run(f"REVOKE ALL ON secret FROM {database.role}")
     with pytest.raises(InputError, match="may not read `secret`") as error:
         rulescore.audit(stored_facts("secret"), RULES, engine=database.reader)
-    assert codes(error) == ["E922"]
+    assert codes(error) == ["E337"]
 
 
 def test_an_engine_without_a_database_says_so() -> None:
     with pytest.raises(InputError) as error:
         rulescore.audit(stored_facts("kg.fact"), RULES)
-    assert codes(error) == ["E921"]
+    assert codes(error) == ["E347"]
 
 
 def test_a_schema_that_is_not_published_is_refused(database: Database) -> None:
@@ -651,7 +652,7 @@ url = "{database.reader}"
 def test_a_keyed_table_without_database_needs_an_engine_that_is_one(tmp_path: Path) -> None:
     with pytest.raises(InputError) as error:
         rulescore.audit(None, SALES, tables={"sale": rulescore.Table(table="public.sale", key="id")})
-    assert codes(error) == ["E921"]
+    assert codes(error) == ["E347"]
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from rulescore.api import audit, score
 from rulescore.errors import Diagnostic, InputError
 from rulescore.scoring.evaluation import Evaluation
-from rulescore.setting.request import FactFile
+from rulescore.session.api import audit, score
+from rulescore.setting.model import FactFile
 
 RULE = "aunt(X, Z) <- sister(X, Y), father(Y, Z).\nclosed aunt.\n"
 KIN = [("alice", "sister", "daniel"), ("daniel", "father", "emma"), ("alice", "aunt", "emma")]
@@ -84,7 +84,7 @@ def test_a_label_comes_before_an_id_and_both_after_the_plain_name(facts):
 @pytest.fixture
 def facts() -> Callable[[object], list[tuple[str, ...]]]:
     from rulescore.readers.sources import observed_streams
-    from rulescore.values.keys import value_of
+    from rulescore.values import value_of
 
     def read(source: object) -> list[tuple[str, ...]]:
         batches = [batch for stream in observed_streams(source) for batch in stream.open()]
@@ -200,13 +200,22 @@ def test_columns_in_another_order_are_refused(tmp_path):
     assert (problem.code, problem.place.name) == ("E328", str(path))
     assert problem.notes == ("the first row was read as `daniel(alice, sister)`",)
     assert any("`columns = { head = 1, relation = 3, tail = 2 }`" in one for one in problem.helps)
+    path = written(tmp_path / "m.csv", None, [("sister", "alice", "daniel"), ("aunt", "bob", "emma")])
+    problem = refusal(lambda: score(KIN, {"m": path}, RULE))
+    assert problem.notes == ("the first row was read as `alice(sister, daniel)`",)
+    assert any("`columns = { head = 2, relation = 1, tail = 3 }`" in one for one in problem.helps)
 
 
 def test_a_slip_in_a_name_is_suggested(tmp_path):
     problem = refusal(lambda: score(KIN, {"m": [("bob", "sistr", "emma")]}, RULE))
     assert (problem.code, problem.helps[0]) == ("E328", "did you mean `sister`?")
+
+
+def test_blanks_around_the_names_of_predicates_are_named():
     problem = refusal(lambda: score(KIN, {"m": [("bob", " sister ", "emma")]}, RULE))
-    assert (problem.code, problem.helps[0]) == ("E328", "did you mean `sister`?")
+    assert problem.code == "E328"
+    assert problem.message == "names of predicates begin or end with a blank, and fields are taken as they stand: ` sister `"
+    assert problem.helps == ("remove the blanks beside the delimiters",)
 
 
 def test_predictions_of_which_some_are_known_are_taken(tmp_path):
@@ -242,7 +251,7 @@ def test_a_table_of_many_columns_is_no_predicate_unless_something_says_so(tmp_pa
     path = tmp_path / "kg_triples.parquet"
     pq.write_table(pa.table({"subject_id": ["alice"], "kind": ["aunt"], "object_id": ["emma"]}), path)
     problem = refusal(lambda: audit([path, KIN], RULE))
-    assert problem.code == "E329"
+    assert problem.code == "E328"
     assert problem.message == "nothing says that these are facts of a predicate `kg_triples` with 3 arguments"
     assert problem.notes == (
         "the first row was read as `kg_triples(alice, aunt, emma)`",
@@ -261,7 +270,7 @@ def test_in_a_folder_it_is_a_warning(tmp_path):
     (tmp_path / "sold.csv").write_text("a,b,c\n")
     pq.write_table(pa.table({"a0": ["a"], "a1": ["b"], "a2": ["c"]}), tmp_path / "plain.parquet")
     found = audit([tmp_path, KIN], RULE)
-    assert {Path(one.place.name).name for one in found.warnings if one.code == "W326"} == {"kin.parquet", "sold.csv"}
+    assert {Path(one.place.name).name for one in found.warnings if one.code == "W325"} == {"kin.parquet", "sold.csv"}
 
 
 def test_blanks_around_names_of_predicates_are_told(tmp_path):

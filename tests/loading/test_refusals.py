@@ -14,7 +14,7 @@ import rulescore
 from rulescore.arguments.project import stored_facts
 from rulescore.arguments.python import make_setting
 from rulescore.errors import InputError
-from rulescore.evaluate import Session
+from rulescore.session.session import Session
 from rulescore.setting.model import DatabaseTable, FactBatch, FactStream, ModelPredictions, RowStream, Setting, TablePredictions
 from targets import lacking
 

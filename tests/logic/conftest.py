@@ -10,9 +10,9 @@ import pytest
 
 from rulescore.arguments.python import make_setting
 from rulescore.errors import Diagnostic, InputError, Source
-from rulescore.evaluate import Session
 from rulescore.language.parser import parse
 from rulescore.language.syntax import Program
+from rulescore.session.session import Session
 
 Facts = dict[str, list[tuple[Any, ...]]]
 Problems = Callable[..., dict[str, Diagnostic]]

@@ -7,7 +7,7 @@ import pytest
 import rulescore
 from rulescore.errors import Diagnostic, InputError, Source
 from rulescore.language.parser import parse
-from rulescore.logic.offers import ArgumentCounts, offers
+from rulescore.logic.refutable import ArgumentCounts, offers
 
 FACTS = [
     ("ann", "wife", "bob"),

@@ -7,11 +7,18 @@ from itertools import permutations
 import pytest
 
 from rulescore.language.parser import parse_rule
-from rulescore.logic.estimates import RelationSize, estimated_groundings, shape_text
 from rulescore.logic.horn import Refutations, refutations
 from rulescore.logic.normal import NormalRule, normal_rule
 from rulescore.logic.plan import Group, Judge, LiteralName, Plan
-from rulescore.logic.planner import LARGEST_REORDERED_BODY, plan, shape_of, variable_numbers
+from rulescore.logic.planner import (
+    LARGEST_REORDERED_BODY,
+    RelationSize,
+    estimated_groundings,
+    plan,
+    shape_of,
+    shape_text,
+    variable_numbers,
+)
 from rulescore.logic.refutation import declared_in
 from rulescore.logic.vocabulary import Predicate, Vocabulary
 

@@ -78,7 +78,7 @@ def test_registered_predicates_and_rules_in_sql_decide_themselves() -> None:
 def test_one_warning_counts_the_rules_and_says_what_to_declare() -> None:
     text = DENIAL + "".join(f'r{number}: aunt(X, Y) <- sister(X, Y), X != "{number}".\n' for number in range(8))
     (warning,) = [one for one in rulescore.audit(FACTS, text).warnings if one.code == "W211"]
-    assert warning.message == "8 of 9 rules can never be refuted, so that 0 violations say nothing"
+    assert warning.message == "8 of 9 rules can never be refuted, so 0 violations say nothing"
     assert warning.notes == ("rules: `r0`, `r1`, `r2`, `r3`, `r4`, and 3 more", "nothing declared refutes `aunt`")
     assert all(word in warning.helps[0] for word in ("extract incompatible", "closed", "functional", "negative facts"))
 

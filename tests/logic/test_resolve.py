@@ -6,11 +6,10 @@ import pytest
 
 from rulescore.errors import Diagnostic, Source
 from rulescore.language.parser import parse
-from rulescore.logic.formula import FormulaRule
+from rulescore.logic.formula import FormulaRule, Relation, RelationColumn, Schema
 from rulescore.logic.judgement import formula
 from rulescore.logic.refutation import Declared
-from rulescore.logic.schema import Relation, RelationColumn, Schema
-from rulescore.values.types import ValueType
+from rulescore.values import ValueType
 
 COLUMNS = {"a0": RelationColumn("a0", ValueType.INTEGER), "a1": RelationColumn("a1", ValueType.INTEGER)}
 SCHEMA = Schema({name: Relation(name, COLUMNS, name) for name in ("p", "q", "r", "s")})

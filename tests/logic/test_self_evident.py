@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rulescore.language.parser import parse_rule
-from rulescore.logic.self_evident import is_tautology
+from rulescore.logic.checks import is_tautology
 
 
 @pytest.mark.parametrize(

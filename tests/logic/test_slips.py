@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rulescore.logic.slips import Spellings
+from rulescore.logic.vocabulary import Spellings
 
 
 @pytest.mark.parametrize(

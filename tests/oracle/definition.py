@@ -39,7 +39,7 @@ from oracle.tree import (
     Test,
 )
 from oracle.walks import from_target, names_of_atoms
-from oracle.world import World, observed, world_of
+from oracle.world import World, defined_facts, observed, world_of
 
 # Participation
 
@@ -101,7 +101,7 @@ def is_predicted(one: Fact, given: Given) -> bool:
             derived = map(table.predicate, from_target(table) - {table.target})
             if one[0] in derived and one[:-1] == (one[0], *prediction[1:-1]):
                 return one in given.after.facts
-    return one == prediction
+    return one == prediction or one in defined_facts(given.after.setting, frozenset({prediction}))
 
 
 def judged_otherwise(outline_of_body: Outline, head: Condition | None, grounding: Known, after: World, before: World) -> bool:

@@ -152,7 +152,9 @@ def head_predicates(setting: Setting, rule: Rule) -> set[str]:
 
 
 def with_targets(setting: Setting, found: set[str]) -> set[str]:
-    """Attributes that change with the target of their table speak of the target."""
+    """Attributes that change with the target of their table speak of the target, what is defined of the facts it is made of."""
+    picked = (one for one in setting.definitions if not one.chained)
+    found = found | {definition.fact.predicate for definition in picked if definition.head.predicate in found}
     for table in setting.tables:
         if table.target is not None and found & set(map(table.predicate, from_target(table))):
             found = found | {table.predicate(table.target)}

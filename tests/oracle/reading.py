@@ -9,7 +9,19 @@ from itertools import combinations
 
 from oracle.reader import Reader
 from oracle.tokens import RuleTextError, Token, tokenise
-from oracle.tree import And, Atom, Comparison, Condition, Expression, Functional, Incompatible, Refutation, Rule, Variable
+from oracle.tree import (
+    And,
+    Atom,
+    Comparison,
+    Condition,
+    Definition,
+    Expression,
+    Functional,
+    Incompatible,
+    Refutation,
+    Rule,
+    Variable,
+)
 
 
 @dataclass
@@ -25,6 +37,7 @@ class Program:
     complete: list[Functional] = field(default_factory=list)
     complete_all: bool = False
     auxiliary: list[Refutation] = field(default_factory=list)
+    definitions: list[Definition] = field(default_factory=list)
     extract: bool = False
     declared: dict[str, int] = field(default_factory=dict)
 
@@ -44,7 +57,7 @@ def read_program(text: str) -> Program:
     return program
 
 
-DECLARATIONS = ("incompatible", "functional", "pca", "closed", "refute", "extract", "predicate")
+DECLARATIONS = ("incompatible", "functional", "pca", "closed", "refute", "extract", "predicate", "define")
 
 
 def statement(reader: Reader, program: Program) -> None:
@@ -86,6 +99,15 @@ def declaration(reader: Reader, program: Program) -> None:
             program.closed.update(reader.separated(reader.name, ","))
         case "refute":
             program.auxiliary.append(Refutation(reader.atom(), reader.body()))
+        case "define":
+            head = reader.atom()
+            if reader.peek(1).text == "chain" and reader.peek(2).text != "(":
+                reader.expect("<-", "chain")
+                program.definitions.append(Definition(head, reader.atom(), chained=True))
+                return
+            body = reader.body()
+            fact, *members = body.parts if isinstance(body, And) else (body,)
+            program.definitions.append(Definition(head, fact, tuple(members)))
         case "extract":
             reader.expect("incompatible")
             program.extract = True

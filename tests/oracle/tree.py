@@ -172,6 +172,16 @@ class Refutation:
     body: Condition
 
 
+@dataclass(frozen=True)
+class Definition:
+    """`define head <- fact, X in {a, b}`: the head holds of the variables that it shares with a fact for which the members hold."""
+
+    head: Atom
+    fact: Atom
+    members: tuple[Member, ...] = ()
+    chained: bool = False
+
+
 # Settings
 
 
@@ -212,6 +222,7 @@ class Setting:
     complete: tuple[Functional, ...] = ()
     complete_all: bool = False
     auxiliary: tuple[Refutation, ...] = ()
+    definitions: tuple[Definition, ...] = ()
     extract: bool = False
     convention: str = DEFINITION
     distinct_variables: bool | None = None

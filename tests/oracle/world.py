@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from oracle.facts import Constant, Double, Fact, Facts
-from oracle.tree import AttributeName, Call, Expression, Negative, Operation, Setting
+from oracle.tree import AttributeName, Call, Expression, Negative, Operation, Setting, Variable, Wildcard
 from oracle.values import Raw, as_double, call, is_integer, operate, raw, typed
 
 
@@ -48,6 +48,40 @@ def derived_facts(setting: Setting, facts: Facts) -> Facts:
                 row[name] = typed(attribute_value(definition, row))
                 if row[name] is not None:
                     found.add((table.predicate(name), *key, row[name]))
+    return frozenset(found)
+
+
+def defined_facts(setting: Setting, facts: Facts) -> Facts:
+    """What the definitions make of each fact by itself."""
+    found = set()
+    for definition in setting.definitions:
+        atom = definition.fact
+        if definition.chained:
+            continue
+        for one in facts:
+            if one[0] != atom.predicate or len(one) - 1 != len(atom.terms):
+                continue
+            pairs = list(zip(atom.terms, one[1:], strict=True))
+            known = {term.name: argument for term, argument in pairs if isinstance(term, Variable)}
+            fits = all(
+                isinstance(term, Wildcard) or (known[term.name] if isinstance(term, Variable) else term) == argument
+                for term, argument in pairs
+            )
+            if fits and all(known[member.value.name] in member.constants for member in definition.members):
+                found.add((definition.head.predicate, *(known[term.name] for term in definition.head.terms)))
+    return frozenset(found)
+
+
+def chained_facts(setting: Setting) -> Facts:
+    """The ends of all chains of observed facts: one fact is a chain, and so is a chain with one fact more."""
+    found = set()
+    for definition in setting.definitions:
+        if definition.chained:
+            links = {one[1:] for one in setting.observed if one[0] == definition.fact.predicate and len(one) == 3}
+            chains = set(links)
+            while longer := {(a, d) for a, b in chains for c, d in links if b == c} - chains:
+                chains |= longer
+            found |= {(definition.head.predicate, *ends) for ends in chains}
     return frozenset(found)
 
 
@@ -98,7 +132,7 @@ def computed_with(setting: Setting, facts: Facts) -> Facts:
 @lru_cache(maxsize=100)
 def world_of(setting: Setting, facts: Facts) -> World:
     facts = computed_with(setting, facts)
-    every = facts | derived_facts(setting, facts)
+    every = facts | derived_facts(setting, facts) | defined_facts(setting, facts) | chained_facts(setting)
     index: dict[str, list[Fact]] = {}
     for one in every:
         index.setdefault(one[0], []).append(one)

@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import os
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import rulescore
 from rulescore.arguments.python import make_setting
 from rulescore.arguments.rule_sources import rule_sources
 from rulescore.errors import InputError
-from rulescore.language.sources import RuleSource
+from rulescore.language.reading import RuleSource
 from rulescore.readers import files
 from rulescore.readers.inputs import Inputs
 from rulescore.readers.sources import observed_streams, prediction_streams
@@ -89,24 +90,27 @@ def test_facts_that_change_are_refused(name: str, change: Callable[[Path], objec
     refused(stream.open(), change, path)
 
 
+@cache
+def long_file(name: str) -> bytes:
+    """A file of several batches, made once for all changes."""
+    if name == "anyburl.txt":
+        return ANYBURL.encode()
+    if name == "table.csv":
+        return b"id,value\n" + b"".join(f"{a},{b}\n".encode() for a, b in NAMES)
+    heads, tails = map(list, zip(*(NAMES * 10), strict=True))
+    columns = {"head": heads, "relation": ["p"] * len(heads), "tail": tails} if name == "facts.parquet" else {"id": heads}
+    pq.write_table(pa.table(columns), sink := pa.BufferOutputStream())
+    return sink.getvalue().to_pybytes()
+
+
 @pytest.mark.parametrize("name", ["facts.parquet", "table.parquet", "table.csv", "anyburl.txt"])
 def test_other_files_that_change_are_refused(name: str, change: Callable[[Path], object], tmp_path: Path) -> None:
-    path = tmp_path / name
-    heads, tails = map(list, zip(*(NAMES * 10), strict=True))
-    match name:
-        case "facts.parquet":
-            pq.write_table(pa.table({"head": heads, "relation": ["p"] * len(heads), "tail": tails}), path)
-            (stream,) = observed_streams(old(path))
-            refused(stream.open(), change, path)
-        case "anyburl.txt":
-            (stream,) = prediction_streams(old(path, ANYBURL))
-            refused(stream.open(), change, path)
-        case _:
-            columns = pa.table({"id": heads, "value": tails})
-            pq.write_table(columns, path) if name.endswith("parquet") else path.write_text(
-                "id,value\n" + "".join(f"{a},{b}\n" for a, b in NAMES)
-            )
-            refused(file_rows(old(path)).open(["id"]), change, path)
+    path = old(tmp_path / name, long_file(name))
+    if name.startswith("table"):
+        refused(file_rows(path).open(["id"]), change, path)
+    else:
+        (stream,) = prediction_streams(path) if name == "anyburl.txt" else observed_streams(path)
+        refused(stream.open(), change, path)
 
 
 @pytest.mark.parametrize("leave", [Path.unlink, lambda path: path.with_name("other").replace(path)], ids=["removed", "replaced"])
@@ -150,7 +154,7 @@ def test_the_digest_is_of_the_file_that_was_read(tmp_path: Path) -> None:
     (tmp_path / "later.tsv").replace(path)
     (stream,) = inputs.setting.observed
     assert sum(batch.rows.num_rows for batch in stream.open()) == 2  # type: ignore[union-attr]
-    *_, facts = inputs.read(lambda source: 1)
+    *_, facts = inputs.read({})
     assert (facts.size, facts.digested().sha256) == (12, hashlib.sha256(path.read_bytes()).hexdigest())
     in_place(path, 0, b"x")
     assert facts.digested().sha256 is None

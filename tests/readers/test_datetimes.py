@@ -17,13 +17,24 @@ from hypothesis import strategies as st
 import rulescore
 from rulescore.arguments.tables import Table, keyed_tables
 from rulescore.errors import InputError
-from rulescore.readers.constant_columns import keys
+from rulescore.readers.columns import keys
 from rulescore.readers.sources import observed_streams
 from rulescore.readers.table_rows import fitted, frame_rows
-from rulescore.setting.request import ColumnType, FactFile
-from rulescore.values.keys import key_of, text_of, value_of
-from rulescore.values.moments import FIRST, LAST, microseconds, moment_at, parse_moment, spell_duration, write_moment
-from rulescore.values.types import ValueType
+from rulescore.setting.choices import ColumnType
+from rulescore.setting.model import FactFile
+from rulescore.values import (
+    FIRST,
+    LAST,
+    ValueType,
+    key_of,
+    microseconds,
+    moment_at,
+    parse_moment,
+    spell_duration,
+    text_of,
+    value_of,
+    write_moment,
+)
 
 WALL = datetime.datetime(2024, 3, 31, 2, 30, 0, 125_000)  # which no clock of Berlin shows
 INSTANT = datetime.datetime(2024, 10, 27, 0, 30, tzinfo=datetime.UTC)  # half past two in Berlin, for the first time

@@ -10,12 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rulescore.readers.constant_columns import parse_value
-from rulescore.readers.inferred import MisfitError, read_as
-from rulescore.readers.table_rows import file_rows
-from rulescore.setting.request import ColumnType
-from rulescore.values.moments import microseconds
-from rulescore.values.types import ValueType
+from rulescore.readers.columns import parse_value
+from rulescore.readers.table_rows import MisfitError, file_rows, read_as
+from rulescore.setting.choices import ColumnType
+from rulescore.values import ValueType, microseconds
 
 INTEGER, FLOAT, STRING, BOOLEAN = ValueType.INTEGER, ValueType.FLOAT, ValueType.STRING, ValueType.BOOLEAN
 DATE, DATETIME, INSTANT = ValueType.DATE, ValueType.DATETIME, ValueType.INSTANT

@@ -17,13 +17,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from rulescore.api import audit, score
 from rulescore.arguments.tables import Table
 from rulescore.readers import text
 from rulescore.readers.files import InputFile
 from rulescore.readers.sources import observed_streams, prediction_streams
 from rulescore.readers.table_rows import file_rows
-from rulescore.setting.request import FactFile
+from rulescore.session.api import audit, score
+from rulescore.setting.model import FactFile
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat, serialize
 
 from rulescore.readers.sources import observed_streams, prediction_streams
-from rulescore.setting.request import FactFile
+from rulescore.setting.model import FactFile
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 
@@ -212,7 +212,7 @@ _XML = (
         ("facts.ttl", '<a> <p> <b> .\n<a> <p> "é", é .\n', "E317", 2, 14),
         ("facts.ttl", f'<a> <p> "7", "x" ;\n <q> "x"^^<{XSD}integer>\n .\n', "E314", 2, 7),
         ("facts.ttl", b'<a> <p> <b> .\n<a> <p> "\xff" .\n', "E313", 2, 10),
-        ("facts.ttl", "<a> <p> <b> .\n<a> <p> <<( <a> <p> <b> )>> .\n", "E381", 2, 9),
+        ("facts.ttl", "<a> <p> <b> .\n<a> <p> <<( <a> <p> <b> )>> .\n", "E314", 2, 9),
         ("facts.nq", "<a> <p> <b> <g> <h> .\n", "E317", 1, 17),
         ("facts.trig", "<g> { <a> <p> <b>\n", "E317", 2, 1),
         ("facts.rdf", _XML.format("<oops/>"), "E317", 3, None),
@@ -245,4 +245,4 @@ rulescore.audit({str(path)!r}, "p(X, Y) <- p(Y, X).")
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert "error[E938]: reading Turtle needs an optional dependency that is not installed" in done.stderr
-    assert "pip install 'rulescore[rdf]'" in done.stderr
+    assert "pip install '.[rdf]'" in done.stderr

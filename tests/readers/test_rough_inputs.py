@@ -83,7 +83,7 @@ def test_every_byte_of_a_parquet_file_may_be_damaged(tmp_path: Path) -> None:
 def test_a_project_file_that_is_none(path: str) -> None:
     with pytest.raises(rulescore.InputError) as caught:
         read_project(Path(path))
-    assert codes_of(caught) == ["E405"]
+    assert codes_of(caught) == ["E403"]
     with pytest.raises(rulescore.InputError):
         rulescore.open(path)
 
@@ -101,7 +101,7 @@ def test_results_are_not_written_to_a_path_with_a_nul() -> None:
     assert codes_of(caught) == ["E601"]
     with pytest.raises(rulescore.InputError, match="null byte") as caught:
         rulescore.score(FACTS, PREDICTIONS, RULES, contributions="a\0b")
-    assert codes_of(caught) == ["E545"]
+    assert codes_of(caught) == ["E601"]
 
 
 @pytest.mark.parametrize(

@@ -56,14 +56,14 @@ def test_each_source_is_chosen_from_by_what_it_knows():
 
 @pytest.mark.parametrize("columns", [{"rank": [1, None]}, {"query": ["x", None], "score": [1, 2]}])
 def test_a_rank_or_query_of_some_rows_only_is_an_error(columns):
-    with pytest.raises(InputError, match="E331"):
+    with pytest.raises(InputError, match="E330"):
         kept(table(**columns))
 
 
 def test_rows_that_differ_between_batches_are_an_error_too(tmp_path):
     path = tmp_path / "model.tsv"
     path.write_text("a\tp\tb1\t1\t1\n" * 500_000 + "a\tp\tb1\t1\t\n" * 500_000)
-    with pytest.raises(InputError, match="E331"):
+    with pytest.raises(InputError, match="E330"):
         kept(path)
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 import rulescore
-from rulescore.accuracy.measure import measure_accuracy
-from rulescore.accuracy.metrics import REGRESSION
+from rulescore.accuracy.metrics import REGRESSION, measure_accuracy
 from rulescore.reporting.accuracy import accuracy_listing, rule_scores_listing
 from rulescore.scoring.evaluation import Evaluation
 

@@ -6,9 +6,8 @@ import pytest
 
 from rulescore.reporting.audit import audit_listing
 from rulescore.reporting.audit_filter import EVERY_RULE, AuditFilter, Order, RateRange, flags, read_rate
-from rulescore.reporting.cells import Format
+from rulescore.reporting.listing import Format
 from rulescore.reporting.render import render
-from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.results import Counts, RuleInfo, RuleKind, RuleResult
 
 
@@ -44,25 +43,6 @@ def test_a_denial_constraint_that_the_data_never_break_is_not_vacuous() -> None:
 def test_a_rule_that_nothing_could_refute_is_flagged_whatever_its_counts() -> None:
     assert flags(result(Counts(10, 0, 10), unrefutable=True)) == ("unrefutable",)
     assert flags(result(Counts(), unrefutable=True)) == ("unrefutable", "vacuous")
-
-
-def test_an_audit_is_sorted_by_rate_with_undefined_rates_last(audit: Evaluation) -> None:
-    rates = [
-        row[[column.key for column in audit_listing(()).columns].index("rate")] for row in audit_listing(audit.rule_results).rows
-    ]
-    assert rates == [12_345 / 1_246_912, 0.0, None, None]
-
-
-def test_people_see_a_rule_once_and_programs_its_name_and_text(audit: Evaluation) -> None:
-    listing = audit_listing(audit.rule_results)
-    header = "rule,text,kind,kind_reason,confirmed,refuted,evaluable,rate,rate_bound,rate_bound_reason,confidence,support,flagged"
-    assert render(listing, Format.CSV).startswith(
-        f"{header},tolerance,largest_group,largest_group_share,largest_group_share_reason\n"
-    )
-    assert (
-        render(listing, Format.MARKDOWN).splitlines()[2]
-        == "| rule | kind | confirmed | refuted | evaluable | rate | flags | text |"
-    )
 
 
 def test_a_rule_that_concludes_what_it_assumes_is_flagged() -> None:
@@ -151,27 +131,28 @@ def test_undefined_numbers_are_last_in_either_direction(
 
 def test_the_last_lines_count_kinds_and_flags_and_what_is_not_shown() -> None:
     listing = audit_listing(FOUR, AuditFilter(min_evaluable=1), limit=1)
-    assert listing.notes == (
+    assert listing.notes[1:] == (
         "4 rules: 4 soft; 3 flagged: 1 vacuous, 1 near-1, 1 fewer-than-5",
         "3 of 4 rules pass the filters",
         "1 of 3 shown",
+        "near-1: the data nearly always break it",
         "confidence and support: as the rule files say, whatever the data",
     )
     assert dict(listing.figures) == {"total": 4, "passed": 3, "shown": 1}
 
 
+def test_a_verdict_in_words_stands_first_and_words_are_explained_where_they_stand() -> None:
+    listing = audit_listing(FOUR)
+    assert listing.lead == ("The data themselves break 2 of 3 rules that they can judge.",)
+    assert all(f"{word}" in listing.notes[0] for word in ("confirmed", "refuted", "evaluable", "groundings (cases"))
+    assert all(any(f"{flag}: " in note for note in listing.notes) for flag in ("vacuous", "near-1", "fewer-than-5"))
+
+
 def test_people_see_what_the_finder_says_only_if_a_rule_has_it() -> None:
     headings = "| rule | kind | confirmed | refuted | evaluable | rate | confidence | support | flags | text |"
-    assert render(audit_listing(FOUR), Format.MARKDOWN).splitlines()[2] == headings
+    assert render(audit_listing(FOUR), Format.MARKDOWN).splitlines()[4] == headings
     without = render(audit_listing(FOUR, AuditFilter(flags=frozenset({"vacuous"}))), Format.MARKDOWN)
     assert "confidence" not in without
-
-
-def test_a_rule_that_nothing_can_refute_is_not_counted_among_the_hard_ones() -> None:
-    listing = audit_listing([result(Counts(10, 0, 10), unrefutable=True), result(Counts(10, 0, 10))])
-    assert listing.notes[0] == "2 rules: 1 hard, 1 hard: nothing can refute it; 1 flagged: 1 unrefutable"
-    kinds = [row[[column.key for column in listing.columns].index("shown_kind")] for row in listing.rows]
-    assert kinds == ["hard: nothing can refute it", "hard"]
 
 
 def test_groundings_that_are_confirmed_and_refuted_are_told() -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rulescore.reporting.cells import shown
-from rulescore.reporting.listing import Cell, CellKind
+from rulescore.reporting.listing import Cell, CellKind, shown
 
 
 @pytest.mark.parametrize(

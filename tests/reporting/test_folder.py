@@ -15,10 +15,9 @@ from pathlib import Path
 import pytest
 
 from rulescore.errors import InputError
-from rulescore.reporting import folder as under_test
+from rulescore.reporting import files as under_test
 from rulescore.reporting.audit import audit_listing
-from rulescore.reporting.files import write_listing, write_outputs
-from rulescore.reporting.folder import EVALUATION_FILES, OUR_FILES, new_folder, refuse_unswappable
+from rulescore.reporting.files import EVALUATION_FILES, OUR_FILES, new_folder, refuse_unswappable, write_listing, write_outputs
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.setting.choices import OutputFormat
 
@@ -111,7 +110,7 @@ def test_contributions_that_are_elsewhere_are_written_with_the_rest(evaluation: 
 @contextmanager
 def refused(results: Path, words: str) -> Iterator[None]:
     before = held(results)
-    with pytest.raises(InputError, match=rf"E604.*{words}"):
+    with pytest.raises(InputError, match=rf"E601.*{words}"):
         yield
     assert held(results) == before
     assert not any(name.endswith((".partial", ".old")) for name in beside(results))
@@ -234,7 +233,7 @@ def test_an_interruption_between_the_renames_puts_the_old_folder_back(results: P
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from rulescore.reporting.folder import EVALUATION_FILES, new_folder
+from rulescore.reporting.files import EVALUATION_FILES, new_folder
 
 count = int(sys.argv[2])
 rename = Path.rename
@@ -384,7 +383,7 @@ def test_a_lock_of_others_is_not_waited_for_without_end(results: Path, monkeypat
     """Any user may lock a folder that all can read, such as /tmp."""
     import fcntl
 
-    monkeypatch.setattr("rulescore.locks.PATIENCE", 0.1)
+    monkeypatch.setattr("rulescore.waiting.PATIENCE", 0.1)
     handle = os.open(results.parent, os.O_RDONLY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)

@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from rulescore.characters import visible
-from rulescore.reporting import latex, markdown
+from rulescore.errors.texts import visible
+from rulescore.reporting import latex
+from rulescore.reporting import listing as markdown
 from rulescore.reporting.audit import audit_listing
-from rulescore.reporting.cells import Appearance, Format
 from rulescore.reporting.findings import check_listing, rules_listing
 from rulescore.reporting.json import listing_schema, schema
-from rulescore.reporting.listing import CellKind, Column, Listing
+from rulescore.reporting.listing import Appearance, CellKind, Column, Format, Listing
 from rulescore.reporting.render import render
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.results import PredictionCounts
@@ -43,22 +43,6 @@ def test_the_schema_is_strict(evaluation: Evaluation) -> None:
     del document["models"]["compgcn"]["hard_score"]
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(document, schema())
-
-
-def test_json_has_full_precision_and_null_for_undefined(evaluation: Evaluation) -> None:
-    document = json.loads(render(evaluation, Format.JSON))
-    assert (document["version"], document["convention"]) == (1, "definition")
-    first, second, _, last = document["rules"]
-    counts = {"confirmed": 1_234_567, "refuted": 12_345, "evaluable": 1_246_912, "rate": 12_345 / 1_246_912}
-    assert counts.items() <= first["dataset"].items()
-    assert second["dataset"]["rate"] is None
-    assert last["models"]["compgcn"]["score"] is None
-    assert last["models"]["compgcn"]["score_reason"]
-    assert document["models"]["compgcn"]["hard_score"] == 1234.0
-    assert document["models"]["silent_model"]["soft_score"] is None
-    counts = {"rows": 24_000, "kept": 23_999, "predictions": 23_631, "duplicates": 368, "already_observed": 12}
-    assert counts.items() <= document["models"]["compgcn"].items()
-    assert document["warnings"][0]["place"] == "family.rules:3:9"
 
 
 def test_listings_follow_their_schema(audit: Evaluation) -> None:
@@ -95,25 +79,9 @@ def test_tables_fit_when_their_names_and_figures_do(evaluation: Evaluation) -> N
     assert max(cell_len(line) for line in lines) <= 90
 
 
-def test_the_models_come_first_and_undefined_numbers_have_reasons(evaluation: Evaluation) -> None:
-    text = render(evaluation, Format.TABLE)
-    assert text.startswith("Models and their rule violation scores\n")
-    assert "silent_model, RVS soft: no soft rule has a defined score" in text
-
-
 def test_colour_is_used_only_when_asked_for(evaluation: Evaluation) -> None:
     assert "\x1b" not in render(evaluation, Format.TABLE)
     assert "\x1b[1m" in render(evaluation, Format.TABLE, appearance=Appearance(80, colour=True))
-
-
-def test_markup_in_a_name_is_text(evaluation: Evaluation) -> None:
-    assert "[red]a|b[/red]" in render(evaluation, Format.TABLE, appearance=Appearance(200))
-
-
-def test_a_rule_without_groundings_is_shown_with_a_dash(evaluation: Evaluation) -> None:
-    lines = render(evaluation, Format.TABLE, detail=True, appearance=Appearance(200)).splitlines()
-    (row,) = [line for line in lines if line.startswith("false <- s(X), w(X)") and "denial" in line]
-    assert row.split()[-4:] == ["0", "0", "0", "–"]
 
 
 def test_long_tables_say_how_much_is_left_out() -> None:
@@ -149,21 +117,8 @@ def test_markdown_escapes_can_be_undone(text: str) -> None:
     assert re.sub(r"\\([\\`*_{}\[\]<>|~&#$:@!.])", r"\1", markdown.escaped(text)) == visible(text)
 
 
-def test_the_dash_of_undefined_numbers_is_plain_latex(evaluation: Evaluation) -> None:
-    rows = [line for line in render(evaluation, Format.LATEX).splitlines() if line.endswith(r" \\")]
-    assert any(" & -- " in row for row in rows)
-    assert all("–" not in row for row in rows)
-
-
 def test_every_printed_format_can_be_written_too() -> None:
     assert {*Format, "parquet"} == {*OutputFormat}
-
-
-@pytest.mark.parametrize("form", [Format.TABLE, Format.MARKDOWN])
-def test_rows_that_top_k_left_out_are_told(evaluation: Evaluation, form: Format) -> None:
-    text = render(evaluation, form, detail=True).replace("\\", "")
-    assert "kept: the best answers of each query, as many as `--top-k` says, or one" in text.splitlines()
-    assert re.search(r"compgcn\W+24,000\W+23,999\W+23,631", text)
 
 
 def test_names_are_not_broken_and_texts_fold_at_spaces() -> None:

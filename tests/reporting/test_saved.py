@@ -24,10 +24,9 @@ from rulescore.reporting.files import write_outputs
 from rulescore.reporting.json import schema
 from rulescore.reporting.saved import load, save
 from rulescore.scoring.evaluation import Evaluation
-from rulescore.scoring.run import run_of
-from rulescore.setting.model import FactTable, Setting
+from rulescore.scoring.results import run_of
+from rulescore.setting.model import FactFile, FactTable, Request, Setting
 from rulescore.setting.options import EngineOptions
-from rulescore.setting.request import FactFile, Request
 
 KEPT = Path(__file__).parent / "kept" / "result.json"
 KEPT_ACCURACY = KEPT.with_name("accuracy.json")
@@ -86,7 +85,7 @@ def test_a_kept_result_of_version_1_is_read() -> None:
 
 
 def test_a_kept_result_with_accuracy_is_read() -> None:
-    """The project of docs/accuracy.md with two models, saved once and for all."""
+    """The project of docs/reference/accuracy.md with two models, saved once and for all."""
     result = rulescore.load_result(KEPT_ACCURACY)
     found = {(one.model, one.task.value): one for one in result.accuracy_results}
     ranked, ranking = found["ranked", "link prediction"], found["rankings", "link prediction"]
@@ -137,7 +136,7 @@ def test_python_saves_and_loads(files: Path) -> None:
     assert found.run.date == result.run.date
     found.save("again.json")
     assert inputs(files / "again.json") == inputs(files / "result.json")
-    with pytest.raises(InputError, match="E540"), found.session():
+    with pytest.raises(InputError, match="E502"), found.session():
         pass
 
 
@@ -194,7 +193,7 @@ def test_passwords_are_not_saved() -> None:
         ("not json", "E504", "it is not JSON"),
         ("[1]", "E504", "JSON of another program"),
         ('{"version": 1, "rules": []}', "E504", "JSON of another program"),
-        ('{"program": "rulescore", "version": 2}', "E505", "version 2"),
+        ('{"program": "rulescore", "version": 2}', "E504", "version 2"),
         ('{"program": "rulescore", "version": 1}', "E504", "it is damaged"),
     ],
 )
@@ -222,7 +221,7 @@ def test_a_result_is_loaded_without_contributions(evaluation: Evaluation, tmp_pa
 def test_contributions_of_another_result_are_refused(evaluation: Evaluation, tmp_path: Path) -> None:
     path, contributions = save(evaluation, tmp_path / "result.json")
     pa.parquet.write_table(evaluation.contributions.slice(0, 1), contributions)
-    with pytest.raises(InputError, match="E506"):
+    with pytest.raises(InputError, match="E504"):
         load(path)
 
 
@@ -299,7 +298,7 @@ def test_a_pipe_is_no_result_and_no_contributions(evaluation: Evaluation, tmp_pa
     save(evaluation, tmp_path / "r.json")
     (tmp_path / "r.contributions.parquet").unlink()
     os.mkfifo(tmp_path / "r.contributions.parquet")
-    with pytest.raises(InputError, match=r"(?s)E506.*not a regular file"):
+    with pytest.raises(InputError, match=r"(?s)E504.*not a regular file"):
         load(tmp_path / "r.json")
 
 
@@ -324,6 +323,6 @@ def test_e506_contributions_that_are_none(evaluation: Evaluation, tmp_path: Path
     save(evaluation, tmp_path / "r.json")
     (tmp_path / "r.contributions.parquet").write_bytes(content)
     changed(tmp_path / "r.json", lambda found: found["contributions"].update(sha256=hashlib.sha256(content).hexdigest()))
-    with pytest.raises(InputError, match="E506") as refused:
+    with pytest.raises(InputError, match="E504") as refused:
         load(tmp_path / "r.json")
     assert why in str(refused.value)

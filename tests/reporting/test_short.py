@@ -8,15 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rulescore.reporting.cells import Appearance, Format, Shown, share_of
-from rulescore.reporting.html import render_html
-from rulescore.reporting.listing import CellKind, Column, Tone
+from rulescore.reporting.listing import Appearance, CellKind, Column, Format, Shown, Tone, share_of
 from rulescore.reporting.render import render
 from rulescore.reporting.short import Beside, models_listing, rules_listing, short_listings
 from rulescore.scoring.evaluation import Evaluation
-from rulescore.scoring.ranking import most_telling, separation
 from rulescore.scoring.results import Counts, DataSummary, PredictionCounts, PredictionFindings, RuleInfo, RuleKind
-from rulescore.scoring.score import score
+from rulescore.scoring.score import most_telling, score, separation
 
 
 def made(rules: list[tuple[Counts, Counts, Counts]], *, measured: tuple[bool, bool] = (True, True)) -> Evaluation:
@@ -39,14 +36,14 @@ SOFT = Counts(50, 50, 100)
 def test_five_hundred_rules_and_three_models_fit_on_a_screen() -> None:
     evaluation = made([(HARD if number % 5 else SOFT, Counts(1, number, number + 1), HARD) for number in range(509)])
     lines = render(evaluation, Format.TABLE, appearance=Appearance(100)).splitlines()
-    assert len(lines) <= 45
+    assert len(lines) <= 47
     assert max(map(len, lines)) <= 100
     assert "20 of 509 rules" in " ".join(lines)
     assert render(evaluation, Format.TABLE, table=Shown.RULES).count("f.rules:") >= 200
 
 
 def test_what_is_left_out_is_named_with_its_option() -> None:
-    *_, note = short_listings(made([(HARD, HARD, HARD)] * 21))[1].notes
+    *_, note = short_listings(made([(HARD, HARD, HARD)] * 21))[0].notes
     assert "20 of 21 rules" in note
     assert {"`--table rules`", "`--detail`"} <= set(re.findall(r"`[^`]*`", note))
 
@@ -87,19 +84,40 @@ def test_no_rule_is_chosen_twice_and_none_is_forgotten_without_need(rules, most)
 
 
 def test_the_best_values_are_marked_where_models_differ() -> None:
-    listing = models_listing(made([(HARD, Counts(0, 3, 3), HARD)]))
-    assert [column.key for column in listing.columns] == [
+    evaluation = made([(HARD, Counts(0, 3, 3), HARD)])
+    listing = models_listing(evaluation)
+    assert [column.key for column in listing.columns] == ["model", "violating", "hard_score", "soft_score"]
+    assert listing.rows[0][1] == "39 of 1,000 (3.9%)"
+    assert listing.best == {(1, 1), (1, 2)}
+    detailed = models_listing(evaluation, detail=True)
+    assert [column.key for column in detailed.columns] == [
         "model", "violating", "evaluable", "hard_score", "soft_score", "hard_mean", "soft_mean",
     ]  # fmt: skip
-    assert listing.rows[0][1] == "39 of 1,000 (3.9%)"
-    assert listing.best == {(1, 1), (1, 3), (1, 5)}
+    assert detailed.best == {(1, 1), (1, 3), (1, 5)}
     assert models_listing(made([(HARD, HARD, HARD)])).best == {(1, 1)}
+
+
+def test_a_verdict_in_words_stands_above_the_rules_and_these_above_the_models() -> None:
+    rules, models, brought = short_listings(made([(HARD, Counts(0, 3, 3), HARD), (SOFT, SOFT, Counts(0, 9, 9))]))
+    assert [listing.name for listing in (rules, models, brought)] == ["rules", "models", "predictions"]
+    assert rules.lead == (
+        "first: 39 of 1,000 predictions contradict what is known. second: 4 of 1,000.",
+        "Soft rules are broken 2.00 times as often as in the data by second and 1.00 times by first.",
+    )
+    assert not models.lead
+
+
+def test_words_are_explained_where_they_stand() -> None:
+    explained = " ".join(short_listings(made([(HARD, HARD, HARD), (SOFT, SOFT, SOFT)]))[0].notes)
+    assert all(f"{word}: " in explained for word in ("x of y", "judged", "hard", "soft"))
+    assert "refuted" in explained
+    assert "undetermined" not in explained
 
 
 def test_an_unmeasured_model_is_never_best() -> None:
     evaluation = made([(HARD, Counts(0, 3, 3), HARD)], measured=(True, False))
     listing = models_listing(evaluation)
-    assert listing.rows[1][1] == listing.rows[1][3] == "unmeasured"
+    assert listing.rows[1][1] == listing.rows[1][2] == "unmeasured"
     assert not {row for row, _ in listing.best} & {1}
     assert [column.heading for column in rules_listing(evaluation).columns] == [
         "rule", "kind", "data", "first", "second (unmeasured)", "text",
@@ -147,10 +165,3 @@ def test_the_text_of_a_rule_is_cut_or_below_its_row_but_never_folded_or_left_out
 )
 def test_a_part_has_its_share_beside(part: int, whole: int, text: str) -> None:
     assert share_of(part, whole) == text
-
-
-def test_html_is_the_short_answer(evaluation: Evaluation) -> None:
-    text = render_html(short_listings(evaluation))
-    assert "RVS hard" in text
-    assert "<b>" in text
-    assert text.count("<table>") == text.count("</table>") == 3

@@ -8,19 +8,18 @@ import json
 import shlex
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
 from rulescore.cli.main import program
 from rulescore.errors import InputError
-from rulescore.reporting.cells import Format
 from rulescore.reporting.files import write_files
-from rulescore.reporting.listing import Listing
+from rulescore.reporting.listing import Format, Listing
 from rulescore.reproduction.comparison import Cause, Compared, Reproduction
-from rulescore.reproduction.experiments import EXPERIMENTS, ExperimentOutcome, run
-from rulescore.reproduction.files import prediction_files
+from rulescore.reproduction.experiments import EXPERIMENTS, ExperimentOutcome, render, run
+from rulescore.reproduction.published import prediction_files
 from rulescore.reproduction.real_estate import FACTORS, KINDS
-from rulescore.reproduction.rendering import render
 
 # One process runs them: each experiment takes seconds.
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("reproduction")]
@@ -50,7 +49,9 @@ def test_commands_that_show_why_are_commands(each: Reproduction) -> None:
     for command in {reason.command for compared in each.compared for reason in compared.reasons.values()}:
         for one in command.split("; "):
             _, name, *words = shlex.split(one)
-            program.commands[name].make_context(name, list(words))
+            known = program.get_command(click.Context(program), name)
+            assert known is not None, name
+            known.make_context(name, list(words))
             if words[0].endswith("/rulescore.toml"):
                 assert command.startswith(f"rulescore reproduce {each.name} --output {words[0].removesuffix('/rulescore.toml')}; ")
 
@@ -173,7 +174,7 @@ def test_predictions_that_are_missing_are_named_with_where_to_put_them(tmp_path:
     with pytest.raises(InputError) as caught:
         prediction_files("family", {"AnyBURL": "anyburl", "CompGCN": "compgcn"})
     (problem,) = caught.value.problems
-    assert problem.code == "E771"
+    assert problem.code == "E752"
     assert "family-compgcn.tsv.gz" in problem.message
     assert "family-anyburl.tsv.gz" not in problem.message
     assert str(tmp_path / "predictions") in problem.helps[0]

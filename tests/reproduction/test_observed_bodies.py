@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from rulescore.reproduction.observed_bodies import heads_a_grounding
+from rulescore.reproduction.published import heads_a_grounding
 
 
 def triples(*rows: str) -> pa.Table:

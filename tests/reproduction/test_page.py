@@ -9,15 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from rulescore.reporting.cells import Format
+from rulescore.reporting.listing import Format
 from rulescore.reproduction.checks import _unchanged, run_checks
 from rulescore.reproduction.comparison import Reproduction
-from rulescore.reproduction.experiments import ExperimentOutcome
-from rulescore.reproduction.rendering import render
+from rulescore.reproduction.experiments import ExperimentOutcome, render
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("reproduction")]
 
-PAGE = Path(__file__).parents[2] / "docs" / "reproduction.md"
+PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "reproduction.md"
 GENERATED = re.compile(r"(?<=<!-- generated -->\n).*(?=<!-- /generated -->)", re.DOTALL)
 # Of another day, or of other versions.
 CHANGING = re.compile(r"^date .*$", re.MULTILINE)

@@ -106,9 +106,9 @@ def test_a_curve_runs_to_the_last_rank_and_thresholds_to_the_lowest_score() -> N
 
 def test_a_curve_over_what_predictions_do_not_have_is_refused() -> None:
     result = rulescore.score(FACTS, {"m": [("ann", "wife", "ann")]}, RULES)
-    with pytest.raises(InputError, match=r"E361.*\n.*curve\(\"score\"\)"):
+    with pytest.raises(InputError, match=r"E330.*\n.*curve\(\"score\"\)"):
         result.curve()
-    with pytest.raises(InputError, match="E361"):
+    with pytest.raises(InputError, match="E330"):
         result.curve("score")
     with pytest.raises(InputError, match="a curve runs over `rank` or `score`"):
         result.curve("time")

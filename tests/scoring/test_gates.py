@@ -32,7 +32,8 @@ from rulescore.scoring.gates import (
 )
 from rulescore.scoring.results import Counts, DataSummary, PredictionCounts, PredictionFindings, RuleInfo
 from rulescore.scoring.score import score
-from rulescore.setting.gates import GateSeverity, GateText
+from rulescore.setting.choices import GateSeverity
+from rulescore.setting.model import GateText
 
 
 def number(text: str, percent: bool = False) -> Threshold:
@@ -86,7 +87,7 @@ def test_a_gate_is_read_as_it_is_meant(text: str, read: Limit | Worse) -> None:
         ("hard > -1", "E520", "expected a number, found `-1`", "-1"),
         ("hard > 0 and soft > 1", "E520", "expected the end of the gate, found `and`", "and"),
         ("evaluable < 1,000", "E520", "expected the end of the gate, found `,000`", ",000"),
-        ("hard > 1%", "E521", "`hard` is not a share, so it cannot be compared with a percentage", "1%"),
+        ("hard > 1%", "E520", "`hard` is not a share, so it cannot be compared with a percentage", "1%"),
         ("rule > 3", "E520", "expected the name of a rule in parentheses, found `>`", ">"),
         ("rule(aunts.score > 3", "E520", "a parenthesis is not closed", "("),
         ("rule().score > 3", "E520", "the name of the rule is missing", ")"),
@@ -102,8 +103,8 @@ def test_a_gate_is_read_as_it_is_meant(text: str, read: Limit | Worse) -> None:
         ("worse than", "E520", "the saved result is missing", " "),
         ("worse than by 5%", "E520", "the saved result is missing", "b"),
         ("worse than b.json by", "E520", "expected a number, found the end of the gate", " "),
-        ("worse than b.json by 0.1", "E521", "several numbers have no amount in common", "0.1"),
-        ("evaluable worse than b.json", "E521", "more of `evaluable` is neither better nor worse", "evaluable worse"),
+        ("worse than b.json by 0.1", "E520", "several numbers have no amount in common", "0.1"),
+        ("evaluable worse than b.json", "E520", "more of `evaluable` is neither better nor worse", "evaluable worse"),
     ],
 )
 def test_what_is_not_understood_is_pointed_at(text: str, code: str, message: str, marked: str) -> None:

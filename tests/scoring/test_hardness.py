@@ -6,9 +6,8 @@ import pytest
 
 import rulescore
 from rulescore.reporting.tables import violating_cell
-from rulescore.scoring.cautions import broken_hard_rules, few_cases
 from rulescore.scoring.results import Counts, Measure, PredictionCounts, PredictionFindings, RuleInfo, RuleKind, RuleResult
-from rulescore.scoring.score import score
+from rulescore.scoring.score import broken_hard_rules, few_cases, score
 
 SOME = PredictionCounts(rows=9, kept=9, distinct=9, duplicates=0, already_observed=0)
 
@@ -72,7 +71,13 @@ def test_a_bound_that_says_nothing_is_undefined(info: RuleInfo, dataset: Counts,
 def test_a_hard_rule_that_the_data_break_is_told_with_its_counts() -> None:
     (told,) = broken_hard_rules(results((RuleInfo("mothers", "r", "hard"), Counts(60, 40, 100), BROKEN)))
     broken = "the data break the hard rule `mothers` in 40 of 100 groundings"
-    assert (told.code, told.message) == ("W503", f"{broken}; violations of models may be those of the data")
+    assert (told.code, told.message) == ("W503", f"{broken}; violations of models may be the data's own")
+
+
+def test_a_broken_denial_constraint_has_a_command_that_can_be_pasted() -> None:
+    (told,) = broken_hard_rules(results((RuleInfo("ssn maxCount 1", "r", "hard", denial=True), Counts(0, 1, 1), BROKEN)))
+    assert told.message.startswith("the data break the hard rule `ssn maxCount 1` in 1 grounding;")
+    assert told.helps[0] == "`rulescore violations --dataset --rule 'ssn maxCount 1'` lists them"
 
 
 def test_a_hard_rule_that_the_data_keep_is_not_told() -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pyspark
 
-from rulescore.engines.spark.java import java_home
+from rulescore.spark.session import java_home
 from servers.own_folders import own_folder, record
 from servers.spark import SMALL
 from servers.spark_program import ENVIRONMENT

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 import pytest
 from sqlglot import exp, parse_one
 
-from rulescore.engines.base import Engine
-from rulescore.engines.connect import connect
+from rulescore.engines.base import Engine, connect
 from rulescore.setting.options import EngineOptions
 from servers.postgres import READER, Server
 

@@ -12,7 +12,7 @@ from pyspark import SparkConf, SparkContext
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
-from rulescore.engines.spark.java import java_home
+from rulescore.spark.session import java_home
 from servers.own_folders import own_folder, record
 from servers.spark_program import JAVA_OPTIONS
 

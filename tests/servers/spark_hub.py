@@ -14,9 +14,8 @@ from pyspark.sql import SparkSession
 from rulescore.arguments.python import make_setting
 from rulescore.counting.horn import over_the_data
 from rulescore.counting.run import dataset_counts
-from rulescore.engines.spark.java import java_home
-from rulescore.engines.spark.session import OWN
-from rulescore.evaluate import Session
+from rulescore.session.session import Session
+from rulescore.spark.session import OWN, java_home
 from servers.spark import SMALL
 
 # What a session of the package's own has, but for data of a size that tests can have.

@@ -15,10 +15,12 @@ from sqlglot import exp, parse_one
 
 import rulescore
 from rulescore.arguments.python import make_setting
-from rulescore.evaluate import Session
-from rulescore.sql.dialects import DUCKDB, POSTGRES, SPARK, Dialect, text
-from rulescore.sql.names import PREFIX
+from rulescore.postgres.dialect import POSTGRES
+from rulescore.session.session import Session
+from rulescore.spark.dialect import SPARK
+from rulescore.sql.dialect import DUCKDB, Dialect, text
 from rulescore.sql.query import Statement, tree
+from rulescore.sql.words import PREFIX
 
 FOLDER = Path(__file__).parent / "golden"
 GOLDEN = sorted((FOLDER / "duckdb").glob("*.sql"))
@@ -137,9 +139,10 @@ def test_the_statement_runs_and_reads_only_our_tables(path: Path):
 def test_every_shape_has_its_file():
     assert {path.stem for path in GOLDEN} >= {
         "single_atom",
-        "wedge_over_data",
-        "wedge_prediction_in_body",
-        "wedge_prediction_is_head",
+        "triangles",
+        "chain_of_two_prediction_in_body",
+        "chain_of_two_prediction_is_head",
+        "chain_of_two_refuter",
         "chain_of_three",
         "chain_of_three_distinct",
         "chain_of_three_refuter",

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from sqlglot import exp, parse_one
 
-from rulescore.sql.dialects import DUCKDB, POSTGRES, POSTGRES_BEFORE_17, SPARK
-from rulescore.sql.dialects.rewriting import Pass
-from rulescore.sql.dialects.spark import numbered, numbering, task
+from rulescore.postgres.dialect import POSTGRES, POSTGRES_BEFORE_17
+from rulescore.spark.dialect import SPARK, numbered, numbering, task
+from rulescore.sql.dialect import DUCKDB, Pass
 from rulescore.sql.query import text
 
 FOLDER = Path(__file__).parent / "passes"

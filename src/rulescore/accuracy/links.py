@@ -1,25 +1,38 @@
-"""The accuracy of predicted facts: from the ranks that their file has, from rankings and truths, or from the facts alone."""
+"""The accuracy of predicted facts: from the ranks that their file has, from rankings and truths, or from the facts alone.
+
+And Sem@k: the share of best answers that are of the types which a relation asks for.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
 
-from rulescore.accuracy.answers import Key, ModelAnswers
-from rulescore.accuracy.ranks import NOT_FOUND, Numbers, Ranking, Ranks, rank_measures, rank_of
-from rulescore.scoring.accuracy import ALL, AccuracyMeasure, ModelAccuracy, Task
-from rulescore.setting.model import HeldOut, Ties
+from rulescore.accuracy.answers import (
+    NOT_FOUND,
+    Key,
+    ModelAnswers,
+    Numbers,
+    Ranking,
+    Ranks,
+    first_of_queries,
+    rank_measures,
+    rank_of,
+)
+from rulescore.scoring.evaluation import ALL, BOTH, HEADS, TAILS, AccuracyMeasure, ModelAccuracy, Task
+from rulescore.setting.choices import Ties
+from rulescore.setting.model import HeldOut
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """`answers` gives those of a model's answers that are observed facts, or otherwise known. `words`: which facts these are."""
+    """`answers` gives the answers of a model that are observed facts, or otherwise known. `words`: which facts these are."""
 
     answers: Callable[[], Collection[Key]]
     words: str
@@ -38,13 +51,13 @@ def with_rows(answers: ModelAnswers, truth: Sequence[Key]) -> ModelAnswers:
     if answers.asked is None or answers.tails is None or not truth:
         return answers
     rows = first_rows(truth)
-    found = []
-    for (relation, head, tail), asks_tail, answer in zip(answers.facts, answers.tails, answers.asked, strict=True):
-        fact = (relation, head, answer) if asks_tail else (relation, answer, tail)
+    rows_asked = []
+    for (relation, head, tail), asks_tail, asked in zip(answers.facts, answers.tails, answers.asked, strict=True):
+        fact = (relation, head, asked) if asks_tail else (relation, asked, tail)
         if fact not in rows:
             raise UnmeasurableError(f"the file asks for {relation}({', '.join(fact[1:])}), which the truth does not have")
-        found.append(rows[fact])
-    return replace(answers, test_rows=found)
+        rows_asked.append(rows[fact])
+    return replace(answers, test_rows=rows_asked)
 
 
 def first_rows(truth: Sequence[Key]) -> dict[Key, int]:
@@ -53,7 +66,7 @@ def first_rows(truth: Sequence[Key]) -> dict[Key, int]:
 
 
 class RankedQuery(NamedTuple):
-    """A relation, the entity given beside it, and whether the query asks for the tail. `row`: the row of its truth, if the file has
+    """A relation, the entity given with it, and whether the query asks for the tail. `row`: the row of its truth, if the file has
     rows."""
 
     tail: bool
@@ -71,8 +84,15 @@ def link_accuracy(model: str, answers: ModelAnswers, truth: Sequence[Key], known
         return replace(fact_accuracy(model, answers.facts, truth), reason="facts of other than two arguments have no ranks")
     try:
         if answers.truth_ranks is not None:
-            return _by_ranks(model, answers, answers.truth_ranks, truth, options.hits)
-        if _is_ranked(answers):
+            queries = first_of_queries(answers)
+            assert queries.truth_ranks is not None
+            bounds, number = ranks_of_file(queries, queries.truth_ranks, truth), len(queries.truth_ranks)
+            source, basis = "as in the predictions' file", "ranks of the predictions' file"
+            measures = rank_measures(bounds, options.hits)
+            return ModelAccuracy(model, Task.LINKS, None, len(bounds.least), number, basis, source, source, measures)
+        # Rows may be ordered answers to queries that we can distinguish.
+        ordered = answers.places is not None or answers.scores is not None
+        if ordered and (answers.tails is not None or (answers.queries is not None and len(set(answers.queries)) > 1)):
             return _by_rankings(model, answers, truth, known, options)
     except UnmeasurableError as reason:
         return ModelAccuracy(model, Task.LINKS, asked=len(truth), reason=str(reason))
@@ -92,14 +112,8 @@ def _share(metric: str, part: int, whole: int) -> AccuracyMeasure:
     return AccuracyMeasure(metric, ALL, whole, value, value, value)
 
 
-def _by_ranks(model: str, answers: ModelAnswers, ranks: Numbers, truth: Sequence[Key], hits: Sequence[int]) -> ModelAccuracy:
-    """A query without a row has no answer, and counts as if its truth was not found."""
-    found = ranks_of_file(answers, ranks, truth)
-    own, basis = "as in the predictions' file", "ranks of the predictions' file"
-    return ModelAccuracy(model, Task.LINKS, None, len(found.least), len(ranks), basis, own, own, rank_measures(found, hits))
-
-
 def ranks_of_file(answers: ModelAnswers, ranks: Numbers, truth: Sequence[Key]) -> Ranks:
+    """A query without a row has no answer, and counts as if its truth was not found."""
     if answers.tails is None:
         asked = len(truth) if len(ranks) <= len(truth) else 2 * len(truth)
         if len(ranks) > asked:
@@ -118,7 +132,7 @@ def _padded(ranks: Numbers, number: int) -> Numbers:
 
 
 def queries_of(answers: ModelAnswers, rows: Iterable[int | None] | None = None) -> Iterator[RankedQuery]:
-    """The query that each row answers, by its direction. `rows`: those of the truths that they are for."""
+    """The query that each row answers, by its direction. `rows`: the rows of the truths that they are for."""
     tails = answers.tails if answers.tails is not None else _directions(answers)
     for (relation, head, tail), asks_tail, row in zip(answers.facts, tails, rows or repeat(None, len(tails)), strict=True):
         yield RankedQuery(asks_tail, relation, head if asks_tail else tail, row)
@@ -138,12 +152,6 @@ def _refuse_other_truth(queries: Iterator[RankedQuery], truth: Sequence[Key]) ->
             raise UnmeasurableError(f"the file ranks {rows:,} answers to {query}, and the truth has {times}")
 
 
-def _is_ranked(answers: ModelAnswers) -> bool:
-    """Whether rows are ordered answers to queries that we can distinguish."""
-    ordered = answers.places is not None or answers.scores is not None
-    return ordered and (answers.tails is not None or (answers.queries is not None and len(set(answers.queries)) > 1))
-
-
 def _by_rankings(model: str, answers: ModelAnswers, truth: Sequence[Key], known: Known, options: HeldOut) -> ModelAccuracy:
     ties = options.ties if options.ties is not None or answers.places is not None else Ties.REALISTIC
     rankings = rankings_of(answers, ties, truth)
@@ -154,13 +162,13 @@ def _by_rankings(model: str, answers: ModelAnswers, truth: Sequence[Key], known:
     bounds, asks, answered = [], [], 0
     for tail in tails:
         for row, (fact, query) in enumerate(zip(truth, _asked(truth, tail), strict=True)):
-            found = rankings.get(query._replace(row=first.get(fact, row)) if with_rows else query, ())
-            answered += bool(found)
+            of_query = rankings.get(query._replace(row=first.get(fact, row)) if with_rows else query, ())
+            answered += bool(of_query)
             asks.append(tail)
-            bounds.append(_rank(fact, query, found, left_out, ties))
+            bounds.append(_rank(fact, query, of_query, left_out, ties))
     least, greatest = np.array(bounds, dtype=np.float64).T
     ranks = Ranks(least, greatest, np.array(asks))
-    longest = max(len(one.answers) for found in rankings.values() for one in found)
+    longest = max(len(ranking.answers) for of_query in rankings.values() for ranking in of_query)
     return ModelAccuracy(
         model,
         Task.LINKS,
@@ -180,19 +188,18 @@ def _rank(
     """A query may have a ranking for each of its truths, without the other truths. These rankings differ only in the truths, which
     the filter leaves out. So the ranking that has the truth gives its rank, and any ranking shows that it is not found."""
     truth = fact[2] if query.tail else fact[1]
-    having = [one for one in rankings if truth in one.answers]
-    ranks = {rank_of(truth, one, _known(query, one, left_out), ties) for one in having or rankings}
+    having = [ranking for ranking in rankings if truth in ranking.answers]
+    ranks = set()
+    for ranking in having or rankings:
+        known = [number for number, entity in enumerate(ranking.answers) if answered_fact(query, entity) in left_out]
+        ranks.add(rank_of(truth, ranking, known, ties))
     if having and len(ranks) > 1:
         raise UnmeasurableError(f"several rankings answer {query}, and rank the truth `{truth}` differently")
     return max(ranks, default=NOT_FOUND)
 
 
-def _known(query: RankedQuery, ranking: Ranking, left_out: Collection[Key]) -> list[int]:
-    return [number for number, answer in enumerate(ranking.answers) if answered_fact(query, answer) in left_out]
-
-
-def answered_fact(query: RankedQuery, answer: str) -> Key:
-    return (query.relation, query.given, answer) if query.tail else (query.relation, answer, query.given)
+def answered_fact(query: RankedQuery, entity: str) -> Key:
+    return (query.relation, query.given, entity) if query.tail else (query.relation, entity, query.given)
 
 
 def rankings_of(answers: ModelAnswers, ties: Ties | None, truth: Sequence[Key]) -> Mapping[RankedQuery, list[Ranking]]:
@@ -204,10 +211,10 @@ def rankings_of(answers: ModelAnswers, ties: Ties | None, truth: Sequence[Key]) 
     assert order is not None
     rows: dict[tuple[RankedQuery, str | None], list[int]] = {}
     names = answers.queries if answers.queries is not None and answers.test_rows is None else repeat(None, len(answers.facts))
-    for number, told in enumerate(zip(queries_of(answers, answers.test_rows), names, strict=True)):
-        rows.setdefault(told, []).append(number)
+    for number, asked in enumerate(zip(queries_of(answers, answers.test_rows), names, strict=True)):
+        rows.setdefault(asked, []).append(number)
     longest = max(map(len, rows.values()))
-    found: dict[RankedQuery, list[Ranking]] = {}
+    rankings: dict[RankedQuery, list[Ranking]] = {}
     for (query, _), numbers in rows.items():
         if query.row is not None:
             _refuse_other_row(query, query.row, truth)
@@ -217,8 +224,8 @@ def rankings_of(answers: ModelAnswers, ties: Ties | None, truth: Sequence[Key]) 
             raise UnmeasurableError(
                 f"{what} {query}: a column `test_row` tells them apart, with the row of the truth, counted from 0"
             )
-        found.setdefault(query, []).append(Ranking(entities, order[numbers], len(numbers) < longest))
-    return found
+        rankings.setdefault(query, []).append(Ranking(entities, order[numbers], len(numbers) < longest))
+    return rankings
 
 
 def _refuse_other_row(query: RankedQuery, row: int, truth: Sequence[Key]) -> None:
@@ -239,10 +246,122 @@ def _directions(answers: ModelAnswers) -> list[bool]:
     groups: dict[str | None, list[Key]] = {}
     for query, fact in zip(answers.queries, answers.facts, strict=True):
         groups.setdefault(query, []).append(fact)
-    found = {}
+    asks_tail_of = {}
     for name, facts in groups.items():
         heads, tails = {fact[1] for fact in facts}, {fact[2] for fact in facts}
         if (len(heads) == 1) == (len(tails) == 1):
             raise UnmeasurableError(_DIRECTION_UNKNOWN)
-        found[name] = len(heads) == 1
-    return [found[query] for query in answers.queries]
+        asks_tail_of[name] = len(heads) == 1
+    return [asks_tail_of[query] for query in answers.queries]
+
+
+# Sem@k: the share of a model's best answers that are of the types which a relation's domain and range ask for.
+
+
+Side = tuple[str, bool]
+"""A relation and whether its tails are meant: its range, else its domain."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fitting:
+    """The entities that may stand on each side of a relation. A side that is not here may have any entity, and we do not measure
+    it."""
+
+    entities: Mapping[Side, Collection[str]]
+    basis: str
+    empty: tuple[str, ...] = field(default=())
+    """Declared classes without known members."""
+
+
+def observed_sides(facts: Iterable[Key]) -> Fitting:
+    """Heads and tails that a relation is observed with fit it."""
+    members: dict[Side, set[str]] = {}
+    for relation, *arguments in facts:
+        if len(arguments) == 2:
+            members.setdefault((relation, False), set()).add(arguments[0])
+            members.setdefault((relation, True), set()).add(arguments[1])
+    return Fitting(members, "entities that are observed on the same side of the relation fit")
+
+
+def declared_sides(declared: Mapping[Side, Collection[Collection[str]]], members: Mapping[str, Collection[str]]) -> Fitting:
+    """Entities fit on a side that are members of any class of each of its sets. A side is left out if none is known to fit. A set
+    is empty if no class of it has known members."""
+    fitting = {
+        side: frozenset.intersection(*(frozenset().union(*(members.get(name, ()) for name in classes)) for classes in sets))
+        for side, sets in declared.items()
+    }
+    every = (classes for sets in declared.values() for classes in sets)
+    empty = dict.fromkeys(name for classes in every if not any(members.get(other) for other in classes) for name in classes)
+    basis = "entities of the declared domain or range fit, and no others"
+    return Fitting({side: fits for side, fits in fitting.items() if fits}, basis, tuple(empty))
+
+
+@dataclass(frozen=True, slots=True)
+class TypedQuery:
+    """A query and its answers, the best first."""
+
+    query: RankedQuery
+    answers: Sequence[str]
+
+
+def typed_queries(answers: ModelAnswers, left_out: Collection[Key], truth: Sequence[Key]) -> list[TypedQuery]:
+    """The answers to every query, without known facts, but with the truth that a query is for."""
+    order = -answers.places if answers.places is not None else answers.scores
+    rows: dict[object, list[int]] = {}
+    queries = list(queries_of(answers))
+    for number, query in enumerate(queries):
+        rows.setdefault(_ranking(answers, number, query), []).append(number)
+    ranked = []
+    for numbers in rows.values():
+        if order is not None:
+            numbers = [numbers[place] for place in np.argsort(-order[numbers], kind="stable")]
+        query = queries[numbers[0]]
+        entities = [answers.facts[number][2 if query.tail else 1] for number in numbers]
+        row = None if answers.test_rows is None else answers.test_rows[numbers[0]]
+        asked_fact = truth[row] if row is not None and row < len(truth) else None
+        kept = [entity for entity in entities if (fact := answered_fact(query, entity)) == asked_fact or fact not in left_out]
+        ranked.append(TypedQuery(query, kept))
+    return ranked
+
+
+def _ranking(answers: ModelAnswers, number: int, query: RankedQuery) -> object:
+    """Which ranking a row belongs to. If the file has ranks but no rows of truths, each row is a ranking of its own."""
+    if answers.truth_ranks is not None and answers.test_rows is None:
+        return number
+    if answers.test_rows is not None:
+        return query.tail, answers.test_rows[number]
+    return query if answers.queries is None else (query, answers.queries[number])
+
+
+def type_accuracy(model: str, queries: Sequence[TypedQuery], fitting: Fitting, hits: Sequence[int]) -> ModelAccuracy:
+    """Sem@k for heads, for tails, and the mean of both. Queries without an answer, or of undeclared sides, are left out."""
+    asked = [query for query in queries if (query.query.relation, query.query.tail) in fitting.entities and query.answers]
+    longest = max((len(query.answers) for query in asked), default=0)
+    measures = tuple(measure for k in hits for measure in _at(k, asked, fitting, longest))
+    reason = None
+    if not asked:
+        reason = "of no relation that is asked for a domain or range is known"
+    elif fitting.empty:
+        reason = f"nothing is known to be a {', '.join(f'`{name}`' for name in fitting.empty[:5])}"
+    return ModelAccuracy(model, Task.TYPES, None, len(queries), len(asked), fitting.basis, measures=measures, reason=reason)
+
+
+def _at(k: int, asked: Sequence[TypedQuery], fitting: Fitting, longest: int) -> Iterator[AccuracyMeasure]:
+    parts = {part: [query for query in asked if query.query.tail is tail] for part, tail in ((HEADS, False), (TAILS, True))}
+    means = {part: float(np.mean([_fit(query, k, fitting) for query in queries])) for part, queries in parts.items() if queries}
+    for part in (BOTH, HEADS, TAILS):
+        number = len(asked) if part == BOTH else len(parts[part])
+        if not means or (part != BOTH and part not in means):
+            yield AccuracyMeasure(f"sem_at_{k}", part, number, None, reason="there is no query")
+        elif k > longest:
+            answers = "one answer" if longest == 1 else f"{longest:,} answers"
+            yield AccuracyMeasure(f"sem_at_{k}", part, number, None, reason=f"no ranking has more than {answers}")
+        else:
+            value = float(np.mean(list(means.values()))) if part == BOTH else means[part]
+            yield AccuracyMeasure(f"sem_at_{k}", part, number, value, value, value)
+
+
+def _fit(query: TypedQuery, k: int, fitting: Fitting) -> float:
+    fits = fitting.entities[query.query.relation, query.query.tail]
+    best = query.answers[:k]
+    return sum(entity in fits for entity in best) / len(best)

@@ -1,15 +1,17 @@
-"""Metrics of accuracy: what each measures, its range, and which way is better. Undefined is None with a reason."""
+"""Metrics of accuracy: what each measures, its range and which way is better; measured from labels and predictions."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
+from rulescore.scoring.evaluation import ALL, CLASS, AccuracyMeasure, ModelAccuracy, Task
 from rulescore.scoring.results import Measure
+from rulescore.setting.choices import ValueTask
 
 Label = TypeVar("Label")
 
@@ -52,7 +54,8 @@ def root_mean_squared_error(labels: Sequence[float], predictions: Sequence[float
 
 
 def r_squared(labels: Sequence[float], predictions: Sequence[float]) -> Measure:
-    """One minus the squared errors over those of always answering the mean of these labels; below 0 when that does better."""
+    """One minus the squared errors over the squared errors of always answering the mean of these labels; below 0 if the mean does
+    better."""
     if not labels:
         return Measure(None, _NO_PREDICTION)
     if min(labels) == max(labels):
@@ -69,17 +72,18 @@ def r_squared(labels: Sequence[float], predictions: Sequence[float]) -> Measure:
 
 def _computed(value: Callable[[], float]) -> Measure:
     try:
-        found = value()
+        figure = value()
     except (OverflowError, ZeroDivisionError):
         return Measure(None, _NO_DOUBLE)
-    return Measure(found) if math.isfinite(found) else Measure(None, _NO_DOUBLE)
+    return Measure(figure) if math.isfinite(figure) else Measure(None, _NO_DOUBLE)
 
 
 def accuracy(labels: Sequence[Hashable], predictions: Sequence[Hashable]) -> Measure:
     """The share of predictions that equal the label: 1 equals 1.0, but a boolean equals no number."""
     if not labels:
         return Measure(None, _NO_PREDICTION)
-    right = sum(_same(label, prediction) for label, prediction in zip(labels, predictions, strict=True))
+    pairs = zip(labels, predictions, strict=True)
+    right = sum(label == prediction and isinstance(label, bool) is isinstance(prediction, bool) for label, prediction in pairs)
     return Measure(right / len(labels))
 
 
@@ -87,8 +91,8 @@ def macro_f1(labels: Sequence[Hashable], predictions: Sequence[Hashable]) -> Mea
     """The mean of F1 over all classes that are a label or a prediction, rare ones and common ones alike."""
     if not labels:
         return Measure(None, _NO_PREDICTION)
-    found = [one.f1 for one in class_figures(labels, predictions)]
-    return Measure(math.fsum(found) / len(found))
+    scores = [figures.f1 for figures in class_figures(labels, predictions)]
+    return Measure(math.fsum(scores) / len(scores))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,14 +119,10 @@ class ClassFigures:
 
 def class_figures(labels: Sequence[Hashable], predictions: Sequence[Hashable]) -> list[ClassFigures]:
     """Every class that is a label or a prediction, in the order in which they come, labels first. A boolean equals no number."""
-    known = [(isinstance(one, bool), one) for one in labels]
-    given = [(isinstance(one, bool), one) for one in predictions]
-    counts = Counter(known), Counter(given), Counter(one for one, other in zip(known, given, strict=True) if one == other)
-    return [ClassFigures(one[1], *(count[one] for count in counts)) for one in dict.fromkeys((*known, *given))]
-
-
-def _same(label: Hashable, prediction: Hashable) -> bool:
-    return label == prediction and isinstance(label, bool) is isinstance(prediction, bool)
+    known = [(isinstance(label, bool), label) for label in labels]
+    predicted = [(isinstance(prediction, bool), prediction) for prediction in predictions]
+    counts = Counter(known), Counter(predicted), Counter(key for key, other in zip(known, predicted, strict=True) if key == other)
+    return [ClassFigures(key[1], *(count[key] for count in counts)) for key in dict.fromkeys((*known, *predicted))]
 
 
 MEAN_ABSOLUTE_ERROR = Metric("mean_absolute_error", "MAE", Direction.DOWN, 0, None, mean_absolute_error)
@@ -133,3 +133,56 @@ MACRO_F1 = Metric("macro_f1", "macro F1", Direction.UP, 0, 1, macro_f1)
 
 REGRESSION = (MEAN_ABSOLUTE_ERROR, R_SQUARED)
 CLASSIFICATION = (ACCURACY,)
+
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracy:
+    """One model against held-out labels: how many there are, how many of them it predicted, and its measures by metric, over
+    the predicted ones."""
+
+    labels: int
+    predicted: int
+    measures: dict[str, Measure] = field(default_factory=dict)
+
+
+def measure_accuracy(metrics: Sequence[Metric[Label]], labels: Mapping[Key, Label], predictions: Mapping[Key, Label]) -> Accuracy:
+    """Each metric over the keys that have both a label and a prediction; predictions without a label are ignored."""
+    keys = [key for key in labels if key in predictions]
+    known = [labels[key] for key in keys]
+    predicted = [predictions[key] for key in keys]
+    return Accuracy(len(labels), len(keys), {metric.name: metric.measure(known, predicted) for metric in metrics})
+
+
+Id = TypeVar("Id", bound=Hashable)
+
+_TASKS: dict[ValueTask, tuple[Task, Sequence[Metric[Any]]]] = {
+    ValueTask.REGRESSION: (Task.REGRESSION, (MEAN_ABSOLUTE_ERROR, ROOT_MEAN_SQUARED_ERROR, R_SQUARED)),
+    ValueTask.CLASSIFICATION: (Task.CLASSIFICATION, (ACCURACY, MACRO_F1)),
+}
+
+
+def value_accuracy(
+    model: str, table: str | None, task: ValueTask, labels: Mapping[Id, Any], predictions: Mapping[Id, Any]
+) -> ModelAccuracy:
+    """Measured over the labels that have a prediction; the others are only counted."""
+    name, metrics = _TASKS[task]
+    accuracy = measure_accuracy(metrics, labels, predictions)
+    measures = [_measure(metric, ALL, accuracy.predicted, figure) for metric, figure in accuracy.measures.items()]
+    if task is ValueTask.CLASSIFICATION:
+        measures += _class_measures([(label, predictions[key]) for key, label in labels.items() if key in predictions])
+    basis = "values that are predicted"
+    return ModelAccuracy(model, name, table, accuracy.labels, accuracy.predicted, basis, measures=tuple(measures))
+
+
+def _class_measures(pairs: Sequence[tuple[Hashable, Hashable]]) -> Iterator[AccuracyMeasure]:
+    for class_ in class_figures([label for label, _ in pairs], [predicted for _, predicted in pairs]):
+        figures = {"precision": class_.precision, "recall": class_.recall, "f1": Measure(class_.f1)}
+        name = str(class_.name).lower() if isinstance(class_.name, bool) else str(class_.name)
+        yield from (_measure(metric, CLASS, class_.labels, measure, name) for metric, measure in figures.items())
+
+
+def _measure(metric: str, part: str, count: int, measure: Measure, label: str | None = None) -> AccuracyMeasure:
+    return AccuracyMeasure(metric, part, count, measure.value, measure.value, measure.value, measure.reason, label)

@@ -1,26 +1,40 @@
-"""From a setting to the accuracy of its models. No engine takes part: we read held-out facts and values here, for this alone."""
+"""From a setting to the accuracy of its models, and how many of the predictions that violate rules are right. No engine takes
+part.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import chain
-from typing import Any
+from typing import Any, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from rulescore.accuracy.answers import Key, ModelAnswers, batch_keys, fact_keys, read_answers
-from rulescore.accuracy.links import Known, UnmeasurableError, link_accuracy, with_rows
-from rulescore.accuracy.types import Fitting, declared_sides, observed_sides, type_accuracy, typed_queries
-from rulescore.accuracy.values import value_accuracy
-from rulescore.arguments.tables import PREDICTION
+from rulescore.accuracy.links import (
+    Fitting,
+    Known,
+    UnmeasurableError,
+    declared_sides,
+    link_accuracy,
+    observed_sides,
+    type_accuracy,
+    typed_queries,
+    with_rows,
+)
+from rulescore.accuracy.metrics import value_accuracy
 from rulescore.arguments.truth import DOMAIN, RANGE, RELATION, truth_column
 from rulescore.errors import Diagnostic, InputError, Place, suggestion
+from rulescore.readers.layout import key_columns, prediction_column
 from rulescore.readers.table_rows import fitted, value_type
-from rulescore.scoring.accuracy import ModelAccuracy, Task
+from rulescore.scoring.evaluation import ModelAccuracy, RightPredictions, Task
+from rulescore.setting.choices import ValueTask
 from rulescore.setting.model import (
+    DeclaredSides,
     FactBatch,
     FactSource,
     FactStream,
@@ -32,10 +46,8 @@ from rulescore.setting.model import (
     RowStream,
     Setting,
     TableTruth,
-    ValueTask,
 )
-from rulescore.values.keys import restored
-from rulescore.values.types import ValueType
+from rulescore.values import ValueType, restored, text_of, value_of
 
 _TYPE = frozenset(
     {
@@ -67,9 +79,9 @@ def _measured(setting: Setting, truth: HeldOut) -> Iterator[ModelAccuracy]:
     for model in setting.predictions:
         if model.streams and (facts or fitting is not None):
             yield from _of_facts(model, facts, fitting, sources, truth)
-        for number, one in enumerate(truth.tables):
-            if any(predicted.table == one.table for predicted in model.tables):
-                yield _of_table(model, tables[one.table], labels(number), truth)
+        for number, table in enumerate(truth.tables):
+            if any(predicted.table == table.table for predicted in model.tables):
+                yield _of_table(model, tables[table.table], labels(number), truth)
 
 
 def _of_facts(
@@ -108,17 +120,17 @@ def _of_types(
 
 def _readable(model: ModelPredictions) -> list[FactStream] | None:
     """The streams of a model, unless a database holds some of its predictions."""
-    streams = [one for one in model.streams if isinstance(one, FactStream)]
-    stored = len(streams) < len(model.streams) or any(one.native and one.native.frame is not None for one in streams)
+    streams = [stream for stream in model.streams if isinstance(stream, FactStream)]
+    stored = len(streams) < len(model.streams) or any(stream.native and stream.native.frame is not None for stream in streams)
     return None if stored else streams
 
 
-def _fitting(domains: RowStream | ObservedSides, setting: Setting, truth: HeldOut) -> Fitting:
-    observed = fact_keys(one for one in setting.observed if isinstance(one, FactStream))
+def _fitting(domains: RowStream | ObservedSides | DeclaredSides, setting: Setting, truth: HeldOut) -> Fitting:
+    observed = fact_keys(source for source in setting.observed if isinstance(source, FactStream))
     if isinstance(domains, ObservedSides):
         return observed_sides(observed)
-    declared = _declared(domains)
-    wanted = {one for classes in declared.values() for one in classes}
+    declared = domains.classes if isinstance(domains, DeclaredSides) else _declared(domains)
+    wanted = {name for sets in declared.values() for classes in sets for name in classes}
     members: dict[str, set[str]] = {}
     for predicate, *arguments in chain(observed, fact_keys(truth.types)):
         if len(arguments) == 1 and predicate in wanted:
@@ -128,22 +140,22 @@ def _fitting(domains: RowStream | ObservedSides, setting: Setting, truth: HeldOu
     return declared_sides(declared, members)
 
 
-def _declared(domains: RowStream) -> dict[tuple[str, bool], set[str]]:
-    """The classes of each side of a relation."""
+def _declared(domains: RowStream) -> dict[tuple[str, bool], tuple[frozenset[str], ...]]:
+    """The classes of each side of a relation: an entity is of any of them."""
     sides = {False: DOMAIN, True: RANGE}
     present = {side: name for side, name in sides.items() if name in domains.schema().names}
-    found: dict[tuple[str, bool], set[str]] = {}
+    classes: dict[tuple[str, bool], set[str]] = {}
     for batch in domains.open([RELATION, *present.values()]):
         for row in batch.to_pylist():
             for side, name in present.items():
                 if row[name]:
-                    found.setdefault((row[RELATION], side), set()).add(row[name])
-    return found
+                    classes.setdefault((row[RELATION], side), set()).add(row[name])
+    return {side: (frozenset(several),) for side, several in classes.items()}
 
 
 def _known(answers: ModelAnswers, sources: Sequence[FactSource], *, further: bool) -> Known:
     """The answers that are known, found on request and batch by batch: there may be far more known facts than answers."""
-    streams = [one for one in sources if isinstance(one, FactStream) and not (one.native and one.native.frame is not None)]
+    streams = [part for part in sources if isinstance(part, FactStream) and not (part.native and part.native.frame is not None)]
 
     @cache
     def among() -> Collection[Key]:
@@ -169,41 +181,41 @@ Values = dict[tuple[str, ...], Any]
 
 
 def _of_table(model: ModelPredictions, table: KeyedTable, labels: Values, options: HeldOut) -> ModelAccuracy:
-    rows = [one.rows for one in model.tables if one.table == table.name]
-    streams = [one for one in rows if isinstance(one, RowStream)]
+    rows = [part.rows for part in model.tables if part.table == table.name]
+    streams = [row for row in rows if isinstance(row, RowStream)]
     task = options.task or _task(labels)
     name = Task(task.value)
     if len(streams) < len(rows):
         return ModelAccuracy(model.model, name, table.name, len(labels), reason=_IN_PLACE)
-    given: Values = {}
+    predicted: Values = {}
     for stream in streams:
-        for key, value in _rows(table, stream, PREDICTION):
-            given.setdefault(key, value)
+        for key, value in _keys_and_values(table, stream, prediction_column(stream.schema().names, table.target)):
+            predicted.setdefault(key, value)
     if task is ValueTask.REGRESSION:
-        numbers, wrong = _numbers(given)
-        known, wrong_label = _numbers(labels)
+        numbers, wrong = _as_numbers(predicted)
+        known, wrong_label = _as_numbers(labels)
         if (text := wrong or wrong_label) is not None:
             return ModelAccuracy(model.model, name, table.name, len(labels), reason=f"`{text}` is not a number")
         return value_accuracy(model.model, table.name, task, known, numbers)
-    return value_accuracy(model.model, table.name, task, _classes(labels), _classes(given))
+    return value_accuracy(model.model, table.name, task, _classes(labels), _classes(predicted))
 
 
 def _task(labels: Values) -> ValueTask:
     """Numbers are measured by their distance, anything else by whether it is right."""
-    return ValueTask.REGRESSION if labels and _numbers(labels)[1] is None else ValueTask.CLASSIFICATION
+    return ValueTask.REGRESSION if labels and _as_numbers(labels)[1] is None else ValueTask.CLASSIFICATION
 
 
-def _numbers(values: Values) -> tuple[dict[tuple[str, ...], float], str | None]:
+def _as_numbers(values: Values) -> tuple[dict[tuple[str, ...], float], str | None]:
     """Values as numbers, and the first value that is not a number."""
-    found = {}
+    numbers = {}
     for key, value in values.items():
         try:
             if isinstance(value, bool):
                 return {}, str(value).lower()
-            found[key] = float(value)
+            numbers[key] = float(value)
         except (TypeError, ValueError):
             return {}, str(value)
-    return found, None
+    return numbers, None
 
 
 def _classes(values: Values) -> dict[tuple[str, ...], Any]:
@@ -217,12 +229,6 @@ def classified(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def classes_of(table: KeyedTable, truth: TableTruth, options: HeldOut) -> dict[tuple[str, ...], str]:
-    """The true classes of a table's hidden rows, by their keys; none if the target is measured by distance."""
-    labels = _labels(table, truth)
-    return _classes(labels) if (options.task or _task(labels)) is ValueTask.CLASSIFICATION else {}
-
-
 def _labels(table: KeyedTable, truth: TableTruth) -> Values:
     names = truth.rows.schema().names
     for column in table.key:
@@ -231,48 +237,93 @@ def _labels(table: KeyedTable, truth: TableTruth) -> Values:
             notes = (f"the columns are {', '.join(f'`{name}`' for name in names)}",)
             helps = (f"is it `{close}`?",) if close else ()
             message = f"there is no column `{column}`, the key of table `{table.name}`"
-            raise InputError(Diagnostic("E552", message, Place(truth.rows.origin), notes=notes, helps=helps))
-    found: Values = {}
-    for key, value in _rows(table, truth.rows, truth_column(table, truth.rows)):
-        if found.setdefault(key, value) != value:
-            message = f"the key `{', '.join(key)}` has two true values, `{found[key]}` and `{value}`"
-            raise InputError(Diagnostic("E553", message, Place(truth.rows.origin)))
+            raise InputError(Diagnostic("E320", message, Place(truth.rows.origin), notes=notes, helps=helps))
+    labels: Values = {}
+    for key, value in _keys_and_values(table, truth.rows, truth_column(table, truth.rows)):
+        if labels.setdefault(key, value) != value:
+            message = f"the key `{', '.join(key)}` has two true values, `{labels[key]}` and `{value}`"
+            raise InputError(Diagnostic("E345", message, Place(truth.rows.origin)))
     hidden = _listed_keys(table)
-    return found if hidden is None else {key: value for key, value in found.items() if key in hidden}
+    return labels if hidden is None else {key: value for key, value in labels.items() if key in hidden}
 
 
 def _listed_keys(table: KeyedTable) -> set[tuple[str | None, ...]] | None:
     """The keys of hidden rows, if they are listed: a truth may be the whole table."""
     if not isinstance(table.hidden, HiddenIds) or not isinstance(table.hidden.ids, RowStream):
         return None
-    types = _key_types(table)
-    found: set[tuple[str | None, ...]] = set()
-    for batch in table.hidden.ids.open(list(table.key)):
-        found.update(zip(*(_key(batch.column(place), types.get(name)) for place, name in enumerate(table.key)), strict=True))
-    return found
+    ids = table.hidden.ids
+    batches = ids.open(key_columns(ids.schema().names, table.key, listed=True))
+    return {key for batch in batches for key in _keys(table, batch)}
 
 
-def _rows(table: KeyedTable, rows: RowStream, column: str) -> Iterator[tuple[tuple[str, ...], Any]]:
+def _keys_and_values(table: KeyedTable, rows: RowStream, column: str) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Keys and values; rows without a value are left out. Keys are compared as text, after conversion to the types of the table."""
-    types = _key_types(table)
-    kind = value_type(rows.schema().field(column).type)
-    for batch in rows.open([*table.key, column]):
-        keys = [_key(batch.column(place), types.get(name)) for place, name in enumerate(table.key)]
-        values = batch.column(len(table.key))
-        present = [restored(one, kind) for one in values.to_pylist()]
-        for key, value in zip(zip(*keys, strict=True), present, strict=True):
+    schema = rows.schema()
+    kind = value_type(schema.field(column).type)
+    for batch in rows.open([*key_columns(schema.names, table.key), column]):
+        for key, value in zip(_keys(table, batch), batch.column(len(table.key)).to_pylist(), strict=True):
             if value is not None and value != "" and None not in key:
-                yield key, value
+                yield cast(Key, key), restored(value, kind)
 
 
-def _key_types(table: KeyedTable) -> Mapping[str, ValueType | None]:
-    if not isinstance(table.rows, RowStream):
-        return {}
-    schema = table.rows.schema()
-    return {name: value_type(schema.field(name).type) for name in table.key if name in schema.names}
+def _keys(table: KeyedTable, batch: pa.RecordBatch) -> Iterator[tuple[str | None, ...]]:
+    """The keys in the first columns of some rows as texts, after conversion to the types of the table."""
+    schema = table.rows.schema() if isinstance(table.rows, RowStream) else pa.schema([])
+    columns = []
+    for column, name in zip(batch.columns, table.key, strict=False):
+        wanted = value_type(schema.field(name).type) if name in schema.names else None
+        if pa.types.is_string(column.type) and wanted not in (None, ValueType.STRING):
+            column = pc.coalesce(fitted(column, wanted).cast(pa.string()), column)
+        columns.append(column.cast(pa.string()).to_pylist())
+    return zip(*columns, strict=True)
 
 
-def _key(column: pa.Array, wanted: ValueType | None) -> list[str | None]:
-    if pa.types.is_string(column.type) and wanted is not None and wanted is not ValueType.STRING:
-        column = pc.coalesce(fitted(column, wanted).cast(pa.string()), column)
-    return list(column.cast(pa.string()).to_pylist())
+IsRight = Callable[[Key], bool | None]
+"""Whether a prediction is right; None if nobody knows."""
+
+
+def right_predictions(setting: Setting, predictions: Iterable[pa.Table]) -> tuple[RightPredictions, ...]:
+    """`predictions`: as `Counted.violating` gives them. Values of regression are never exactly right: they are left out."""
+    assert setting.truth is not None
+    tables = {table.name: table for table in setting.tables}
+    targets = [(tables[truth.table], truth) for truth in setting.truth.tables]
+    judges = {f"{table.name}.{table.target}": _judge_of_classes(table, truth, setting.truth) for table, truth in targets}
+    otherwise = _judge_of_facts(setting.truth)
+    counts: Counter[tuple[int, bool, bool]] = Counter()
+    for rows in predictions:
+        arguments = [rows[name].to_pylist() for name in rows.column_names if name.startswith("a")]
+        facts = zip(rows["predicate"].to_pylist(), *arguments, strict=True)
+        for model, violating, fact in zip(rows["model"].to_pylist(), rows["violating"].to_pylist(), facts, strict=True):
+            right = judges.get(fact[0], otherwise)(fact)
+            if right is not None:
+                counts[model, bool(violating), right] += 1
+    measured = {number for number, _, _ in counts}
+    return tuple(_of_model(place, model.model, counts) for place, model in enumerate(setting.predictions) if place in measured)
+
+
+def _judge_of_facts(truth: HeldOut) -> IsRight:
+    """A fact is right if it is held out. A known one is not among the answers that were asked for."""
+    facts = set(fact_keys(truth.facts))
+    known = set(fact_keys(truth.known)) - facts
+    return lambda fact: None if not facts or fact in known else fact in facts
+
+
+def _judge_of_classes(table: KeyedTable, truth: TableTruth, options: HeldOut) -> IsRight:
+    """A class is right if it is the true one of its row. A target that is measured by distance has none."""
+    labels = _labels(table, truth)
+    classes = _classes(labels) if (options.task or _task(labels)) is ValueTask.CLASSIFICATION else {}
+
+    def is_right(prediction: Key) -> bool | None:
+        _, *key, value = prediction
+        true = classes.get(tuple(map(text_of, key)))
+        return None if true is None else true == classified(value_of(value))
+
+    return is_right
+
+
+def _of_model(number: int, model: str, counts: Counter[tuple[int, bool, bool]]) -> RightPredictions:
+    def both(violating: bool) -> Sequence[int]:
+        right = counts[number, violating, True]
+        return right + counts[number, violating, False], right
+
+    return RightPredictions(model, *both(True), *both(False))

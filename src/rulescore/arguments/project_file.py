@@ -1,18 +1,137 @@
-"""A project file as it is on disk: its text, its sections, and where its keys stand. Nothing it names is opened."""
+"""A project file as it is on disk: its text, its sections, and where its keys stand; and what users wrote, turned into
+dataclasses.
+"""
 
 from __future__ import annotations
 
 import re
-import tomllib
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from enum import StrEnum
+from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
-from rulescore.arguments.checking import Location, Placer, checked
 from rulescore.arguments.sections import ProjectSections
-from rulescore.errors import Diagnostic, InputError, Place
+from rulescore.errors import Diagnostic, InputError, Place, attempt, masked, meant
 from rulescore.readers.files import is_device, is_pipe
+from rulescore.setting.model import chosen
+from rulescore.setting.options import plain_type
+
+_Made = TypeVar("_Made")
+Location = tuple[int | str, ...]
+Placer = Callable[[Location], Place | None]
+
+
+def checked(kind: type[_Made], values: object, problems: list[Diagnostic], place: Placer = lambda _: None) -> _Made | None:
+    """A dataclass of these values; None if they are wrong: then each problem goes to `problems`, with its place."""
+    made: _Made | None = _Reader(problems, place).value(kind, values, ())
+    return made
+
+
+def keys_of(kind: type) -> dict[str, Any]:
+    """The fields of a dataclass that users can write, with their types."""
+    types = get_type_hints(kind, include_extras=True)
+    return {field.name: types[field.name] for field in fields(kind) if field.metadata.get("written", True)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Turns values into what types want, gathering the problems of all of them."""
+
+    problems: list[Diagnostic]
+    place: Placer
+
+    def value(self, kind: Any, value: Any, location: Location) -> Any:
+        """A value as a type wants it; None if it is wrong. An annotation may hold functions, which expand a short form, and
+        checks. We convert only a word to a choice, a text to a path, and a single value to a list."""
+        plain, marks = plain_type(kind)
+        before = len(self.problems)
+        try:
+            for mark in marks:
+                value = value if hasattr(mark, "check") else mark(value)
+            made = self._made(plain, value, location)
+            for mark in marks:
+                if hasattr(mark, "check") and len(self.problems) == before:
+                    mark.check(made)
+        except (ValueError, OverflowError) as error:
+            words = _words(location)
+            said = "not what it should be" if _may_be_secret(words, value) else f"`{_shortened(value)}`"
+            message = f"`{'.'.join(words)}` is {said}"
+            self.problems.append(Diagnostic("E402", message, self.place(location), notes=(str(error),)))
+        return made if len(self.problems) == before else None
+
+    def _made(self, kind: Any, value: Any, location: Location) -> Any:
+        origin, within = get_origin(kind), get_args(kind)
+        if origin in (tuple, frozenset):
+            several = isinstance(value, Iterable) and not isinstance(value, str | Mapping)
+            return origin([self.value(within[0], item, (*location, i)) for i, item in enumerate(value if several else [value])])
+        if origin is dict:
+            return {key: self.value(within[1], item, (*location, key)) for key, item in _table(value).items()}
+        if is_dataclass(kind):
+            return self._section(kind, _table(value), location)
+        if issubclass(kind, StrEnum) and value is not None:
+            key = ".".join(_words(location))
+            return attempt(self.problems, lambda: chosen(kind, value, key), None, lambda: self.place(location))
+        return _plain(kind, value)
+
+    def _section(self, kind: Any, values: Mapping[str, Any], location: Location) -> Any:
+        before, keys, words = len(self.problems), keys_of(kind), _words(location)
+        made = {key: self.value(keys[key], values[key], (*location, key)) for key in keys if key in values}
+        for field in fields(kind):
+            if field.name not in values and field.default is MISSING and field.default_factory is MISSING:
+                message = f"`{'.'.join((*words, field.name))}` is missing"
+                self.problems.append(Diagnostic("E404", message, self.place((*location, field.name))))
+        for key in (key for key in values if key not in keys):
+            helps = (_TRUST_ELSEWHERE,) if key in ("trust", "trusted") else meant(key, list(keys))
+            message = f"unknown key `{key}`" + (f" in `{'.'.join(words)}`" if words else "")
+            notes = (f"known keys are {', '.join(keys)}",)
+            self.problems.append(Diagnostic("E401", message, self.place((*location, key)), notes=notes, helps=helps))
+        return kind(**made) if len(self.problems) == before else None
+
+
+_TRUST_ELSEWHERE = (
+    "a file cannot say that it is trusted: leave the key out, and trust the file when you run it, with "
+    "`--trust` or `RULESCORE_TRUST=1`"
+)
+_PLAIN: dict[type, tuple[Any, str]] = {
+    str: (str, "expected text"),
+    int: (int, "expected a whole number"),
+    float: (int | float, "expected a number"),
+    bool: (bool, "expected true or false"),
+    Path: (str | PathLike, "expected text"),
+}
+"""What values of a type may be given as, and the words for it."""
+
+
+def _plain(kind: type, value: Any) -> Any:
+    if kind is Any:
+        return value
+    accepted, expected = _PLAIN.get(kind, (kind, "expected a value"))
+    if not isinstance(value, accepted) or (isinstance(value, bool) and kind is not bool):
+        raise ValueError(expected)
+    return kind(value)
+
+
+def _table(value: object) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+        raise ValueError("expected a table")
+    return value
+
+
+def _words(location: Location) -> list[str]:
+    return [part for part in location if isinstance(part, str)]
+
+
+def _may_be_secret(words: Sequence[str], value: object) -> bool:
+    """Whether a value may be an address with a password, or hold one, in whatever form it is given."""
+    return words[:1] == ["engine"] and (words[-1] in {"engine", "url"} or isinstance(value, list | dict))
+
+
+def _shortened(value: object) -> str:
+    # We mask passwords before we cut the text: we would not recognise an address without its end.
+    text = masked(value if isinstance(value, str) else repr(value))
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +151,7 @@ class ProjectFile:
 
 def read_project(path: Path) -> ProjectFile:
     """Reads a project file once. All problems of its keys are raised together."""
-    text = _decoded(path, _read(path))
+    text = _decoded(path, _project_bytes(path))
     problems: list[Diagnostic] = []
     places = TomlPlaces(str(path), text)
     try:
@@ -44,15 +163,15 @@ def read_project(path: Path) -> ProjectFile:
     return ProjectFile(path, text, sections, places.place)
 
 
-def _read(path: Path) -> bytes:
+def _project_bytes(path: Path) -> bytes:
     try:
         if is_device(path) or is_pipe(path):
             kind = "device" if is_device(path) else "pipe"
-            raise InputError(Diagnostic("E405", f"`{path}` is a {kind}, not a project file"))
+            raise InputError(Diagnostic("E403", f"`{path}` is a {kind}, not a project file"))
         return path.read_bytes()
     except (OSError, ValueError) as error:
         message = f"the project file `{path}` cannot be read: {(getattr(error, 'strerror', None) or str(error)).lower()}"
-        raise InputError(Diagnostic("E405", message)) from None
+        raise InputError(Diagnostic("E403", message)) from None
 
 
 def _decoded(path: Path, raw: bytes) -> str:
@@ -61,7 +180,7 @@ def _decoded(path: Path, raw: bytes) -> str:
         return raw.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError:
         helps = ("save the file as UTF-8",)
-        raise InputError(Diagnostic("E405", "the project file is not UTF-8", Place(str(path)), helps=helps)) from None
+        raise InputError(Diagnostic("E403", "the project file is not UTF-8", Place(str(path)), helps=helps)) from None
 
 
 # Each dot makes a table within a table, and the parser remembers all of them.
@@ -69,6 +188,8 @@ _DEEP_KEY = re.compile(r"(?<![\w\"'-])(?:[\w\"'-]++[ \t]*+\.[ \t]*+){51}")
 
 
 def _parse(path: Path, text: str) -> dict[str, object]:
+    import tomllib  # without a project file there is nothing to parse
+
     if (deep := _DEEP_KEY.search(text)) is not None:
         place = Place(str(path), text.count("\n", 0, deep.start()) + 1)
         raise InputError(Diagnostic("E403", "a key has more than 50 dots", place))
@@ -76,10 +197,10 @@ def _parse(path: Path, text: str) -> dict[str, object]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         reason, _, where = str(error).partition(" (at ")
-        found = re.match(r"line (\d+), column (\d+)", where)
+        match = re.match(r"line (\d+), column (\d+)", where)
         lines = text.rstrip().split("\n")
         # An error without a line is at the end of the document.
-        line, column = (int(found[1]), int(found[2])) if found else (len(lines), len(lines[-1]))
+        line, column = (int(match[1]), int(match[2])) if match else (len(lines), len(lines[-1]))
         shown = text.split("\n")[line - 1].rstrip("\r")
         if (repeated := _repeated(text.split("\n")[:line])) and reason.startswith(("Cannot overwrite", "Cannot declare")):
             what, earlier = repeated
@@ -99,10 +220,10 @@ def _repeated(lines: list[str]) -> tuple[str, int] | None:
     section = last.startswith("[")
     what = last if section else last.partition("=")[0].strip()
     for number in range(len(others), 0, -1):
-        found = others[number - 1]
-        if what and (found == what if section else found.partition("=")[0].strip() == what):
+        line = others[number - 1]
+        if what and (line == what if section else line.partition("=")[0].strip() == what):
             return what, number
-        if found.startswith("[") and not section:
+        if line.startswith("[") and not section:
             return None
     return None
 
@@ -154,6 +275,8 @@ class TomlPlaces:
 
     def _statement(self, start: int) -> tuple[int, dict[str, Any]]:
         """The end of the statement that begins at a line, and what it says: as many lines as make it complete."""
+        import tomllib
+
         for end in range(start + 1, len(self._lines) + 1):
             if end > start + 1 and not _ENDS.search(self._lines[end - 1]):
                 continue
@@ -166,8 +289,8 @@ class TomlPlaces:
     def _position(self, start: int, end: int, key: str) -> tuple[int, int, int]:
         pattern = re.compile(rf"(?<![\w-]){re.escape(key)}(?![\w-])")
         for number in range(start, end):
-            if found := pattern.search(self._lines[number]):
-                return number + 1, found.start() + 1, len(key)
+            if match := pattern.search(self._lines[number]):
+                return number + 1, match.start() + 1, len(key)
         text = self._lines[start]
         return start + 1, len(text) - len(text.lstrip()) + 1, 1
 

@@ -9,9 +9,8 @@ from inspect import Parameter, signature
 from pathlib import Path
 from typing import ParamSpec, TypedDict, TypeVar, Unpack
 
-from rulescore.arguments.checking import checked, keys_of
-from rulescore.arguments.functions import registered
-from rulescore.arguments.rule_sources import RulesLike, rule_sources
+from rulescore.arguments.project_file import checked, keys_of
+from rulescore.arguments.rule_sources import RulesLike, registered, rule_sources
 from rulescore.arguments.tables import (
     Table,
     keyed_tables,
@@ -23,8 +22,9 @@ from rulescore.arguments.tables import (
 )
 from rulescore.arguments.truth import held_out
 from rulescore.errors import Diagnostic, InputError, attempt
-from rulescore.readers.aligned import plain_values
+from rulescore.readers.arrays import plain_values
 from rulescore.readers.frames import is_frame
+from rulescore.readers.labels import LabelsLike, labels_of
 from rulescore.readers.sources import FactsLike, observed_streams, prediction_streams, stem
 from rulescore.setting.model import (
     FactSource,
@@ -37,7 +37,7 @@ from rulescore.setting.model import (
     TablePredictions,
 )
 from rulescore.setting.options import EngineOptions, Options, ReadingOptions, ScoringOptions
-from rulescore.values.keys import has_lone_surrogate
+from rulescore.values import has_lone_surrogate
 
 _FACTS = "facts"
 _Given = ParamSpec("_Given")
@@ -46,7 +46,7 @@ _Options = TypeVar("_Options", bound=Options)
 
 
 class AuditOptions(TypedDict, total=False):
-    """The options of a setting beside facts, predictions and rules; the docstring of `score` explains each."""
+    """The options of a setting, without facts, predictions and rules; the docstring of `score` explains each."""
 
     negatives: FactsLike | None
     tables: Mapping[str, Table] | None
@@ -66,10 +66,11 @@ class AuditOptions(TypedDict, total=False):
     timeout: float | None
     delimiter: str | None
     header: bool | None
+    labels: LabelsLike
 
 
 class ScoreOptions(AuditOptions, total=False):
-    """The options of an audit, and those that make sense only with predictions."""
+    """The options of an audit, and further ones that make sense only with predictions."""
 
     allow_unrefutable: bool
     truth: object
@@ -91,8 +92,8 @@ def takes(options: type[AuditOptions]) -> Callable[[Callable[_Given, _Result]], 
 
     def decorate(function: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
         plain = signature(function)
-        before = [one for one in plain.parameters.values() if one.kind is Parameter.POSITIONAL_OR_KEYWORD]
-        after = [one for one in plain.parameters.values() if one.kind is Parameter.KEYWORD_ONLY]
+        before = [parameter for parameter in plain.parameters.values() if parameter.kind is Parameter.POSITIONAL_OR_KEYWORD]
+        after = [parameter for parameter in plain.parameters.values() if parameter.kind is Parameter.KEYWORD_ONLY]
         shown = [
             Parameter(name, Parameter.KEYWORD_ONLY, default=_DEFAULTS.get(name), annotation=getattr(kind, "__forward_arg__", kind))
             for name, kind in options.__annotations__.items()
@@ -112,9 +113,9 @@ def takes(options: type[AuditOptions]) -> Callable[[Callable[_Given, _Result]], 
     return decorate
 
 
-def checked_options(kind: type[_Options], given: ScoreOptions, problems: list[Diagnostic]) -> _Options:
-    """Those of the options of a call that are of a kind; the defaults if they are wrong: then each problem goes to `problems`."""
-    values = {name: given.get(name) for name in keys_of(kind) if given.get(name) is not None}
+def checked_options(kind: type[_Options], options: ScoreOptions, problems: list[Diagnostic]) -> _Options:
+    """The options of one kind in a call. If they are wrong: the defaults, and each problem goes to `problems`."""
+    values = {name: options.get(name) for name in keys_of(kind) if options.get(name) is not None}
     return checked(kind, values, problems) or kind()
 
 
@@ -133,8 +134,9 @@ def make_setting(
     """
     problems: list[Diagnostic] = []
     engine, tables = options.get("engine", "duckdb"), options.get("tables") or {}
-    negatives, truth = options.get("negatives"), options.get("truth")
-    if not isinstance(engine, str) and not _is_session(engine):
+    negatives, truth, labels = options.get("negatives"), options.get("truth"), options.get("labels")
+    # We recognise a Spark session without loading Spark.
+    if not isinstance(engine, str) and not any(kind.__module__.partition(".")[0] == "pyspark" for kind in type(engine).__mro__):
         # We do not show its value: it may be an address with a password.
         notes = ("it is an address, such as `duckdb` or `postgresql://user@host/database`, or a Spark session",)
         problems.append(Diagnostic("E402", f"`engine` is a {type(engine).__name__}", notes=notes))
@@ -144,39 +146,40 @@ def make_setting(
     def facts(what: FactsLike) -> tuple[FactSource, ...]:
         return attempt(problems, lambda: observed_streams(what, delimiter=call.delimiter, header=call.header), ())
 
-    keyed = attempt(problems, lambda: keyed_tables(tables), ())
+    keyed = attempt(problems, lambda: keyed_tables(tables), ()) if tables else ()
     models = _Models(keyed, call, problems, facts=observed is not None)
     # Without all tables we cannot tell what is predicted.
     readable = len(keyed) == len(tables)
+
+    def read_truth() -> HeldOut | None:
+        if truth is None or not readable:
+            return None
+        return held_out(truth, keyed, facts=observed is not None, delimiter=call.delimiter)
+
     setting = Setting(
         observed=() if observed is None and tables else facts(observed),
         rules=attempt(problems, lambda: rule_sources(rules), ()),
-        predictions=models.read(predictions) if readable else (),
+        predictions=models.model_predictions(predictions) if readable else (),
         negatives=() if negatives is None else facts(negatives),
         scoring=checked_options(ScoringOptions, options, problems),
         engine=replace(running, url=engine) if isinstance(engine, str) else replace(running, url="spark://", session=engine),
         tables=keyed,
         functions=attempt(problems, lambda: registered(options.get("functions") or {}), ()),
         sql_rules=attempt(problems, lambda: _sql_rules(options.get("sql_rules", ())), ()),
-        truth=None if truth is None or not readable else _truth(truth, keyed, call, problems, facts=observed is not None),
+        truth=attempt(problems, read_truth, None),
+        labels=attempt(problems, lambda: labels_of(labels), {}) if labels is not None else {},
     )
     if problems:
         raise InputError(problems)
     return setting
 
 
-def _truth(
-    what: object, tables: tuple[KeyedTable, ...], call: ReadingOptions, problems: list[Diagnostic], *, facts: bool
-) -> HeldOut | None:
-    return attempt(problems, lambda: held_out(what, tables, facts=facts, delimiter=call.delimiter), None)
-
-
-def _sql_rules(given: Iterable[SqlRule]) -> tuple[SqlRule, ...]:
-    rules = tuple(given)
-    for one in rules:
-        if not isinstance(one, SqlRule):
+def _sql_rules(listed: Iterable[SqlRule]) -> tuple[SqlRule, ...]:
+    rules = tuple(listed)
+    for rule in rules:
+        if not isinstance(rule, SqlRule):
             helps = ("write `rulescore.SqlRule(name, statement)`",)
-            raise InputError(Diagnostic("E322", f"a {type(one).__name__} is not a rule in SQL", helps=helps))
+            raise InputError(Diagnostic("E322", f"a {type(rule).__name__} is not a rule in SQL", helps=helps))
     return rules
 
 
@@ -187,10 +190,11 @@ class _Models:
         self._tables, self._call, self._problems = tables, call, problems
         self._only_table = None if facts else the_target_table(tables)
 
-    def read(self, predictions: Mapping[str, FactsLike] | FactsLike | None) -> tuple[ModelPredictions, ...]:
+    def model_predictions(self, predictions: Mapping[str, FactsLike] | FactsLike | None) -> tuple[ModelPredictions, ...]:
         if predictions is None:
             return ()
-        named = predictions if isinstance(predictions, Mapping) else {_model_name(predictions): predictions}
+        name = stem(Path(predictions)) if isinstance(predictions, str | Path) else "model"
+        named = predictions if isinstance(predictions, Mapping) else {name: predictions}
         wrong = (name for name in named if has_lone_surrogate(str(name)))
         self._problems.extend(
             Diagnostic("E322", f"`{name!r}` is not a name: a lone surrogate is not a character") for name in wrong
@@ -199,48 +203,40 @@ class _Models:
 
     def _model(self, model: str, what: FactsLike) -> ModelPredictions:
         try:
-            by_table = self._by_table(model, what)
+            by_table, facts = self._parts(model, what)
         except InputError as error:
             self._problems.extend(error.problems)
             return ModelPredictions(model, ())
-        if by_table is None:
-            return ModelPredictions(model, self._answers(what), self._call.top_k)
-        found = tuple(one for table, rows in by_table for one in self._table_answers(model, table, rows))
-        return ModelPredictions(model, self._beside(what, by_table), self._call.top_k, found)
+        streams = tuple(source for part in facts for source in self._predicted_facts(part))
+        tables = tuple(part for table, rows in by_table for part in self._table_predictions(model, table, rows))
+        return ModelPredictions(model, streams, self._call.top_k, tables)
 
-    def _beside(self, what: FactsLike, by_table: list[tuple[KeyedTable, FactsLike]]) -> tuple[FactSource, ...]:
-        """Predicted facts of a mapping that also has predictions for tables: triples are under `facts`, other facts under
-        predicates."""
-        tables = {table.name for table, _ in by_table}
-        if not isinstance(what, Mapping) or not tables & set(what):
-            return ()
-        facts = [rows if name == _FACTS else {name: rows} for name, rows in what.items() if name not in tables]
-        return tuple(source for part in facts for source in self._answers(part))
-
-    def _by_table(self, model: str, what: FactsLike) -> list[tuple[KeyedTable, FactsLike]] | None:
-        """Predictions with the tables they are for; None for predicted facts."""
+    def _parts(self, model: str, what: FactsLike) -> tuple[list[tuple[KeyedTable, FactsLike]], list[FactsLike]]:
+        """Predictions with the tables they are for, and predicted facts. In a mapping that has both, triples are under `facts` and
+        other facts under their predicates."""
         targets = {table.name: table for table in self._tables if table.target is not None}
-        if isinstance(what, Mapping) and what and set(what) <= targets.keys():
-            return [(targets[name], rows) for name, rows in what.items()]
         if isinstance(what, Mapping) and targets.keys() & set(what):
-            return [(targets[name], rows) for name, rows in what.items() if name in targets]
+            of_tables = [(targets[name], rows) for name, rows in what.items() if name in targets]
+            return of_tables, [rows if name == _FACTS else {name: rows} for name, rows in what.items() if name not in targets]
         if self._only_table is not None:
-            return [(target_table(name, self._tables), rows) for name, rows in _sources_by_name(what)] or [(self._only_table, what)]
-        if self._tables and (predicts_values(what) or (targets and (_is_ids_to_values(what) or plain_values(what) is not None))):
+            named = [(target_table(name, self._tables), rows) for name, rows in _sources_by_name(what)]
+            return named or [(self._only_table, what)], []
+        # A mapping to numbers holds predicted values: the name of a predicate would lead to facts.
+        numbers = isinstance(what, Mapping) and bool(what) and all(isinstance(value, int | float) for value in what.values())
+        if self._tables and (predicts_values(what) or (targets and (numbers or plain_values(what) is not None))):
             raise InputError(unnamed_target(model, self._tables))
-        return None
+        return [], [what]
 
-    def _table_answers(self, model: str, table: KeyedTable, what: FactsLike) -> tuple[TablePredictions, ...]:
+    def _table_predictions(self, model: str, table: KeyedTable, what: FactsLike) -> tuple[TablePredictions, ...]:
         """A list of paths or frames is a union, as it is for facts."""
-        sources = what if isinstance(what, list | tuple) and _are_sources(what) else (what,)
-        origin = f"<predictions of {model}>"
+        sources = [what]
+        if isinstance(what, list | tuple) and all(isinstance(source, str | Path) or is_frame(source) for source in what):
+            sources = list(what)
+        calls = [partial(table_predictions, table, source, f"<predictions of {model}>", self._call.delimiter) for source in sources]
+        read = [attempt(self._problems, call, None) for call in calls]
+        return tuple(predictions for predictions in read if predictions is not None)
 
-        def read(one: FactsLike) -> tuple[TablePredictions]:
-            return (table_predictions(table, one, origin, self._call.delimiter),)
-
-        return tuple(found for one in sources for found in attempt(self._problems, partial(read, one), ()))
-
-    def _answers(self, what: FactsLike) -> tuple[FactSource, ...]:
+    def _predicted_facts(self, what: FactsLike) -> tuple[FactSource, ...]:
         call = self._call
         return attempt(self._problems, lambda: prediction_streams(what, delimiter=call.delimiter, header=call.header), ())
 
@@ -251,21 +247,3 @@ def _sources_by_name(what: FactsLike) -> list[tuple[str, FactsLike]]:
         return []
     named = all(isinstance(name, str) and (isinstance(rows, Mapping) or is_frame(rows)) for name, rows in what.items())
     return list(what.items()) if named else []
-
-
-def _is_ids_to_values(what: FactsLike) -> bool:
-    """Whether something is a mapping from ids to numbers: no predicate has a number for its facts."""
-    return isinstance(what, Mapping) and bool(what) and all(isinstance(one, int | float) for one in what.values())
-
-
-def _are_sources(what: list[FactsLike] | tuple[FactsLike, ...]) -> bool:
-    return all(isinstance(one, str | Path) or is_frame(one) for one in what)
-
-
-def _model_name(what: FactsLike) -> str:
-    return stem(Path(what)) if isinstance(what, str | Path) else "model"
-
-
-def _is_session(engine: object) -> bool:
-    """Whether something is a Spark session, without loading Spark."""
-    return any(kind.__module__.partition(".")[0] == "pyspark" for kind in type(engine).__mro__)

@@ -1,34 +1,40 @@
-"""Rules as users give them (files, texts or trees), turned into sources for the parser."""
+"""Rules as users give them (files, texts or trees) and registered predicates (Python functions), turned into sources for the
+parser.
+"""
 
 from __future__ import annotations
 
 import gzip
 import hashlib
+import importlib
 import io
 import os
+import sys
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import nullcontext
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from dataclasses import dataclass, replace
+from functools import wraps
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
+from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, get_args
 
-from rulescore.errors import Diagnostic, InputError, Place, Severity, Source, meant_file
-from rulescore.language.formats.names import FormatName, WeighBy
-from rulescore.language.formats.ontology import read_ontology
-from rulescore.language.formats.statements import NotUnderstood
-from rulescore.language.formats.table import named_format
-from rulescore.language.formats.triples import Blank, Iri, Literal, Node, Triple
-from rulescore.language.names import TEXT_NAME
-from rulescore.language.printer import print_program, print_statement
-from rulescore.language.sources import EVERY_RULE, RuleChoice, RuleSource
+from rulescore.errors import Diagnostic, InputError, Place, Severity, Source, meant, meant_file
+from rulescore.language.ontology import has_shapes, read_ontology
+from rulescore.language.printer import TEXT_NAME, print_program, print_statement
+from rulescore.language.reading import RuleChoice, RuleSource
+from rulescore.language.rule_formats import require_format
 from rulescore.language.syntax import Program, Statement
+from rulescore.language.triples import Blank, Iri, Literal, Node, NotUnderstood, Triple
+from rulescore.language.words import OWN_FORMAT, WeighBy
 from rulescore.readers.files import (
     STANDARD_INPUT,
     InputFile,
     Opening,
     changed,
     chunks,
+    ending_of,
     is_device,
     is_folder,
     is_pipe,
@@ -36,19 +42,162 @@ from rulescore.readers.files import (
     version_of,
 )
 from rulescore.readers.lines import open_bytes
-from rulescore.readers.rdf import RDF_ENDINGS, SYNTAXES, syntax_problem
-from rulescore.readers.tools.rdf import Syntax, TermError, faults, statements
-from rulescore.setting.request import chosen
-from rulescore.values.keys import has_lone_surrogate
+from rulescore.readers.rdf import RDF_ENDINGS, SYNTAXES, Syntax, TermError, constant_of, faults, read_prefixes, statements
+from rulescore.setting.model import Function, chosen
+from rulescore.values import has_lone_surrogate
 
 if TYPE_CHECKING:
     import pyoxigraph
 
 
+def registered(functions: Mapping[str, object]) -> tuple[Function, ...]:
+    """Functions from Python: callables, or `Function`s if they take Arrow arrays."""
+    return tuple(_registered(name, function) for name, function in functions.items())
+
+
+def _registered(name: str, function: object) -> Function:
+    if isinstance(function, Function):
+        if function.name != name:
+            message = f"the function `{function.name}` is registered as `{name}`"
+            raise InputError(Diagnostic("E360", message, helps=("give both the same name",)))
+        return function
+    if not callable(function):
+        raise InputError(Diagnostic("E360", f"`{name}` is a {type(function).__name__}, which cannot be called"))
+    return Function(name, function)
+
+
+def imported(name: str, path: str, arrow: bool, folder: Path | None) -> tuple[Function]:
+    """The function that `module:function` names, imported with the project's folder first on the path. Without a folder, for
+    commands that count nothing, we import nothing: nobody can call it."""
+    module_name, colon, attribute = path.partition(":")
+    if not colon or not attribute.isidentifier() or not all(part.isidentifier() for part in module_name.split(".")):
+        helps = ('write `module:function`, such as `"checks:plausible"` for the function `plausible` of `checks.py`',)
+        raise InputError(Diagnostic("E360", f"`{path}` does not name a function", helps=helps))
+    if folder is None:
+        return (Function(name, lambda *_: None),)
+    module = _module(module_name, folder.resolve())
+    function = getattr(module, attribute, None)
+    if function is None:
+        raise InputError(
+            Diagnostic("E360", f"module `{module_name}` has no function `{attribute}`", helps=meant(attribute, vars(module)))
+        )
+    if not callable(function):
+        raise InputError(Diagnostic("E360", f"`{path}` is a {type(function).__name__}, which cannot be called"))
+
+    @wraps(function)
+    def called(*arguments: object) -> object:
+        # Programs read our results from stdout.
+        with redirect_stdout(sys.stderr):
+            return function(*arguments)
+
+    return (Function(name, called, arrow),)
+
+
+def _module(name: str, folder: Path) -> ModuleType:
+    """Imports a module with a folder first on the path."""
+    try:
+        with redirect_stdout(sys.stderr), _first_on_path(folder):
+            for spec in _specs(name):
+                _forget_namesake(spec, folder)
+            return importlib.import_module(name)
+    # Anything can happen in a user's module. A program that was not meant to be imported may end the process.
+    except (Exception, SystemExit) as error:
+        missing = isinstance(error, ModuleNotFoundError) and error.name is not None and name.startswith(error.name)
+        message = f"there is no module `{name}`" if missing else f"module `{name}` cannot be imported"
+        helps = (f"put `{name.replace('.', '/')}.py` beside the project file, or install the module",) if missing else ()
+        notes = () if missing else (f"{type(error).__name__}: {error}",)
+        raise InputError(Diagnostic("E360", message, notes=notes, helps=helps)) from error
+
+
+# Imports modules that a project names, with the project's folder first on the path.
+
+
+class _AsItIs(SourceFileLoader):
+    """Always runs the source. Python would run bytecode next to it that claims to need no check, whatever the source says."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        return self.source_to_code(self.get_data(self.path), self.path)
+
+
+class _Finder:
+    """Finds modules on the path, and makes the sources of a folder run as they are."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def find_spec(self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
+        spec = PathFinder.find_spec(name, path, target)
+        if spec is not None and isinstance(spec.loader, SourceFileLoader) and _is_in(self._folder, spec):
+            spec.loader = _AsItIs(spec.loader.name, str(spec.loader.path))
+        return spec
+
+
+@contextmanager
+def _first_on_path(folder: Path) -> Iterator[None]:
+    finder = _Finder(folder)
+    sys.path.insert(0, str(folder))
+    sys.meta_path.insert(sys.meta_path.index(PathFinder), finder)
+    importlib.invalidate_caches()
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
+        sys.path.remove(str(folder))
+
+
+def _specs(name: str) -> list[ModuleSpec]:
+    """What the import of a module would find, from the outermost package on. Nothing is imported."""
+    specs: list[ModuleSpec] = []
+    places: list[str] | None = None
+    parts = name.split(".")
+    for end in range(1, len(parts) + 1):
+        spec = _spec(".".join(parts[:end]), places)
+        if spec is None:
+            break
+        specs.append(spec)
+        if spec.submodule_search_locations is None:
+            break
+        places = list(spec.submodule_search_locations)
+    return specs
+
+
+def _spec(name: str, places: list[str] | None) -> ModuleSpec | None:
+    for finder in sys.meta_path:
+        try:
+            spec = finder.find_spec(name, places)
+        except KeyError:  # for a folder without `__init__.py`, Python looks up the parent package, which we do not import
+            spec = ModuleSpec(name, None, is_package=True)
+            spec.submodule_search_locations = [f"{place}/{name.rpartition('.')[2]}" for place in places or ()]
+        if spec is not None:
+            return spec
+    return None
+
+
+def _is_in(folder: Path, spec: ModuleSpec) -> bool:
+    """Whether a module was found by its name directly in a folder, not in a folder inside it that modules are installed in."""
+    if not spec.has_location or spec.origin is None:
+        return False
+    place = folder.joinpath(*spec.name.split("."))
+    return Path(spec.origin).parent in (place, place.parent)
+
+
+def _forget_namesake(spec: ModuleSpec, folder: Path) -> None:
+    """Forget a module or a package of another project that was imported under the same name."""
+    known = getattr(sys.modules.get(spec.name), "__spec__", None)
+    is_of_project = isinstance(getattr(known, "loader", None), _AsItIs) or _is_in(folder, spec)
+    if is_of_project and getattr(known, "origin", None) != spec.origin:
+        for name in [module for module in sys.modules if module == spec.name or module.startswith(f"{spec.name}.")]:
+            del sys.modules[name]
+
+
 @dataclass(frozen=True, slots=True)
 class RuleText:
-    """Rule text, whatever it looks like, never the name of a file. `folder`: where the tables of its templates lie; without one it
-    reads no files."""
+    """Rule text, whatever it looks like, never the name of a file.
+
+    Args:
+        text: The rules.
+        folder: Where the tables of its templates lie. None: it reads no files.
+    """
 
     text: str
     folder: str | Path | None = None
@@ -56,9 +205,17 @@ class RuleText:
 
 @dataclass(frozen=True, slots=True)
 class RuleFile:
-    """A rule file, with its format if that is not recognised, and which of its rules are wanted: with at least this confidence and
-    support, at most so many atoms in the body, one of these predicates in the head. These bounds do not apply to rules that state
-    no confidence, or no support. `weigh_by`: `confidence` or `weight`, as the tool states it, is the weight of each in scores."""
+    """A rule file, and which of its rules are wanted.
+
+    Args:
+        path: The file.
+        format: Its format, if that is not recognised.
+        min_confidence: Leave out rules whose tool states a lower confidence.
+        min_support: Leave out rules whose tool states a lower support.
+        max_length: Leave out rules with more atoms in the body.
+        head: Take only rules with one of these predicates in the head.
+        weigh_by: Weigh rules in scores by the "confidence" or "weight" that the tool states.
+    """
 
     path: str | Path
     format: str | None = None
@@ -70,6 +227,7 @@ class RuleFile:
 
     @property
     def choice(self) -> RuleChoice:
+        """Which rules of the file are wanted."""
         heads = (self.head,) if isinstance(self.head, str) else tuple(self.head)
         return RuleChoice(self.min_confidence, self.min_support, self.max_length, heads, chosen(WeighBy, self.weigh_by, "weigh_by"))
 
@@ -86,21 +244,16 @@ def rule_sources(rules: RulesLike) -> tuple[Source, ...]:
     """Sources in the order given; files that cannot be read are reported together."""
     problems: list[Diagnostic] = []
     sources = tuple(_sources(rules, problems))
-    problems.extend(problem for source in sources if (problem := _surrogate_problem(source)))
+    for source in (source for source in sources if has_lone_surrogate(source.text)):
+        offset = next(i for i, character in enumerate(source.text) if has_lone_surrogate(character))
+        place = Place(source.name, *source.position(offset))
+        problems.append(Diagnostic("E406", "a lone surrogate is not a character", place))
     if problems:
         raise InputError(problems)
     return sources
 
 
-def _surrogate_problem(source: Source) -> Diagnostic | None:
-    if not has_lone_surrogate(source.text):
-        return None
-    offset = next(i for i, character in enumerate(source.text) if has_lone_surrogate(character))
-    line, column = source.position(offset)
-    return Diagnostic("E406", "a lone surrogate is not a character", Place(source.name, line, column))
-
-
-def _read(path: Path, form: FormatName | None = None, choice: RuleChoice = EVERY_RULE) -> RuleSource:
+def _rule_source(path: Path, form: str | None, choice: RuleChoice) -> RuleSource:
     """A rule file's text under the name the user gave it; compressed by gzip or not."""
     try:
         piped = path == STANDARD_INPUT
@@ -108,12 +261,12 @@ def _read(path: Path, form: FormatName | None = None, choice: RuleChoice = EVERY
             raise InputError(Diagnostic("E406", f"`{path}` is a device, not a rule file"))
         with nullcontext(standard_input()) if piped else path.open("rb") as file:
             before = None if is_pipe(path) else version_of(path, os.fstat(file.fileno()))
-            found = b"".join(chunks(file))
+            packed = b"".join(chunks(file))
             if before is not None and version_of(path, os.fstat(file.fileno())) != before:
                 raise changed(path)
-        raw = _unpacked(path, found) if found.startswith(_GZIP) else found
+        raw = _unpacked(path, packed) if packed.startswith(_GZIP) else packed
         text = io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8-sig").read()
-        digest = (hashlib.sha256(found).hexdigest(), len(found))
+        digest = (hashlib.sha256(packed).hexdigest(), len(packed))
         return RuleSource(str(path), text, None if piped else path.parent, format=form, choice=choice, digest=digest)
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
@@ -136,13 +289,6 @@ def _unpacked(path: Path, packed: bytes) -> bytes:
     return raw
 
 
-def _read_file(file: RuleFile) -> RuleSource:
-    path = Path(file.path)
-    if file.format is None and is_ontology(path):
-        return ontology_source(path, file.choice)
-    return _read(path, None if file.format is None else named_format(file.format), file.choice)
-
-
 def _sources(rules: RulesLike, problems: list[Diagnostic]) -> Iterator[Source]:
     match rules:
         case str() if _is_text(rules):
@@ -150,17 +296,22 @@ def _sources(rules: RulesLike, problems: list[Diagnostic]) -> Iterator[Source]:
         case RuleText(str() as text, folder):
             yield Source(TEXT_NAME, text, None if folder is None else Path(folder))
         case str() | Path() | RuleFile():
+            file = rules if isinstance(rules, RuleFile) else RuleFile(rules)
+            path = Path(file.path)
             try:
-                yield _read_file(rules if isinstance(rules, RuleFile) else RuleFile(rules))
+                if file.format is None and ending_of(path) in RDF_ENDINGS:
+                    yield _ontology_source(path, file.choice)
+                else:
+                    yield _rule_source(path, None if file.format is None else require_format(file.format), file.choice)
             except InputError as error:
                 problems.extend(error.problems)
         case Program():
-            yield RuleSource(TEXT_NAME, print_program(rules), format=FormatName.RULESCORE)
+            yield RuleSource(TEXT_NAME, print_program(rules), format=OWN_FORMAT)
         case _ if isinstance(rules, get_args(Statement)):
-            yield RuleSource(TEXT_NAME, print_statement(rules), format=FormatName.RULESCORE)
+            yield RuleSource(TEXT_NAME, print_statement(rules), format=OWN_FORMAT)
         case _ if isinstance(rules, Iterable):
-            for one in rules:
-                yield from _sources(one, problems)
+            for rule in rules:
+                yield from _sources(rule, problems)
         case _:
             problems.append(Diagnostic("E406", f"a {type(rules).__name__} cannot be read as rules"))
 
@@ -184,31 +335,29 @@ def _is_file(text: str) -> bool:
 _MOST_NAMES = 3
 
 
-def is_ontology(path: Path) -> bool:
-    return _ending(path) in RDF_ENDINGS
-
-
-def ontology_source(path: Path, choice: RuleChoice) -> RuleSource:
+def _ontology_source(path: Path, choice: RuleChoice) -> RuleSource:
     """The rules of an ontology as text, under the name of its file."""
     if is_folder(path):
         raise InputError(Diagnostic("E302", f"`{path}` is a folder", helps=("name one file",)))
-    syntax = SYNTAXES[RDF_ENDINGS[_ending(path)]]
+    syntax = SYNTAXES[RDF_ENDINGS[ending_of(path)]]
     with InputFile(path).opened() as opening:
         triples = tuple(_triples(opening, syntax, str(path)))
         reader = opening.reader()
         digest = (hashlib.file_digest(reader, "sha256").hexdigest(), reader.tell())
-    found = read_ontology(triples)
-    if not found.program.rules and not found.left_out:
+    ontology = read_ontology(triples)
+    if not ontology.program.rules and not ontology.left_out and not has_shapes(triples):
         notes = ("axioms of OWL and shapes of SHACL are rules; facts are given as `--facts`",)
-        raise InputError(Diagnostic("E382", f"`{path}` has no axioms and no shapes", notes=notes))
-    told = (_left_out(path, found.left_out),) if found.left_out else ()
-    text = print_program(found.program)
-    source = RuleSource(str(path), text, converted=True, told=told, format=FormatName.RULESCORE, choice=choice)
-    return replace(source, digest=digest, triples=triples)
+        raise InputError(Diagnostic("E363", f"`{path}` has no axioms and no shapes", notes=notes))
+    warnings = (_left_out(path, ontology.left_out),) if ontology.left_out else ()
+    text = print_program(ontology.program)
+    source = RuleSource(str(path), text, converted=True, told=warnings, format=OWN_FORMAT, choice=choice)
+    return replace(source, digest=digest, triples=triples, prefixes=read_prefixes(InputFile(path), syntax))
 
 
-def _ending(path: Path) -> str:
-    return Path(path.name.removesuffix(".gz")).suffix
+def read_triples(path: Path) -> tuple[Triple, ...]:
+    """The statements of an RDF file."""
+    with InputFile(path).opened() as opening:
+        return tuple(_triples(opening, SYNTAXES[RDF_ENDINGS[ending_of(path)]], str(path)))
 
 
 def _triples(opening: Opening, syntax: Syntax, origin: str) -> Iterator[Triple]:
@@ -218,7 +367,7 @@ def _triples(opening: Opening, syntax: Syntax, origin: str) -> Iterator[Triple]:
                 yield _node(quad.subject), quad.predicate.value, _node(quad.object)
     except (SyntaxError, TermError):
         with open_bytes(opening, origin) as raw:
-            raise InputError(syntax_problem(one, syntax, origin) for one in faults(raw, syntax, lambda quad: None)) from None
+            raise InputError(faults(raw, syntax, origin)) from None
 
 
 def _node(term: pyoxigraph.NamedNode | pyoxigraph.BlankNode | pyoxigraph.Literal | pyoxigraph.Triple) -> Node:
@@ -229,24 +378,22 @@ def _node(term: pyoxigraph.NamedNode | pyoxigraph.BlankNode | pyoxigraph.Literal
         case pyoxigraph.NamedNode():
             return Iri(term.value)
         case pyoxigraph.Literal():
-            return Literal(term.value, term.datatype.value)
+            return Literal(term.value, term.datatype.value, constant_of(term.value, term.datatype.value))
         case _:
             return Blank(str(term))
 
 
-def _left_out(path: Path, found: Sequence[NotUnderstood]) -> Diagnostic:
-    axioms = list(dict.fromkeys(one.axiom for one in found))
-    notes = [_counted(axiom, [one.about for one in found if one.axiom == axiom]) for axiom in axioms]
-    number = "1 axiom" if len(found) == 1 else f"{len(found):,} axioms"
-    kinds = _listed(axioms)
-    message = f"{number} of {path.name} {'is' if len(found) == 1 else 'are'} not understood, and left out: {kinds}"
-    return Diagnostic("W381", message, notes=tuple(notes), severity=Severity.WARNING)
-
-
-def _counted(axiom: str, about: Sequence[str | None]) -> str:
-    """`rdfs:subClassOf with an expression: 4, of Person, Parent, Child and others`."""
-    names = list(dict.fromkeys(one for one in about if one is not None))
-    return f"{axiom}: {len(about):,}" + (f", of {_listed(names)}" if names else "")
+def _left_out(path: Path, axioms_left_out: Sequence[NotUnderstood]) -> Diagnostic:
+    axioms = list(dict.fromkeys(part.axiom for part in axioms_left_out))
+    notes = []
+    for axiom in axioms:
+        about = [part.about for part in axioms_left_out if part.axiom == axiom]
+        names = list(dict.fromkeys(name for name in about if name is not None))
+        notes.append(f"{axiom}: {len(about):,}" + (f", of {_listed(names)}" if names else ""))
+    number = "1 axiom" if len(axioms_left_out) == 1 else f"{len(axioms_left_out):,} axioms"
+    are = "is" if len(axioms_left_out) == 1 else "are"
+    message = f"{number} of {path.name} {are} not understood, and left out: {_listed(axioms)}"
+    return Diagnostic("W152", message, notes=tuple(notes), severity=Severity.WARNING)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -1,8 +1,9 @@
-"""The sections of a project file, as dataclasses. Those of options are the options themselves."""
+"""The sections of a project file, as dataclasses. A section of options is the options themselves."""
 
 from __future__ import annotations
 
 import datetime
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,24 +11,35 @@ from typing import Annotated, Any
 from rulescore.arguments.rule_sources import RuleFile
 from rulescore.arguments.tables import Table
 from rulescore.arguments.truth import OBSERVED, Truth
-from rulescore.setting.choices import AtLeastOne, Delimiter, FileFormat, Form, Name, OutputFormat, TopK
-from rulescore.setting.gates import GateSeverity
-from rulescore.setting.model import PublishedFacts, SqlRule, Ties, ValueTask
+from rulescore.setting.choices import (
+    Arrangement,
+    AtLeastOne,
+    ColumnType,
+    Delimiter,
+    FileFormat,
+    Form,
+    GateSeverity,
+    Name,
+    OutputFormat,
+    Ties,
+    TopK,
+    ValueTask,
+)
+from rulescore.setting.model import FactFile, PublishedFacts, SqlRule
 from rulescore.setting.options import EngineOptions, RuleOptions, ScoringOptions
-from rulescore.setting.request import Arrangement, ColumnType, FactFile
 
 
 def _column_choice(value: object) -> object:
-    """A name, a number from 1, or a list of those."""
-    for one in value if isinstance(value, list) else [value]:
-        if isinstance(one, bool) or not isinstance(one, str | int) or one == "":
+    """A name, a number from 1, or a list of names and numbers."""
+    for column in value if isinstance(value, list) else [value]:
+        if isinstance(column, bool) or not isinstance(column, str | int) or column == "":
             raise ValueError("expected the name of a column, its number counted from 1, or a list of those")
     return value
 
 
 def _as_table(value: object) -> object:
     """A path or a list of paths is short for a table with nothing but `path`."""
-    if isinstance(value, str) or (isinstance(value, list) and all(isinstance(one, str) for one in value)):
+    if isinstance(value, str) or (isinstance(value, list) and all(isinstance(path, str) for path in value)):
         return {"path": value}
     if not isinstance(value, dict):
         raise ValueError("expected a path, a list of paths or a table")
@@ -35,19 +47,14 @@ def _as_table(value: object) -> object:
 
 
 def _as_tables(value: object) -> object:
-    if isinstance(value, list) and any(isinstance(one, dict) for one in value):
-        return [_as_table(one) for one in value]
+    if isinstance(value, list) and any(isinstance(part, dict) for part in value):
+        return [_as_table(part) for part in value]
     return [_as_table(value)]
 
 
-def _as_call(value: object) -> object:
-    """`"module:function"` is short for a table with nothing but `call`."""
-    return {"call": value} if isinstance(value, str) else value
-
-
-def _as_gate(value: object) -> object:
-    """`"hard > 0"` is short for a table with nothing but `fail_if`."""
-    return {"fail_if": value} if isinstance(value, str) else value
+def _short_for(key: str) -> Callable[[object], object]:
+    """A text is short for a table with nothing but this key."""
+    return lambda value: {key: value} if isinstance(value, str) else value
 
 
 def _constant(value: object) -> object:
@@ -57,7 +64,7 @@ def _constant(value: object) -> object:
 
 
 def _group(value: object) -> object:
-    if not isinstance(value, str) and not (isinstance(value, list) and all(isinstance(one, str) for one in value)):
+    if not isinstance(value, str) and not (isinstance(value, list) and all(isinstance(predicate, str) for predicate in value)):
         raise ValueError("expected a list of predicates, or a text like `p(X, Y), q(Y, X)`")
     return value
 
@@ -97,8 +104,8 @@ class SourceSection:
     def in_database(self) -> bool:
         return self.database_table is not None or self.database_schema is not None or bool(self.database_predicates)
 
-    def given(self, *keys: str) -> list[str]:
-        """Those of these keys that say something."""
+    def given_keys(self, *keys: str) -> list[str]:
+        """Which of these keys say something."""
         return [key for key in keys if getattr(self, key) not in (None, {})]
 
     def tables(self) -> list[tuple[str | None, str]]:
@@ -171,10 +178,11 @@ class FunctionSection:
 
 @dataclass(frozen=True, slots=True)
 class RulesSection(RuleOptions):
-    """The options describe the files of `path`; `text` is in our own language, and all of its rules count."""
+    """The options describe the files of `path`; `text` is in our own language, and all of its rules count. `checks`: of columns."""
 
     path: Paths | None = None
     text: str | None = None
+    checks: tuple[Name, ...] = ()
 
     def files(self, folder: Path) -> list[RuleFile]:
         said = {option.name: getattr(self, option.name) for option in fields(RuleOptions)}
@@ -195,7 +203,7 @@ class RefutationSection:
 
 @dataclass(frozen=True, slots=True)
 class GateSection:
-    """What a model must not do: the text of a gate, how much that matters, and the models it is for."""
+    """A gate: its condition, severity and models."""
 
     fail_if: Name
     severity: GateSeverity = GateSeverity.ERROR
@@ -233,6 +241,11 @@ class TruthSection:
 
 
 @dataclass(frozen=True, slots=True)
+class LabelsSection:
+    path: Paths = ()
+
+
+@dataclass(frozen=True, slots=True)
 class OutputSection:
     folder: str | None = None
     plots: str | None = None
@@ -248,15 +261,16 @@ class ProjectSections:
     negatives: Sources = ()
     predictions: dict[str, Annotated[tuple[PredictionsSection, ...], _as_tables]] = field(default_factory=dict)
     tables: dict[str, TableSection] = field(default_factory=dict)
-    functions: dict[str, Annotated[FunctionSection, _as_call]] = field(default_factory=dict)
+    functions: dict[str, Annotated[FunctionSection, _short_for("call")]] = field(default_factory=dict)
     rules: Annotated[RulesSection, _as_table] = RulesSection()
     sql_rules: tuple[SqlRule, ...] = ()
     refutation: RefutationSection = RefutationSection()
     scoring: ScoringOptions = field(default_factory=ScoringOptions)
     engine: EngineOptions = field(default_factory=EngineOptions)
     output: OutputSection = OutputSection()
-    gates: dict[str, Annotated[GateSection, _as_gate]] = field(default_factory=dict)
+    gates: dict[str, Annotated[GateSection, _short_for("fail_if")]] = field(default_factory=dict)
     truth: Annotated[TruthSection, _as_table] | None = None
+    labels: Annotated[LabelsSection, _as_table] = LabelsSection()
 
 
 def _given(section: TableSection | HiddenSection, folder: Path, *paths: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Tables with keys as a user describes them, in Python or in a project file, turned into those of a setting."""
+"""Tables with keys as a user describes them, in Python or in a project file, turned into tables of a setting."""
 
 from __future__ import annotations
 
@@ -14,13 +14,25 @@ import pyarrow as pa
 
 from rulescore.errors import Diagnostic, InputError, Place, Source, attempt, meant
 from rulescore.language.attributes import parse_condition, parse_expression
-from rulescore.readers.aligned import aligned_ids, labelled_ids, mask_of, masked_ids, plain_values, refuse_table_of_values
-from rulescore.readers.arrays import array_values, is_array_file
+from rulescore.readers.arrays import (
+    aligned_ids,
+    array_values,
+    is_array_file,
+    labelled_ids,
+    mask_of,
+    masked_ids,
+    plain_values,
+    refuse_table_of_values,
+)
 from rulescore.readers.files import InputFile, is_pipe
 from rulescore.readers.frames import column_values, is_frame, refuse_half_zoned, series_index, with_index
+from rulescore.readers.layout import PREDICTION
+from rulescore.readers.row_folders import files_of, together
+from rulescore.readers.row_numbers import ROW, numbered
 from rulescore.readers.sources import file_format
+from rulescore.readers.sqlite import is_sqlite, sqlite_rows
 from rulescore.readers.table_rows import file_rows, frame_rows, value_type
-from rulescore.setting.choices import FileFormat
+from rulescore.setting.choices import ColumnType, FileFormat
 from rulescore.setting.model import (
     DatabaseTable,
     Derived,
@@ -32,12 +44,9 @@ from rulescore.setting.model import (
     Reached,
     RowStream,
     TablePredictions,
+    chosen,
 )
-from rulescore.setting.request import ColumnType, chosen
-from rulescore.values.types import ValueType
-
-PREDICTION = "prediction"
-"""The column of predictions beside the ids that they are for."""
+from rulescore.values import ValueType
 
 Found = TypeVar("Found")
 Placer = Callable[[tuple[str, ...]], Place]
@@ -48,12 +57,21 @@ Placer = Callable[[tuple[str, ...]], Place]
 class Table:
     """A table whose rows have a key.
 
-    `rows`: a path, a frame, a mapping from names to columns, or a list of mappings; or `database` and `table` for a table of a
-    DuckDB file that is read in place, `table` alone for one of the engine's own database. `hidden` says which rows have a hidden
-    target: a condition on attributes as text, a mapping as in the project file (`{"column": …, "values": […]}`, `{"where": …}`,
-    `{"path": …}`), the keys of those rows, or a mask with a truth value for each row; without it, the rows whose target is missing.
-    `key`: columns, or the index of a frame. `types` are those of the columns of a text file; `derived` and `reached` map names of
-    further attributes to their definitions."""
+    Args:
+        rows: A path, a frame, a mapping from names to columns, or a list of mappings; None if `table` names a table.
+        key: Columns, the index of a frame, or "row", which is the number of a row from 0 if no column has that name.
+        target: The column whose values models predict.
+        hidden: Which rows have a hidden target: a condition on attributes as text, a mapping as in the project file
+            (`{"column": …, "values": […]}`, `{"where": …}`, `{"path": …}`), the keys of these rows, or a mask with a truth value
+            for each row. None: the rows whose target is missing.
+        derived: Attributes computed from others of a row: expressions by name.
+        reached: Attributes that lie in other tables: paths of joins by name.
+        types: Types of the columns of a text file, by column.
+        database: A DuckDB file whose `table` is read in place.
+        table: A table of `database` or, without one, of the engine's own database.
+        delimiter: The delimiter of a text file. None: as it looks.
+        format: The format of a file. None: as it looks.
+    """
 
     rows: object = None
     _: KW_ONLY
@@ -97,22 +115,18 @@ class _Description:
             helps = ("write `rulescore.Table(rows, key=…)`",)
             self._problems.append(Diagnostic("E322", f"table `{self._name}` is a {type(table).__name__}", helps=helps))
             return None
-        rows = self._attempt((), self._rows)
+        rows = self._attempt((), self._opened_rows)
         hidden = None if table.hidden is None else self._attempt(("hidden",), partial(self._hidden, rows))
         reached = [self._attempt(("reached", name), partial(_reached, name, text)) for name, text in table.reached.items()]
-        derived = [self._derived(name, text) for name, text in table.derived.items()]
+        derived = [self._attempt(("derived", name), partial(self._derived, name, text)) for name, text in table.derived.items()]
         if table.target is not None and not _names(table.key):
-            helps = ("give `key`, the column that names its rows",)
-            message = f"table `{self._name}` has a target and no key"
-            self._problems.append(Diagnostic("E332", message, self._place(("target",)), helps=helps))
+            self._refuse("target", f"table `{self._name}` has a target and no key", "give `key`, the column that names its rows")
         if table.target is not None and PREDICTION in _names(table.key):
-            helps = ("rename the column: predictions have the key's columns beside one of that name",)
-            message = f"the key of table `{self._name}` is called `{PREDICTION}`"
-            self._problems.append(Diagnostic("E335", message, self._place(("key",)), helps=helps))
+            cure = "rename the column: predictions have the key's columns beside one of that name"
+            self._refuse("key", f"the key of table `{self._name}` is called `{PREDICTION}`", cure)
         if table.hidden is not None and table.target is None:
-            helps = ("give `target`, the column whose values are hidden there",)
-            message = f"table `{self._name}` has hidden rows and no target"
-            self._problems.append(Diagnostic("E335", message, self._place(("hidden",)), helps=helps))
+            cure = "give `target`, the column whose values are hidden there"
+            self._refuse("hidden", f"table `{self._name}` has hidden rows and no target", cure)
         if rows is None:
             return None
         return KeyedTable(
@@ -121,30 +135,38 @@ class _Description:
             _names(table.key),
             table.target,
             hidden,
-            tuple(one for one in reached if one is not None),
-            tuple(one for one in derived if one is not None),
+            tuple(attribute for attribute in reached if attribute is not None),
+            tuple(attribute for attribute in derived if attribute is not None),
             self._place(()),
         )
 
-    def _rows(self) -> RowStream | DatabaseTable:
+    def _refuse(self, key: str, message: str, cure: str) -> None:
+        self._problems.append(Diagnostic("E335", message, self._place((key,)), helps=(cure,)))
+
+    def _opened_rows(self) -> RowStream | DatabaseTable:
         table = self._table
+        what = "`types`" if table.types else None if table.rows is None else "a path"
         if table.database is not None:
-            if table.rows is not None or table.types:
-                what = "`types`" if table.types else "a path"
+            if what is not None:
                 raise _wrong(f"table `{self._name}` has a database and {what}", "a table of a database has types of its own")
             if table.table is None:
                 raise _wrong(f"table `{self._name}` does not say which table of the database it is", "give `table`")
+            if is_sqlite(Path(table.database)):
+                return self._named_rows(sqlite_rows(Path(table.database), table.table))
             return _database(table.database, table.table, self._place(("table",)))
         if table.table is not None:
-            if table.rows is not None or table.types:
-                what = "`types`" if table.types else "a path"
+            if what is not None:
                 raise _wrong(f"table `{self._name}` has a table of a database and {what}", "give one of them alone")
             return DatabaseTable(None, table.table, place=self._place(("table",)))
         if table.rows is None:
             raise _wrong(f"table `{self._name}` has no rows", "give `path`, `database` and `table`, or `table` alone")
         form = chosen(FileFormat, table.format, "format")
         rows = with_index(table.rows, _names(table.key))
-        return rows_of(rows, f"<table {self._name}>", _types(table.types), table.delimiter, form)
+        return self._named_rows(rows_of(rows, f"<table {self._name}>", _types(table.types), table.delimiter, form))
+
+    def _named_rows(self, rows: RowStream) -> RowStream:
+        """The rows, with their numbers if these are the key."""
+        return numbered(rows) if _names(self._table.key) == (ROW,) and ROW not in rows.schema().names else rows
 
     def _hidden(self, rows: RowStream | DatabaseTable | None) -> HiddenColumn | HiddenWhere | HiddenIds | None:
         match self._table.hidden:
@@ -167,7 +189,7 @@ class _Description:
             case Path() as path:
                 return HiddenIds(file_rows(path))
             case _ if not _names(self._table.key):
-                return None  # E332 says what is missing.
+                return None  # E335 says what is missing.
             case mask if isinstance(rows, RowStream) and not self._of_truth_values(rows) and (chosen_rows := mask_of(mask)):
                 ids = masked_ids(self._name, _names(self._table.key), rows, chosen_rows, series_index(mask))
                 return HiddenIds(replace(frame_rows(ids, f"<hidden rows of {self._name}>"), text=rows.text), masked=True)
@@ -179,13 +201,11 @@ class _Description:
         key, schema = _names(self._table.key), rows.schema()
         return len(key) == 1 and key[0] in schema.names and value_type(schema.field(key[0]).type) is ValueType.BOOLEAN
 
+    def _derived(self, name: str, text: str) -> Derived:
+        return Derived(name, parse_expression(_source(self._place(("derived", name)), text)))
+
     def _where(self, location: tuple[str, ...], text: str) -> HiddenWhere:
         return HiddenWhere(parse_condition(_source(self._place(location), text)))
-
-    def _derived(self, name: str, text: str) -> Derived | None:
-        location = ("derived", name)
-        value = self._attempt(location, lambda: parse_expression(_source(self._place(location), text)))
-        return None if value is None else Derived(name, value)
 
     def _attempt(self, location: tuple[str, ...], make: Callable[[], Found]) -> Found | None:
         """What `make` makes. We keep its problems, at the key they come from unless they have a place of their own."""
@@ -193,7 +213,7 @@ class _Description:
 
 
 def _source(place: Place, text: str) -> Source:
-    """A text of a description that keeps the line and column where it stands, so that problems in it point there."""
+    """A text of a description that keeps the line and column where it stands, so problems in it point there."""
     if place.line is None or place.text is None:
         return Source(place.name, text)
     return Source(place.name, "\n" * (place.line - 1) + " " * max(0, place.text.find(text)) + text)
@@ -215,7 +235,9 @@ def rows_of(
 ) -> RowStream:
     """Anything a user may call rows, as a stream."""
     if isinstance(what, str | Path):
-        return file_rows(Path(what), types=types, delimiter=delimiter, form=form, predictions=predictions)
+        files = files_of(Path(what))
+        rows = partial(file_rows, types=types, delimiter=delimiter, form=form, predictions=predictions)
+        return rows(Path(what)) if files is None else together(str(what), [rows(file) for file in files])
     if types:
         note = "the columns of a frame have types of their own"
         raise InputError(Diagnostic("E320", "`types` is for text files", Place(origin), notes=(note,)))
@@ -226,13 +248,13 @@ def table_predictions(
     table: KeyedTable, what: object, origin: str, delimiter: str | None = None, form: FileFormat | None = None
 ) -> TablePredictions:
     """One model's predictions for a table: a path or a frame with ids and `prediction`, a mapping from ids to values, a pandas
-    series whose index holds the ids or is that of the table's frame, or values alone in the order of the hidden rows, which may
-    be in a file of NumPy."""
+    series whose index holds the ids or is the index of the table's frame, or values alone in the order of the hidden rows, which
+    may be in a file of NumPy."""
     if isinstance(what, str | Path) and (form is FileFormat.NUMPY or (form is None and is_array_file(what))):
         file_format(Path(what), FileFormat.NUMPY)
         file = InputFile(Path(what))
-        found = table_predictions(table, array_values(file), str(what))
-        return replace(found, rows=replace(cast(RowStream, found.rows), version=file.version))
+        predicted = table_predictions(table, array_values(file), str(what))
+        return replace(predicted, rows=replace(cast(RowStream, predicted.rows), version=file.version))
     refuse_table_of_values(what, origin)
     if (pairs := _ids_and_values(what, table, origin)) is not None:
         ids, values = pairs
@@ -241,19 +263,22 @@ def table_predictions(
         rows, places = aligned_ids(table, len(plain), origin)
         values = plain if places is None else [plain[place] for place in places]
         stream = frame_rows(rows.append_column(PREDICTION, _array(values, origin)), origin)
-        # Ids that we took from a text file are read like those of one.
+        # We took these ids from a text file, so we read them like the ids of a text file.
         return TablePredictions(table.name, replace(stream, text=table.rows.text if isinstance(table.rows, RowStream) else None))
     return TablePredictions(table.name, rows_of(what, origin, delimiter=delimiter, form=form, predictions=True))
 
 
 def _ids_and_values(what: object, table: KeyedTable, origin: str) -> tuple[list[object], list[object]] | None:
     if isinstance(what, Mapping):
-        return None if _has_columns(what) else (list(what), list(what.values()))
-    index, values = series_index(what), column_values(what)
-    if index is None or values is None:
+        # It may hold columns, rather than one value for each id.
+        values = what.get(PREDICTION)
+        columns = hasattr(values, "__len__") and not isinstance(values, str)
+        return None if columns else (list(what), list(what.values()))
+    index, predicted = series_index(what), column_values(what)
+    if index is None or predicted is None:
         return None
-    found = labelled_ids(table, what, origin)
-    return (index if found is None else found), values
+    ids = labelled_ids(table, what, origin)
+    return (index if ids is None else ids), predicted
 
 
 def predicts_values(what: object) -> bool:
@@ -278,12 +303,6 @@ def unnamed_target(model: str, tables: Sequence[KeyedTable]) -> Diagnostic:
     return Diagnostic("E333", f"`{model}` predicts values, and nothing says of which table's rows", helps=helps)
 
 
-def _has_columns(what: Mapping[object, object]) -> bool:
-    """Whether a mapping holds columns, rather than one value for each id."""
-    values = what.get("prediction")
-    return hasattr(values, "__len__") and not isinstance(values, str)
-
-
 def the_target_table(tables: Iterable[KeyedTable]) -> KeyedTable | None:
     """The one table with a target, if there is exactly one."""
     with_target = [table for table in tables if table.target is not None]
@@ -292,14 +311,14 @@ def the_target_table(tables: Iterable[KeyedTable]) -> KeyedTable | None:
 
 def target_table(name: str, tables: Sequence[KeyedTable]) -> KeyedTable:
     """The table of that name, which must have a target."""
-    found = next((table for table in tables if table.name == name), None)
-    if found is None:
+    named = next((table for table in tables if table.name == name), None)
+    if named is None:
         helps = meant(name, [table.name for table in tables])
         raise InputError(Diagnostic("E333", f"predictions are for table `{name}`, but there is no such table", helps=helps))
-    if found.target is None:
+    if named.target is None:
         helps = ("give the table a `target`, the column that is predicted",)
         raise InputError(Diagnostic("E333", f"predictions are for table `{name}`, which has no target", helps=helps))
-    return found
+    return named
 
 
 def _ids(what: object, key: tuple[str, ...], origin: str) -> RowStream:
@@ -316,7 +335,7 @@ def _id_columns(ids: list[object], key: tuple[str, ...], origin: str) -> pa.Tabl
     """Ids as columns named as the key is: plain values, or tuples if the key has several columns."""
     if len(key) == 1:
         return pa.table({key[0]: _array(ids, origin)})
-    rows = [one for one in ids if isinstance(one, tuple) and len(one) == len(key)]
+    rows = [id for id in ids if isinstance(id, tuple) and len(id) == len(key)]
     if len(rows) < len(ids):
         message = f"an id is not a tuple of {len(key)} values, one for each column of the key"
         raise InputError(Diagnostic("E322", message, Place(origin)))
@@ -326,13 +345,15 @@ def _id_columns(ids: list[object], key: tuple[str, ...], origin: str) -> pa.Tabl
 def _array(values: list[object], origin: str) -> pa.Array:
     try:
         refuse_half_zoned(values)
-        return pa.array([one.item() if hasattr(one, "item") and type(one).__name__ != "datetime64" else one for one in values])
+        return pa.array(
+            [value.item() if hasattr(value, "item") and type(value).__name__ != "datetime64" else value for value in values]
+        )
     except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
         raise InputError(Diagnostic("E322", "values are not of one type", Place(origin), notes=(str(error),))) from None
 
 
 def _hidden_column(column: str, values: list[object]) -> HiddenColumn:
-    kept = tuple(one for one in values if isinstance(one, str | int | float | datetime.date))
+    kept = tuple(value for value in values if isinstance(value, str | int | float | datetime.date))
     if len(kept) < len(values) or not values:
         raise _wrong("`hidden.values` are not constants", "give a list of texts, numbers, booleans, dates or date-times")
     return HiddenColumn(column, kept)
@@ -344,13 +365,13 @@ def _database(path: str | Path, table: str, place: Place) -> DatabaseTable:
     return DatabaseTable(Path(path), table, place=place)
 
 
-def _types(given: Mapping[str, str]) -> dict[str, ColumnType]:
-    for name, word in given.items():
+def _types(words: Mapping[str, str]) -> dict[str, ColumnType]:
+    for name, word in words.items():
         if word not in set(ColumnType):
             helps = meant(word, list(ColumnType))
             note = f"types are {', '.join(ColumnType)}"
             raise InputError(Diagnostic("E402", f"`types.{name}` is `{word}`", notes=(note,), helps=helps))
-    return {name: ColumnType(word) for name, word in given.items()}
+    return {name: ColumnType(word) for name, word in words.items()}
 
 
 def _names(key: str | Sequence[str]) -> tuple[str, ...]:
@@ -365,12 +386,12 @@ _END = re.compile(rf"\s*{_NAME}\s*")
 def _reached(attribute: str, text: str) -> Reached:
     """`id = sale_address.sale, address = address.id, code`: joins, then a column of the last table."""
     *hops, end = re.findall(r"(?:`[^`]*`|[^,`])+", text) or [""]
-    found = [_HOP.fullmatch(hop) for hop in hops]
+    matches = [_HOP.fullmatch(hop) for hop in hops]
     last = _END.fullmatch(end)
-    if not found or last is None or None in found:
+    if not matches or last is None or None in matches:
         helps = ("write `column = table.column`, once for each join, and a column of the last table: `address = address.id, code`",)
-        raise InputError(Diagnostic("E334", f"the path `{text}` of `{attribute}` is not understood", helps=helps))
-    parts = [[name.strip("`") for name in hop.groups()] for hop in found if hop is not None]
+        raise InputError(Diagnostic("E335", f"the path `{text}` of `{attribute}` is not understood", helps=helps))
+    parts = [[name.strip("`") for name in hop.groups()] for hop in matches if hop is not None]
     return Reached(attribute, tuple(Hop(*names) for names in parts), last[1].strip("`"))
 
 

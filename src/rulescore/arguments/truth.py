@@ -6,12 +6,27 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 
-from rulescore.arguments.tables import PREDICTION, rows_of, table_predictions, the_target_table
+from rulescore.arguments.rule_sources import read_triples
+from rulescore.arguments.tables import rows_of, table_predictions, the_target_table
 from rulescore.errors import Diagnostic, InputError, Place
+from rulescore.language.domains import declared_domains
+from rulescore.readers.files import ending_of
 from rulescore.readers.frames import is_frame
+from rulescore.readers.layout import PREDICTION
+from rulescore.readers.rdf import RDF_ENDINGS
 from rulescore.readers.sources import FactsLike, observed_streams
-from rulescore.setting.model import FactStream, HeldOut, KeyedTable, ObservedSides, RowStream, TableTruth, Ties, ValueTask
-from rulescore.setting.request import FactFile, chosen
+from rulescore.setting.choices import Ties, ValueTask
+from rulescore.setting.model import (
+    DeclaredSides,
+    FactFile,
+    FactStream,
+    HeldOut,
+    KeyedTable,
+    ObservedSides,
+    RowStream,
+    TableTruth,
+    chosen,
+)
 
 TRUTH = "truth"
 OBSERVED = "observed"
@@ -22,13 +37,18 @@ RELATION, DOMAIN, RANGE = "relation", "domain", "range"
 class Truth:
     """What is held out, for `score(…, truth=…)`.
 
-    `facts`: held-out facts, as `observed` takes them; or the true values of a table's hidden targets: a file or frame with the key
-    and the target, a mapping from keys to values, or a mapping from names of tables to those. Rankings leave out answers that are
-    observed, held out or in `known`; with `filter=False` none. `ties`: `optimistic`, `realistic` or `pessimistic`. `hits`: the k of
-    Hits@k. `task`: `regression` or `classification`, if values do not tell.
-
-    `domains`, for Sem@k: a file, a frame or rows with the columns `relation`, `domain` and `range`, whose classes are unary
-    predicates or objects of `type` facts, observed or in `types`; or `"observed"`: what is observed on a side fits there."""
+    Args:
+        facts: Held-out facts, as `observed` takes them; or the true values of a table's hidden targets: a file or frame with the
+            key and the target, a mapping from keys to values, or a mapping from names of tables to any of these.
+        known: Further true facts. Rankings leave out answers that are observed, held out or known.
+        filter: False: rankings leave out no answer.
+        ties: How equal scores rank: "optimistic", "realistic" or "pessimistic". None: realistic.
+        hits: The k of Hits@k.
+        task: "regression" or "classification". None: as the values are.
+        domains: For Sem@k, an ontology; or a file, a frame or rows with the columns `relation`, `domain` and `range`, whose
+            classes are unary predicates or objects of `type` facts; or "observed": entities observed on a side fit there.
+        types: Further facts that say of which class an entity is.
+    """
 
     facts: object = None
     _: KW_ONLY
@@ -42,44 +62,50 @@ class Truth:
 
 
 def held_out(what: object, tables: Sequence[KeyedTable], *, facts: bool, delimiter: str | None = None) -> HeldOut:
-    """`facts`: there are observed facts, so that the truth may be facts as well."""
-    given = what if isinstance(what, Truth) else Truth(what)
+    """The truth as data. `facts`: there are observed facts, so the truth may be facts as well."""
+    truth = what if isinstance(what, Truth) else Truth(what)
     targets = {table.name: table for table in tables if table.target is not None}
     only = None if facts else the_target_table(tables)
     found_facts: list[FactStream] = []
     found_tables: list[TableTruth] = []
-    for source in () if given.facts is None else _sources(given.facts):
+    for source in () if truth.facts is None else _sources(truth.facts):
         by_table = _by_table(source, targets, only)
-        found_tables += [TableTruth(table.name, _rows(table, rows, delimiter)) for table, rows in by_table]
+        found_tables += [TableTruth(table.name, _truth_rows(table, rows, delimiter)) for table, rows in by_table]
         found_facts += () if by_table else _streams(source, delimiter)
-    for one in found_tables:
-        truth_column(targets[one.table], one.rows)
-    hits = tuple(sorted(set(given.hits)))
+    for true_values in found_tables:
+        truth_column(targets[true_values.table], true_values.rows)
+    hits = tuple(sorted(set(truth.hits)))
     if not hits or any(isinstance(k, bool) or not isinstance(k, int) or k < 1 for k in hits):
-        raise InputError(Diagnostic("E402", f"`hits` is `{given.hits}`", notes=("it has whole numbers from 1, the k of Hits@k",)))
+        raise InputError(Diagnostic("E402", f"`hits` is `{truth.hits}`", notes=("it has whole numbers from 1, the k of Hits@k",)))
     return HeldOut(
         tuple(found_facts),
         tuple(found_tables),
-        () if given.known is None else tuple(_streams(given.known, delimiter)),
-        given.filter,
-        chosen(Ties, given.ties, "ties"),
+        () if truth.known is None else tuple(_streams(truth.known, delimiter)),
+        truth.filter,
+        chosen(Ties, truth.ties, "ties"),
         hits,
-        chosen(ValueTask, given.task, "task"),
-        _domains(given.domains, delimiter),
-        () if given.types is None else tuple(_streams(given.types, delimiter)),
+        chosen(ValueTask, truth.task, "task"),
+        _domains(truth.domains, delimiter),
+        () if truth.types is None else tuple(_streams(truth.types, delimiter)),
     )
 
 
-def _domains(what: object, delimiter: str | None) -> RowStream | ObservedSides | None:
+def _domains(what: object, delimiter: str | None) -> RowStream | ObservedSides | DeclaredSides | None:
     if what is None or (isinstance(what, str) and what == OBSERVED):
         return None if what is None else ObservedSides()
+    if isinstance(what, str | Path) and ending_of(Path(what)) in RDF_ENDINGS:
+        declared = declared_domains(read_triples(Path(what)))
+        if not declared:
+            notes = ("`rdfs:domain`, `rdfs:range`, and those of schema.org are read",)
+            raise InputError(Diagnostic("E320", f"`{what}` declares no domains and ranges of classes", notes=notes))
+        return DeclaredSides(declared)
     rows = rows_of(what, "<domains>", delimiter=delimiter)
     names = rows.schema().names
     if RELATION not in names or not {DOMAIN, RANGE} & set(names):
         notes = (f"the columns are {', '.join(f'`{name}`' for name in names)}",)
         helps = (f"its first line is `{RELATION} {DOMAIN} {RANGE}`; a relation with several classes has several rows",)
         raise InputError(
-            Diagnostic("E557", "there are no columns of domains and ranges", Place(rows.origin), notes=notes, helps=helps)
+            Diagnostic("E320", "there are no columns of domains and ranges", Place(rows.origin), notes=notes, helps=helps)
         )
     return rows
 
@@ -87,26 +113,23 @@ def _domains(what: object, delimiter: str | None) -> RowStream | ObservedSides |
 def truth_column(table: KeyedTable, rows: RowStream) -> str:
     """The column of the true values: named after the target, else `truth`."""
     names = rows.schema().names
-    candidates = [str(table.target), TRUTH, PREDICTION] if rows.origin.startswith("<") else [str(table.target), TRUTH]
-    found = next((name for name in candidates if name in names), None)
-    if found is None:
+    likely = [str(table.target), TRUTH, PREDICTION] if rows.origin.startswith("<") else [str(table.target), TRUTH]
+    column = next((name for name in likely if name in names), None)
+    if column is None:
         notes = (f"the columns are {', '.join(f'`{name}`' for name in names)}",)
         helps = (f"name the column of true values `{table.target}`, as in table `{table.name}`, or `{TRUTH}`",)
         message = f"there is no column `{table.target}`, the target of table `{table.name}`"
-        raise InputError(Diagnostic("E554", message, Place(rows.origin), notes=notes, helps=helps))
-    return found
+        raise InputError(Diagnostic("E320", message, Place(rows.origin), notes=notes, helps=helps))
+    return column
 
 
 def _sources(what: object) -> Iterator[object]:
     """The members of a list of sources; anything else is one."""
-    if isinstance(what, list | tuple) and what and all(_is_source(one) for one in what):
+    kinds = (str, Path, FactFile, Mapping)
+    if isinstance(what, list | tuple) and what and all(isinstance(source, kinds) or is_frame(source) for source in what):
         yield from what
     else:
         yield what
-
-
-def _is_source(what: object) -> bool:
-    return isinstance(what, str | Path | FactFile | Mapping) or is_frame(what)
 
 
 def _by_table(source: object, targets: Mapping[str, KeyedTable], only: KeyedTable | None) -> list[tuple[KeyedTable, object]]:
@@ -129,7 +152,7 @@ def _has_target(table: KeyedTable, source: object) -> bool:
     return {*table.key, table.target} <= set(names)
 
 
-def _rows(table: KeyedTable, what: object, delimiter: str | None) -> RowStream:
+def _truth_rows(table: KeyedTable, what: object, delimiter: str | None) -> RowStream:
     origin = f"<truth of {table.name}>"
     rows = table_predictions(table, what, origin, delimiter).rows
     assert isinstance(rows, RowStream)
@@ -137,8 +160,8 @@ def _rows(table: KeyedTable, what: object, delimiter: str | None) -> RowStream:
 
 
 def _streams(what: object, delimiter: str | None) -> Iterator[FactStream]:
-    for one in observed_streams(what, delimiter=delimiter):
-        if not isinstance(one, FactStream) or (one.native is not None and one.native.frame is not None):
+    for stream in observed_streams(what, delimiter=delimiter):
+        if not isinstance(stream, FactStream) or (stream.native is not None and stream.native.frame is not None):
             helps = ("give files, frames or rows",)
-            raise InputError(Diagnostic("E555", f"`{one.origin}` is not read for accuracy", helps=helps))
-        yield one
+            raise InputError(Diagnostic("E363", f"`{stream.origin}` is not read for accuracy", helps=helps))
+        yield stream

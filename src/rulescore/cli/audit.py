@@ -9,42 +9,57 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from rulescore.characters import visible
-from rulescore.cli.help import Command
+from rulescore.cli.gates import (
+    end_by,
+    given_gates,
+    judged_data,
+    junit_option,
+    refuse_for_data,
+    show_gates,
+    summary_option,
+    write_reports,
+)
 from rulescore.cli.options import (
     ALL,
     EXPLAIN,
+    LABELS,
+    Command,
     SettingChoice,
     explain_option,
     format_option,
     output_option,
     quiet_option,
     refuse_output_choices,
+    report_option,
     setting_options,
 )
 from rulescore.cli.output import show, show_explanations, show_folded, show_written, tell
 from rulescore.cli.tolerances import WrittenTolerance, problems_of, read_tolerances
 from rulescore.errors import Diagnostic, InputError
+from rulescore.errors.texts import visible
 from rulescore.reporting.audit_filter import UNFLAGGED, AuditFilter, Flag, Order, RateRange, read_rate
-from rulescore.reporting.cells import counted
+from rulescore.reporting.listing import counted
 
 if TYPE_CHECKING:
     # Loading these takes longer than `--help` may.
-    from rulescore.evaluate import Session
     from rulescore.language.syntax import Program
     from rulescore.reporting.listing import Listing
     from rulescore.scoring.results import RuleResult
+    from rulescore.session.session import Session
 
-_FLAGS = [one.value for one in Flag]
-_CHOOSING = ("flag", "no_flag", "min_evaluable", "rate", "sort", "reverse", "limit", "keep", "force")
+_FLAGS = [flag.value for flag in Flag]
+_CHOOSING = (
+    *("flag", "no_flag", "min_evaluable", "rate", "sort", "reverse", "limit", "keep", "force"),
+    *("fail_if", "junit", "summary", "report"),
+)
 
 
 def _read_rate(context: click.Context, parameter: click.Parameter, value: str | None) -> RateRange | None:
-    found = None if value is None else read_rate(value)
-    if value is not None and found is None:
+    limits = None if value is None else read_rate(value)
+    if value is not None and limits is None:
         message = f'`{value}` is not a range of rates: write 0..0.1, ..10%, "<=0.05" or ">0"'
         raise click.BadParameter(message, context, parameter)
-    return found
+    return limits
 
 
 @click.command(
@@ -54,7 +69,7 @@ def _read_rate(context: click.Context, parameter: click.Parameter, value: str | 
         "rulescore audit rulescore.toml --tolerances 100,500,5%",
     ),
 )
-@setting_options(ALL)
+@setting_options(ALL + LABELS)
 @click.option(
     "--flag",
     multiple=True,
@@ -70,7 +85,7 @@ def _read_rate(context: click.Context, parameter: click.Parameter, value: str | 
 )
 @click.option(
     "--sort",
-    type=click.Choice([one.value for one in Order]),
+    type=click.Choice([order.value for order in Order]),
     default=Order.RATE.value,
     show_default=True,
     help="The column to sort rules by.",
@@ -87,9 +102,30 @@ def _read_rate(context: click.Context, parameter: click.Parameter, value: str | 
     metavar="VALUE,…",
     help="Rates of rules that limit a distance, for each of these limits: 100,500,5%.",
 )
+@click.option(
+    "--against",
+    metavar="PATH|NAME=PATH",
+    help="Compare with another version of a table: its rows, or repaired cells as `id, attribute, value`.",
+)
+@click.option(
+    "--by",
+    type=click.Choice(["rule", "row", "cell"]),
+    default="rule",
+    show_default=True,
+    help="With `--against`: what to compare.",
+)
 @explain_option
 @format_option
 @output_option
+@click.option(
+    "--fail-if",
+    multiple=True,
+    metavar="GATE",
+    help='Exit with code 1 if this is true of the data: "rate > 1%", "refuted > 0", "rule(NAME).refuted > 0".',
+)
+@junit_option
+@summary_option
+@report_option
 @quiet_option
 def audit(
     choice: SettingChoice,
@@ -103,9 +139,15 @@ def audit(
     keep: Path | None,
     force: bool,
     tolerances: tuple[WrittenTolerance, ...] | None,
+    against: str | None,
+    by: str,
     explain: str | None,
     form: str,
     output: Path | None,
+    fail_if: tuple[str, ...],
+    junit: Path | None,
+    summary: Path | None,
+    report: Path | None,
     quiet: bool,
 ) -> None:
     """Rank rules by how often the data break them.
@@ -114,23 +156,33 @@ def audit(
     groundings.
     """
     from rulescore.cli.setting import COUNTING, load
-    from rulescore.evaluate import Session
     from rulescore.reporting.audit import audit_listing
-    from rulescore.reporting.files import require_absent, write_listing
-    from rulescore.reporting.folder import refuse_unswappable
+    from rulescore.reporting.files import refuse_unswappable, require_absent, write_listing
     from rulescore.reporting.tables import with_types
+    from rulescore.session.session import Session
 
-    _refuse_combinations(explain=explain, grid=tolerances is not None)
+    _refuse_combinations(explain=explain, grid=tolerances is not None, against=against is not None)
     chosen = load(choice, COUNTING)
+    if against is not None:
+        from rulescore.cli.against import changes_listing
+
+        listing, warnings = changes_listing(chosen.setting, against, by, limit)
+        show(listing, form)
+        show_folded(warnings, quiet=quiet, where="`rulescore check`")
+        return
     if output is not None:
         refuse_unswappable(output)
     if keep is not None and not force:
         require_absent(keep)
+    gates = given_gates((), fail_if)
+    if junit is not None and not gates:
+        raise click.UsageError("`--junit` writes the outcomes of gates, and there are no gates: give `--fail-if`")
     wanted = AuditFilter(frozenset(flag), frozenset(no_flag), min_evaluable, rate)
     with Session(chosen.setting, grid=tolerances is not None) as session:
         if explain:
             show_explanations(session.explain(), statements=explain == EXPLAIN)
             return
+        refuse_for_data(gates, session)
         if tolerances is not None:
             listing, warnings = _over_grid(session, tolerances)
         else:
@@ -138,22 +190,35 @@ def audit(
             listing = audit_listing(evaluation.rule_results, wanted, Order(sort), reverse=reverse, limit=limit)
             listing = with_types(listing, evaluation.summary.tables)
             warnings = evaluation.warnings
-    show(listing, form)
+            outcomes = judged_data(gates, evaluation)
+            write_reports(outcomes, evaluation, session, junit, summary)
+            if report is not None:
+                from rulescore.report.command import write_report
+
+                write_report(evaluation, session, choice, report, quiet=quiet)
+    show(listing, form, labels=session.labels)
     show_folded(warnings, quiet=quiet, where="`rulescore check`")
     if output is not None:
         show_written(write_listing(listing, output, chosen.formats), quiet=quiet)
     if keep is not None:
         _keep(session.program, evaluation.rule_results, wanted, keep, quiet=quiet)
+    if tolerances is None:
+        show_gates(outcomes)
+        end_by(outcomes)
 
 
-def _refuse_combinations(*, explain: str | None, grid: bool) -> None:
+def _refuse_combinations(*, explain: str | None, grid: bool, against: bool) -> None:
+    if against and (explain or grid):
+        raise click.UsageError(f"`--against` compares counts: it cannot be combined with `{explain or '--tolerances'}`")
     if explain and grid:
         raise click.UsageError(f"`{explain}` counts nothing: it cannot be combined with `--tolerances`")
     if explain:
         refuse_output_choices(explain)
-    other = explain or "--tolerances"
+    other = explain or ("--tolerances" if grid else "--against")
     context = click.get_current_context()
-    for name in _CHOOSING if explain or grid else ():
+    if not against and context.get_parameter_source("by") is ParameterSource.COMMANDLINE:
+        raise click.UsageError("`--by` says what `--against` compares: give both")
+    for name in [name for name in _CHOOSING if not (against and name == "limit")] if explain or grid or against else ():
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             raise click.UsageError(f"`{other}` lists no audited rules: it cannot be combined with `--{name.replace('_', '-')}`")
 
@@ -174,9 +239,9 @@ def _keep(program: Program, results: Sequence[RuleResult], wanted: AuditFilter, 
 
 def _over_grid(session: Session, tolerances: Sequence[WrittenTolerance]) -> tuple[Listing, Sequence[Diagnostic]]:
     from rulescore.reporting.findings import tolerances_listing
-    from rulescore.scoring.tolerances import Tolerance
+    from rulescore.scoring.results import Tolerance
 
-    rows = session.tolerance_grid([Tolerance(one.value, one.relative) for one in tolerances])
+    rows = session.tolerance_grid([Tolerance(tolerance.value, tolerance.relative) for tolerance in tolerances])
     problems = list(problems_of(tolerances, rows))
     if not rows:
         raise InputError(problems)

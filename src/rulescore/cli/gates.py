@@ -12,11 +12,11 @@ from rulescore.cli.output import tell
 
 if TYPE_CHECKING:
     # Loading these takes longer than `--help` may.
-    from rulescore.evaluate import Session
     from rulescore.scoring.evaluation import Evaluation
     from rulescore.scoring.gate_outcomes import Outcome
     from rulescore.scoring.gates import Gate
-    from rulescore.setting.gates import GateText
+    from rulescore.session.session import Session
+    from rulescore.setting.model import GateText
 
 fail_if_option = click.option(
     "--fail-if",
@@ -30,12 +30,12 @@ summary_option = click.option("--summary", type=_FILE, metavar="FILE", help="Wri
 
 
 def given_gates(project: Sequence[GateText], options: Sequence[str] = ()) -> tuple[Gate, ...]:
-    """The gates of the project file and those of `--fail-if`: the option adds gates and removes none."""
+    """The gates of the project file and of `--fail-if`: the option adds gates and removes none."""
     if not project and not options:
         return ()
     from rulescore.errors import Source, Span
     from rulescore.scoring.gates import read_gates
-    from rulescore.setting.gates import GateText
+    from rulescore.setting.model import GateText
 
     further = (GateText(text, Span(Source("--fail-if", text), 0, len(text))) for text in options)
     return read_gates([*project, *further])
@@ -50,6 +50,25 @@ def refuse_unknown(gates: Sequence[Gate], session: Session) -> None:
 
     if problems := gate_problems(gates, [rule.name for rule in session.rules], list(session.predictions)):
         raise InputError(problems)
+
+
+def refuse_for_data(gates: Sequence[Gate], session: Session) -> None:
+    """Raises an error for a gate on an audit that names an unknown rule, or a number of models, before we count."""
+    if not gates:
+        return
+    from rulescore.errors import InputError
+    from rulescore.scoring.gates import data_gate_problems
+
+    if problems := data_gate_problems(gates, [rule.name for rule in session.rules]):
+        raise InputError(problems)
+
+
+def judged_data(gates: Sequence[Gate], evaluation: Evaluation) -> tuple[Outcome, ...]:
+    if not gates:
+        return ()
+    from rulescore.scoring.gate_outcomes import judge_data
+
+    return judge_data(gates, evaluation)
 
 
 def read_baselines(gates: Sequence[Gate]) -> dict[str, Evaluation]:
@@ -75,28 +94,26 @@ def write_reports(
     if junit is None and summary is None:
         return
     from rulescore.reporting.files import write_files
-    from rulescore.reporting.gates import render_junit, verdicts
-    from rulescore.reporting.summary import render_summary
+    from rulescore.reporting.gates import render_junit, render_summary, verdicts
 
-    found = verdicts(outcomes, evaluation, session)
+    judgements = verdicts(outcomes, evaluation, session)
     if junit is not None:
-        write_files(junit.parent, {junit.name: render_junit(found)})
+        write_files(junit.parent, {junit.name: render_junit(judgements)})
     if summary is not None:
-        write_files(summary.parent, {summary.name: render_summary(evaluation, found)})
+        write_files(summary.parent, {summary.name: render_summary(evaluation, judgements)})
 
 
-def show_gates(outcomes: Sequence[Outcome], *, quiet: bool) -> None:
-    """Prints a line for each gate and model; with `quiet`, only for the gates that fail."""
+def show_gates(outcomes: Sequence[Outcome]) -> None:
+    """Prints a line for each gate and model."""
     if not outcomes:
         return
     from rulescore.reporting.gates import told
 
     for outcome in outcomes:
-        if outcome.fails or not quiet:
-            tell(told(outcome))
+        tell(told(outcome))
 
 
 def end_by(outcomes: Sequence[Outcome]) -> None:
-    """Ends the program with exit code 1 if a model does not meet a gate, other than a gate that only warns."""
+    """Ends the program with exit code 1 if a model fails a gate, other than a gate that only warns."""
     if any(outcome.fails for outcome in outcomes):
         raise click.exceptions.Exit(1)

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import click
 
-from rulescore.characters import visible
-from rulescore.cli.help import Command
-from rulescore.cli.options import ENGINE, FACTS, PROJECT, SettingChoice, quiet_option, setting_options
+from rulescore.cli.options import ENGINE, FACTS, PROJECT, Command, SettingChoice, quiet_option, setting_options
 from rulescore.cli.output import show, tell, write
-from rulescore.reporting.cells import Format
+from rulescore.errors.texts import visible
+from rulescore.reporting.listing import Format
 
 
 @click.command(
@@ -65,24 +64,24 @@ def incompatibilities(
     file for you to edit, the most surprising pairs first.
     """
     from rulescore.cli.setting import load_facts
-    from rulescore.evaluate import Session
+    from rulescore.reporting.audit import incompatibilities_text
     from rulescore.reporting.files import require_absent, write_files
     from rulescore.reporting.findings import incompatibilities_listing
-    from rulescore.reporting.rulefile import incompatibilities_text
     from rulescore.scoring.pairs import by_surprise
+    from rulescore.session.session import Session
 
     if output is not None and form != "rules":
         raise click.UsageError("`--output` writes a rule file: it cannot be combined with another `--format`")
     if output is not None and not force:
         require_absent(output)
     with Session(load_facts(choice)) as session:
-        found = by_surprise(session.incompatibilities())
-    wanted = [pair.together <= at_most and pair.expected >= min_expected for pair in found]
-    pairs = [pair for pair, one in zip(found, wanted, strict=True) if one]
+        surprising = by_surprise(session.incompatibilities())
+    wanted = [pair.together <= at_most and pair.expected >= min_expected for pair in surprising]
+    pairs = [pair for pair, is_wanted in zip(surprising, wanted, strict=True) if is_wanted]
     if form != "rules":
-        show(incompatibilities_listing(found if with_others else pairs), form)
+        show(incompatibilities_listing(surprising if with_others else pairs), form)
         return
-    others = [pair for pair, one in zip(found, wanted, strict=True) if with_others and not one]
+    others = [pair for pair, is_wanted in zip(surprising, wanted, strict=True) if with_others and not is_wanted]
     text = incompatibilities_text(pairs, others, at_most=at_most)
     if output is None:
         write(text)

@@ -1,6 +1,6 @@
 """The entry: the group of commands, and the exit code and message of each error.
 
-Exit codes: 0 done, 1 a gate of the user was not met, 2 wrong use, wrong input or output that cannot be written, 3 an engine
+Exit codes: 0 done, 1 a gate of the user failed, 2 wrong use, wrong input or output that cannot be written, 3 an engine
 failed, 129 the terminal was closed, 130 interrupted, 143 terminated.
 """
 
@@ -8,33 +8,36 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 import click
 
+from rulescore import plugins
 from rulescore.cli.audit import audit
-from rulescore.cli.check import check
-from rulescore.cli.compare import compare
-from rulescore.cli.datasets import datasets
-from rulescore.cli.demo import demo
 from rulescore.cli.incompatibilities import incompatibilities
 from rulescore.cli.init import init
-from rulescore.cli.load import load
 from rulescore.cli.options import is_quiet
 from rulescore.cli.output import painter, tell, told
-from rulescore.cli.progress import say_above, shown_on_terminal
-from rulescore.cli.reproduce import reproduce
-from rulescore.cli.rules import rules
+from rulescore.cli.progress import (
+    TerminalClosed,
+    Terminated,
+    abandon_stdout,
+    interruption,
+    prepare_stdout,
+    say_above,
+    shown_on_terminal,
+    stop_on_signals,
+)
+from rulescore.cli.rules import check, rules
 from rulescore.cli.score import score
 from rulescore.cli.sql import sql
-from rulescore.cli.stopping import TerminalClosed, Terminated, abandon_stdout, interruption, prepare_stdout, stop_on_signals
 from rulescore.cli.violations import violations
 from rulescore.errors import Diagnostic, EngineError, InputError, RulescoreError, Severity, masked, render_all
-from rulescore.progress import warning
 from rulescore.version import __version__
+from rulescore.waiting import warning
 
 
 class Failure(click.ClickException):
@@ -63,9 +66,21 @@ class Closing(Failure):
 
 
 class CommandLine(click.Group):
-    def make_context(self, *given: Any, **more: Any) -> click.Context:
+    """The commands of the core, and the commands that other parts add to it."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted({*super().list_commands(ctx), *plugins.plugins(plugins.COMMANDS)})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        known = super().get_command(ctx, cmd_name)
+        if known is None and cmd_name in plugins.plugins(plugins.COMMANDS):
+            command: click.Command = plugins.load(plugins.COMMANDS, cmd_name)
+            return command
+        return known
+
+    def make_context(self, *arguments: Any, **more: Any) -> click.Context:
         with _hearing_signals(), _without_passwords():
-            return super().make_context(*given, **more)
+            return super().make_context(*arguments, **more)
 
     def invoke(self, ctx: click.Context) -> Any:
         with _hearing_signals():
@@ -134,21 +149,7 @@ def program() -> None:
     """
 
 
-for command in (
-    demo,
-    init,
-    score,
-    audit,
-    compare,
-    check,
-    sql,
-    load,
-    incompatibilities,
-    rules,
-    violations,
-    reproduce,
-    datasets,
-):
+for command in (init, score, audit, check, sql, incompatibilities, rules, violations):
     program.add_command(command)
 
 
@@ -170,4 +171,10 @@ def main() -> None:
 
 def _told(error: InputError, *, quiet: bool) -> str:
     problems = [problem for problem in error.problems if not quiet or problem.severity is Severity.ERROR]
-    return render_all(problems, painter())
+    return f"{render_all(problems, painter())}\n\n{_page(problems)}"
+
+
+def _page(problems: Sequence[Diagnostic]) -> str:
+    """Where the documents explain these errors: each code has an anchor on one page."""
+    codes = dict.fromkeys(problem.code for problem in problems if problem.severity is Severity.ERROR)
+    return f"more in the documentation: reference/errors {' '.join(f'#{code.lower()}' for code in codes)}"

@@ -1,4 +1,4 @@
-"""Options that several commands share, and what was chosen with them, as data. Loads nothing but click."""
+"""Options that several commands share, what was chosen with them, and how help shows them. Loads nothing heavy."""
 
 from __future__ import annotations
 
@@ -14,14 +14,68 @@ import click
 from click.core import ParameterSource
 
 from rulescore.cli.progress import still
-from rulescore.language.formats.names import FormatName
-from rulescore.reporting.cells import Format
+from rulescore.language.words import format_names
+from rulescore.reporting.listing import Format
 from rulescore.setting.choices import Bounds, FileFormat
 from rulescore.setting.options import EngineOptions, ReadingOptions, RuleOptions, ScoringOptions, option, plain_type
 
+_GROUPS = {
+    "Data": "project project_option result trust facts facts_format tables keys test valid mined delimiter header "
+    "negatives predictions predictions_format top_k truth domains labels rules source rules_format "
+    "min_confidence min_support max_length head weigh_by link skip_bad_rows",
+    "Counting": "convention distinct_variables roles hard_needs allow_unrefutable tolerances",
+    "Filters": "flag no_flag min_evaluable rate name tag kind predicate rule model models dataset prediction at_most min_expected",
+    "Engine": "engine memory_limit jar memory threads seconds answers more spill_folder timeout log_sql schema",
+}
+_OTHERS = "Output"
+
+
+class Command(click.Command):
+    """A command whose help has the options in groups, and examples."""
+
+    def __init__(self, *arguments: Any, examples: tuple[str, ...], **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.examples = examples
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        records: dict[str, list[tuple[str, str]]] = {title: [] for title in (*_GROUPS, _OTHERS)}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None and isinstance(parameter, click.Option):
+                records[_group(parameter)].append(record)
+        for title, rows in records.items():
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        _write_examples(self.examples, formatter)
+
+
+class OptionGroup(click.Group):
+    """A group of commands, with examples."""
+
+    def __init__(self, *arguments: Any, examples: tuple[str, ...], **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.examples = examples
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        _write_examples(self.examples, formatter)
+
+
+def _write_examples(examples: tuple[str, ...], formatter: click.HelpFormatter) -> None:
+    with formatter.section("Examples"):
+        for example in examples:
+            formatter.write(f"{'':>{formatter.current_indent}}{example}\n")
+
+
+def _group(parameter: click.Parameter) -> str:
+    return next((title for title, names in _GROUPS.items() if parameter.name in names.split()), _OTHERS)
+
+
 CURVES = ("rank", "score")
 LAYOUTS = ("published",)
-RULE_FORMATS = tuple(one.value for one in FormatName)
+RULE_FORMATS = format_names()
 DEFAULT_SCHEMA = "rulescore"
 _QUIET = "rulescore.quiet"
 _SPREADSHEET = "rulescore.spreadsheet"
@@ -33,8 +87,8 @@ Decorator = Callable[[Function], Function]
 
 @dataclass(frozen=True, slots=True)
 class SettingChoice:
-    """What a user said about the setting; None and () if an option is not given. `options`: those of `setting.options` that are
-    given, by their names."""
+    """What a user said about the setting; None and () if an option is not given. `options`: the given ones of
+    `setting.options`, by their names."""
 
     project: Path | None = None
     project_option: Path | None = option(
@@ -45,6 +99,20 @@ class SettingChoice:
         "Observed facts: triples, or one predicate's facts.", (), multiple=True, metavar="PATH|NAME=PATH"
     )
     facts_format: FileFormat | None = option("The format of files of facts. [default: by ending and content]", metavar="NAME")
+    tables: tuple[str, ...] = option(
+        "A table: rows of a file, a folder, a pattern of names or a SQLite file.",
+        (),
+        multiple=True,
+        param_decls=("--table", "tables"),
+        metavar="NAME=PATH|PATH",
+    )
+    keys: tuple[str, ...] = option(
+        "The key of such a table. [default: the number of a row, or SQLite's primary key]",
+        (),
+        multiple=True,
+        param_decls=("--key", "keys"),
+        metavar="NAME=COLUMN,…",
+    )
     negatives: tuple[str, ...] = option("Facts known to be false.", (), multiple=True, metavar="PATH|NAME=PATH")
     predictions: tuple[str, ...] = option(
         "A model's predictions; a plain path names the model.", (), multiple=True, metavar="MODEL=PATH|PATH"
@@ -56,15 +124,18 @@ class SettingChoice:
     truth: tuple[str, ...] = option(
         "Held-out facts, or a table's true values: accuracy beside the scores.", (), multiple=True, metavar="PATH|NAME=PATH"
     )
+    labels: tuple[Path, ...] = option(
+        "Names for ids, to be shown instead: a file of two columns, id and label.", (), multiple=True, metavar="FILE"
+    )
     domains: str | None = option("Domains and ranges of relations, or `observed`: adds Sem@k.", metavar="PATH|observed")
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
 def _options(kind: type, *names: str) -> tuple[Decorator, ...]:
-    """The options of click for the fields of a dataclass: those named, or all that have one."""
+    """The options of click for the fields of a dataclass: the named fields, or all fields that have an option."""
     types = get_type_hints(kind, include_extras=True)
-    shown = [one for one in fields(kind) if "help" in one.metadata and (not names or one.name in names)]
-    return tuple(_option(one.name, types[one.name], dict(one.metadata)) for one in shown)
+    shown = [field for field in fields(kind) if "help" in field.metadata and (not names or field.name in names)]
+    return tuple(_option(field.name, types[field.name], dict(field.metadata)) for field in shown)
 
 
 def _option(name: str, kind: Any, look: dict[str, Any]) -> Decorator:
@@ -87,9 +158,9 @@ def _option(name: str, kind: Any, look: dict[str, Any]) -> Decorator:
 
 def _log_statements(context: click.Context, parameter: click.Parameter, chosen: bool) -> None:
     if chosen or os.environ.get("RULESCORE_LOG"):
-        still()  # a line that moves would break those of the log
+        still()  # a line that moves would break the lines of the log
     if chosen:
-        from rulescore.engines.log import log_no_more, log_to_stderr
+        from rulescore.engines.base import log_no_more, log_to_stderr
 
         log_to_stderr()
         context.call_on_close(log_no_more)
@@ -100,13 +171,18 @@ PROJECT: tuple[Decorator, ...] = (
     *_options(SettingChoice, "project_option", "trust"),
 )
 FACTS = _options(SettingChoice, "facts", "facts_format") + _options(ReadingOptions, "delimiter", "header")
+KEYS = _options(SettingChoice, "keys")
+TABLES = _options(SettingChoice, "tables") + KEYS
 NEGATIVES = _options(SettingChoice, "negatives")
-PREDICTIONS = _options(SettingChoice, "predictions", "predictions_format") + _options(ReadingOptions, "top_k")
+PREDICTION_FILES = _options(SettingChoice, "predictions", "predictions_format")
+PREDICTIONS = PREDICTION_FILES + _options(ReadingOptions, "top_k")
 RULE_CHOICES = _options(RuleOptions, "min_confidence", "min_support", "max_length", "head")
-RULES = _options(SettingChoice, "rules") + _options(RuleOptions)
+RULE_FILES = _options(SettingChoice, "rules")
+RULES = RULE_FILES + _options(RuleOptions)
 SCORING = _options(ScoringOptions, "convention", "distinct_variables", "roles", "hard_needs")
 ALLOWANCE = _options(ScoringOptions, "allow_unrefutable")
 TRUTH = _options(SettingChoice, "truth", "domains")
+LABELS = _options(SettingChoice, "labels")
 ENGINE: tuple[Decorator, ...] = (
     *_options(EngineOptions),
     click.option(
@@ -117,14 +193,14 @@ ENGINE: tuple[Decorator, ...] = (
         help="Write every statement to stderr, with its time and rows.",
     ),
 )
-ALL = PROJECT + FACTS + NEGATIVES + PREDICTIONS + RULES + SCORING + ENGINE
+ALL = PROJECT + FACTS + TABLES + NEGATIVES + PREDICTIONS + RULES + SCORING + ENGINE
 
 
 OPTIONS = tuple(
-    str(one.metadata.get("name", one.name))
+    str(field.metadata.get("name", field.name))
     for options in (EngineOptions, ScoringOptions, ReadingOptions, RuleOptions)
-    for one in fields(options)
-    if "help" in one.metadata
+    for field in fields(options)
+    if "help" in field.metadata
 )
 """The names of options on the command line."""
 
@@ -134,11 +210,11 @@ def setting_options(decorators: tuple[Decorator, ...]) -> Decorator:
 
     def decorate(function: Function) -> Function:
         @wraps(function)
-        def gathered(**given: Any) -> None:
-            chosen = {one.name: given.pop(one.name) for one in fields(SettingChoice) if one.name in given}
-            options = {name: given.pop(name) for name in OPTIONS if name in given}
+        def gathered(**values: Any) -> None:
+            chosen = {field.name: values.pop(field.name) for field in fields(SettingChoice) if field.name in values}
+            options = {name: values.pop(name) for name in OPTIONS if name in values}
             options = {name: value for name, value in options.items() if value not in (None, ())}
-            function(choice=SettingChoice(**chosen, options=options), **given)
+            function(choice=SettingChoice(**chosen, options=options), **values)
 
         command: Function = gathered
         for decorator in reversed(decorators):
@@ -169,9 +245,14 @@ def format_option(function: Function) -> Function:
     return _format(_spreadsheet(function))
 
 
-output_option = click.option("--output", type=_PATH, metavar="FOLDER", help="Also write the results as files into this folder.")
+output_option = click.option(
+    "-o", "--output", type=_PATH, metavar="FOLDER", help="Also write the results as files into this folder."
+)
 plots_option = click.option(
     "--plots", type=_PATH, metavar="FOLDER", help="Also draw figures, as SVG, PNG and PDF files of this folder."
+)
+report_option = click.option(
+    "--report", type=_PATH, metavar="FILE", help="Also write a report, one HTML file, that people can open."
 )
 schema_option = click.option(
     "--schema",
@@ -192,7 +273,7 @@ def explain_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def is_for_spreadsheets(context: click.Context | None) -> bool:
-    """Whether CSV is to be written so that a spreadsheet computes nothing of it."""
+    """Whether we write CSV as text of which a spreadsheet computes nothing."""
     return context is not None and bool(context.meta.get(_SPREADSHEET))
 
 
@@ -212,11 +293,12 @@ quiet_option = click.option("-q", "--quiet", is_flag=True, callback=_remember_qu
 
 
 def refuse_output_choices(option: str, *besides: str) -> None:
-    """Refuses options for results beside one that prints something else; those `besides` are for that, too."""
+    """Refuses options for results, if `option` prints something else. The options `besides` go with it."""
     context = click.get_current_context()
-    others = ("--format", "--output", "--plots", "--table", "--detail", "--curve", "--fail-if", "--junit", "--summary")
-    for other in (one for one in others if one not in {option, *besides}):
+    others = ("--format", "--output", "--plots", "--table", "--detail", "--curve", "--fail-if", "--junit", "--summary", "--report")
+    for other in (name for name in others if name not in {option, *besides}):
         name = "form" if other == "--format" else other.removeprefix("--").replace("-", "_")
-        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+        given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if given and context.params[name] is not None:
             what = "prints no results" if option in {EXPLAIN, DRY_RUN} else "prints a table of its own"
             raise click.UsageError(f"`{option}` {what}: it cannot be combined with `{other}`")

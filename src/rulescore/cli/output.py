@@ -13,29 +13,37 @@ from typing import IO, TYPE_CHECKING
 
 import click
 
-from rulescore.characters import visible, visible_lines
 from rulescore.cli.options import is_for_spreadsheets
 from rulescore.cli.progress import still
 from rulescore.errors import Diagnostic, Paint, Part, Severity, plain, render
-from rulescore.reporting.cells import counted
+from rulescore.errors.texts import visible, visible_lines
+from rulescore.reporting.listing import AS_IT_IS, TableChoice, counted
 
 if TYPE_CHECKING:
     # Loading these takes longer than `--help` may.
-    from rulescore.evaluate import Session, ShapeExplanation
-    from rulescore.reporting.cells import Appearance, Format
-    from rulescore.reporting.listing import Listing
+    from rulescore.reporting.listing import Appearance, Format, Listing
     from rulescore.scoring.evaluation import Evaluation
     from rulescore.scoring.gate_outcomes import Outcome
+    from rulescore.scoring.labels import Labels
+    from rulescore.session.session import Session, ShapeExplanation
 
 _MOST_OF_ONE_CODE = 10
 _COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 
 
 def show(
-    result: Evaluation | Listing, form: str, *, table: str | None = None, detail: bool = False, gates: Sequence[Outcome] = ()
+    result: Evaluation | Listing,
+    form: str,
+    *,
+    table: str | None = None,
+    detail: bool = False,
+    gates: Sequence[Outcome] = (),
+    choice: TableChoice = AS_IT_IS,
+    labels: Labels | None = None,
 ) -> None:
-    from rulescore.reporting.cells import Format, Shown
+    from rulescore.reporting.listing import Format, Shown
     from rulescore.reporting.render import render as render_result
+    from rulescore.scoring.labels import Labels
 
     look = appearance()
     text = render_result(
@@ -46,6 +54,8 @@ def show(
         appearance=look,
         spreadsheet=is_for_spreadsheets(click.get_current_context(silent=True)),
         gates=gates,
+        choice=choice,
+        labels=labels or Labels(),
     )
     # The renderer has already escaped control characters, cell by cell; escapes that are left are our colours.
     put(text, form, look)
@@ -53,7 +63,7 @@ def show(
 
 def show_violations(session: Session, form: Format) -> None:
     """Prints the first violations of each model."""
-    from rulescore.reporting.summary import first_violations
+    from rulescore.reporting.gates import first_violations
 
     look = appearance()
     exact = is_for_spreadsheets(click.get_current_context(silent=True))
@@ -63,13 +73,13 @@ def show_violations(session: Session, form: Format) -> None:
 
 def appearance() -> Appearance:
     """How wide stdout is, and whether it takes colours."""
-    from rulescore.reporting.cells import Appearance
+    from rulescore.reporting.listing import Appearance
 
     return Appearance(width=shutil.get_terminal_size().columns, colour=has_colour(sys.stdout))
 
 
 def write(text: str) -> None:
-    """Prints text for programs: exactly, but on a terminal with control characters escaped, so that data cannot steer it."""
+    """Prints text for programs: exactly, but on a terminal with control characters escaped, so data cannot steer it."""
     # `color=True`: click would otherwise remove from names whatever looks like a colour.
     still()
     click.echo(visible_lines(text) if sys.stdout.isatty() else text, nl=False, color=True)
@@ -122,7 +132,7 @@ def show_folded(warnings: Sequence[Diagnostic], *, quiet: bool, where: str = "`-
 
 def put(text: str, form: str, look: Appearance) -> None:
     """Prints a result to stdout."""
-    from rulescore.reporting.cells import Format
+    from rulescore.reporting.listing import Format
 
     still()
     click.echo(text, nl=False, color=look.colour) if form == Format.TABLE else write(text)

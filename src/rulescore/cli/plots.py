@@ -11,7 +11,7 @@ from rulescore.cli.output import show_written, tell
 from rulescore.errors import EngineError
 
 if TYPE_CHECKING:
-    from rulescore.reporting.plots.figures import WrittenFigures
+    from rulescore.plots.figures import WrittenFigures
     from rulescore.scoring.curve import CurveOver
     from rulescore.scoring.evaluation import Evaluation
 
@@ -22,9 +22,12 @@ _FIGURES = 71 * 10**9
 
 def refuse_folders(results: Path | None, plots: Path | None) -> None:
     """Raises an error before we count if results or figures could not be written afterwards."""
-    from rulescore.reporting.folder import refuse_unswappable
+    folders = [path for path in (results, plots) if path is not None]
+    if not folders:
+        return
+    from rulescore.reporting.files import refuse_unswappable
 
-    for folder in (one for one in (results, plots) if one is not None):
+    for folder in folders:
         refuse_unswappable(folder)
     if plots is None:
         return
@@ -36,7 +39,7 @@ def refuse_folders(results: Path | None, plots: Path | None) -> None:
 
 def refuse_undrawable() -> None:
     """Raises an error if the package that draws is missing, or would end this process for want of addresses."""
-    import rulescore.reporting.plots  # noqa: F401
+    import rulescore.plots  # noqa: F401
 
     try:
         from resource import RLIM_INFINITY, RLIMIT_AS, getrlimit
@@ -49,7 +52,7 @@ def refuse_undrawable() -> None:
 
 
 def draw(evaluation: Evaluation, folder: Path, *, quiet: bool) -> None:
-    from rulescore.reporting.plots.figures import write_figures
+    from rulescore.plots.figures import write_figures
 
     refuse_undrawable()
     written = write_figures(evaluation, folder)
@@ -57,7 +60,7 @@ def draw(evaluation: Evaluation, folder: Path, *, quiet: bool) -> None:
 
 
 def draw_curve(evaluation: Evaluation, folder: Path, over: CurveOver, *, quiet: bool) -> None:
-    from rulescore.reporting.plots.figures import write_curve
+    from rulescore.plots.figures import write_curve
 
     refuse_undrawable()
     written = write_curve(evaluation, folder, over)
@@ -71,5 +74,5 @@ def _tell(written: WrittenFigures, left_out: dict[str, str], *, quiet: bool) -> 
 
 
 def _is_within(first: Path, second: Path) -> bool:
-    one, other = first.resolve(), second.resolve()
-    return one != other and (one.is_relative_to(other) or other.is_relative_to(one))
+    inner, outer = first.resolve(), second.resolve()
+    return inner != outer and (inner.is_relative_to(outer) or outer.is_relative_to(inner))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import click
@@ -19,13 +20,21 @@ from rulescore.cli.gates import (
     summary_option,
     write_reports,
 )
-from rulescore.cli.help import Command
 from rulescore.cli.options import (
-    ALL,
     ALLOWANCE,
     CURVES,
+    ENGINE,
     EXPLAIN,
+    FACTS,
+    KEYS,
+    LABELS,
+    NEGATIVES,
+    PREDICTIONS,
+    PROJECT,
+    RULES,
+    SCORING,
     TRUTH,
+    Command,
     SettingChoice,
     explain_option,
     format_option,
@@ -33,24 +42,62 @@ from rulescore.cli.options import (
     plots_option,
     quiet_option,
     refuse_output_choices,
+    report_option,
     setting_options,
 )
 from rulescore.cli.output import show, show_explanations, show_folded, show_violations, show_warnings, show_written
 from rulescore.cli.plots import draw, draw_curve, refuse_folders
-from rulescore.reporting.cells import Shown
+from rulescore.reporting.listing import Shown, TableChoice
+
+_SHOWN = click.Choice([shown.value for shown in Shown])
+_DATA = "rulescore.tables"
+
+
+def _read_table(context: click.Context, parameter: click.Parameter, words: tuple[str, ...]) -> str | None:
+    """The table of the result to print. Tables of data are kept for the setting."""
+    data = tuple(word for word in words if word not in _SHOWN.choices and ("=" in word or Path(word).exists()))
+    context.meta[_DATA] = data
+    shown = [_SHOWN.convert(word, parameter, context) for word in words if word not in data]
+    if len(shown) > 1:
+        raise click.BadParameter("print one table of the result, or all with `--detail`", context, parameter)
+    return shown[0] if shown else None
+
+
+class _Score(Command):
+    """`--curve` may stand before PROJECT: a word behind it that is no kind of curve is not its value."""
+
+    def parse_args(self, context: click.Context, words: list[str]) -> list[str]:
+        for place, (word, following) in enumerate(pairwise([*words, ""])):
+            if word == "--curve" and following and following not in CURVES:
+                words = [*words[:place], "--curve=rank", *words[place + 1 :]]
+        return super().parse_args(context, words)
 
 
 @click.command(
-    cls=Command,
+    cls=_Score,
     examples=(
         "rulescore score --facts facts.csv --rules family.rules --predictions model.csv",
         "rulescore score rulescore.toml --table models --format latex > models.tex",
     ),
 )
-@setting_options(ALL + ALLOWANCE + TRUTH)
+@setting_options(PROJECT + FACTS + KEYS + NEGATIVES + PREDICTIONS + RULES + SCORING + ENGINE + ALLOWANCE + TRUTH + LABELS)
 @explain_option
 @click.option("--detail", is_flag=True, help="Print everything: every rule for every model, reasons, full warnings.")
-@click.option("--table", type=click.Choice([one.value for one in Shown]), help="Print only this table, with all its rows.")
+@click.option(
+    "--table",
+    multiple=True,
+    callback=_read_table,
+    metavar=f"NAME=PATH|{'|'.join(_SHOWN.choices)}",
+    help="Print only this table of the result, with all its rows; or a table of data: rows of a file, a folder, SQLite.",
+)
+@click.option(
+    "--columns",
+    callback=lambda context, parameter, words: tuple(filter(None, map(str.strip, (words or "").split(",")))),
+    metavar="NAME,…",
+    help="Print only these columns of the table, in this order: model,mrr,hits_at_10,hard_score. [default table: models]",
+)
+@click.option("--caption", metavar="TEXT", help="The caption of a table in LaTeX.")
+@click.option("--label", metavar="TEXT", help="The label of a table in LaTeX. [default: tab:rulescore-…]")
 @click.option(
     "--curve",
     type=click.Choice(CURVES),
@@ -61,6 +108,7 @@ from rulescore.reporting.cells import Shown
 @format_option
 @output_option
 @plots_option
+@report_option
 @fail_if_option
 @junit_option
 @summary_option
@@ -70,21 +118,26 @@ def score(
     explain: str | None,
     detail: bool,
     table: str | None,
+    columns: tuple[str, ...],
+    caption: str | None,
+    label: str | None,
     curve: str | None,
     form: str,
     output: Path | None,
     plots: Path | None,
+    report: Path | None,
     fail_if: tuple[str, ...],
     junit: Path | None,
     summary: Path | None,
     quiet: bool,
 ) -> None:
     """Score models against rules."""
-    from rulescore.arguments.deeds import Deed
     from rulescore.cli.setting import COUNTING, DRAWING, load, require_predictions
-    from rulescore.evaluate import Session
-    from rulescore.reporting.cells import Format
+    from rulescore.reporting.listing import Format
+    from rulescore.session.session import Session
+    from rulescore.setting.choices import Deed
 
+    choice = replace(choice, tables=click.get_current_context().meta[_DATA])
     if explain:
         refuse_output_choices(explain)
     if curve is not None:
@@ -93,6 +146,13 @@ def score(
         return
     if detail and table is not None:
         raise click.UsageError("`--detail` prints every table: it cannot be combined with `--table`")
+    if (caption or label) and form != Format.LATEX:
+        raise click.UsageError("`--caption` and `--label` are for `--format latex`")
+    if columns and (detail or table == Shown.VIOLATIONS):
+        raise click.UsageError(
+            f"`--columns` chooses among those of one table, and not with `{'--detail' if detail else 'violations'}`"
+        )
+    look = TableChoice(columns, caption, label)
     said = {deed for deed, folder in ((Deed.OUTPUT, output), (Deed.PLOTS, plots)) if folder is not None}
     chosen = load(choice, COUNTING if explain else DRAWING - said)
     require_predictions(chosen.setting)
@@ -108,13 +168,13 @@ def score(
             show_explanations(session.explain(), statements=explain == EXPLAIN)
             return
         refuse_unknown(gates, session)
-        # Contributions are written to the folder only.
-        evaluation = session.evaluate(contributions=None if folder is not None else False)
+        # Contributions are written to the folder only, and read for the intervals of a report.
+        evaluation = session.evaluate(contributions=None if folder is not None or report is not None else False)
         outcomes = judged(gates, evaluation, baselines)
         if table == Shown.VIOLATIONS:
             show_violations(session, Format(form))
         else:
-            show(evaluation, form, table=table, detail=detail, gates=outcomes)
+            show(evaluation, form, table=table, detail=detail, gates=outcomes, choice=look)
         tell_warnings = show_warnings if detail else show_folded
         tell_warnings(evaluation.warnings, quiet=quiet)
         if folder is not None:
@@ -123,24 +183,28 @@ def score(
             show_written(write_outputs(evaluation, folder, chosen.formats, session.write_contributions), quiet=quiet)
         if drawn is not None:
             draw(evaluation, drawn, quiet=quiet)
+        if report is not None:
+            from rulescore.report.command import write_report
+
+            write_report(evaluation, session, choice, report, quiet=quiet)
         write_reports(outcomes, evaluation, session, junit, summary)
-    show_gates(outcomes, quiet=quiet)
+    show_gates(outcomes)
     end_by(outcomes)
 
 
 def _show_curve(choice: SettingChoice, over: str, form: str, plots: Path | None, *, quiet: bool) -> None:
     from rulescore.cli.setting import COUNTING, load, require_predictions
-    from rulescore.evaluate import Session
-    from rulescore.reporting.cells import Format
-    from rulescore.reporting.curve import curve_listing
+    from rulescore.reporting.findings import curve_listing
+    from rulescore.reporting.listing import Format
     from rulescore.scoring.curve import CurveOver, curve_points
+    from rulescore.session.session import Session
     from rulescore.setting.choices import EVERY_ANSWER
 
     setting = load(choice, COUNTING).setting
     require_predictions(setting)
     refuse_folders(None, plots)
     if over == CurveOver.RANK:
-        models = (replace(one, top_k=one.top_k or EVERY_ANSWER) for one in setting.predictions)
+        models = (replace(prediction, top_k=prediction.top_k or EVERY_ANSWER) for prediction in setting.predictions)
         setting = replace(setting, predictions=tuple(models))
     with Session(setting) as session:
         evaluation = session.evaluate(contributions=True)

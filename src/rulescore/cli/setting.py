@@ -7,22 +7,21 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from rulescore.arguments.deeds import Deed
 from rulescore.arguments.python import ScoreOptions, make_setting
-from rulescore.arguments.tables import table_predictions, the_target_table
+from rulescore.arguments.table_options import named_tables
+from rulescore.arguments.tables import keyed_tables, table_predictions, the_target_table
 from rulescore.arguments.truth import Truth, held_out
 from rulescore.cli.options import SettingChoice
-from rulescore.errors import Diagnostic, InputError, Source, meant
-from rulescore.language.formats.names import FormatName, WeighBy
-from rulescore.language.sources import RuleChoice, RuleSource
+from rulescore.errors import Diagnostic, InputError, Place, Source, meant
+from rulescore.language.reading import RuleChoice, RuleSource
+from rulescore.language.words import WeighBy
 from rulescore.readers.files import refuse_pipes_twice
+from rulescore.readers.labels import labels_of
 from rulescore.readers.sources import files_by_model, named_path, named_source
-from rulescore.reporting.cells import DEFAULT_FILE_FORMATS
-from rulescore.setting.choices import FileFormat
-from rulescore.setting.gates import GateText
-from rulescore.setting.model import HeldOut, KeyedTable, ModelPredictions, PublishedFacts, Setting
+from rulescore.reporting.listing import DEFAULT_FILE_FORMATS
+from rulescore.setting.choices import Deed, FileFormat
+from rulescore.setting.model import FactFile, GateText, HeldOut, KeyedTable, ModelPredictions, PublishedFacts, Setting
 from rulescore.setting.options import Options
-from rulescore.setting.request import FactFile
 
 _Options = TypeVar("_Options", bound=Options)
 
@@ -47,7 +46,7 @@ DRAWING = WRITING | {Deed.PLOTS}
 
 
 def load(choice: SettingChoice, does: frozenset[Deed] = WRITING) -> Chosen:
-    """A setting with facts and rules. `does`: what the command is going to do of what needs trust."""
+    """A setting with facts and rules. `does`: what the command does that needs trust."""
     chosen = _load(choice, does)
     data = [] if chosen.setting.tables else _facts_problems(chosen.setting)
     problems = [*data, *_rules_problems(chosen.setting)]
@@ -58,10 +57,10 @@ def load(choice: SettingChoice, does: frozenset[Deed] = WRITING) -> Chosen:
 
 def load_facts(choice: SettingChoice) -> Setting:
     """The observed facts alone: no tables, no rules, no predictions."""
-    setting = _load(choice, frozenset({Deed.ENGINE, Deed.SPILL})).setting
+    setting = _load(choice, frozenset({Deed.ENGINE, Deed.SPILL}), rules=False).setting
     if setting.tables and not setting.observed:
         helps = ("write `incompatible` statements or `refute` rules for attributes by hand",)
-        raise InputError(Diagnostic("E701", "there are no observed facts, only tables: attributes are not paired", helps=helps))
+        raise InputError(Diagnostic("E404", "there are no observed facts, only tables: attributes are not paired", helps=helps))
     if problems := _facts_problems(setting):
         raise InputError(problems)
     return Setting(setting.observed, (), engine=setting.engine)
@@ -69,10 +68,18 @@ def load_facts(choice: SettingChoice) -> Setting:
 
 def load_data(choice: SettingChoice) -> Setting:
     """The data alone: facts, tables and predictions, no rules."""
-    setting = _load(choice, frozenset({Deed.ENGINE, Deed.DATABASE, Deed.SPILL})).setting
+    setting = _load(choice, frozenset({Deed.ENGINE, Deed.DATABASE, Deed.SPILL}), rules=False).setting
     if not setting.tables and (problems := _facts_problems(setting)):
         raise InputError(problems)
     return replace(setting, rules=(), functions=(), sql_rules=())
+
+
+def load_given(choice: SettingChoice) -> Setting:
+    """Facts and tables, with the rules if there are any."""
+    setting = _load(choice, LOOKING).setting
+    if not setting.tables and (problems := _facts_problems(setting)):
+        raise InputError(problems)
+    return replace(setting, predictions=())
 
 
 def load_rules(choice: SettingChoice) -> Setting:
@@ -85,39 +92,40 @@ def load_rules(choice: SettingChoice) -> Setting:
 
 def require_predictions(setting: Setting) -> None:
     # A published layout has models of its own, which only the database knows.
-    if not setting.predictions and not any(isinstance(one, PublishedFacts) for one in setting.observed):
+    if not setting.predictions and not any(isinstance(source, PublishedFacts) for source in setting.observed):
         helps = ("give `--predictions MODEL=PATH`, or use `rulescore audit` to look at the rules over the observed facts alone",)
-        raise InputError(Diagnostic("E703", "there are no predictions to score", helps=helps))
+        raise InputError(Diagnostic("E404", "there are no predictions to score", helps=helps))
 
 
 def require_rule(name: str, known: Sequence[str]) -> None:
     if name not in known:
         helps = meant(name, known) or ("`rulescore rules` lists them",)
-        raise InputError(Diagnostic("E704", f"no rule is named `{name}`", helps=helps))
+        raise InputError(Diagnostic("E261", f"no rule is named `{name}`", helps=helps))
 
 
 def the_models(name: str | None, known: Sequence[str]) -> list[str] | None:
-    """The models that are meant: the one named, or all; None, which is the dataset, if there is no model at all."""
+    """The models that are meant: the named model, or all; None, which is the dataset, if there is no model at all."""
     if name is None:
         return list(dict.fromkeys(known)) or None
     if name not in known:
         notes = (f"the models: {', '.join(f'`{model}`' for model in known) or 'there are none'}",)
-        raise InputError(Diagnostic("E705", f"no model is named `{name}`", notes=notes, helps=meant(name, known)))
+        raise InputError(Diagnostic("E261", f"no model is named `{name}`", notes=notes, helps=meant(name, known)))
     return [name]
 
 
-def _load(choice: SettingChoice, does: frozenset[Deed]) -> Chosen:
+def _load(choice: SettingChoice, does: frozenset[Deed], *, rules: bool = True) -> Chosen:
     if choice.project is not None and choice.project_option is not None:
         helps = ("give it either as an argument or with `--project`",)
-        raise InputError(Diagnostic("E706", "the project file is given twice", helps=helps))
+        raise InputError(Diagnostic("E327", "the project file is given twice", helps=helps))
     path = choice.project or choice.project_option
-    if path is None and not choice.facts and PROJECT_FILE.exists():
+    if path is None and not choice.facts and not choice.tables and PROJECT_FILE.exists():
         path = PROJECT_FILE
     if path is None:
         return Chosen(_replaced(Setting((), ()), choice))
     from rulescore.arguments.project import load_project
 
-    project = load_project(path, trusted=bool(choice.trust), does=does.difference(_replaced_deeds(choice)))
+    needs_trust = does.difference(_replaced_deeds(choice))
+    project = load_project(path, trusted=bool(choice.trust), does=needs_trust, rules=rules)
     formats = project.formats or DEFAULT_FILE_FORMATS
     return Chosen(_replaced(project.setting, choice), project.output_folder, project.plots_folder, formats, project.gates)
 
@@ -131,11 +139,13 @@ def _replaced_deeds(choice: SettingChoice) -> Iterator[Deed]:
 
 
 def _replaced(setting: Setting, choice: SettingChoice) -> Setting:
+    setting = replace(setting, tables=_tables(choice) or setting.tables)
     table = None if choice.facts or setting.observed else the_target_table(setting.tables)
     try:
         made = _made(choice if table is None else replace(choice, predictions=()))
     except InputError as error:
-        raise InputError(_or_a_table(one, choice.options.get("engine", setting.engine.url)) for one in error.problems) from error
+        engine = choice.options.get("engine", setting.engine.url)
+        raise InputError(_or_a_table(problem, engine) for problem in error.problems) from error
     if table is not None:
         made = replace(made, predictions=_of_table(table, choice))
     return Setting(
@@ -149,38 +159,48 @@ def _replaced(setting: Setting, choice: SettingChoice) -> Setting:
         functions=setting.functions,
         sql_rules=setting.sql_rules,
         truth=_truth(setting, choice),
+        labels=labels_of(choice.labels) or setting.labels,
     )
 
 
+def _tables(choice: SettingChoice) -> tuple[KeyedTable, ...]:
+    if choice.keys and not choice.tables:
+        helps = ("give `--table`, or `key` in the project file",)
+        raise InputError(Diagnostic("E402", "`--key` is about the tables of `--table`", helps=helps))
+    tables = named_tables([named_path(text) for text in choice.tables], choice.keys, delimiter_of(choice))
+    return keyed_tables(tables, lambda location: Place("--table"))
+
+
 def _truth(setting: Setting, choice: SettingChoice) -> HeldOut | None:
-    """Files replace those that the project file names; how it has them read stays."""
+    """Files replace the files that the project file names; we read them as it says."""
     if not choice.truth and choice.domains is None:
         return setting.truth
     # The values of a table are text or Parquet, whatever facts are.
     form = None if setting.tables else choice.facts_format
-    sources = [_source(one, form) for one in choice.truth]
-    given = Truth(sources or None, domains=choice.domains)
-    found = held_out(given, setting.tables, facts=bool(choice.facts or setting.observed), delimiter=_delimiter(choice))
-    kept = setting.truth or found
-    facts, tables = (found.facts, found.tables) if choice.truth else (kept.facts, kept.tables)
-    return replace(kept, facts=facts, tables=tables, domains=kept.domains if choice.domains is None else found.domains)
+    sources = [_source(text, form) for text in choice.truth]
+    truth = Truth(sources or None, domains=choice.domains)
+    chosen = held_out(truth, setting.tables, facts=bool(choice.facts or setting.observed), delimiter=delimiter_of(choice))
+    kept = setting.truth or chosen
+    facts, tables = (chosen.facts, chosen.tables) if choice.truth else (kept.facts, kept.tables)
+    return replace(kept, facts=facts, tables=tables, domains=kept.domains if choice.domains is None else chosen.domains)
 
 
 def _chosen(sources: Sequence[Source], choice: SettingChoice) -> tuple[Source, ...]:
     """Rule files as the options want them read. What stands in the project file itself is neither a tool's nor filtered."""
-    given = {"heads" if name == "head" else name: value for name, value in choice.options.items()}
-    wanted = {one.name: given[one.name] for one in fields(RuleChoice) if one.name in given}
+    options = {"heads" if name == "head" else name: value for name, value in choice.options.items()}
+    wanted = {field.name: options[field.name] for field in fields(RuleChoice) if field.name in options}
     if "weigh_by" in wanted:
         wanted["weigh_by"] = WeighBy(wanted["weigh_by"])
-    form = FormatName(given["rules_format"]) if "rules_format" in given else None
     return tuple(
-        replace(one, format=form or one.format, choice=replace(one.choice, **wanted)) if isinstance(one, RuleSource) else one
-        for one in sources
+        replace(source, format=options.get("rules_format", source.format), choice=replace(source.choice, **wanted))
+        if isinstance(source, RuleSource)
+        else source
+        for source in sources
     )
 
 
 def _or_a_table(problem: Diagnostic, engine: str) -> Diagnostic:
-    """A path that is not there, beside a database: perhaps one of its tables was meant."""
+    """A path that is not there, with a database: perhaps one of its tables was meant."""
     if problem.code != "E301" or engine == "duckdb":
         return problem
     helps = ('a table of the database is named in a project file: `[[facts]]` with `database_table = "schema.table"`',)
@@ -188,46 +208,47 @@ def _or_a_table(problem: Diagnostic, engine: str) -> Diagnostic:
 
 
 def _of_table(table: KeyedTable, choice: SettingChoice) -> tuple[ModelPredictions, ...]:
-    """Files of predictions where there are no facts: values of the target of the one table that has one."""
-    delimiter, form = _delimiter(choice), None if choice.predictions_format is None else FileFormat(choice.predictions_format)
+    """Files of predictions, if there are no facts: values of the target of the only table that has one."""
+    delimiter, form = delimiter_of(choice), None if choice.predictions_format is None else FileFormat(choice.predictions_format)
     return tuple(
         ModelPredictions(model, (), None, tuple(table_predictions(table, path, path, delimiter, form) for path in paths))
         for model, paths in files_by_model(choice.predictions).items()
     )
 
 
-def _delimiter(choice: SettingChoice) -> str | None:
-    given = choice.options.get("delimiter")
-    return None if given is None else _DELIMITERS.get(given, given)
+def delimiter_of(choice: SettingChoice) -> str | None:
+    """The delimiter that the user gave, as a character."""
+    name = choice.options.get("delimiter")
+    return None if name is None else _DELIMITERS.get(name, name)
 
 
 def _made(choice: SettingChoice) -> Setting:
     """A setting of the options alone: they are checked there, and all their problems are raised together."""
     named = (*choice.facts, *choice.negatives, *choice.predictions, *choice.truth, *map(str, choice.rules))
-    refuse_pipes_twice(Path(named_path(one.rpartition("=")[2])) for one in named)
+    refuse_pipes_twice(Path(named_path(source.rpartition("=")[2])) for source in named)
     _refuse_idle_formats(choice)
     models = files_by_model(choice.predictions)
     return make_setting(
-        [_source(one, choice.facts_format) for one in choice.facts],
+        [_source(source, choice.facts_format) for source in choice.facts],
         {model: [_file(path, choice.predictions_format) for path in paths] for model, paths in models.items()},
         [Path(named_path(str(path))) for path in choice.rules],
-        negatives=[_source(one, choice.facts_format) for one in choice.negatives] or None,
+        negatives=[_source(source, choice.facts_format) for source in choice.negatives] or None,
         **_call_options(choice),
     )
 
 
 def _call_options(choice: SettingChoice) -> dict[str, Any]:
     """The options that a call from Python takes, too, in its words."""
-    given = {name: value for name, value in choice.options.items() if name in ScoreOptions.__annotations__}
-    if "roles" in given:
-        given["roles"] = [name.strip() for name in given["roles"].split(",")]
-    return given | {"delimiter": _delimiter(choice)}
+    options = {name: value for name, value in choice.options.items() if name in ScoreOptions.__annotations__}
+    if "roles" in options:
+        options["roles"] = [name.strip() for name in options["roles"].split(",")]
+    return options | {"delimiter": delimiter_of(choice)}
 
 
 def _refuse_idle_formats(choice: SettingChoice) -> None:
     """What a project file says of its files is said there."""
-    given = {"facts": (*choice.facts, *choice.negatives, *choice.truth), "predictions": choice.predictions}
-    for what, files in given.items():
+    files_given = {"facts": (*choice.facts, *choice.negatives, *choice.truth), "predictions": choice.predictions}
+    for what, files in files_given.items():
         if getattr(choice, f"{what}_format") is not None and not files:
             helps = (f"give `--{what}`, or say `format` in the project file",)
             raise InputError(Diagnostic("E402", f"`--{what}-format` is about the files of `--{what}`", helps=helps))
@@ -244,23 +265,23 @@ def _file(path: str, form: str | None) -> str | FactFile:
     return path if form is None else FactFile(path, format=form)
 
 
-def _predictions(given: tuple[ModelPredictions, ...], top_k: int | None) -> tuple[ModelPredictions, ...]:
-    return given if top_k is None else tuple(replace(predictions, top_k=top_k) for predictions in given)
+def _predictions(models: tuple[ModelPredictions, ...], top_k: int | None) -> tuple[ModelPredictions, ...]:
+    return models if top_k is None else tuple(replace(predictions, top_k=top_k) for predictions in models)
 
 
 def _with_chosen(project: _Options, made: _Options, choice: SettingChoice) -> _Options:
-    """The options of the project file, with those that the user chose."""
-    names = (one.name for one in fields(project) if one.metadata.get("name", one.name) in choice.options)
+    """The options of the project file, with the user's choices."""
+    names = (field.name for field in fields(project) if field.metadata.get("name", field.name) in choice.options)
     return replace(project, **{name: getattr(made, name) for name in names})
 
 
 def _facts_problems(setting: Setting) -> list[Diagnostic]:
     if setting.observed:
         return []
-    helps = ("name a project file, or give `--facts PATH`",)
-    notes = (f"without `--facts`, `{PROJECT_FILE}` is read if this folder has one",)
-    return [Diagnostic("E701", "we do not know where the observed facts are", notes=notes, helps=helps)]
+    helps = ("name a project file, or give `--facts PATH` or `--table PATH`",)
+    notes = (f"without `--facts` and `--table`, `{PROJECT_FILE}` is read if this folder has one",)
+    return [Diagnostic("E404", "we do not know where the observed facts are", notes=notes, helps=helps)]
 
 
 def _rules_problems(setting: Setting) -> list[Diagnostic]:
-    return [] if setting.rules or setting.sql_rules else [Diagnostic("E702", "no rules are given", helps=("give `--rules FILE`",))]
+    return [] if setting.rules or setting.sql_rules else [Diagnostic("E404", "no rules are given", helps=("give `--rules FILE`",))]

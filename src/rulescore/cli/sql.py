@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from rulescore.cli.help import Command
-from rulescore.cli.options import ALL, LAYOUTS, SettingChoice, schema_option, setting_options
+from rulescore.cli.options import ALL, LAYOUTS, Command, SettingChoice, schema_option, setting_options
 from rulescore.cli.output import write
 
 if TYPE_CHECKING:
     # Loading this takes longer than `--help` may.
-    from rulescore.sql.published import PublishedQuery
+    from rulescore.published.statements import PublishedQuery
 
 
 @click.command(
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 def sql(rule: str, choice: SettingChoice, plan: bool, layout: str | None, schema: str, model: str | None) -> None:
     """Print the SQL that counts the rule named RULE."""
     from rulescore.cli.setting import LOOKING, load, require_rule
-    from rulescore.evaluate import Session
+    from rulescore.session.session import Session
 
     if layout is None:
         _refuse_without_layout()

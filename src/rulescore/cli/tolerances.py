@@ -14,7 +14,7 @@ from rulescore.errors import Diagnostic, Severity
 
 if TYPE_CHECKING:
     # Loading this takes longer than `--help` may.
-    from rulescore.scoring.tolerances import GridRow
+    from rulescore.scoring.results import GridRow
 
 
 _TOLERANCE = re.compile(r"(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)\s*(?P<percent>%?)")
@@ -33,20 +33,20 @@ def read_tolerances(context: click.Context, parameter: click.Parameter, value: s
     """Reads numbers and percentages separated by commas. A repeated one counts once."""
     if value is None:
         return None
-    found = [_tolerance(text.strip(), context, parameter) for text in value.split(",")]
-    return tuple({(one.value, one.relative): one for one in reversed(found)}.values())[::-1]
+    tolerances = [_tolerance(text.strip(), context, parameter) for text in value.split(",")]
+    return tuple({(tolerance.value, tolerance.relative): tolerance for tolerance in reversed(tolerances)}.values())[::-1]
 
 
 def _tolerance(text: str, context: click.Context, parameter: click.Parameter) -> WrittenTolerance:
-    found = _TOLERANCE.fullmatch(text)
-    number = None if found is None else _number(found["number"])
-    if found is None or number is None:
+    match = _TOLERANCE.fullmatch(text)
+    number = None if match is None else _finite(match["number"])
+    if match is None or number is None:
         message = f"`{text}` is not a tolerance: write numbers or percentages separated by commas, as in 100,500,5%"
         raise click.BadParameter(message, context, parameter)
-    return WrittenTolerance(text, number, bool(found["percent"]))
+    return WrittenTolerance(text, number, bool(match["percent"]))
 
 
-def _number(text: str) -> int | float | None:
+def _finite(text: str) -> int | float | None:
     """The number; None if it is too large for 64 bits or for a double."""
     if text.isdigit():
         return int(text) if int(text) < 2**63 else None
@@ -58,7 +58,7 @@ def problems_of(written: Sequence[WrittenTolerance], rows: Sequence[GridRow]) ->
     """An error if no rule was counted, otherwise a warning for the tolerances that fit no rule."""
     if not rows:
         yield Diagnostic(
-            "E707",
+            "E264",
             f"no rule has a limit on a distance that {_listed(written)} could replace",
             notes=(
                 "a rule limits a distance if it compares `abs(P - Q)` with a number or says `within(P, Q, …)`, and its body has "
@@ -69,11 +69,11 @@ def problems_of(written: Sequence[WrittenTolerance], rows: Sequence[GridRow]) ->
         return
     used = {row.tolerance.relative for row in rows}
     for relative, kind in ((True, "in percent"), (False, "that is a number")):
-        idle = [one for one in written if one.relative is relative]
+        idle = [tolerance for tolerance in written if tolerance.relative is relative]
         if idle and relative not in used:
             message = f"{_listed(idle)} {'fits' if len(idle) == 1 else 'fit'} no rule: none has a tolerance {kind}"
-            yield Diagnostic("W701", message, severity=Severity.WARNING)
+            yield Diagnostic("W281", message, severity=Severity.WARNING)
 
 
 def _listed(written: Sequence[WrittenTolerance]) -> str:
-    return ", ".join(f"`{one.text}`" for one in written)
+    return ", ".join(f"`{tolerance.text}`" for tolerance in written)

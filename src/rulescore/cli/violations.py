@@ -7,15 +7,24 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rulescore.cli.help import Command
-from rulescore.cli.options import ALL, SettingChoice, format_option, is_for_spreadsheets, quiet_option, setting_options
+from rulescore.cli.options import (
+    ALL,
+    LABELS,
+    Command,
+    SettingChoice,
+    format_option,
+    is_for_spreadsheets,
+    quiet_option,
+    setting_options,
+)
 from rulescore.cli.output import show, show_folded, tell, write
 
 if TYPE_CHECKING:
     # Loading it takes longer than `--help` may.
     from rulescore.reporting.violations import ViolationTable
 
-_BY = ("rule", "predicate", "refuter", "entity", "prediction")
+_DIRTY = ("row", "cell", "rows")
+_BY = ("rule", "predicate", "refuter", "entity", "prediction", "pattern", *_DIRTY)
 _ENDINGS = (".csv", ".json", ".parquet")
 
 
@@ -23,10 +32,10 @@ _ENDINGS = (".csv", ".json", ".parquet")
     cls=Command,
     examples=(
         "rulescore violations rulescore.toml --model careless --rule aunt_by_father",
-        "rulescore violations rulescore.toml --dataset --limit 100 --format csv",
+        "rulescore violations --table sales.csv --rules sales.rules --dataset --by cell --output cells.csv",
     ),
 )
-@setting_options(ALL)
+@setting_options(ALL + LABELS)
 @click.option("--rule", metavar="NAME", help="Show only violations of this rule.")
 @click.option("--model", metavar="NAME", help="Show only violations with predictions of this model. [default: all models]")
 @click.option("--dataset", is_flag=True, help="Show violations in the observed facts alone, without predictions.")
@@ -65,13 +74,18 @@ def violations(
     if by is not None and (prediction or sample):
         raise click.UsageError("`--by` counts all violations: it cannot be combined with `--prediction` or `--sample`")
     from rulescore.cli.setting import COUNTING, load, require_rule, the_models
-    from rulescore.evaluate import Session
     from rulescore.language.parser import parse_atom
+    from rulescore.reporting.dirt_tables import dirt_listing, dirt_table
     from rulescore.reporting.files import require_absent
     from rulescore.reporting.findings import violation_counts_listing, violations_listing
     from rulescore.reporting.tables import with_types
     from rulescore.reporting.violations import count_table, violation_table
+    from rulescore.scoring.dirt import DirtyBy
+    from rulescore.session.dirty_rows import dirt_of
+    from rulescore.session.session import Session
 
+    if by in _DIRTY and not dataset:
+        raise click.UsageError(f"`--by {by}` counts violations of the data: give `--dataset`")
     if output is not None:
         _require_ending(output)
         if not force:
@@ -80,30 +94,35 @@ def violations(
     # Without `--limit`, a file gets all violations, and so does a table of counts for programs.
     programs = output is not None or (by is not None and form in {"json", "csv"})
     most = None if programs and _is_default("limit") else limit
-    with Session(load(choice, COUNTING).setting) as session:
-        # The session knows all models: those of a published layout are only in the database.
-        source = None if dataset else the_models(model, [one.model for one in session.setting.predictions])
+    with Session(load(choice, COUNTING).setting, horn=by not in _DIRTY) as session:
+        # The session knows all models: the models of a published layout are only in the database.
+        source = None if dataset else the_models(model, [prediction.model for prediction in session.setting.predictions])
         if rule is not None:
             require_rule(rule, [info.name for info in session.rules])
-        if by is not None:
+        if by in _DIRTY:
+            places = dirt_of(session, DirtyBy(by), rule)
+            total = session.violations(rule=rule, limit=0).total
+            counted = dirt_table(by, places, total, most)
+            listing = with_types(dirt_listing(by, places, total, most), session.summary.tables)
+        elif by is not None:
             counts = session.violation_counts(by, rule=rule, model=source)
             total = session.violations(rule=rule, model=source, limit=0).total
-            found = count_table(by, counts, session.prediction_keys, total, most)
+            counted = count_table(by, counts, session.prediction_keys, total, most)
             listing = with_types(violation_counts_listing(by, counts, total, most), session.summary.tables)
         else:
             rows = session.violations(rule=rule, model=source, prediction=atom, limit=most, sample=sample, seed=seed)
-            found, listing = violation_table(rows), with_types(violations_listing(rows), session.summary.tables)
-        warnings = session.warnings
+            counted, listing = violation_table(rows, session.labels), with_types(violations_listing(rows), session.summary.tables)
+        warnings, labels = session.warnings, session.labels
     if output is not None:
-        _write(found, output, by)
+        _write(counted, output, by)
         if not quiet:
-            tell(f"wrote {len(found):,} of {found.total:,} violations to {output}" if by is None else f"wrote {output}")
+            tell(f"wrote {len(counted):,} of {counted.total:,} violations to {output}" if by is None else f"wrote {output}")
     elif form in {"json", "csv"}:
-        if found.says_nothing is not None and form == "csv" and not quiet:
-            tell(found.says_nothing)
-        write(_text(found, form, by))
+        if counted.says_nothing is not None and form == "csv" and not quiet:
+            tell(counted.says_nothing)
+        write(_text(counted, form, by))
     else:
-        show(listing, form)
+        show(listing, form, labels=labels)
     show_folded(warnings, quiet=quiet, where="`rulescore check`")
 
 
@@ -117,20 +136,20 @@ def _require_ending(path: Path) -> None:
     from rulescore.errors import Diagnostic, InputError
 
     if path.suffix not in _ENDINGS:
-        helps = (f"end its name with {', '.join(f'`{one}`' for one in _ENDINGS)}",)
-        raise InputError(Diagnostic("E708", f"`{path}` has no ending that names a format for violations", helps=helps))
+        helps = (f"end its name with {', '.join(f'`{ending}`' for ending in _ENDINGS)}",)
+        raise InputError(Diagnostic("E602", f"`{path}` has no ending that names a format for violations", helps=helps))
 
 
-def _text(found: ViolationTable, form: str, by: str | None) -> str:
+def _text(table: ViolationTable, form: str, by: str | None) -> str:
     from rulescore.reporting.violations import render_violations_csv, render_violations_json
 
     if form == "json":
-        return render_violations_json(found, by)
-    return render_violations_csv(found, spreadsheet=is_for_spreadsheets(click.get_current_context()))
+        return render_violations_json(table, by)
+    return render_violations_csv(table, spreadsheet=is_for_spreadsheets(click.get_current_context()))
 
 
-def _write(found: ViolationTable, path: Path, by: str | None) -> None:
+def _write(table: ViolationTable, path: Path, by: str | None) -> None:
     from rulescore.reporting.files import write_files
 
     form = path.suffix.removeprefix(".")
-    write_files(path.parent, {path.name: found.table if form == "parquet" else _text(found, form, by)})
+    write_files(path.parent, {path.name: table.table if form == "parquet" else _text(table, form, by)})

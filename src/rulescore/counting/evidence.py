@@ -3,44 +3,46 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import combinations
 from math import comb
 
 from rulescore.counting.parameters import empty_columns
-from rulescore.engines.base import Engine
-from rulescore.engines.log import purpose
+from rulescore.engines.base import Engine, purpose
 from rulescore.errors import Diagnostic, InputError
 from rulescore.loading.facts import Loaded
 from rulescore.logic.vocabulary import Predicate
 from rulescore.scoring.pairs import PairCount
-from rulescore.sql.horn import signatures as sql
+from rulescore.sql.horn import evidence as sql
 from rulescore.sql.query import drop
 
 _MOST_PAIRS = 5_000_000
 
 
+@dataclass
 class Evidence:
-    """The sets of literals that hold of some tuple. We number them once, when first needed. `marked` then says whether to
-    distinguish the literals that one fact has in two argument orders."""
+    """The sets of literals that hold of some tuple. We number them once, when first needed. `marked`: whether we distinguish the
+    literals that one fact has in two argument orders."""
 
-    def __init__(self, engine: Engine, loaded: Loaded, marked: Callable[[], bool]) -> None:
-        self._engine, self._loaded, self._marked = engine, loaded, marked
-        self._numbered = False
+    engine: Engine
+    loaded: Loaded
+    marked: bool
+    _numbered: bool = False
 
     def _refuse_many(self) -> None:
         """Raise if there are more pairs of predicates than fit into memory."""
-        arities = Counter(one.arity for one in self._loaded.vocabulary.predicates.values() if one.observed)
+        arities = Counter(predicate.arity for predicate in self.loaded.vocabulary.predicates.values() if predicate.observed)
         pairs = sum(comb(predicates, 2) for predicates in arities.values())
         if pairs > _MOST_PAIRS:
             message = f"the predicates of the data make {pairs:,} pairs, and {_MOST_PAIRS:,} are the most that we compare"
             helps = ("declare the pairs that you need: `incompatible aunt, mother`",)
-            raise InputError(Diagnostic("E415", message, helps=helps))
+            raise InputError(Diagnostic("E369", message, helps=helps))
 
     def number(self) -> None:
         if not self._numbered:
             with purpose("numbering the evidence"):
-                _number(self._engine, self._loaded, marked=self._marked())
+                _number_signatures(self.engine, self.loaded, marked=self.marked)
             self._numbered = True
 
     def never_together(self) -> list[tuple[str, str]]:
@@ -65,28 +67,31 @@ class Evidence:
         ]
 
     def _pairs(self) -> Iterator[tuple[Predicate, Predicate]]:
-        observed = sorted((one for one in self._loaded.vocabulary.predicates.values() if one.observed), key=lambda one: one.name)
+        observed = sorted(
+            (predicate for predicate in self.loaded.vocabulary.predicates.values() if predicate.observed),
+            key=lambda predicate: predicate.name,
+        )
         return ((left, right) for left, right in combinations(observed, 2) if left.arity == right.arity)
 
     def _together(self) -> dict[tuple[str, str], int]:
         """Pairs of observed predicates that share tuples, in alphabetical order, with the number of shared tuples."""
-        loaded, found = self._loaded, {}
+        loaded, together = self.loaded, {}
         names = {number: name for name, number in loaded.predicate_ids.items()}
         for arity in sorted(loaded.fact_arities):
-            rows = self._engine.query(sql.cooccurrences(arity, loaded.stride, len(loaded.predicate_ids)))
+            rows = self.engine.query(sql.cooccurrences(arity, loaded.stride, len(loaded.predicate_ids)))
             for left, right, n in zip(*(rows[c].to_pylist() for c in ("left", "right", "n")), strict=True):
-                found[names[left // loaded.stride], names[right // loaded.stride]] = int(n)
-        return found
+                together[names[left // loaded.stride], names[right // loaded.stride]] = int(n)
+        return together
 
     def _tuples_with_facts(self) -> dict[int, int]:
         """How many tuples of each arity could carry a fact, since their constants stand together in some fact."""
-        loaded, predicates = self._loaded, len(self._loaded.predicate_ids)
+        loaded, predicates = self.loaded, len(self.loaded.predicate_ids)
         arities = sorted(loaded.fact_arities)
         statements = {arity: sql.tuples_with_facts(arity, arities, loaded.stride, predicates) for arity in arities}
-        return {arity: int(self._engine.query(one)["n"].to_pylist()[0]) for arity, one in statements.items()}
+        return {arity: int(self.engine.query(statement)["n"].to_pylist()[0]) for arity, statement in statements.items()}
 
 
-def _number(engine: Engine, loaded: Loaded, *, marked: bool) -> None:
+def _number_signatures(engine: Engine, loaded: Loaded, *, marked: bool) -> None:
     """Give every set of literals that holds of some tuple a number."""
     arities = sorted(loaded.fact_arities)
     for arity in arities:
@@ -98,9 +103,9 @@ def _number(engine: Engine, loaded: Loaded, *, marked: bool) -> None:
         engine.run(sql.create_members(arities))
     else:
         engine.load(sql.MEMBER, empty_columns("signature", "literal"))
-    for arity in sorted(loaded.fact_arities | loaded.candidate_arities):
-        facts, candidates = arity in loaded.fact_arities, arity in loaded.candidate_arities
-        engine.run(sql.create_tuples(arity, facts=facts, candidates=candidates))
+    for arity in sorted(loaded.fact_arities | loaded.prediction_arities):
+        facts, predictions = arity in loaded.fact_arities, arity in loaded.prediction_arities
+        engine.run(sql.create_tuples(arity, facts=facts, predictions=predictions))
     for arity in arities:
         for table in sql.intermediate_tables(arity):
             engine.run(drop(table))

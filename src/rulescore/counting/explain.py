@@ -3,32 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from rulescore.counting.formulas import Formulas
-from rulescore.counting.horn import (
-    Counter,
-    condition_sources,
-    dataset_statement,
-    dataset_statements,
-    is_met_halfway,
-    prediction_statements,
-)
-from rulescore.counting.parameters import head_literal, load_group
-from rulescore.counting.sizes import formula_sizes, sizes
-from rulescore.logic.estimates import estimated_by_rule, estimated_for_formula, estimated_groundings, shape_text
+from rulescore.counting.horn import dataset_statements, statements_with_predictions
+from rulescore.counting.parameters import Counter, head_literal, load_group, sizes
 from rulescore.logic.horn import Refutations
 from rulescore.logic.normal import NormalRule
-from rulescore.logic.plan import Group, Plan
-from rulescore.logic.planner import plan
+from rulescore.logic.plan import Group
+from rulescore.logic.planner import estimated_groundings, plan, shape_text
 from rulescore.sql.formula import counts as formula_sql
 from rulescore.sql.horn import claims as claim_sql
 from rulescore.sql.horn import conditions as condition_sql
 from rulescore.sql.horn import evidence as evidence_sql
-from rulescore.sql.query import Select, drop, every_row, tables_read
-from rulescore.sql.readable import alone
-
-MANY = 1_000_000_000
+from rulescore.sql.horn.statements import condition_sources, dataset_statement
+from rulescore.sql.query import Select, alone, drop, every_row, tables_read
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,39 +38,12 @@ def explain(counter: Counter) -> list[ShapeExplanation]:
         statements = []
         for statement in dataset_statements(counter, number):
             statements.append(f"-- over the data\n{counter.engine.text(statement, pretty=True)}")
-        for title, statement in prediction_statements(counter, number):
+        for title, statement in statements_with_predictions(counter, number):
             statements.append(f"-- {title}\n{counter.engine.text(statement, pretty=True)}")
         explanations.append(
             ShapeExplanation(shape_text(group.shape), len(group.heads), estimated_groundings(group, known), statements)
         )
     return explanations
-
-
-def expensive_rules(counter: Counter) -> dict[int, int]:
-    """Rules whose groundings the engine would walk one by one, if these are more than a thousand million by our estimate: the
-    estimate by the rule's number."""
-    walked = [group for group in counter.plan.groups if len(group.shape.atoms) > 1 and not is_met_halfway(group, counter.context)]
-    known = sizes(counter.engine, counter.loaded) if walked else {}
-    found = {rule: n for group in walked for rule, n in estimated_by_rule(group, known).items()}
-    return {rule: n for rule, n in found.items() if n > MANY}
-
-
-def expensive_formulas(formulas: Formulas) -> dict[int, int]:
-    """The same of formulas."""
-    return {rule: n for rule, n in formula_estimates(formulas).items() if n > MANY}
-
-
-def formula_estimates(formulas: Formulas) -> dict[int, int]:
-    """The estimates for formulas that join rows one by one: those of one atom have no more groundings than rows, and some count
-    pairs by sorting."""
-    joined = {
-        number: rule
-        for number, rule in formulas.rules.items()
-        if any(len(one.atoms) > 1 for one in rule.disjuncts) and formulas.sorted_form(number) is None
-    }
-    names = {atom.relation for rule in joined.values() for one in rule.disjuncts for atom in one.atoms}
-    known = formula_sizes(formulas.engine, (formulas.schema.relations[name] for name in sorted(names)))
-    return {number: estimated_for_formula(rule, known) for number, rule in joined.items()}
 
 
 def rule_statement(counter: Counter, refutations: Refutations, rule: NormalRule) -> str:
@@ -96,14 +58,13 @@ def rule_statement(counter: Counter, refutations: Refutations, rule: NormalRule)
         rows = {table: counter.engine.query(every_row(table)) for table in tables}
         for table in tables:
             counter.engine.run(drop(table))
-    names = {literal: _shown(literal, counter) for literal in _literals(counter, group)}
+    names = {literal: _literal_text(literal, counter) for literal in _literals(counter, group)}
     return counter.engine.text(alone(statement, rows, names), pretty=True)
 
 
 def _statement(counter: Counter, number: int, group: Group) -> Select | None:
     if counter.context.appendix:
-        single = replace(counter, plan=Plan((*counter.plan.groups, group)))
-        return dataset_statement(single, number, one_rule=True)
+        return dataset_statement(number, group, counter.context, one_rule=True)
     if not claim_sql.possible(group, counter.context, None):
         return None
     claims = claim_sql.claims(claim_sql.dataset_groundings(group, number, counter.context))
@@ -116,19 +77,19 @@ def _statement(counter: Counter, number: int, group: Group) -> Select | None:
 
 def _literals(counter: Counter, group: Group) -> set[int]:
     loaded = counter.loaded
-    found = {loaded.literal(literal) for body in group.bodies for literal in body.literals}
-    found |= {head_literal(loaded, head.predicate) for head in group.heads if head.predicate is not None}
-    return found | {loaded.literal(literal) for _, rows in group.conditions for row in rows for literal in row.literals}
+    literals = {loaded.literal(literal) for body in group.bodies for literal in body.literals}
+    literals |= {head_literal(loaded, head.predicate) for head in group.heads if head.predicate is not None}
+    return literals | {loaded.literal(literal) for _, rows in group.conditions for row in rows for literal in row.literals}
 
 
-def _shown(literal: int, counter: Counter) -> str:
+def _literal_text(literal: int, counter: Counter) -> str:
     name = counter.loaded.predicate_name(literal)
     return f"{name}, reversed" if literal % counter.loaded.stride == 1 else name
 
 
 def formula_statement(formulas: Formulas, number: int) -> str:
     """The statement that counts one formula over the data."""
-    statement = formula_sql.counts(formulas.context(number, predictions=False), number, predictions=False)
+    statement = formula_sql.counts(formulas.context(number, predictions=False), number)
     if statement is None:
         return "-- a relation that this rule reads has no rows: nothing to count"
     text = f"{_legend(formulas, statement)}{formulas.engine.text(statement, pretty=True)}"
@@ -151,13 +112,12 @@ def _legend(formulas: Formulas, statement: Select) -> str:
 
 def explain_formulas(formulas: Formulas, texts: Sequence[str]) -> list[ShapeExplanation]:
     """Every formula with its statements."""
-    found = []
-    estimates = formula_estimates(formulas)
+    explanations = []
+    estimates = formulas.estimates()
     for number in formulas.rules:
         statements = [f"-- over the data\n{formula_statement(formulas, number)}"]
-        context = formulas.context(number, predictions=True)
-        statement = formula_sql.counts(context, number, predictions=True)
+        statement = formula_sql.counts(formulas.context(number, predictions=True), number)
         if statement is not None:
             statements.append(f"-- predictions\n{formulas.engine.text(statement, pretty=True)}")
-        found.append(ShapeExplanation(texts[number], 1, estimates.get(number), statements))
-    return found
+        explanations.append(ShapeExplanation(texts[number], 1, estimates.get(number), statements))
+    return explanations

@@ -8,9 +8,10 @@ rule's own expression, exactly as a join would.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -19,6 +20,7 @@ import pyarrow as pa
 from rulescore.engines.base import Engine
 from rulescore.language.syntax import Operator
 from rulescore.logic.proximity import Proximity
+from rulescore.logic.tolerances import DataTolerance
 from rulescore.sql.formula import proximity as sql
 from rulescore.sql.formula.scope import FormulaContext
 from rulescore.sql.query import drop
@@ -26,7 +28,7 @@ from rulescore.sql.query import drop
 Array = np.ndarray
 Close = Callable[[Array], Array]
 
-# Beyond this, the difference of two integers may not fit 64 bits, or that of two doubles may be infinite: then we join.
+# Beyond this, the difference of two integers may not fit 64 bits, or the difference of two doubles may be infinite: then we join.
 _LARGEST = {"i": 2**62, "f": 1e307}
 
 # How many searches run at a time: few enough for their data to stay in a processor's cache.
@@ -60,19 +62,19 @@ class Values:
 
 def observed_values(engine: Engine, context: FormulaContext, form: Proximity) -> Values:
     """The values that the rule compares over the data."""
-    with _numbered_groups(engine, context, form, predictions=False):
+    with _numbered_groups(engine, context, form):
         return ordered(engine.query(sql.ordered_values(context, form)))
 
 
 def dataset_pairs(engine: Engine, context: FormulaContext, form: Proximity) -> PairCounts | None:
     """Counts over the data; None if values are too large to subtract."""
     values = observed_values(engine, context, form)
-    return counted(values, form) if values.fits else None
+    return close_pairs(values, form) if values.fits else None
 
 
 def prediction_pairs(engine: Engine, context: FormulaContext, form: Proximity, rule: int) -> pa.Table | None:
     """The contribution of every prediction; None if values are too large to subtract."""
-    with _numbered_groups(engine, context, form, predictions=True):
+    with _numbered_groups(engine, context, form):
         values = ordered(engine.query(sql.ordered_values(context, form)))
         asked = engine.query(sql.predicted_values(context, form))
     groups, points = asked["id"].to_numpy(), asked["value"].to_numpy()
@@ -96,11 +98,11 @@ def prediction_pairs(engine: Engine, context: FormulaContext, form: Proximity, r
 
 
 @contextmanager
-def _numbered_groups(engine: Engine, context: FormulaContext, form: Proximity, *, predictions: bool) -> Iterator[None]:
+def _numbered_groups(engine: Engine, context: FormulaContext, form: Proximity) -> Iterator[None]:
     if not form.groups:
         yield
         return
-    engine.run(sql.create_groups(context, form, predictions=predictions))
+    engine.run(sql.create_groups(context, form))
     try:
         yield
     finally:
@@ -116,7 +118,7 @@ def ordered(rows: pa.Table) -> Values:
     return Values(groups[starts[:-1]], values[starts[:-1]], np.diff(starts))
 
 
-def counted(values: Values, form: Proximity) -> PairCounts:
+def close_pairs(values: Values, form: Proximity) -> PairCounts:
     """Ordered pairs of rows of one group, by whether they are close."""
     starts, ends = bounds(values.groups)
     if not len(starts):
@@ -168,6 +170,7 @@ def contributed(values: Values, groups: Array, points: Array, form: Proximity) -
 
 def _close(form: Proximity) -> Close:
     """Whether distances are below the limit. It compares exact values: converting an integer to a double could round it."""
+    # `value + limit` would round otherwise than the rule does: 0.4 - 0.3 <= 0.1 is false (0008).
     limit = form.limit
     strict = form.operator in {Operator.LESS, Operator.AT_LEAST}
     whole = min(max(math.ceil(limit) - 1 if strict else math.floor(limit), -1), 2**63 - 1)
@@ -175,8 +178,8 @@ def _close(form: Proximity) -> Close:
     below = double > limit or (strict and double == limit)
 
     def close(distance: Array) -> Array:
-        found: Array = distance <= whole if distance.dtype.kind == "i" else distance < double if below else distance <= double
-        return found
+        close: Array = distance <= whole if distance.dtype.kind == "i" else distance < double if below else distance <= double
+        return close
 
     return close
 
@@ -199,11 +202,11 @@ def bounds(groups: Array) -> tuple[Array, Array]:
 def _last(low: Array, high: Array, holds: Callable[[slice, Array], Array]) -> Array:
     """The last place of each range (low, high] up to which a condition holds from its beginning on; `low` if it never does.
     `holds` takes a slice of the ranges, and one place in each."""
-    found = low.copy()
+    last = low.copy()
     for start in range(0, len(low), _BLOCK):
         part = slice(start, start + _BLOCK)
-        found[part] = _search(low[part], high[part], partial(holds, part))
-    return found
+        last[part] = _search(low[part], high[part], partial(holds, part))
+    return last
 
 
 def _search(low: Array, high: Array, holds: Callable[[Array], Array]) -> Array:
@@ -217,3 +220,66 @@ def _search(low: Array, high: Array, holds: Callable[[Array], Array]) -> Array:
 def _sum(numbers: Array) -> int:
     """A sum that cannot overflow."""
     return int(sum(int(part.sum()) for part in np.array_split(numbers, max(1, len(numbers) // 1_000_000))))
+
+
+# Tolerances taken from the observed groups, and dataset rates over a grid of them.
+
+
+@dataclass(frozen=True, slots=True)
+class TooLarge:
+    """Stands for a tolerance that cannot be computed, because the values are too large to subtract."""
+
+
+def taken_from(values: Values, form: Proximity, tolerance: DataTolerance) -> int | float | None:
+    """The tolerance as a number; None if there are no two observed rows to compare."""
+    if tolerance.function == "quantile":
+        return _quantile(values, form, tolerance.parameter)
+    return _spread(values, tolerance.parameter)
+
+
+def at_limit(values: Values, form: Proximity, limit: int | float) -> PairCounts:
+    """The counts that a rule would have with another tolerance."""
+    return close_pairs(values, replace(form, limit=limit))
+
+
+def _quantile(values: Values, form: Proximity, share: float) -> int | float | None:
+    """The least distance that at least a share of the observed pairs do not exceed."""
+    within = replace(form, operator=Operator.AT_MOST)
+    total = at_limit(values, within, 0).evaluable
+    if not total:
+        return None
+    starts, ends = bounds(values.groups)
+    # The bits of non-negative doubles, read as integers, are in the order of their values: 64 halvings search all doubles.
+    ranges = values.values[ends - 1] - values.values[starts]
+    as_numbers = values.values.dtype if values.values.dtype.kind == "i" else np.dtype(np.float64)
+
+    def distance(step: int) -> int | float:
+        return step if as_numbers.kind == "i" else float(np.int64(step).view(np.float64))
+
+    low, high = 0, int(ranges.max()) if as_numbers.kind == "i" else int(np.float64(ranges.max()).view(np.int64))
+    while low < high:
+        middle = (low + high) // 2
+        if at_limit(values, within, distance(middle)).confirmed >= share * total:
+            high = middle
+        else:
+            low = middle + 1
+    return distance(low)
+
+
+def _spread(values: Values, times: float) -> float | None:
+    """A multiple of the median, over the groups of two rows or more, of the group's standard deviation."""
+    starts, _ = bounds(values.groups)
+    if not len(starts):
+        return None
+    rows = np.add.reduceat(values.rows, starts).astype(np.float64)
+    # Scaled, so neither sums nor squares overflow.
+    scale = 2.0 ** np.frexp(np.abs(values.values.astype(np.float64)).max())[1]
+    scaled = values.values / scale
+    sums = np.add.reduceat(scaled * values.rows, starts)
+    means = np.repeat(sums / rows, np.diff(np.append(starts, len(scaled))))
+    squares = np.add.reduceat((scaled - means) ** 2 * values.rows, starts)
+    some = rows > 1
+    if not some.any():
+        return None
+    spread = float(np.median(np.sqrt(squares[some] / (rows[some] - 1))))
+    return min(times * spread * float(scale), sys.float_info.max)

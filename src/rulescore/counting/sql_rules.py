@@ -8,17 +8,17 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from rulescore.counting.explain import ShapeExplanation
-from rulescore.counting.listing.asking import Answer, Asked, Counts
-from rulescore.counting.run import TitledStatement, named_in_errors
+from rulescore.counting.listing import Asked, Counts, ModelPrediction
+from rulescore.counting.run import named_in_errors
 from rulescore.engines.base import Engine
 from rulescore.errors import Diagnostic, EngineError, InputError, suggestion
-from rulescore.logic.schema import Relation, Schema
+from rulescore.logic.formula import Relation, Schema
 from rulescore.scoring.violation import CountedBy, Violation
 from rulescore.setting.model import SqlRule
 from rulescore.sql import sql_rules as sql
-from rulescore.sql.horn.listing import OF_ANSWER
-from rulescore.sql.query import Select
-from rulescore.sql.user_statements import not_allowed, not_one_query
+from rulescore.sql.horn.listing import OF_PREDICTION
+from rulescore.sql.query import Select, TitledStatement
+from rulescore.sql.sql_rules import not_allowed, not_one_query
 
 _COLUMNS = ("prediction", "confirmed", "refuted")
 _RETURNED = ("return one row for each grounding: `prediction` (null over the data), `confirmed`, `refuted`",)
@@ -74,12 +74,12 @@ class SqlRules:
             if cut in seen:
                 message = f"`{seen[cut]}` and `{name}` have names that the engine cannot tell apart"
                 notes = (f"it cuts names after {self.engine.capabilities.longest_name} bytes",)
-                raise InputError(Diagnostic("E916", message, notes=notes, helps=("give one of them a shorter name",)))
+                raise InputError(Diagnostic("E204", message, notes=notes, helps=("give one of them a shorter name",)))
             seen[cut] = name
 
     def _problems(self, rule: SqlRule, known: Sequence[str]) -> Iterator[Diagnostic]:
         try:
-            found = self.engine.query(sql.sample(rule.statement)).schema
+            schema = self.engine.query(sql.sample(rule.statement)).schema
         except EngineError as error:
             # The database suggests its own names, which the user does not know.
             said = [line for line in str(error).splitlines() if line.strip(" ^") and not line.startswith("Did you mean")]
@@ -90,19 +90,23 @@ class SqlRules:
             message = f"the statement of rule `{rule.name}` cannot be run"
             yield Diagnostic("E293", message, rule.place, notes=tuple(said[:2]), helps=helps)
             return
-        missing = [f"`{one}`" for one in _COLUMNS if one not in found.names]
+        missing = [f"`{column}`" for column in _COLUMNS if column not in schema.names]
         wrong = [
-            one
-            for one in _COLUMNS
-            if one in found.names and not _fits(one, kind := found.field(one).type) and self._has_values(rule, one, kind)
+            column
+            for column in _COLUMNS
+            if column in schema.names
+            and not _fits(column, kind := schema.field(column).type)
+            and self._has_values(rule, column, kind)
         ]
         if missing:
             message = f"the statement of rule `{rule.name}` does not return {' and '.join(missing)}"
-            notes = (f"it returns {', '.join(f'`{one}`' for one in found.names)}",)
+            notes = (f"it returns {', '.join(f'`{name}`' for name in schema.names)}",)
             yield Diagnostic("E293", message, rule.place, notes=notes, helps=_RETURNED)
-        for one in wrong:
-            wanted = "the number of a prediction, or null" if one == "prediction" else "true, false or null"
-            message = f"the statement of rule `{rule.name}` returns `{one}` as {found.field(one).type}, which is not {wanted}"
+        for column in wrong:
+            wanted = "the number of a prediction, or null" if column == "prediction" else "true, false or null"
+            message = (
+                f"the statement of rule `{rule.name}` returns `{column}` as {schema.field(column).type}, which is not {wanted}"
+            )
             yield Diagnostic("E293", message, rule.place, helps=_RETURNED)
 
     def _has_values(self, rule: SqlRule, name: str, kind: pa.DataType) -> bool:
@@ -119,17 +123,14 @@ class SqlRules:
             rule = self.rules[row["rule"] - self.first]
             message = f"the statement of rule `{rule.name}` returns the prediction {row['prediction']}, which does not exist"
             helps = ("return the column `prediction` of the view `predicted_NAME` as it is",)
-            problems.append(Diagnostic("E294", message, rule.place, helps=helps))
+            problems.append(Diagnostic("E293", message, rule.place, helps=helps))
         if problems:
             raise InputError(problems)
 
-    def dataset_statements(self) -> Iterator[TitledStatement]:
+    def statements(self, *, predictions: bool) -> Iterator[TitledStatement]:
+        """The statements that count over the data, or with `predictions`."""
         for number, rule in enumerate(self.rules, self.first):
-            yield _title(rule), sql.counts(rule.statement, number, predictions=False)
-
-    def prediction_statements(self) -> Iterator[TitledStatement]:
-        for number, rule in enumerate(self.rules, self.first):
-            yield _title(rule), sql.counts(rule.statement, number, predictions=True)
+            yield _title(rule), sql.counts(rule.statement, number, predictions=predictions)
 
     def explained(self) -> list[ShapeExplanation]:
         """Every rule with its statement, which counts over the data and over predictions."""
@@ -150,34 +151,34 @@ class SqlListing:
     rule: SqlRule
 
     def rows(self, asked: Asked) -> Select:
-        return sql.listed(self.rule.statement, _answer(asked), predictions=asked.predictions)
+        return sql.listed(self.rule.statement, _verdict(asked), predictions=asked.predictions)
 
     def columns(self, asked: Asked) -> Sequence[str]:
         names = self.engine.query(sql.sample(self.rule.statement)).schema.names
-        return [one for one in names if asked.predictions or one != "prediction"]
+        return [name for name in names if asked.predictions or name != "prediction"]
 
     def counted(self, by: CountedBy, asked: Asked) -> Counts | None:
         return None
 
-    def described(self, asked: Asked, found: pa.Table, answers: Sequence[Answer]) -> list[Violation]:
-        names = [one for one in found.column_names if one not in {*_COLUMNS, *OF_ANSWER}]
+    def described(self, asked: Asked, table: pa.Table, predictions: Sequence[ModelPrediction]) -> list[Violation]:
+        names = [name for name in table.column_names if name not in {*_COLUMNS, *OF_PREDICTION}]
         return [
             Violation(
                 rule=self.rule.name,
-                binding={one: row[one] for one in names},
+                binding={name: row[name] for name in names},
                 body=(),
-                head=f"{_answer(asked)} by the statement",
-                model=answer.model,
-                prediction=answer.fact,
-                score=answer.score,
-                rank=answer.rank,
+                head=f"{_verdict(asked)} by the statement",
+                model=prediction.model,
+                prediction=prediction.fact,
+                score=prediction.score,
+                rank=prediction.rank,
                 confirmed=asked.confirmed,
             )
-            for row, answer in zip(found.to_pylist(), answers, strict=True)
+            for row, prediction in zip(table.to_pylist(), predictions, strict=True)
         ]
 
 
-def _answer(asked: Asked) -> str:
+def _verdict(asked: Asked) -> str:
     return "confirmed" if asked.confirmed else "refuted"
 
 
@@ -185,9 +186,9 @@ def _title(rule: SqlRule) -> str:
     return f"rule `{rule.name}`" + (f" ({rule.place})" if rule.place is not None else "")
 
 
-def _fits(column: str, found: pa.DataType) -> bool:
-    number = pa.types.is_integer(found) or pa.types.is_null(found)
-    return number or (column != "prediction" and pa.types.is_boolean(found))
+def _fits(column: str, type_: pa.DataType) -> bool:
+    number = pa.types.is_integer(type_) or pa.types.is_null(type_)
+    return number or (column != "prediction" and pa.types.is_boolean(type_))
 
 
 def _unclear_columns(relation: Relation) -> Diagnostic | None:
@@ -204,7 +205,7 @@ def _unclear_columns(relation: Relation) -> Diagnostic | None:
 def _meant(rule: SqlRule, known: Sequence[str]) -> Iterator[str]:
     """Suggestions for the names of views that do not exist."""
     for view in sorted(sql.views_named(rule.statement)):
-        prefix = next(one for one in (sql.OBSERVED, sql.PREDICTED) if view.startswith(one))
+        prefix = next(prefix for prefix in (sql.OBSERVED, sql.PREDICTED) if view.startswith(prefix))
         word = view.removeprefix(prefix)
         close = None if word in known else suggestion(word, known)
         if close is not None:
@@ -223,7 +224,7 @@ def refuse_other_statements(rules: Sequence[SqlRule], dialect: str) -> None:
             problems.append(Diagnostic("E413", message, rule.place, notes=(reason,), helps=helps))
         elif dialect == "spark" and (reason := not_allowed(sql.unended(rule.statement))) is not None:
             message = f"the statement of rule `{rule.name}` may do more than compute"
-            problems.append(Diagnostic("E414", message, rule.place, notes=(reason,), helps=_ON_SPARK))
+            problems.append(Diagnostic("E413", message, rule.place, notes=(reason,), helps=_ON_SPARK))
     if problems:
         raise InputError(problems)
 

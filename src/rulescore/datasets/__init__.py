@@ -18,12 +18,22 @@ __all__ = ["fetch", "file", "names", "path", "predictions_folder"]
 
 
 def names() -> tuple[str, ...]:
+    """The names of all data sets, in the order of the catalogue."""
     return tuple(DATA_SETS)
 
 
 def path(name: str) -> Path:
-    """The folder of a data set on this machine. If RULESCORE_DATA is set we look there first, and its files may be compressed:
-    `file` finds them either way. Downloads nothing."""
+    """The folder of a data set on this machine. Downloads nothing.
+
+    Args:
+        name: the name of the data set, such as `family`.
+
+    Returns:
+        The folder. If RULESCORE_DATA is set, we look there first, and the files may be compressed: `file` finds them either way.
+
+    Raises:
+        InputError: there is no such data set, or it is not on this machine.
+    """
     wanted = data_set(name)
     place = find(wanted)
     if place is None:
@@ -32,27 +42,55 @@ def path(name: str) -> Path:
 
 
 def fetch(name: str, progress: Listener | None = None) -> Path:
-    """The folder of a data set. If it is not complete on this machine, we download it from its makers into the cache. We call
-    `progress` for each piece that arrives, with the name of the file, the bytes that are here, and the bytes in all."""
+    """The folder of a data set. If it is not complete on this machine, we download it from its makers into the cache.
+
+    Args:
+        name: the name of the data set, such as `family`.
+        progress: called for each piece that arrives, with the name of the file, the bytes that are here, and the bytes in all.
+
+    Returns:
+        The folder, which has all files of the data set.
+
+    Raises:
+        InputError: there is no such data set, nobody offers it for download, or the download fails.
+    """
     return fetched(data_set(name), progress).folder
 
 
 def file(name: str, file_name: str) -> Path:
-    """A file of a data set, such as `train.txt`, or the same with `.gz` if it lies there compressed."""
+    """A file of a data set on this machine. Downloads nothing.
+
+    Args:
+        name: the name of the data set, such as `family`.
+        file_name: the name of the file, such as `train.txt`.
+
+    Returns:
+        The path of the file, which ends in `.gz` if it lies there compressed.
+
+    Raises:
+        InputError: there is no such data set or file, or it is not on this machine.
+    """
     wanted, folder = data_set(name), path(name)
     if file_name not in [known.name for known in wanted.files]:
         notes = (f"it has {', '.join(f'`{known.name}`' for known in wanted.files)}",)
         raise InputError(Diagnostic("E751", f"data set `{name}` has no file `{file_name}`", notes=notes))
-    found = file_in(folder, file_name)
-    assert found is not None, "find has seen it"
-    return found
+    located = file_in(folder, file_name)
+    assert located is not None, "find has seen it"
+    return located
 
 
 def predictions_folder() -> Path:
-    """The folder `predictions` beside the data sets of RULESCORE_DATA: predictions of models, which nobody offers for download."""
-    own = own_folder()
-    if own is None or not (own / "predictions").is_dir():
-        what = f"{VARIABLE} is not set" if own is None else f"`{own}` has no folder `predictions`"
+    """The folder `predictions` in the folder of RULESCORE_DATA: predictions of models, which nobody offers for download.
+
+    Returns:
+        The folder.
+
+    Raises:
+        InputError: RULESCORE_DATA is not set, or its folder has no folder `predictions`.
+    """
+    folder = own_folder()
+    if folder is None or not (folder / "predictions").is_dir():
+        what = f"{VARIABLE} is not set" if folder is None else f"`{folder}` has no folder `predictions`"
         helps = (f"set {VARIABLE} to a folder that has the data sets and a folder `predictions`; predictions cannot be fetched",)
-        raise InputError(Diagnostic("E761", f"there are no predictions here: {what}", helps=helps))
-    return own / "predictions"
+        raise InputError(Diagnostic("E752", f"there are no predictions here: {what}", helps=helps))
+    return folder / "predictions"

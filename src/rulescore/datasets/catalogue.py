@@ -1,6 +1,6 @@
 """Which public data sets there are: where their makers keep them, under which licence, and the digest of every file.
 
-Addresses name a commit, so that what lies there does not change.
+Addresses name a commit, so files at them do not change.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Download:
 
 @dataclass(frozen=True, slots=True)
 class DataSet:
-    """`page`: where people read about it. `licence`: of the data if it is stated, else of the repository that offers them.
+    """`page`: where people read about it. `licence`: of the data if it is stated, else of the repository that offers the data.
     `downloads` are empty if nobody offers the files. `package`: the folder of an installed PyKEEN that also has them."""
 
     name: str
@@ -53,7 +53,7 @@ class DataSet:
 
 
 def _of_downloads(name: str, title: str, page: str, licence: str, *downloads: Download) -> DataSet:
-    return DataSet(name, title, page, licence, tuple(file for one in downloads for file in one.files), downloads)
+    return DataSet(name, title, page, licence, tuple(file for download in downloads for file in download.files), downloads)
 
 
 def _of_pykeen(name: str, title: str, *files: File) -> DataSet:
@@ -129,4 +129,4 @@ _ALL = (
     ),
 )
 
-DATA_SETS = {one.name: one for one in _ALL}
+DATA_SETS = {data_set.name: data_set for data_set in _ALL}

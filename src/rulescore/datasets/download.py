@@ -1,6 +1,6 @@
 """Downloads one file: we keep what has arrived and go on from there, and it becomes the file only if its digest is right.
 
-While it arrives it is called `NAME.part`; beside it is the server's ETag, which identifies the version of the file.
+While it arrives it is called `NAME.part`; next to it lies the server's ETag, which identifies the version of the file.
 """
 
 from __future__ import annotations
@@ -55,13 +55,13 @@ class ArrivedPart:
         return {"Range": f"bytes={self.size}-"} | ({"If-Range": mark} if mark else {})
 
 
-def download(url: str, file: File, target: Path, told: Listener | None = None, *, timeout: float = _SECONDS) -> None:
+def download(url: str, file: File, target: Path, listener: Listener | None = None, *, timeout: float = _SECONDS) -> None:
     part = ArrivedPart(target.with_name(f"{target.name}.part"), target.with_name(f"{target.name}.part.etag"))
     with writing(target):
         if part.size > file.size:
             part.remove()
     if part.size < file.size:
-        _receive(url, file, part, told, timeout)
+        _receive(url, file, part, listener, timeout)
     with writing(target):
         _refuse_others(url, file, part)
         part.path.replace(target)
@@ -81,28 +81,28 @@ def writing(target: Path) -> Iterator[None]:
     except OSError as error:
         what = (error.strerror or str(error)).lower()
         helps = ("make room, or make the folder writable; XDG_CACHE_HOME names another place for the cache",)
-        raise InputError(Diagnostic("E760", f"`{target}` cannot be written: {what}", helps=helps)) from error
+        raise InputError(Diagnostic("E601", f"`{target}` cannot be written: {what}", helps=helps)) from error
 
 
-def _receive(url: str, file: File, part: ArrivedPart, told: Listener | None, timeout: float) -> None:
-    with _answer(url, part, timeout) as answer:
-        size = _start(answer, part, url)
-        if answer.length is not None and size + answer.length != file.size:
+def _receive(url: str, file: File, part: ArrivedPart, listener: Listener | None, timeout: float) -> None:
+    with _response(url, part, timeout) as response:
+        size = _start(response, part, url)
+        if response.length is not None and size + response.length != file.size:
             part.remove()
-            raise InputError(_wrong_size(url, file, f"{size + answer.length:,}"))
+            raise InputError(_wrong_size(url, file, f"{size + response.length:,}"))
         with writing(part.path):
             content = part.path.open("ab" if size else "wb", buffering=0)
-            part.mark.write_text(_strong_mark(answer), encoding="utf-8")
+            part.mark.write_text(_strong_mark(response), encoding="utf-8")
         with content:
-            while piece := _piece(answer, url, size, file):
+            while piece := _piece(response, url, size, file):
                 size += len(piece)
                 if size > file.size:
                     part.remove()
                     raise InputError(_wrong_size(url, file, "more"))
                 with writing(part.path):
                     _write(content, piece)
-                if told is not None:
-                    told(file.name, size, file.size)
+                if listener is not None:
+                    listener(file.name, size, file.size)
     if size < file.size:
         raise InputError(_broken(url, size, file, "the server has closed the connection"))
 
@@ -113,17 +113,17 @@ def _write(content: IO[bytes], piece: bytes) -> None:
         rest = rest[content.write(rest) :]
 
 
-def _answer(url: str, part: ArrivedPart, timeout: float) -> HTTPResponse:
-    """The server's answer. If our part is longer than the server's file, we remove it and ask again."""
+def _response(url: str, part: ArrivedPart, timeout: float) -> HTTPResponse:
+    """The server's response. If our part is longer than the server's file, we remove it and ask again."""
     headers = {"User-Agent": f"rulescore/{__version__}", "Accept-Encoding": "identity", **part.headers()}
     try:
-        answer: HTTPResponse = build_opener(_SafeRedirects).open(Request(url, headers=headers), timeout=timeout)
+        response: HTTPResponse = build_opener(_SafeRedirects).open(Request(url, headers=headers), timeout=timeout)
     except HTTPError as error:
         error.close()
         if error.code == 416 and part.size:
             # The server's file ends before that.
             part.remove()
-            return _answer(url, part, timeout)
+            return _response(url, part, timeout)
         if 300 <= error.code < 400:
             raise InputError(_elsewhere(url, "nowhere that can be followed")) from error
         raise InputError(_refusal(url, error)) from error
@@ -131,29 +131,29 @@ def _answer(url: str, part: ArrivedPart, timeout: float) -> HTTPResponse:
         raise InputError(_elsewhere(url, "an address that cannot be read")) from error
     except (OSError, HTTPException) as error:
         raise InputError(_unreachable(url, error.reason if isinstance(error, URLError) else error, timeout)) from error
-    return answer
+    return response
 
 
-def _start(answer: HTTPResponse, part: ArrivedPart, url: str) -> int:
-    """The offset at which the answer begins: 0 if the server cannot resume and sends everything."""
-    if answer.status != 206:
+def _start(response: HTTPResponse, part: ArrivedPart, url: str) -> int:
+    """The offset at which the response begins: 0 if the server cannot resume and sends everything."""
+    if response.status != 206:
         return 0
-    sent = answer.headers.get("Content-Range", "")
+    sent = response.headers.get("Content-Range", "")
     if not sent.startswith(f"bytes {part.size}-"):
         part.remove()
-        raise InputError(Diagnostic("E757", f"we asked {url} for the rest of the file, and it sends another part: `{sent}`"))
+        raise InputError(Diagnostic("E756", f"we asked {url} for the rest of the file, and it sends another part: `{sent}`"))
     return part.size
 
 
-def _strong_mark(answer: HTTPResponse) -> str:
+def _strong_mark(response: HTTPResponse) -> str:
     """The ETag if it guarantees that a file is the same byte by byte: If-Range allows no other."""
-    mark: str = answer.headers.get("ETag", "")
+    mark: str = response.headers.get("ETag", "")
     return mark if mark.startswith('"') else ""
 
 
-def _piece(answer: HTTPResponse, url: str, size: int, file: File) -> bytes:
+def _piece(response: HTTPResponse, url: str, size: int, file: File) -> bytes:
     try:
-        return answer.read1(_PIECE)
+        return response.read1(_PIECE)
     except (OSError, HTTPException) as error:
         reason = "nothing more came" if isinstance(error, TimeoutError) else "the connection was lost"
         raise InputError(_broken(url, size, file, reason)) from error
@@ -165,10 +165,10 @@ def _wrong_size(url: str, file: File, size: str) -> Diagnostic:
 
 
 def _refuse_others(url: str, file: File, part: ArrivedPart) -> None:
-    found = digest(part.path)
-    if found != file.sha256:
+    digest_here = digest(part.path)
+    if digest_here != file.sha256:
         part.remove()
-        notes = (f"SHA-256 should be {file.sha256}", f"it is              {found}")
+        notes = (f"SHA-256 should be {file.sha256}", f"it is              {digest_here}")
         raise InputError(Diagnostic("E755", f"what {url} sends is not `{file.name}`", notes=notes, helps=(_CHANGED,)))
 
 
@@ -197,13 +197,13 @@ def _is_local(url: str) -> bool:
 
 
 def _elsewhere(url: str, target: str) -> Diagnostic:
-    return Diagnostic("E759", f"{url} sends to {target}", notes=("we follow only addresses with https, and only a few in a row",))
+    return Diagnostic("E755", f"{url} sends to {target}", notes=("we follow only addresses with https, and only a few in a row",))
 
 
 def _refusal(url: str, error: HTTPError) -> Diagnostic:
     helps = {404: "the file is gone from there: a later version of rulescore may know its new address"}
     return Diagnostic(
-        "E757",
+        "E756",
         f"{url} gives no file: {error.code} {error.reason}".rstrip(),
         helps=(helps.get(error.code, "try again later"),),
     )
@@ -225,4 +225,4 @@ def _unreachable(url: str, error: BaseException | str, timeout: float) -> Diagno
 
 def _broken(url: str, size: int, file: File, why: str) -> Diagnostic:
     notes = (f"{size:,} of {file.size:,} bytes of `{file.name}` are here and are kept",)
-    return Diagnostic("E758", f"the download from {url} broke off: {why}", notes=notes, helps=(_GO_ON,))
+    return Diagnostic("E756", f"the download from {url} broke off: {why}", notes=notes, helps=(_GO_ON,))

@@ -13,7 +13,7 @@ from zipfile import ZipFile
 from rulescore.datasets.catalogue import DATA_SETS, DataSet, Download, File
 from rulescore.datasets.download import Listener, digest, download, writing
 from rulescore.errors import Diagnostic, InputError, meant
-from rulescore.locks import alone_in
+from rulescore.waiting import alone_in
 
 VARIABLE = "RULESCORE_DATA"
 """The environment variable that names a folder with data sets. If it is set, we download nothing."""
@@ -41,9 +41,9 @@ def data_set(name: str) -> DataSet:
 
 def find(wanted: DataSet) -> DataSetPlace | None:
     """The first place that has all files of a data set, plain or, in the user's own folder, compressed."""
-    own = own_folder()
-    if own is not None and not _missing(own / wanted.name, wanted):
-        return DataSetPlace(Origin.FOLDER, own / wanted.name)
+    base = own_folder()
+    if base is not None and not _missing(base / wanted.name, wanted):
+        return DataSetPlace(Origin.FOLDER, base / wanted.name)
     for origin, folder in ((Origin.CACHE, cached(wanted)), (Origin.PACKAGE, _packaged(wanted))):
         if folder is not None and all(_has_size(folder / file.name, file.size) for file in wanted.files):
             return DataSetPlace(origin, folder)
@@ -52,10 +52,10 @@ def find(wanted: DataSet) -> DataSetPlace | None:
 
 def not_here(wanted: DataSet) -> Diagnostic:
     """The problem for a data set that is nowhere."""
-    own, notes = own_folder(), [f"it would be cached in `{cached(wanted)}`"] if wanted.downloads else []
-    if own is not None:
-        missing = _missing(own / wanted.name, wanted)
-        notes = [f"{VARIABLE} is set, but `{own / wanted.name}` has no {' and no '.join(f'`{name}`' for name in missing)}", *notes]
+    base, notes = own_folder(), [f"it would be cached in `{cached(wanted)}`"] if wanted.downloads else []
+    if base is not None:
+        missing = _missing(base / wanted.name, wanted)
+        notes = [f"{VARIABLE} is set, but `{base / wanted.name}` has no {' and no '.join(f'`{name}`' for name in missing)}", *notes]
     return Diagnostic("E752", f"data set `{wanted.name}` is not on this machine", notes=tuple(notes), helps=(how_to_get(wanted),))
 
 
@@ -75,13 +75,13 @@ def file_in(folder: Path, name: str) -> Path | None:
 
 def own_folder() -> Path | None:
     """The folder that the user's environment names."""
-    given = os.environ.get(VARIABLE)
-    if not given:
+    named = os.environ.get(VARIABLE)
+    if not named:
         return None
-    folder = Path(given).expanduser()
+    folder = Path(named).expanduser()
     if not folder.is_dir():
         helps = (f"correct {VARIABLE}, or unset it",)
-        raise InputError(Diagnostic("E754", f"{VARIABLE} is `{given}`, but there is no such folder", helps=helps))
+        raise InputError(Diagnostic("E302", f"{VARIABLE} is `{named}`, but there is no such folder", helps=helps))
     return folder
 
 
@@ -91,14 +91,14 @@ def cached(wanted: DataSet) -> Path:
 
 
 def _cache() -> Path:
-    given = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    if given.is_absolute():
-        return given
+    chosen = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    if chosen.is_absolute():
+        return chosen
     try:
         home = Path.home()
     except RuntimeError as error:
         helps = ("set XDG_CACHE_HOME to a folder",)
-        raise InputError(Diagnostic("E754", "there is no home folder for the cache", helps=helps)) from error
+        raise InputError(Diagnostic("E302", "there is no home folder for the cache", helps=helps)) from error
     if sys.platform == "darwin":
         return home / "Library" / "Caches"
     if sys.platform == "win32":
@@ -110,10 +110,10 @@ def _packaged(wanted: DataSet) -> Path | None:
     """The folder of an installed PyKEEN. We do not import it."""
     if wanted.package is None:
         return None
-    found = find_spec("pykeen")
-    if found is None or not found.submodule_search_locations:
+    package = find_spec("pykeen")
+    if package is None or not package.submodule_search_locations:
         return None
-    return Path(found.submodule_search_locations[0]).joinpath(*wanted.package)
+    return Path(package.submodule_search_locations[0]).joinpath(*wanted.package)
 
 
 def _missing(folder: Path, wanted: DataSet) -> list[str]:
@@ -127,13 +127,13 @@ def _has_size(path: Path, size: int) -> bool:
 # Downloads data sets into the cache.
 
 
-def fetched(wanted: DataSet, told: Listener | None = None) -> DataSetPlace:
+def fetched(wanted: DataSet, listener: Listener | None = None) -> DataSetPlace:
     """The place of a data set. We download it if it is not on this machine, or damaged in the cache."""
     place = find(wanted)
     if place is not None and (place.origin is not Origin.CACHE or own_folder() is not None):
         return place
     if not wanted.downloads:
-        raise InputError(Diagnostic("E753", f"data set `{wanted.name}` cannot be fetched", helps=(how_to_get(wanted),)))
+        raise InputError(Diagnostic("E752", f"data set `{wanted.name}` cannot be fetched", helps=(how_to_get(wanted),)))
     if own_folder() is not None:
         raise InputError(not_here(wanted))
     folder = cached(wanted)
@@ -142,9 +142,9 @@ def fetched(wanted: DataSet, told: Listener | None = None) -> DataSetPlace:
     with alone_in(folder) as alone:
         if not alone:
             raise InputError(Diagnostic("E762", f"another process is fetching `{wanted.name}`", helps=("wait until it is done",)))
-        for one in wanted.downloads:
-            if not all(_is_whole(folder / file.name, file) for file in one.files):
-                _fetch(one, folder, told)
+        for archived in wanted.downloads:
+            if not all(_is_whole(folder / file.name, file) for file in archived.files):
+                _fetch(archived, folder, listener)
     return DataSetPlace(Origin.CACHE, folder)
 
 
@@ -152,19 +152,19 @@ def _is_whole(path: Path, file: File) -> bool:
     return path.is_file() and path.stat().st_size == file.size and digest(path) == file.sha256
 
 
-def _fetch(one: Download, folder: Path, told: Listener | None) -> None:
-    target = folder / one.file.name
-    download(one.url, one.file, target, told)
-    if one.members:
+def _fetch(archived: Download, folder: Path, listener: Listener | None) -> None:
+    target = folder / archived.file.name
+    download(archived.url, archived.file, target, listener)
+    if archived.members:
         with writing(folder):
-            _unpack(one, target, folder)
+            _unpack(archived, target, folder)
             target.unlink()
 
 
-def _unpack(one: Download, archive: Path, folder: Path) -> None:
+def _unpack(archived: Download, archive: Path, folder: Path) -> None:
     """Extracts the members. We need not check them: the archive has the right digest."""
     with ZipFile(archive) as content:
-        for member, file in one.members:
+        for member, file in archived.members:
             unpacked = folder / f"{file.name}.part"
             unpacked.write_bytes(content.read(member))
             unpacked.replace(folder / file.name)

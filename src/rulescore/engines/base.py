@@ -1,23 +1,92 @@
-"""The interface of engines. Statements arrive as trees, or as queries that make one; rows come and go as Arrow.
-
-An engine that is opened with options it cannot keep raises an InputError with a code before anything starts. It runs one statement
-at a time, obeys Ctrl-C meanwhile (see worker.py), and raises an EngineError if the statement fails.
-"""
+"""The interface of engines, how one is opened, and the log of its statements."""
 
 from __future__ import annotations
 
+import logging
+import os
+import sys
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 import pyarrow as pa
 
+from rulescore import plugins
 from rulescore.engines.catalogue import Catalogue
-from rulescore.engines.log import logged
+from rulescore.errors import Diagnostic, InputError, masked, masked_address
+from rulescore.errors.texts import visible, visible_lines
+from rulescore.setting.options import EngineOptions
 from rulescore.sql.query import Statement
+
+_Result = TypeVar("_Result")
+
+LOGGER = logging.getLogger("rulescore.sql")
+VARIABLE = "RULESCORE_LOG"
+
+_purpose: ContextVar[str | None] = ContextVar("purpose", default=None)
+
+
+@contextmanager
+def purpose(what: str) -> Iterator[None]:
+    """Context manager: the log gives this purpose for every statement that runs inside it."""
+    token = _purpose.set(what)
+    try:
+        yield
+    finally:
+        _purpose.reset(token)
+
+
+def logged(text: Callable[[], str], work: Callable[[], _Result], rows: Callable[[_Result], int | None]) -> _Result:
+    """The result of `work`, which runs the statement `text` and is logged. `rows`: how many rows it returned or made, if known."""
+    if not LOGGER.isEnabledFor(logging.DEBUG):
+        return work()
+    sql, started = text(), time.perf_counter()
+    try:
+        result = work()
+    except BaseException as error:
+        _note(f"failed after {time.perf_counter() - started:.3f} s with {type(error).__name__}", sql)
+        raise
+    seconds, count = time.perf_counter() - started, rows(result)
+    _note(f"{seconds:.3f} s" if count is None else f"{seconds:.3f} s, {count:,} {'row' if count == 1 else 'rows'}", sql)
+    return result
+
+
+def _note(outcome: str, sql: str) -> None:
+    what = _purpose.get()
+    above = outcome if what is None else f"{outcome}, {what}"
+    LOGGER.debug("%s", masked(f"-- {visible(above)}\n{sql}"))
+
+
+class _ToStderr(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        print(visible_lines(self.format(record)), file=sys.stderr, flush=True)
+
+
+_TO_STDERR = _ToStderr()
+
+
+def log_to_stderr() -> None:
+    LOGGER.addHandler(_TO_STDERR)
+    LOGGER.setLevel(logging.DEBUG)
+
+
+def log_no_more() -> None:
+    LOGGER.removeHandler(_TO_STDERR)
+    LOGGER.setLevel(logging.NOTSET)
+
+
+def follow_environment() -> None:
+    """Log to stderr if the user's environment asks for it."""
+    asked = os.environ.get(VARIABLE)
+    if asked == "sql":
+        log_to_stderr()
+    elif asked:
+        raise InputError(Diagnostic("E402", f"`{VARIABLE}` is `{asked}`", helps=("`sql` is the only log there is",)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,15 +137,15 @@ class Engine(ABC):
 
     def run(self, statement: Statement, *, as_written: bool = False) -> None:
         """Run a statement that returns nothing. `as_written` keeps the order of its joins."""
-        logged(lambda: self._shown(statement), lambda: self._run(statement, as_written), lambda rows: rows)
+        logged(lambda: self._logged_text(statement), lambda: self._run(statement, as_written), lambda rows: rows)
 
     def query(self, statement: Statement, *, as_written: bool = False) -> pa.Table:
         """Run a query. `as_written` keeps the order of its joins."""
-        return logged(lambda: self._shown(statement), lambda: self._query(statement, as_written), lambda rows: rows.num_rows)
+        return logged(lambda: self._logged_text(statement), lambda: self._query(statement, as_written), lambda rows: rows.num_rows)
 
     def write(self, query: Statement, folder: Path) -> None:
         """Write the rows of a query as Parquet files of a folder, without bringing them here. Needs `writes_parquet`."""
-        logged(lambda: self._shown(query), lambda: self._write(query, folder), lambda _: None)
+        logged(lambda: self._logged_text(query), lambda: self._write(query, folder), lambda _: None)
 
     def scratch_tables(self) -> AbstractContextManager[None]:
         """Context manager for work that drops every table it makes. If an engine's session keeps a resource for every table it ever
@@ -117,6 +186,24 @@ class Engine(ABC):
     def _write(self, query: Statement, folder: Path) -> None:
         raise NotImplementedError
 
-    def _shown(self, statement: Statement) -> str:
+    def _logged_text(self, statement: Statement) -> str:
         """A statement for the log."""
         return f"{self.text(statement)};"
+
+
+def connect(options: EngineOptions) -> Engine:
+    """Opens the engine. All but DuckDB are plug-ins: the scheme of the address is the name of one; a session is Spark's."""
+    follow_environment()
+    if options.session is None and options.url == "duckdb":
+        from rulescore.engines.duckdb import DuckDBEngine
+
+        return DuckDBEngine(options)
+    scheme = "spark" if options.session is not None else options.url.partition("://")[0]
+    if scheme not in plugins.plugins(plugins.ENGINES):
+        helps = (
+            "the engines are `duckdb`, which is the default, `postgresql://user@host/database`, `spark://local[*]`, "
+            "`spark://host:7077` and `sc://host:15002`",
+        )
+        raise InputError(Diagnostic("E402", f"there is no engine `{masked_address(options.url)}`", helps=helps))
+    engine: Engine = plugins.load(plugins.ENGINES, scheme)(options)
+    return engine

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from rulescore.errors import Diagnostic, InputError, Place
-from rulescore.readers.constant_columns import holds_floats
+from rulescore.readers.columns import holds_floats
 from rulescore.readers.layout import column_problem, is_published, model_column, resolve
 from rulescore.setting.model import ColumnIn, FactTable
 from rulescore.sql.stored import StoredFacts, StoredType
 
-Path = tuple[str, ...]
+TablePath = tuple[str, ...]
 
 _MOST_LISTED = 20
 
@@ -24,7 +24,7 @@ _NUMBERS = frozenset({StoredType.INTEGER, StoredType.FLOAT, StoredType.DECIMAL})
 
 @dataclass(frozen=True, slots=True)
 class StoredColumn:
-    """A column of the user's: the type as the database calls it, and how it holds constants, if it can."""
+    """A user's column: its database type, and our type for it (None if unsupported)."""
 
     named: str
     type: StoredType | None
@@ -58,15 +58,15 @@ class Catalogue(ABC):
     """The tables and views that an engine's session can read."""
 
     @abstractmethod
-    def find(self, table: str) -> Path:
+    def find(self, table: str) -> TablePath:
         """The parts of a table's name, as statements give them. InputError if there is no such table."""
 
     @abstractmethod
-    def columns(self, path: Path) -> dict[str, StoredColumn]:
+    def columns(self, path: TablePath) -> dict[str, StoredColumn]:
         """The columns of a table, in their order."""
 
-    def schema(self, path: Path) -> pa.Schema:
-        return pa.schema([(name, one.arrow) for name, one in self.columns(path).items()])
+    def schema(self, path: TablePath) -> pa.Schema:
+        return pa.schema([(name, column.arrow) for name, column in self.columns(path).items()])
 
     def stored(self, facts: FactTable) -> StoredFacts:
         """The roles of the columns of a fact table. InputError if a column cannot be read in its role."""
@@ -98,7 +98,7 @@ class Catalogue(ABC):
         return StoredFacts(
             path,
             tuple(names[i] for i in layout.arguments),
-            {name: one.type for name, one in columns.items() if one.type is not None},
+            {name: column.type for name, column in columns.items() if column.type is not None},
             None if layout.relation is None else names[layout.relation],
             layout.predicate,
             None if layout.score is None else names[layout.score],
@@ -138,6 +138,16 @@ class StoredRelation:
         return f"{self.schema}.{self.name}"
 
 
+@dataclass(frozen=True, slots=True)
+class StoredKey:
+    """A primary key or, if it has an other table, a foreign key and the columns there that it refers to."""
+
+    table: TablePath
+    columns: tuple[str, ...]
+    other: TablePath | None = None
+    others: tuple[str, ...] = ()
+
+
 class SchemaCatalogue(Catalogue):
     """A catalogue that lists its schemas and their tables, as the published layout needs it."""
 
@@ -151,10 +161,14 @@ class SchemaCatalogue(Catalogue):
         """The names of the schemas."""
 
     @abstractmethod
+    def keys(self) -> list[StoredKey]:
+        """The primary and foreign keys of all tables."""
+
+    @abstractmethod
     def tables_of(self, schema: str) -> dict[str, dict[str, StoredColumn]]:
         """The columns of every readable table of a schema."""
 
 
 def listed(names: Sequence[str]) -> str:
     more = f" and {len(names) - _MOST_LISTED:,} more" if len(names) > _MOST_LISTED else ""
-    return (", ".join(f"`{one}`" for one in names[:_MOST_LISTED]) or "none") + more
+    return (", ".join(f"`{name}`" for name in names[:_MOST_LISTED]) or "none") + more

@@ -11,16 +11,14 @@ import pyarrow as pa
 from sqlglot import exp
 
 from rulescore.engines.base import Capabilities, Engine
-from rulescore.engines.memory import MEBIBYTE, Share, amount
-from rulescore.engines.spill_folder import SpillFolder
+from rulescore.engines.memory import MEBIBYTE, Share, SpillFolder, amount
 from rulescore.engines.worker import Worker
 from rulescore.errors import Diagnostic, EngineError, InputError
 from rulescore.setting.options import EngineOptions
-from rulescore.sql.dialects import DUCKDB, text
-from rulescore.sql.keys import DOUBLE_TEXT
-from rulescore.sql.moments import MICROSECONDS, NANOSECONDS
+from rulescore.sql.dialect import DUCKDB, text
 from rulescore.sql.query import Statement
-from rulescore.values.moments import FIRST, LAST
+from rulescore.sql.values import DOUBLE_TEXT, MICROSECONDS, NANOSECONDS
+from rulescore.values import FIRST, LAST
 
 _Result = TypeVar("_Result")
 
@@ -68,7 +66,7 @@ SET lock_configuration = true;
 
 
 class DuckDBEngine(Engine):
-    """An in-memory database. Queries run in a thread of their own, so that Ctrl-C can interrupt them at once. The caller attaches
+    """An in-memory database. Queries run in a thread of their own, so Ctrl-C can interrupt them at once. The caller attaches
     database files first: any other statement seals the database against everything outside."""
 
     dialect = DUCKDB.name
@@ -98,7 +96,7 @@ class DuckDBEngine(Engine):
             "preserve_insertion_order": False,
             "temp_directory": folder,
         }
-        # DuckDB would draw it on stdout, amid the results. In a notebook that cannot draw one it is off, and setting it fails.
+        # DuckDB prints its progress bar to stdout, into our results. Some notebooks have none, and setting it raises.
         if self._connection.execute("SELECT current_setting('enable_progress_bar')").fetchone() != (False,):
             settings["enable_progress_bar"] = False
         settings["memory_limit"] = options.memory_limit or self._half_of_memory()
@@ -230,12 +228,14 @@ def _refuse_homeless(folder: Path) -> None:
         raise InputError(Diagnostic("E901", f"the spill folder `{folder}` cannot be made", notes=(reason,)))
 
 
-def _refuse_too_little(given: str, limit: int, least: int) -> None:
+def _refuse_too_little(memory_limit: str, limit: int, least: int) -> None:
     if limit < least:
-        notes = ("the limit is that of this process, with Python, the libraries and the rules",)
+        notes = ("the limit is for this whole process, with Python, the libraries and the rules",)
         # Rounded up, since the next run may take a little more.
         helps = (f"give it {-(-least // 10**7) * 10} MB or more",)
-        raise InputError(Diagnostic("E901", f"a `memory_limit` of `{given}` is too little to begin with", notes=notes, helps=helps))
+        raise InputError(
+            Diagnostic("E901", f"a `memory_limit` of `{memory_limit}` is too little to begin with", notes=notes, helps=helps)
+        )
 
 
 def _first_line(error: Exception) -> str:

@@ -1,8 +1,15 @@
-"""Amounts of memory, what this process takes, and the share of an engine inside it."""
+"""Memory and disk: amounts, what this process takes, the engine's share, and a temporary folder for what does not fit."""
 
 from __future__ import annotations
 
 import os
+import re
+import shutil
+import stat
+import sys
+import tempfile
+import time
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from re import fullmatch
@@ -11,7 +18,7 @@ MEBIBYTE = 1 << 20
 _UNITS = {"": 1, **{letter: 1000**power for power, letter in enumerate("KMGT", 1)}}
 _BINARY_UNITS = {f"{letter}I": 1024**power for power, letter in enumerate("KMGT", 1)}
 
-# The least share, enough for some thousand facts; what loading adds beside the engine; and a change so small that we leave the
+# The least share, enough for some thousand facts; what loading adds outside the engine; and a change so small that we leave the
 # share as it is.
 _LEAST = 32 * MEBIBYTE
 _LOADING = 80 * MEBIBYTE
@@ -20,7 +27,7 @@ _NOTABLE = 4 * MEBIBYTE
 # A tenth of the limit stays free: for memory that the engine has freed but not returned when a statement ends, and for its result.
 _FREE = 10
 
-# What a run with few rules takes beside its engine, for systems that do not tell.
+# What a run with few rules takes apart from its engine, for systems that do not tell.
 _USUAL = 200 * MEBIBYTE
 
 _STATM = Path("/proc/self/statm")
@@ -28,8 +35,8 @@ _STATM = Path("/proc/self/statm")
 
 def amount(text: str) -> int | None:
     """An amount such as `2GB` or `500MiB`, in bytes; None for any other text."""
-    found = fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]I?|)B?", text.strip().upper())
-    return None if found is None else int(float(found[1]) * (_UNITS | _BINARY_UNITS)[found[2]])
+    match = fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]I?|)B?", text.strip().upper())
+    return None if match is None else int(float(match[1]) * (_UNITS | _BINARY_UNITS)[match[2]])
 
 
 def resident() -> int | None:
@@ -41,8 +48,8 @@ def resident() -> int | None:
 
 
 class Share:
-    """What an engine inside this process may take of a limit of the whole process: what Python, libraries, rules and what is being
-    read leave. They take more and more, so the engine fits its share again before every statement."""
+    """What an engine inside this process may take of the limit of the whole process: the rest, after Python, libraries, rules and
+    what we are reading. These take more and more, so the engine fits its share again before every statement."""
 
     def __init__(self, limit: int, used: Callable[[], int], take: Callable[[int], None]) -> None:
         """`used` tells what the engine takes now. `take` gives it another share, and makes it return memory that it has freed."""
@@ -58,13 +65,84 @@ class Share:
     def fit(self) -> None:
         if abs(self._measured() - self._beside) < _NOTABLE:
             return
-        # What the engine has freed but not yet returned is not beside it.
+        # Memory that the engine has freed but not yet returned is still the engine's.
         self._take(self.bytes)
         self._beside = self._measured()
         self.bytes = max(self._limit - self._limit // _FREE - self._beside, _LEAST)
         self._take(self.bytes)
 
     def _measured(self) -> int:
-        """What the process takes beside the engine."""
-        found = resident()
-        return _USUAL if found is None else found - self._used()
+        """What the process takes apart from the engine."""
+        high = resident()
+        return _USUAL if high is None else high - self._used()
+
+
+if sys.platform != "win32":
+    import fcntl
+
+_PREFIX = "rulescore-spill-"
+_NAME = re.compile(rf"{_PREFIX}[a-z0-9_]{{8}}")  # letters as mkdtemp draws them
+_MARK = "made-by-rulescore"
+"""A file that marks a folder as ours: a folder of the user's may have such a name."""
+_LEFT_AFTER = 24 * 60 * 60
+
+
+class SpillFolder:
+    """The folder of this run alone. It is locked as long as the run lives, so other runs see that it is in use."""
+
+    def __init__(self) -> None:
+        remove_abandoned()
+        self.name = tempfile.mkdtemp(prefix=_PREFIX)
+        self._remove = weakref.finalize(self, _remove, self.name, os.getpid())
+        (Path(self.name) / _MARK).touch()
+        self._handle = None if sys.platform == "win32" else os.open(self.name, os.O_RDONLY)
+        if self._handle is not None:
+            _lock(self._handle)
+
+    def close(self) -> None:
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
+        self._remove()
+
+
+def _remove(folder: str, process: int) -> None:
+    """Removes the folder of this process. A forked one also comes here at its end, and leaves the folder to its parent."""
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def remove_abandoned() -> None:
+    """Removes folders of ours that are older than a day and that no process has locked."""
+    if sys.platform == "win32":
+        return
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        if _NAME.fullmatch(folder.name) is None:
+            continue
+        try:
+            handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        except OSError:
+            continue  # gone, or not ours to remove
+        try:
+            if _is_old_and_ours(handle) and _lock(handle):
+                shutil.rmtree(folder, ignore_errors=True)
+        finally:
+            os.close(handle)
+
+
+def _is_old_and_ours(handle: int) -> bool:
+    status = os.fstat(handle)
+    if status.st_uid != os.getuid() or time.time() - status.st_mtime < _LEFT_AFTER:
+        return False
+    try:
+        return stat.S_ISREG(os.stat(_MARK, dir_fd=handle, follow_symlinks=False).st_mode)
+    except FileNotFoundError:
+        return False
+
+
+def _lock(handle: int) -> bool:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

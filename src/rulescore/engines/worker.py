@@ -1,4 +1,4 @@
-"""Work for a database in a thread of its own, so that the main thread hears Ctrl-C at once."""
+"""Work for a database in a thread of its own, so the main thread hears Ctrl-C at once."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Worker:
         self._patience = patience
         self._waiting: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._thread = Thread(target=_do_all, args=(self._waiting,), name="rulescore-engine", daemon=True)
-        # The thread refers to the queue alone, not to the worker, so that it ends with a worker that nobody closed.
+        # The thread refers to the queue alone, not to the worker, so it ends with a worker that nobody closed.
         weakref.finalize(self, self._waiting.put, None)
         _workers.add(self)
         try:
@@ -44,7 +44,7 @@ class Worker:
         """The result of the work, or its exception. Ctrl-C stops the work, and so does a timeout after `seconds`."""
         if self.is_copy:
             helps = ("open one in each process with `rulescore.open`",)
-            raise InputError(Diagnostic("E546", "this session was opened by another process", helps=helps))
+            raise InputError(Diagnostic("E541", "this session was opened by another process", helps=helps))
         if self._closed:
             raise InputError(Diagnostic("E541", "the session is closed"))
         if self.deaf:

@@ -1,19 +1,28 @@
 """Problems of rules, data and options, as data and as text: every room reports through these."""
 
-from rulescore.errors.diagnostics import Diagnostic, Place, Severity, Source, Span, are_errors, place_of
-from rulescore.errors.exceptions import (
+from rulescore.errors.diagnostics import (
+    Diagnostic,
     EngineError,
     InputError,
     MissingExtraError,
+    Paint,
+    Part,
+    Place,
     RulescoreError,
     RulescoreWarning,
+    Severity,
+    Source,
+    Span,
     UncertainError,
+    are_errors,
     attempt,
     located,
+    place_of,
+    plain,
+    render,
+    render_all,
 )
-from rulescore.errors.render import Paint, Part, plain, render, render_all
-from rulescore.errors.secrets import masked, masked_address
-from rulescore.errors.suggestions import did_you_mean, meant, meant_file, suggestion
+from rulescore.errors.texts import did_you_mean, masked, masked_address, meant, meant_file, suggestion
 
 __all__ = [
     "Diagnostic",

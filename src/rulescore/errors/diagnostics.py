@@ -1,15 +1,18 @@
-"""A problem as data: a code, a place, a note, a help line. `codes.py` says what each code means."""
+"""Problems as data, the errors that carry them, and the text that a person reads. `codes.py` says what each code means."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
-from re import compile, escape
+from re import compile, escape, split
+from typing import Self, TypeVar
 
-from rulescore.errors.secrets import masked, masked_place
+from rulescore.errors.texts import masked, masked_place, visible, visible_lines
 
 _LONGEST_LINE = 120
 _LONGEST_NAME = 1_000
@@ -86,8 +89,8 @@ class Span:
 
     def word(self, word: str) -> Span:
         """The first occurrence of a word in it; the whole span if the word is spelt otherwise there, as in quotes."""
-        found = compile(rf"(?<![\w.]){escape(word)}(?!\w|\.\w)").search(self.source.text, self.start, self.end)
-        return self if found is None else Span(self.source, *found.span())
+        match = compile(rf"(?<![\w.]){escape(word)}(?!\w|\.\w)").search(self.source.text, self.start, self.end)
+        return self if match is None else Span(self.source, *match.span())
 
 
 def place_of(span: Span | None) -> Place | None:
@@ -109,19 +112,18 @@ class Diagnostic:
 
     def __post_init__(self) -> None:
         for name in ("message", "label"):
-            object.__setattr__(self, name, _shown(getattr(self, name)))
+            object.__setattr__(self, name, _shortened(getattr(self, name)))
         for name in ("notes", "helps"):
-            object.__setattr__(self, name, tuple(map(_shown, getattr(self, name))))
+            object.__setattr__(self, name, tuple(map(_shortened, getattr(self, name))))
         if self.place is not None:
             object.__setattr__(self, "place", _shown_place(self.place))
 
     def __str__(self) -> str:
-        from rulescore.errors.render import render
 
         return render(self)
 
 
-def _shown(text: str) -> str:
+def _shortened(text: str) -> str:
     return _LONG_NAME.sub(r"\1 …`", masked(text)) if len(text) > _LONGEST_NAME else masked(text)
 
 
@@ -136,3 +138,146 @@ def _shown_place(place: Place) -> Place:
 
 def are_errors(problems: Iterable[Diagnostic]) -> bool:
     return any(problem.severity is Severity.ERROR for problem in problems)
+
+
+_MOST_OF_ONE_CODE = 20
+
+
+class Part(StrEnum):
+    """The parts of a rendered problem that a terminal may colour."""
+
+    TITLE = "title"
+    MARGIN = "margin"
+    CARET = "caret"
+
+
+Paint = Callable[[Part, Severity, str], str]
+
+
+def plain(part: Part, severity: Severity, text: str) -> str:
+    return text
+
+
+def render(problem: Diagnostic, paint: Paint = plain) -> str:
+    """The text a person reads: code and message, the place with a caret, notes and help. Nothing in it steers a terminal."""
+
+    def painted(part: Part, text: str) -> str:
+        return paint(part, problem.severity, text)
+
+    lines = [f"{painted(Part.TITLE, f'{problem.severity}[{problem.code}]')}: {visible_lines(problem.message)}"]
+    indent = ""
+    place = problem.place
+    if place is not None:
+        indent = " " * len(str(place.line or ""))
+        lines.append(f"{painted(Part.MARGIN, f'{indent[:-1]} -->' if indent else '-->')} {visible(masked(str(place)))}")
+        if place.text is not None and place.line is not None and place.column is not None:
+            shown, caret = _underlined(place.text, place.column - (place.start or 0), place.length)
+            margin = painted(Part.MARGIN, f"{indent} |")
+            lines.append(margin)
+            lines.append(f"{painted(Part.MARGIN, f'{place.line} |')} {shown}")
+            lines.append(f"{margin} {caret[0]}{painted(Part.CARET, f'{caret[1]} {visible_lines(problem.label)}'.rstrip())}")
+    hints = [("note", note) for note in problem.notes] + [("help", text) for text in problem.helps]
+    lines.extend(f"{painted(Part.MARGIN, f'{indent} =')} {kind}: {visible_lines(text)}" for kind, text in hints)
+    return "\n".join(lines)
+
+
+def render_all(problems: Iterable[Diagnostic], paint: Paint = plain) -> str:
+    """The first problems of each code, in their order; then the numbers of the others."""
+    times: Counter[str] = Counter()
+    texts = []
+    for problem in problems:
+        times[problem.code] += 1
+        if times[problem.code] <= _MOST_OF_ONE_CODE:
+            texts.append(render(problem, paint))
+    more = [f"… and {n - _MOST_OF_ONE_CODE:,} more of {code}" for code, n in times.items() if n > _MOST_OF_ONE_CODE]
+    return "\n\n".join([*texts, *more])
+
+
+def _underlined(text: str, column: int, length: int) -> tuple[str, tuple[str, str]]:
+    """The part of a line as we show it, and the blanks and carets below it, as wide as a terminal draws the text above them."""
+    # Loading rich takes longer than loading our errors, and most programs have no error to show.
+    from rich.cells import cell_len
+
+    before, there, behind = (visible(part, keep="\t") for part in (text[: column - 1], *_cut(text[column - 1 :], length)))
+    blanks = "".join("\t" if piece == "\t" else " " * cell_len(piece) for piece in split("(\t)", before))
+    return before + there + behind, (blanks, "^" * max(1, cell_len(there.replace("\t", " "))))
+
+
+def _cut(text: str, length: int) -> tuple[str, str]:
+    return text[:length], text[length:]
+
+
+_Made = TypeVar("_Made")
+_Other = TypeVar("_Other")
+
+
+class RulescoreError(Exception):
+    """The root of all errors this package raises on purpose."""
+
+
+class RulescoreWarning(UserWarning):
+    """Something in the rules, the data or a result that deserves a look. `result.warnings` has the same text."""
+
+
+class InputError(RulescoreError):
+    """Rules, data or options that cannot be used as they are. Its text shows the first problems of each code.
+
+    Args:
+        problems: Every problem, each with its code, place, notes and helps.
+    """
+
+    def __init__(self, problems: Iterable[Diagnostic] | Diagnostic) -> None:
+        self.problems: tuple[Diagnostic, ...] = (problems,) if isinstance(problems, Diagnostic) else tuple(problems)
+        super().__init__(render_all(self.problems))
+
+    def __reduce__(self) -> tuple[type[Self], tuple[tuple[Diagnostic, ...]], dict[str, object]]:
+        """Pickles the error, for other processes, as its problems and the notes added to it."""
+        return type(self), (self.problems,), self.__dict__
+
+
+@contextmanager
+def located(place: Place | None) -> Iterator[None]:
+    """Context manager: gives this place to every problem of an InputError that has none."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(fault if fault.place is not None else replace(fault, place=place) for fault in error.problems) from error
+
+
+def attempt(
+    problems: list[Diagnostic], make: Callable[[], _Made], otherwise: _Other, place: Callable[[], Place | None] = lambda: None
+) -> _Made | _Other:
+    """What `make` returns; `otherwise` if it raises InputError. We add its problems to `problems`, with `place()` if they have no
+    place."""
+    try:
+        return make()
+    except InputError as error:
+        problems.extend(problem if problem.place is not None else replace(problem, place=place()) for problem in error.problems)
+        return otherwise
+
+
+class EngineError(RulescoreError):
+    """The database failed.
+
+    Args:
+        message: What failed, and what the database was computing.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(visible_lines(masked(message)))
+
+
+class UncertainError(EngineError):
+    """The database went away during a write, which it may or may not have finished."""
+
+
+class MissingExtraError(InputError):
+    """An optional dependency is not installed; the help names the extra that brings it."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        self._made_of = what, extra
+        helps = (f"in a checkout of rulescore: `pip install '.[{extra}]'`",)
+        super().__init__(Diagnostic("E938", f"{what} needs an optional dependency that is not installed", helps=helps))
+
+    def __reduce__(self) -> tuple[type[Self], tuple[str, str], dict[str, object]]:  # type: ignore[override]
+        return type(self), self._made_of, self.__dict__

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from rulescore.errors import Span, suggestion
 from rulescore.language.cursor import Cursor
-from rulescore.language.syntax import Constant, Kind, Term, Variable
+from rulescore.language.syntax import About, Constant, Kind, Term, Variable, Wildcard
 from rulescore.language.terms import read_term
 
 _LARGEST = sys.float_info.max
@@ -21,6 +21,7 @@ _FORMS = {
     "tags": "`@tags(one, two)`, with at least one name",
     "confidence": "`@confidence(0.8)`, with a number from 0 to 1",
     "support": "`@support(924)`, with a whole number that is not negative",
+    "about": '`@about(X)`, `@about(X, "path")` or `@about(X, "path", Y)`, with variables of the rule',
 }
 
 
@@ -33,6 +34,7 @@ class Annotations:
     tags: tuple[str, ...] = ()
     confidence: float | None = None
     support: int | None = None
+    about: About | None = None
     span: Span | None = None
 
 
@@ -40,7 +42,7 @@ NO_ANNOTATIONS = Annotations()
 
 
 def read_annotations(cursor: Cursor) -> Annotations:
-    """All annotations before a statement. Reports their problems, so that the statement can be read all the same."""
+    """All annotations before a statement. Reports their problems, so the statement can be read all the same."""
     start = cursor.token.start
     annotations = NO_ANNOTATIONS
     seen: set[str] = set()
@@ -82,10 +84,10 @@ def _is_usable(cursor: Cursor, name: str, seen: set[str], span: Span) -> bool:
         cursor.report("E112", f"unknown annotation `@{name}`", span, note=f"the annotations are {known}", help=advice)
         return False
     if name in seen:
-        cursor.report("E115", f"the annotation `@{name}` is given twice", span, help="keep one of them")
+        cursor.report("E112", f"the annotation `@{name}` is given twice", span, help="keep one of them")
         return False
     if name in {"hard", "soft"} and seen & {"hard", "soft"}:
-        cursor.report("E115", "a rule cannot be both `@hard` and `@soft`", span, help="keep one of them")
+        cursor.report("E112", "a rule cannot be both `@hard` and `@soft`", span, help="keep one of them")
         return False
     return True
 
@@ -100,14 +102,22 @@ def _annotate(cursor: Cursor, annotations: Annotations, name: str, terms: tuple[
             return replace(annotations, weight=float(value))
         case "description", (Constant(value=str() as text),):
             return replace(annotations, description=text)
-        case "tags", (_, *_) if tags := _names(terms):
+        case "tags", (_, *_) if tags := _terms_as_names(terms):
             return replace(annotations, tags=tags)
         case "confidence", (Constant(value=int() | float() as value),) if _is_weight(value) and value <= 1:
             return replace(annotations, confidence=float(value))
         case "support", (Constant(value=int() as count),) if not isinstance(count, bool) and count >= 0:
             return replace(annotations, support=count)
+        case "about", (Variable() | Constant() as focus,):
+            return replace(annotations, about=About(focus))
+        case "about", (Variable() | Constant() as focus, Constant(value=str() as path)):
+            return replace(annotations, about=About(focus, path))
+        case "about", (Variable() | Constant() as focus, Wildcard(), Variable() | Constant() as end):
+            return replace(annotations, about=About(focus, None, end))
+        case "about", (Variable() | Constant() as focus, Constant(value=str() as path), Variable() | Constant() as end):
+            return replace(annotations, about=About(focus, path, end))
         case _:
-            cursor.report("E113", f"the arguments of `@{name}` do not fit", span, help=f"write {_FORMS[name]}")
+            cursor.report("E112", f"the arguments of `@{name}` do not fit", span, help=f"write {_FORMS[name]}")
             return annotations
 
 
@@ -116,7 +126,7 @@ def _is_weight(value: int | float) -> bool:
     return not isinstance(value, bool) and 0 <= value <= _LARGEST
 
 
-def _names(terms: tuple[Term, ...]) -> tuple[str, ...] | None:
+def _terms_as_names(terms: tuple[Term, ...]) -> tuple[str, ...] | None:
     """The terms as names; None unless all of them are. A word in upper case is a name here."""
     names = []
     for term in terms:

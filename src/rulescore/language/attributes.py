@@ -9,13 +9,11 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from rulescore.errors import Diagnostic, InputError, Source, Span
-from rulescore.language.bodies import read_body
 from rulescore.language.builtins import TESTS
-from rulescore.language.conditions import read_expression
-from rulescore.language.cursor import Cursor, StatementError
+from rulescore.language.conditions import read_body, read_expression
+from rulescore.language.cursor import Cursor, StatementError, Token, statements
 from rulescore.language.syntax import Aggregate, And, Atom, Expression, Let, RowAtom, Test, Variable
 from rulescore.language.terms import EscapeError, unquote
-from rulescore.language.tokens import Token, statements
 from rulescore.language.trees import nodes_in
 
 _Read = TypeVar("_Read", Expression, And)
@@ -93,7 +91,7 @@ def _check(cursor: Cursor, tree: Expression | And) -> None:
 
 def _not_of_a_row(cursor: Cursor, span: Span | None, note: str) -> StatementError:
     return cursor.failure(
-        "E110",
+        "E101",
         "this is not part of an expression over the attributes of a row",
         span or cursor.token_span(cursor.token),
         note=note,

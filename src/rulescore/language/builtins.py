@@ -1,13 +1,14 @@
-"""The built-in names, and the choice between two readings of a text: `f(X)` is an atom or the value of a function, depending on
-the text around it."""
+"""The built-in names, what each function takes and gives, and the choice between two readings of a text: `f(X)` is an atom or the
+value of a function.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from rulescore.errors import Span, suggestion
-from rulescore.language import signatures
-from rulescore.language.advice import FUNCTIONS as NAMES_ELSEWHERE
+from rulescore.language.cursor import FUNCTIONS as NAMES_ELSEWHERE
 from rulescore.language.cursor import Cursor, StatementError
-from rulescore.language.signatures import FUNCTIONS
 from rulescore.language.syntax import (
     Aggregate,
     Aggregation,
@@ -30,12 +31,78 @@ from rulescore.language.syntax import (
     Variable,
     Wildcard,
 )
+from rulescore.values import DURATIONS, MOMENTS, NUMBERS, UNITS, ValueType
+
+_STRING, _INTEGER, _FLOAT = ValueType.STRING, ValueType.INTEGER, ValueType.FLOAT
+_BOOLEAN, _DATE = ValueType.BOOLEAN, ValueType.DATE
+ORDERED = frozenset({_INTEGER, _FLOAT, _DATE, *MOMENTS, *DURATIONS, _STRING})
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What a function takes: the types of each argument, whether the last may repeat, how many may be left out, and the type of its
+    value (`result` None: the type of its arguments)."""
+
+    arguments: tuple[frozenset[ValueType], ...]
+    result: ValueType | None
+    repeats: bool = False
+    optional: int = 0
+
+    @property
+    def least(self) -> int:
+        """The least number of arguments."""
+        return len(self.arguments) - self.optional
+
+    @property
+    def most(self) -> int | None:
+        """The greatest number of arguments; None if there is no limit."""
+        return None if self.repeats else len(self.arguments)
+
+    def takes(self, count: int) -> bool:
+        return self.least <= count and (self.most is None or count <= self.most)
+
+    def argument(self, index: int) -> frozenset[ValueType]:
+        return self.arguments[min(index, len(self.arguments) - 1)]
+
+
+_TEXT = frozenset({_STRING})
+_DAY = frozenset({_DATE, *MOMENTS})
+MEASURES = NUMBERS | DURATIONS
+LENGTHS = {"days": UNITS["day"], "hours": UNITS["hour"], "minutes": UNITS["minute"], "seconds": UNITS["second"]}
+"""How long a duration is, in a unit of so many microseconds: a float, an integer if the duration is of days."""
+FUNCTIONS = {
+    "abs": Signature((MEASURES,), None),
+    "min": Signature((ORDERED, ORDERED), None, repeats=True),
+    "max": Signature((ORDERED, ORDERED), None, repeats=True),
+    "round": Signature((NUMBERS, frozenset({_INTEGER})), _INTEGER, optional=1),
+    "floor": Signature((NUMBERS,), _INTEGER),
+    "ceil": Signature((NUMBERS,), _INTEGER),
+    "ln": Signature((NUMBERS,), _FLOAT),
+    "exp": Signature((NUMBERS,), _FLOAT),
+    "sqrt": Signature((NUMBERS,), _FLOAT),
+    "power": Signature((NUMBERS, NUMBERS), _FLOAT),
+    "length": Signature((_TEXT,), _INTEGER),
+    "lower": Signature((_TEXT,), _STRING),
+    "upper": Signature((_TEXT,), _STRING),
+    "year": Signature((_DAY,), _INTEGER),
+    "month": Signature((_DAY,), _INTEGER),
+    "day": Signature((_DAY,), _INTEGER),
+    "date": Signature((MOMENTS,), _DATE),
+    **dict.fromkeys(LENGTHS, Signature((DURATIONS,), _FLOAT)),
+}
+TEST_SIGNATURES = {
+    "starts_with": Signature((_TEXT, _TEXT), _BOOLEAN),
+    "ends_with": Signature((_TEXT, _TEXT), _BOOLEAN),
+    "contains": Signature((_TEXT, _TEXT), _BOOLEAN),
+}
+"""Built-in tests of values. `within` is not among them: it becomes a comparison before the check of types."""
+
 
 Node = Condition | Expression
 
 AGGREGATES = frozenset(aggregation.value for aggregation in Aggregation)
 
-TESTS = (*signatures.TESTS, "within")
+TESTS = (*TEST_SIGNATURES, "within")
 """Conditions that are built in. A predicate of the data with such a name takes precedence."""
 
 TOLERANCES = frozenset({"percent", "quantile", "spread"})
@@ -58,10 +125,10 @@ def expression_of(cursor: Cursor, node: Node | Wildcard) -> Expression:
             return _call(cursor, name, arguments, node.span)
         case Wildcard():
             advice = "name the variable, and bind it by an atom"
-            raise cursor.failure("E121", "`_` has no value to compare or to compute with", _span(cursor, node.span), help=advice)
+            raise cursor.failure("E109", "`_` has no value to compare or to compute with", _span(cursor, node.span), help=advice)
         case RowAtom() | Comparison() | Membership() | Let() | Not() | And() | Or():
             note = "a condition is true or false; it cannot be compared or computed with"
-            raise cursor.failure("E121", "a condition stands where a value is needed", _span(cursor, node.span), note=note)
+            raise cursor.failure("E109", "a condition stands where a value is needed", _span(cursor, node.span), note=note)
 
 
 def condition_of(cursor: Cursor, node: Node) -> Condition:
@@ -90,7 +157,7 @@ def _not_compared(cursor: Cursor) -> StatementError:
 
 def without_arguments(cursor: Cursor, name: str, span: Span) -> StatementError:
     return cursor.failure(
-        "E108",
+        "E101",
         f"`{name}` has no arguments",
         span,
         note="a predicate has one argument or more",
@@ -153,5 +220,5 @@ _EXAMPLES = {"percent": "10%", "quantile": "quantile(0.9)", "spread": "spread(2)
 
 
 def _span(cursor: Cursor, span: Span | None) -> Span:
-    """The span of a node; that of the cursor for trees built by hand, which have none."""
+    """The span of a node. Trees built by hand have none: they get the cursor's."""
     return span or cursor.token_span(cursor.token)

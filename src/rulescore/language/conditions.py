@@ -1,14 +1,13 @@
-"""Atoms, expressions and conditions: each function reads one of them and leaves the cursor behind it.
-
-Conditions and expressions look alike until an operator or its absence tells them apart: `(f(X))` may be either. So we read
-both alike, loosest joint first (`or`, `and`, `not`, comparisons, sums, products), and the caller says which of the two it takes.
-"""
+"""Atoms, rows, expressions and conditions: each function reads one of them and leaves the cursor behind it."""
 
 from __future__ import annotations
+
+from itertools import islice
 
 from rulescore.errors import Span
 from rulescore.language.builtins import (
     AGGREGATES,
+    FUNCTIONS,
     TOLERANCES,
     Node,
     condition_of,
@@ -17,9 +16,8 @@ from rulescore.language.builtins import (
     without_arguments,
     without_colon,
 )
-from rulescore.language.cursor import NAME_KINDS, Cursor
-from rulescore.language.rows import at_argument_name, mixed_arguments, read_row
-from rulescore.language.signatures import FUNCTIONS
+from rulescore.language.cursor import FUNCTIONS as NAMES_ELSEWHERE
+from rulescore.language.cursor import NAME_KINDS, Cursor, StatementError, Token, is_variable_word
 from rulescore.language.syntax import (
     Aggregate,
     Aggregation,
@@ -44,8 +42,57 @@ from rulescore.language.syntax import (
     Variable,
     Wildcard,
 )
-from rulescore.language.terms import PLAIN_KINDS, plain_term, read_constant, read_predicate, read_term
-from rulescore.language.tokens import Token, is_variable_word
+from rulescore.language.terms import PLAIN_KINDS, plain_term, read_constant, read_name, read_predicate, read_term
+from rulescore.language.trees import atoms_in, conditions_in
+
+_FORM = "write all arguments with names, `sale(id: A, price: P)`, or none"
+
+
+def at_argument_name(cursor: Cursor) -> bool:
+    return cursor.following.kind == ":" and cursor.token.kind in NAME_KINDS
+
+
+def read_row(cursor: Cursor, table: str, start: int) -> RowAtom:
+    """The arguments of `table` and the closing parenthesis. The cursor stands at the first name."""
+    arguments: dict[str, Term] = {}
+    _read_row_argument(cursor, table, arguments)
+    while cursor.token.kind == ",":
+        cursor.advance()
+        _read_row_argument(cursor, table, arguments)
+    cursor.expect(")", "`,` or `)`")
+    return RowAtom(table, tuple(arguments.items()), cursor.span_from(start))
+
+
+def _read_row_argument(cursor: Cursor, table: str, arguments: dict[str, Term]) -> None:
+    name_token = cursor.token
+    if not at_argument_name(cursor):
+        if cursor.following.kind in {",", ")"}:
+            raise mixed_arguments(cursor, cursor.token_span(name_token))
+        raise cursor.unexpected("a name, a colon and a value", operand=True)
+    name = read_name(cursor, "the name of an argument")
+    cursor.advance()
+    if name in arguments:
+        message = f"the argument `{name}` is given twice"
+        cursor.report("E120", message, cursor.token_span(name_token), help="keep one of them, and compare its value if need be")
+    arguments[name] = read_term(cursor)
+    if cursor.token.kind not in {",", ")"}:
+        raise _computed(cursor, table, name)
+
+
+def mixed_arguments(cursor: Cursor, span: Span) -> StatementError:
+    return cursor.failure("E120", "arguments with names and without are mixed", span, help=_FORM)
+
+
+def _computed(cursor: Cursor, table: str, name: str) -> StatementError:
+    token = cursor.token
+    if token.kind not in {"+", "-", "*", "/", "(", "word"}:
+        return cursor.unexpected("`,` or `)`")
+    message = f"the value of the argument `{name}` is neither a variable nor a constant"
+    advice = f"give it a variable, `{name}: V`, and compare that: `V = …`"
+    if token.kind == "(" and table.lower() in NAMES_ELSEWHERE:
+        advice = f"for the aggregate, write `{NAMES_ELSEWHERE[table.lower()]}`"
+    return cursor.failure("E120", message, cursor.token_span(token), label="expected `,` or `)`", help=advice)
+
 
 _COMPARISONS = {operator.value: operator for operator in Operator}
 _ARITHMETIC = {operator.value: operator for operator in Arithmetic if operator is not Arithmetic.MODULO}
@@ -53,7 +100,7 @@ _POWERS = {Arithmetic.ADD: 1, Arithmetic.SUBTRACT: 1, Arithmetic.MULTIPLY: 2, Ar
 JOINTS = frozenset({",", "and", "or"})
 _ENDS = frozenset({",", ")"})
 PREDICATE_KINDS = NAME_KINDS | {"dotted"}
-# `not` may be that of `not in`, a word may be `mod`.
+# `not` may begin `not in`, and a word may be `mod`.
 _AFTER_VALUES = frozenset({*_COMPARISONS, *_ARITHMETIC, "in", "not", "word"})
 
 
@@ -110,7 +157,7 @@ def _check_joint(cursor: Cursor, joints: set[str]) -> None:
         )
     if joints >= {",", "or"}:
         raise cursor.failure(
-            "E118",
+            "E101",
             "`,` and `or` stand side by side without parentheses",
             cursor.token_span(joint),
             note="`a, b or c` could mean `(a and b) or c` as well as `a and (b or c)`",
@@ -181,11 +228,11 @@ def _read_comparison(cursor: Cursor, left: Node, start: int) -> Node:
             raise cursor.unexpected("`,` or `.`", help="write two comparisons: `1 < X and X < 9`")
         return comparison
     if kind == "in":
-        return _read_membership(cursor, expression_of(cursor, left), start)
+        return read_membership(cursor, expression_of(cursor, left), start)
     if kind == "not" and cursor.following.kind == "in":
         value = expression_of(cursor, left)
         cursor.advance()
-        membership = _read_membership(cursor, value, start)
+        membership = read_membership(cursor, value, start)
         return Not(membership, membership.span)
     return left
 
@@ -197,7 +244,8 @@ def _check_arrow(cursor: Cursor, left: Node) -> None:
         raise cursor.unexpected("`<-`", help="the arrow between head and body is `<-`, with the head on its left")
 
 
-def _read_membership(cursor: Cursor, value: Expression, start: int) -> Membership:
+def read_membership(cursor: Cursor, value: Expression, start: int) -> Membership:
+    """`in {a, b}` behind a value."""
     cursor.advance()
     cursor.expect("{", "a set of constants, such as `{a, b}`")
     constants = [read_constant(cursor)]
@@ -300,7 +348,11 @@ def read_application(cursor: Cursor) -> Atom | RowAtom | Test | Aggregate:
         aggregate = _read_aggregate(cursor, Aggregation(name), expression_of(cursor, arguments[0]), token.start)
         cursor.leave()
         return aggregate
-    if aggregates and name not in FUNCTIONS and not all(isinstance(one, Variable | Constant | Wildcard) for one in arguments):
+    if (
+        aggregates
+        and name not in FUNCTIONS
+        and not all(isinstance(argument, Variable | Constant | Wildcard) for argument in arguments)
+    ):
         raise without_colon(cursor, name, cursor.token_span(token))
     if cursor.token.kind == ":":
         raise mixed_arguments(cursor, cursor.token_span(cursor.tokens[cursor.index - 1]))
@@ -311,7 +363,7 @@ def read_application(cursor: Cursor) -> Atom | RowAtom | Test | Aggregate:
 
 
 def _read_arguments(cursor: Cursor, name: str, before: list[Term]) -> tuple[list[Node | Wildcard], int]:
-    """All arguments, with those of `before`, which we have read already; and the height of the highest one read here."""
+    """All arguments, those in `before` included, and the height of the highest argument read here."""
     arguments: list[Node | Wildcard] = [*before]
     highest = 0
     while True:
@@ -339,14 +391,14 @@ def _read_argument(cursor: Cursor, name: str) -> Node | Wildcard:
 
 
 def _applied(cursor: Cursor, name: str, arguments: list[Node | Wildcard], span: Span) -> Atom | Test:
-    terms = tuple(one for one in arguments if isinstance(one, Variable | Constant | Wildcard))
+    terms = tuple(argument for argument in arguments if isinstance(argument, Variable | Constant | Wildcard))
     if len(terms) == len(arguments):
         return Atom(name, terms, span)
-    return Test(name, tuple(expression_of(cursor, one) for one in arguments), span)
+    return Test(name, tuple(expression_of(cursor, argument) for argument in arguments), span)
 
 
 def _read_aggregate(cursor: Cursor, function: Aggregation, value: Expression, start: int) -> Aggregate:
-    """The condition of an aggregate, behind its colon. In a head, its commas are those of a body."""
+    """The condition of an aggregate, behind its colon. In a head, its commas mean what they mean in a body."""
     in_head = cursor.in_head
     cursor.in_head = False
     cursor.advance()
@@ -355,3 +407,53 @@ def _read_aggregate(cursor: Cursor, function: Aggregation, value: Expression, st
     cursor.expect(")", "`,` or `)`")
     cursor.grow(cursor.peak + 1)
     return Aggregate(function, value, condition, cursor.span_from(start))
+
+
+MOST_ATOMS = 100
+MOST_CONDITIONS = 10_000
+"""The most that a body may have. Rules of people and of miners have far fewer; engines would join more of them for hours."""
+
+
+def read_body(cursor: Cursor) -> And:
+    """One condition or more. Does not check what follows, except for a further arrow: it means a forgotten full stop."""
+    if cursor.token.kind in {".", "end"}:
+        raise cursor.failure(
+            "E107",
+            "the body of the rule is empty",
+            cursor.token_span(cursor.token),
+            label="expected an atom",
+            note="a rule says what follows from its body: `head <- body.`",
+            help="facts belong into the data, not among the rules",
+        )
+    begin = cursor.index
+    body = read_conjunction(cursor)
+    if cursor.index - begin > MOST_ATOMS:  # with as many tokens at least
+        _refuse_too_long(cursor, body)
+    if cursor.token.kind == "<-" and cursor.begin:
+        raise cursor.missing_full_stop(cursor.begin)
+    return body
+
+
+def _refuse_too_long(cursor: Cursor, body: And) -> None:
+    for what, most, parts in (("atoms", MOST_ATOMS, atoms_in(body)), ("conditions", MOST_CONDITIONS, conditions_in(body))):
+        beyond = next(islice(parts, most, None), None)
+        if beyond is not None:
+            span = beyond.span or cursor.token_span(cursor.token)
+            advice = "write several rules, or `X in {…}` instead of many comparisons"
+            raise cursor.failure("E122", f"the body has more than {most:,} {what}", span, label="one too many", help=advice)
+
+
+def read_atom(cursor: Cursor) -> Atom:
+    """An atom of plain terms, nothing else."""
+    if cursor.token.kind in PREDICATE_KINDS and cursor.following.kind == "(":
+        atom = read_application(cursor)
+        if isinstance(atom, Atom):
+            return atom
+        advice = "an attribute of a table is written as an atom like this: `sale.price(A, P)`" if isinstance(atom, RowAtom) else ""
+        message = "expected an atom of variables and constants"
+        raise cursor.failure("E101", message, atom.span or cursor.token_span(cursor.token), help=advice)
+    token = cursor.token
+    name = read_predicate(cursor, "an atom")
+    if cursor.token.kind in JOINTS or cursor.token.kind in {".", "end", "<-"}:
+        raise without_arguments(cursor, name, cursor.token_span(token))
+    raise cursor.unexpected("`(`", help="a name of other characters than letters, digits and underscores is quoted")

@@ -1,16 +1,205 @@
-"""A place among the tokens of one statement, and the problems of a token that does not fit there."""
+"""Text to tokens, one statement at a time, and a place among the tokens with the problems of a token that does not fit there."""
 
 from __future__ import annotations
 
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from sys import intern
+from typing import NamedTuple
+
 from rulescore.errors import Diagnostic, Source, Span, did_you_mean
-from rulescore.language.advice import FOREIGN, SYMBOLS, WORDS
-from rulescore.language.tokens import DECLARATION_WORDS, RESERVED, Token
+
+RESERVED = frozenset({"false", "true", "not", "and", "or", "in", "let"})
+"""Words that stand for themselves only when quoted."""
+
+DECLARATION_WORDS = frozenset({"incompatible", "functional", "pca", "closed", "refute", "extract", "predicate", "define"})
+"""Words that open a declaration; anywhere else, and before `(` or `:`, they are ordinary names."""
+
+
+CHECK_WORDS = frozenset({"not", "unique", "in", "between", "matches", "references", "depends", "ordered"})
+"""Words behind columns of a table that say what is checked; `not` stands before `null`."""
+
+
+class Token(NamedTuple):
+    """`kind` is the symbol or reserved word itself, one spelling for all (`:-` is `<-`), or a kind whose text varies: `word`,
+    `dotted` (`sale.price`), `quoted`, `variable` (with a question mark), `parameter` (with a dollar sign), `number`, `date`,
+    `moment` (a date-time), `end`; or the kind of a mistake: `unterminated`, `malformed`, `unknown`. A token that fills in a
+    template's parameter has the parameter's `start` and `end`, whatever the length of its text."""
+
+    kind: str
+    text: str
+    start: int
+    end: int
+
+
+def _combining_marks() -> str:
+    """Vowel signs and accents, without which words of many scripts cannot be written; `\\w` leaves them out."""
+    alphabets = chain(range(0x300, 0x3100), range(0xA000, 0xAC00))  # between them are ideographs, which have none
+    return "".join(c for c in map(chr, alphabets) if unicodedata.category(c) in {"Mn", "Mc"})
+
+
+_BLANK = r"[\s\ufeff]"  # a byte order mark counts as white space
+_LETTER = r"[^\W\d]"
+_LETTERS = rf"[\w{_combining_marks()}]"
+WORD = rf"{_LETTER}{_LETTERS}*+"
+"""The pattern of a word, in any script."""
+_DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_DATE_LIKE = r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
+_TIME = r"[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?:Z|[+-][0-9]{2}:[0-9]{2})?"
+# The common symbols first: the order of alternatives decides how long a large file takes to read.
+_SYMBOL = r"[(),]|\.(?!\d)|<->|<=>|<[-=>]|:-|->|=[<=>]|>=|!=|&&|\|\||//|\*\*|[←→⇐⇒⊥∧∨¬≠≤≥:;\[\]{}@*/+\-=<>!&|^~%]"
+_SPELLINGS = {
+    ":-": "<-",
+    "←": "<-",
+    "→": "->",
+    "⇒": "=>",
+    "∧": "and",
+    "&": "and",
+    "∨": "or",
+    "|": "or",
+    "¬": "not",
+    "≠": "!=",
+    "<>": "!=",
+    "≤": "<=",
+    "≥": ">=",
+}
+_KINDS = {word: word for word in RESERVED} | _SPELLINGS
+
+_IDENTIFIER = re.compile(WORD)
+PARAMETER = re.compile(rf"\${WORD}")
+_DOTTED = re.compile(rf"{WORD}\.{WORD}")
+# The full stop of `a.b` does not end a statement.
+_TOKEN = re.compile(
+    rf"""{_BLANK}*(?:\#[^\n]*{_BLANK}*)*(?:
+      (?P<symbol>{_SYMBOL})
+    | (?P<word>{WORD})(?!\.\$?{_LETTER})
+    | (?P<dotted>\$?{WORD}(?:\.\$?{WORD})+)
+    | (?P<quoted>"[^"\\\r\n]*(?:\\[^\r\n][^"\\\r\n]*)*" | `[^`\\\r\n]*(?:\\[^\r\n][^`\\\r\n]*)*`)
+    | (?P<unterminated>["`][^\r\n]*)
+    | (?P<variable>\?{_LETTERS}+)
+    | (?P<parameter>\${WORD})
+    | (?P<date>{_DATE})(?!\w)
+    | (?P<moment>{_DATE}T{_TIME})(?!\w)
+    | (?P<number>(?!{_DATE_LIKE})[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)(?!\w|\.[0-9])
+    | (?P<malformed>{_DATE_LIKE}\w* | \.?\d+(?:\.\d+)?\w*)
+    | (?P<end>\Z)
+    | (?P<unknown>.)
+    )""",
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def statements(source: Source) -> Iterator[list[Token]]:
+    """The tokens of each statement. The last token is a full stop, or `end` for what stands behind the last full stop, or an
+    `unterminated` quotation that seems to have swallowed the full stop."""
+    tokens: list[Token] = []
+    for match in _TOKEN.finditer(source.text):
+        group = match.lastgroup or "unknown"
+        text = match[group]
+        kind = _KINDS.get(text) or (text if group == "symbol" else group)
+        # Not by Token(…): its constructor costs a fifth of the reading of a large file.
+        start, end = match.span(group)
+        tokens.append(tuple.__new__(Token, (kind, intern(text), start, end)))
+        if kind == "." or (kind == "unterminated" and text.rstrip().endswith(".")):
+            yield tokens
+            tokens = []
+        elif kind == "end":
+            yield tokens
+            return
+
+
+def is_word(name: str) -> bool:
+    """Whether a name can be written without quotes wherever only names are expected."""
+    return _IDENTIFIER.fullmatch(name) is not None and name not in RESERVED and name != "_"
+
+
+def is_dotted(name: str) -> bool:
+    """Whether a name is a table and an attribute, `sale.price`, which a predicate may be without quotes."""
+    return _DOTTED.fullmatch(name) is not None
+
+
+def is_variable_word(word: str) -> bool:
+    """Whether a word is a variable if it stands for a term."""
+    return word[0].isupper() or (word[0] == "_" and len(word) > 1)
+
+
+_POWER = "a power is written `power(X, 2)`"
+_ARROW = "a rule is written with its head first: `head <- body`"
+_EQUIVALENCE = ("an equivalence", "write one rule for each direction")
+_LIST = ("a list", "a set of constants stands behind `in`: `X in {a, b}`")
+
+FOREIGN = {
+    "<->": _EQUIVALENCE,
+    "<=>": _EQUIVALENCE,
+    "[": _LIST,
+    "**": ("the operator `**`", _POWER),
+    "^": ("the operator `^`", _POWER),
+}
+"""Symbols of things that the language does not have, what they are, and what to do instead."""
+
+SYMBOLS = {
+    "!": "negation is written `not`, as in `not p(X)`",
+    "~": "negation is written `not`, as in `not p(X)`",
+    "==": "equality is written `=`",
+    "=<": "at most is written `<=`",
+    "&&": "conditions are joined by `,` or `and`",
+    "||": "alternatives are joined by `or`",
+    ";": "alternatives are joined by `or`; a statement ends with a full stop",
+    "%": "a comment begins with `#`; the remainder of a division is written `X mod Y`",
+    "//": "a comment begins with `#`; a division without remainder is written `floor(X / Y)`",
+    "->": _ARROW,
+    "=>": f"{_ARROW}; at least is written `>=`",
+    "⇐": "the arrow between head and body is `<-`; at most is written `<=`",
+    "{": "a set of constants stands behind `in`: `X in {a, b}`",
+}
+
+WORDS = {
+    "if": "the arrow between head and body is `<-`, with the head on its left",
+    "then": _ARROW,
+    "implies": _ARROW,
+    "iff": "write one rule for each direction",
+    "where": "conditions are joined by `,` or `and`",
+    "but": "conditions are joined by `,` or `and`",
+    "xor": "write `(p(X) or q(X)) and not (p(X) and q(X))`",
+    "is": "equality is written `=`",
+    "exists": "a variable under `not` that occurs nowhere else means some value, as `_` does",
+    "forall": "a rule holds for all values of its variables as it is",
+    "between": "write two comparisons: `1 <= X and X <= 9`",
+    "like": 'write `starts_with(X, "A")`, `ends_with(X, "A")` or `contains(X, "A")`',
+    "div": "a division without remainder is written `floor(X / Y)`",
+}
+
+FUNCTIONS = {
+    "average": "avg",
+    "mean": "avg",
+    "total": "sum",
+    "number": "count",
+    "minimum": "min",
+    "maximum": "max",
+    "least": "min",
+    "greatest": "max",
+    "absolute": "abs",
+    "log": "ln",
+    "log10": "ln",
+    "pow": "power",
+    "ceiling": "ceil",
+    "len": "length",
+    "strlen": "length",
+    "lowercase": "lower",
+    "uppercase": "upper",
+    "trunc": "floor",
+    "int": "floor",
+}
+"""Names that functions and aggregates have elsewhere."""
+
 
 NAME_KINDS = frozenset({"word", "quoted"})
 _HEAD_OPENERS = NAME_KINDS | {"dotted", "variable", "parameter", "number", "false", "⊥", "not", "("}
 
 DEEPEST = 100
-"""How far a condition may be nested, so that no stage after this one runs out of stack."""
+"""How far a condition may be nested, so no stage after this one runs out of stack."""
 
 _CURLY_QUOTES = frozenset("“”„‟«»‘’‚‛'´′″＂")
 
@@ -33,6 +222,7 @@ class Cursor:
         "height",
         "in_head",
         "index",
+        "keys",
         "last_arrow",
         "parameters",
         "peak",
@@ -53,6 +243,8 @@ class Cursor:
         # In a head a comma joins nothing.
         self.in_head = False
         self.parameters: tuple[str, ...] = ()
+        # The keys of tables, which checks of columns need.
+        self.keys: Mapping[str, tuple[str, ...]] = {}
         # The last `<-` among the tokens, which `has_arrow` looks for once.
         self.last_arrow: int | None = None
         # How many brackets are open; how high the tree of the expression read last is, and the highest one so far.
@@ -139,10 +331,26 @@ class Cursor:
     def at_template(self) -> bool:
         return self.token.text == "for" and self.following.kind == "parameter"
 
+    def at_check(self) -> bool:
+        """Whether a check of columns stands here: `sale.price not null`, `sale(start, stop) ordered`."""
+        index = self.index + 1
+        # A template fills in a column as a quoted name.
+        if self.token.kind != "dotted" and not (self.token.kind == "quoted" and self.following.text in CHECK_WORDS):
+            if self.token.kind not in NAME_KINDS or self.following.kind != "(" or self.has_arrow():
+                return False
+            index += 1
+            while self.tokens[index].kind in NAME_KINDS | {","}:
+                index += 1
+            if self.tokens[index].kind != ")":
+                return False
+            index += 1
+        word, following = self.tokens[index], self.tokens[min(index + 1, len(self.tokens) - 1)]
+        return word.kind in {"word", "not", "in"} and word.text in CHECK_WORDS and (word.kind != "not" or following.text == "null")
+
     def at_statement(self) -> bool:
-        """Whether a new statement seems to begin here: an annotation, a declaration, a template, or what may open a head with an
-        arrow further on."""
-        if self.token.kind == "@" or self.at_declaration() or self.at_template():
+        """Whether a new statement seems to begin here: an annotation, a declaration, a template, a check, or what may open a head
+        with an arrow further on."""
+        if self.token.kind == "@" or self.at_declaration() or self.at_template() or self.at_check():
             return True
         return self.token.kind in _HEAD_OPENERS and self.has_arrow()
 
@@ -158,7 +366,7 @@ class Cursor:
         start = last.start if last.kind == "," else last.end
         ending = token.kind == "end"
         return self.failure(
-            "E106",
+            "E101",
             "a full stop is missing at the end of the text" if ending else f"a full stop is missing before `{token.text}`",
             Span(self.source, start, start + 1),
             label="expected `.`",
@@ -181,20 +389,20 @@ class Cursor:
         if foreign is not None and not help:
             what, advice = foreign
             message = f"{what} is not part of the rule language"
-            return self.failure("E110", message, self.token_span(token), label=f"expected {expected}", help=advice)
+            return self.failure("E101", message, self.token_span(token), label=f"expected {expected}", help=advice)
         advice = help or SYMBOLS.get(token.kind, "")
         if token.kind == "word" and not help:
             word = token.text.lower()
             advice = f"did you mean `{word}`?" if word in RESERVED else WORDS.get(word, "")
         span = self.token_span(token)
-        return self.failure("E101", f"expected {expected}, found {_found(token)}", span, label=f"expected {expected}", help=advice)
+        return self.failure("E101", f"expected {expected}, found {_quoted(token)}", span, label=f"expected {expected}", help=advice)
 
     def _mistake(self, token: Token) -> StatementError | None:
         match token.kind:
             case "unterminated":
                 mark = token.text[0]
                 return self.failure(
-                    "E103",
+                    "E102",
                     "a quotation is not closed on its line",
                     self.token_span(token),
                     label="begins here",
@@ -244,7 +452,7 @@ class Cursor:
     def _must_be_quoted(self, token: Token, why: str) -> StatementError:
         dotted = token.kind == "dotted"
         return self.failure(
-            "E111",
+            "E102",
             f"{why} and has to be quoted to be used as a name",
             self.token_span(token),
             note="a full stop that ends a statement is followed by a space or a new line" if dotted else "",
@@ -256,5 +464,5 @@ def _diagnostic(code: str, message: str, span: Span, label: str, note: str, help
     return Diagnostic(code, message, span.place(), label, (note,) if note else (), (help,) if help else ())
 
 
-def _found(token: Token) -> str:
+def _quoted(token: Token) -> str:
     return f"`{token.text}`" if token.text else "the end of the text"

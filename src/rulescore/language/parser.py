@@ -1,39 +1,38 @@
-"""Rule files to syntax trees. One InputError has all problems of all files."""
+"""Rule files to syntax trees (0001). One InputError has all problems of all files."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
-from rulescore.deadline import look_at_the_clock
 from rulescore.errors import Diagnostic, InputError, Source, Span, suggestion
-from rulescore.language.advice import WORDS
 from rulescore.language.annotations import NO_ANNOTATIONS, Annotations, read_annotations
-from rulescore.language.bodies import read_atom, read_body
 from rulescore.language.builtins import condition_of
-from rulescore.language.conditions import read_formula
-from rulescore.language.cursor import Cursor, StatementError
+from rulescore.language.column_checks import read_column_check
+from rulescore.language.conditions import read_atom, read_body, read_formula
+from rulescore.language.cursor import DECLARATION_WORDS, WORDS, Cursor, StatementError, Token, statements
 from rulescore.language.declarations import read_declaration
-from rulescore.language.syntax import And, Atom, Falsity, Head, Kind, Let, Program, Refuting, Rule, Statement
+from rulescore.language.syntax import And, Atom, Falsity, Head, Kind, Let, Program, Refuting, Rule, Statement, Variable
 from rulescore.language.templates import Template, filled, in_expansion, read_template
 from rulescore.language.terms import read_name
-from rulescore.language.tokens import DECLARATION_WORDS, Token, statements
+from rulescore.language.trees import variables_in
+from rulescore.waiting import look_at_the_clock
 
 _Read = TypeVar("_Read")
 # Before these, `false` is a constant, not a head.
 _AFTER_CONSTANTS = frozenset({"=", "!=", "<", "<=", ">", ">=", "==", "+", "-", "*", "/", "in", "not", "("})
 _TURNED_ARROWS = frozenset({"->", "=>"})
-# Before these, a word is not part of a head.
+# If one of these follows a word, the word does not begin a head.
 _AFTER_KEYWORDS = frozenset({"word", "quoted", "dotted", "variable", "."})
 
 
-def parse(source: Source) -> Program:
-    """The statements of one file. Raises InputError with every syntax problem in it."""
-    return parse_all((source,))
+def parse(source: Source, keys: Mapping[str, tuple[str, ...]] | None = None) -> Program:
+    """The statements of one file. `keys`: of tables that checks may be about. Raises InputError with every syntax problem in it."""
+    return parse_all((source,), keys)
 
 
-def parse_all(sources: Iterable[Source]) -> Program:
+def parse_all(sources: Iterable[Source], keys: Mapping[str, tuple[str, ...]] | None = None) -> Program:
     """The statements of several files, in order. Raises InputError with every syntax problem in any of them."""
     problems: list[Diagnostic] = []
     read: list[Statement] = []
@@ -41,7 +40,9 @@ def parse_all(sources: Iterable[Source]) -> Program:
         for tokens in statements(source):
             look_at_the_clock()
             if tokens[0].kind != "end":
-                _read_statements(Cursor(source, tokens, problems), read)
+                cursor = Cursor(source, tokens, problems)
+                cursor.keys = keys or {}
+                _read_statements(cursor, read)
     if problems:
         raise InputError(problems)
     return Program(tuple(read))
@@ -97,6 +98,12 @@ def _read_statement(cursor: Cursor) -> tuple[Statement, ...]:
 
 
 def _read_plain_statement(cursor: Cursor, annotations: Annotations) -> tuple[Statement, ...]:
+    if (named := cursor.following.kind == ":") or cursor.at_check():
+        start = cursor.index
+        check_name = _read_rule_name(cursor) if named else None
+        if cursor.at_check():
+            return tuple(_read_check(cursor, check_name, annotations))
+        cursor.jump(start)
     name = _read_rule_name(cursor) if annotations.check else None
     if not cursor.at_declaration():
         return (_read_rule(cursor, annotations),)
@@ -109,8 +116,20 @@ def _read_plain_statement(cursor: Cursor, annotations: Annotations) -> tuple[Sta
         return (*read, *(rule for declaration in checkable for rule in _check_rules(declaration, name, annotations)))
     message = f"annotations are for rules; `{keyword}` takes none"
     advice = f"write `@check` to make a rule of it: `@check {keyword} …`" if checkable else "leave the annotations out"
-    cursor.report("E114", message, annotations.span, help=advice)
+    cursor.report("E112", message, annotations.span, help=advice)
     return read
+
+
+def _read_check(cursor: Cursor, name: str | None, annotations: Annotations) -> Iterator[Rule]:
+    """The rules of a check of columns, named after what it says unless it has a name; then all but the first have a
+    number behind it."""
+    _refuse_check_of_rule(cursor, annotations)
+    start = cursor.token.start
+    checks = read_column_check(cursor)
+    span = cursor.span_from(start)
+    for number, check in enumerate(checks, start=1):
+        said = check.words if name is None else name if number == 1 else f"{name} {number}"
+        yield _rule(check.head, check.body, said, annotations, span)
 
 
 def _check_rules(declaration: Refuting, name: str | None, annotations: Annotations) -> Iterator[Rule]:
@@ -132,7 +151,7 @@ def _read_expansions(cursor: Cursor, template: Template, annotations: Annotation
         look_at_the_clock()
         tokens, origins = filled(template, row)
         inner = Cursor(cursor.source, tokens, [])
-        inner.parameters = template.parameters
+        inner.parameters, inner.keys = template.parameters, cursor.keys
         try:
             read.extend(_read_plain_statement(inner, annotations))
         except StatementError as error:
@@ -153,20 +172,38 @@ def _read_annotated_rule(cursor: Cursor) -> Rule:
 
 
 def _read_rule(cursor: Cursor, annotations: Annotations) -> Rule:
-    if annotations.check and annotations.span is not None:
-        cursor.report("E114", "`@check` is for declarations; this is a rule already", annotations.span, help="leave `@check` out")
+    _refuse_check_of_rule(cursor, annotations)
     start = cursor.token.start
     name = _read_rule_name(cursor)
     head = _read_head(cursor)
     _read_arrow(cursor)
     body = read_body(cursor)
     cursor.finish("`,` or `.`")
+    _refuse_foreign_variables(cursor, annotations, head, body)
     return _rule(head, body, name, annotations, cursor.span_from(start))
+
+
+def _refuse_foreign_variables(cursor: Cursor, annotations: Annotations, head: Head, body: And) -> None:
+    """Report variables of `@about` that the rule does not have."""
+    about = annotations.about
+    if about is None or annotations.span is None:
+        return
+    known = {variable.name for part in (head, body) if not isinstance(part, Falsity) for variable in variables_in(part)}
+    for term in (about.focus, about.value):
+        if isinstance(term, Variable) and term.name not in known:
+            message = f"`@about` names the variable `{term.name}`, which the rule does not have"
+            cursor.report("E112", message, annotations.span, help="name variables of the rule")
+
+
+def _refuse_check_of_rule(cursor: Cursor, annotations: Annotations) -> None:
+    if annotations.check and annotations.span is not None:
+        cursor.report("E112", "`@check` is for declarations; this is a rule already", annotations.span, help="leave `@check` out")
 
 
 def _rule(head: Head, body: And, name: str | None, annotations: Annotations, span: Span | None) -> Rule:
     figures = annotations.confidence, annotations.support
-    return Rule(head, body, name, annotations.kind, annotations.weight, annotations.description, annotations.tags, *figures, span)
+    texts = annotations.description, annotations.tags
+    return Rule(head, body, name, annotations.kind, annotations.weight, *texts, *figures, span, annotations.about)
 
 
 def _read_rule_name(cursor: Cursor) -> str | None:

@@ -1,11 +1,17 @@
-"""Syntax trees to text. The parser can read the text again: `parse(print_statement(s))` gives `s`."""
+"""Syntax trees to text that the parser reads again, and the names of rules."""
 
 from __future__ import annotations
 
 import datetime
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
+from pathlib import PurePath
 
+from rulescore.errors import Source
 from rulescore.language.builtins import AGGREGATES, gives_value
 from rulescore.language.syntax import (
+    About,
     Aggregate,
     And,
     Arithmetic,
@@ -15,6 +21,7 @@ from rulescore.language.syntax import (
     Comparison,
     Condition,
     Constant,
+    Definition,
     Expression,
     ExtractIncompatible,
     Falsity,
@@ -58,6 +65,10 @@ def print_statement(statement: Statement) -> str:
             return "extract incompatible."
         case PredicateDeclaration():
             return f"predicate {write_predicate(statement.predicate)}/{statement.arity}."
+        case Definition(head, fact, chained=True):
+            return f"define {print_atom(head)} <- chain {print_atom(fact)}."
+        case Definition(head, fact, members):
+            return f"define {print_atom(head)} <- {print_body(And((fact, *members)))}."
 
 
 def print_rule(rule: Rule) -> str:
@@ -86,9 +97,18 @@ def _print_annotations(rule: Rule) -> str:
         annotations.append(f"@tags({', '.join(map(write_value, rule.tags))})")
     if rule.confidence is not None:
         annotations.append(f"@confidence({write_value(rule.confidence)})")
+    if rule.about is not None:
+        annotations.append(f"@about({_print_about(rule.about)})")
     if rule.support is not None:
         annotations.append(f"@support({rule.support})")
     return f"{' '.join(annotations)}\n" if annotations else ""
+
+
+def _print_about(about: About) -> str:
+    path = "_" if about.path is None else quote(about.path, '"')
+    if about.value is not None:
+        return f"{print_term(about.focus)}, {path}, {print_term(about.value)}"
+    return print_term(about.focus) if about.path is None else f"{print_term(about.focus)}, {path}"
 
 
 # Conditions and expressions to text, with no more parentheses than reading them again needs.
@@ -109,8 +129,7 @@ def print_condition(condition: Condition) -> str:
         case Atom():
             return print_atom(condition)
         case RowAtom(table=table, arguments=arguments):
-            inner = ", ".join(f"{write_name(name)}: {print_term(term)}" for name, term in arguments)
-            return f"{quote(table, '`') if table in AGGREGATES else write_predicate(table)}({inner})"
+            return write_row(table, ((name, print_term(term)) for name, term in arguments))
         case Test(predicate=name, arguments=arguments):
             written = quote(name, "`") if gives_value(name) else write_predicate(name)
             return f"{written}({', '.join(map(print_expression, arguments))})"
@@ -141,6 +160,12 @@ def _in_parentheses(condition: Condition) -> str:
 
 def _print_membership(membership: Membership, word: str) -> str:
     return f"{print_expression(membership.value)} {word} {{{', '.join(map(print_term, membership.constants))}}}"
+
+
+def write_row(table: str, arguments: Iterable[tuple[str, str]]) -> str:
+    """A row, whose values are written already."""
+    inner = ", ".join(f"{write_name(name)}: {term}" for name, term in arguments)
+    return f"{quote(table, '`') if table in AGGREGATES else write_predicate(table)}({inner})"
 
 
 def print_atom(atom: Atom) -> str:
@@ -193,3 +218,56 @@ def _print_negated(operand: Expression) -> str:
             return f"({print_expression(operand)})"
         case _:
             return print_expression(operand)
+
+
+TEXT_NAME = "<rules>"
+"""The name of a source that the user gave as text."""
+
+
+def rule_names(program: Program) -> list[str]:
+    """Names as given, and places for rules without one: `family.rules:12`, and `family.rules:12.2` for the second of that line."""
+    labels = _labels(rule.span.source for rule in program.rules if rule.span is not None)
+    taken = {rule.name for rule in program.rules if rule.name is not None}
+    names: list[str] = []
+    last: Counter[str] = Counter()
+    for rule in program.rules:
+        if rule.name is not None:
+            names.append(rule.name)
+            continue
+        assert rule.span is not None, "rules without a name are read from a source"
+        source = rule.span.source
+        start = f"{labels[source]}:{source.position(rule.span.start)[0]}"
+        last[start], name = next((number, name) for number, name in _numbered(start, last[start]) if name not in taken)
+        names.append(name)
+    return names
+
+
+def _numbered(start: str, last: int) -> Iterator[tuple[int, str]]:
+    return ((number, start if number == 1 else f"{start}.{number}") for number in count(last + 1))
+
+
+def _labels(sources: Iterable[Source]) -> dict[Source, str]:
+    """What stands before the line number: the name of the file, with as many folders as set it apart from others of that name.
+    Several texts, or a file that we read twice, get numbers."""
+    distinct = tuple(dict.fromkeys(sources))
+    paths = list(dict.fromkeys(source.name for source in distinct))
+    short = {path: _shortest(path, paths) for path in paths}
+    seen: Counter[str] = Counter()
+    labels = {}
+    for source in distinct:
+        seen[source.name] += 1
+        times = seen[source.name]
+        labels[source] = short[source.name] if times == 1 else f"{short[source.name]}-{times}"
+    return labels
+
+
+def _shortest(path: str, paths: Sequence[str]) -> str:
+    """The fewest last parts of a path that no other path ends with."""
+    if path == TEXT_NAME:
+        return "rules"
+    parts = PurePath(path).parts
+    others = [PurePath(other).parts for other in paths if other != path]
+    for length in range(1, len(parts)):
+        if all(other[-length:] != parts[-length:] for other in others):
+            return "/".join(parts[-length:])
+    return PurePath(path).as_posix()

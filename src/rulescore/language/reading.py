@@ -3,24 +3,95 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
-from rulescore.errors import Diagnostic, InputError, Severity, Source, Span
-from rulescore.language.formats.base import EMPTY_BODY, NEGATIVE_WEIGHT, Found, RuleFormat, TableName
-from rulescore.language.formats.strangers import data_file
-from rulescore.language.formats.table import FORMATS, recognise
-from rulescore.language.formats.triples import Triple
+from rulescore.errors import Diagnostic, InputError, Severity, Source, Span, place_of
+from rulescore.language.cursor import CHECK_WORDS, DECLARATION_WORDS
 from rulescore.language.parser import parse
-from rulescore.language.sources import EVERY_RULE, RuleSource
-from rulescore.language.syntax import Program, Statement
-from rulescore.language.tokens import DECLARATION_WORDS
+from rulescore.language.rule_formats import (
+    EMPTY_BODY,
+    NEGATIVE_WEIGHT,
+    WEIGHT_TAG,
+    RuleFormat,
+    TableName,
+    ToolRules,
+    data_file,
+    recognise,
+    rule_format,
+    rule_formats,
+)
+from rulescore.language.syntax import Atom, Program, RowAtom, Rule, Statement
+from rulescore.language.trees import atoms_in
+from rulescore.language.triples import Surroundings, Triple
+from rulescore.language.words import OWN_FORMAT, WeighBy
 
-NOTES = frozenset({"W151"})
+
+@dataclass(frozen=True, slots=True)
+class RuleChoice:
+    """Which rules of a file the user wants: those that meet all conditions. A rule that states no confidence, or no support, meets
+    the condition on it. `max_length`: atoms in the body. `heads`: predicates of which one stands in the head. `weigh_by`: the
+    figure that becomes the weight of a rule; a rule without it keeps its own."""
+
+    min_confidence: float | None = None
+    min_support: int | None = None
+    max_length: int | None = None
+    heads: tuple[str, ...] = ()
+    weigh_by: WeighBy | None = None
+
+    def wants(self, rule: Rule) -> bool:
+        return (
+            (self.min_confidence is None or rule.confidence is None or rule.confidence >= self.min_confidence)
+            and (self.min_support is None or rule.support is None or rule.support >= self.min_support)
+            and (self.max_length is None or sum(1 for _ in atoms_in(rule.body)) <= self.max_length)
+            and (not self.heads or not set(self.heads).isdisjoint(map(_name, atoms_in(rule.head))))
+        )
+
+    def chosen(self, program: Program) -> Program:
+        """The declarations, and the rules that the user wants, with their weights."""
+        statements = (statement for statement in program.statements if not isinstance(statement, Rule) or self.wants(statement))
+        return Program(tuple(self._weighed(statement) if isinstance(statement, Rule) else statement for statement in statements))
+
+    def _weighed(self, rule: Rule) -> Rule:
+        match self.weigh_by:
+            case WeighBy.CONFIDENCE:
+                return rule if rule.confidence is None else replace(rule, weight=rule.confidence)
+            case WeighBy.WEIGHT:
+                weights = [float(tag.removeprefix(WEIGHT_TAG)) for tag in rule.tags if tag.startswith(WEIGHT_TAG)]
+                if weights and weights[0] < 0:
+                    message = f"the weight of a rule is {weights[0]:g}, and weights of scores are 0 or more"
+                    helps = ("leave the rule out, or weigh by something else",)
+                    raise InputError(Diagnostic("E152", message, place_of(rule.span), helps=helps))
+                return replace(rule, weight=weights[0]) if weights else rule
+            case None:
+                return rule
+
+
+EVERY_RULE = RuleChoice()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RuleSource(Source):
+    """`format`: the one the user names; None if we recognise it by the text. `digest`: of the bytes that were read from a file,
+    with their number. `triples`: an ontology's. `prefixes`: its abbreviations, by the IRIs that they stand for."""
+
+    format: str | None = field(default=None, kw_only=True)
+    choice: RuleChoice = field(default=EVERY_RULE, kw_only=True)
+    digest: tuple[str, int] | None = field(default=None, kw_only=True)
+    triples: tuple[Triple, ...] = field(default=(), kw_only=True, repr=False)
+    prefixes: Mapping[str, str] = field(default_factory=dict, kw_only=True, repr=False)
+
+
+def _name(atom: Atom | RowAtom) -> str:
+    return atom.predicate if isinstance(atom, Atom) else atom.table
+
+
+NOTES = frozenset({"W151", "W345"})
 """Codes of notes, which are not problems."""
 
-_OWN_SIGNS = re.compile(rf"<-(?!-)|:-|←|->|=>|@|^\s*(?:{'|'.join(sorted(DECLARATION_WORDS))}|for)\b", re.MULTILINE)
+_CHECK = rf"^[^\n#\"]*(?:\.[^\W\d]\w*|\)) +(?:{'|'.join(sorted(CHECK_WORDS))})\b"
+_OWN_SIGNS = re.compile(rf"<-(?!-)|:-|←|->|=>|@|^\s*(?:{'|'.join(sorted(DECLARATION_WORDS))}|for)\b|{_CHECK}", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +104,10 @@ class Reading:
 
 
 def read_rules(
-    sources: Iterable[Source], tables: Sequence[TableName] = (), facts: Callable[[], Iterable[Triple]] = tuple
+    sources: Iterable[Source], tables: Sequence[TableName] = (), facts: Callable[[], Surroundings] = Surroundings
 ) -> Reading:
     """The statements of several files, in order. Raises InputError with every problem in any of them. `tables`: those that
-    denial constraints may be about. `facts`: what the facts say of classes below others, which shapes ask for."""
+    denial constraints may be about. `facts`: what the facts say that shapes ask for."""
     read: list[Statement] = []
     told: list[Diagnostic] = []
     problems: list[Diagnostic] = []
@@ -44,8 +115,8 @@ def read_rules(
     for source in _with_classes(list(sources), facts):
         try:
             form = format_of(source)
-            found = None if form is None else form.read(source, tables)
-            program = parse(source) if found is None else _program(found)
+            rules_read = None if form is None else form.read(source, tables)
+            program = parse(source, {table.name: table.key for table in tables}) if rules_read is None else _program(rules_read)
         except InputError as error:
             problems += error.problems
             continue
@@ -55,7 +126,7 @@ def read_rules(
         except InputError as error:
             problems += error.problems
             continue
-        told += _told(source, form, found, len(program.rules), len(chosen.rules))
+        told += _told(source, form, rules_read, len(program.rules), len(chosen.rules))
         foreign |= form is not None
         read += chosen.statements
     if problems:
@@ -63,25 +134,25 @@ def read_rules(
     return Reading(Program(tuple(read)), tuple(told), foreign)
 
 
-def _with_classes(sources: list[Source], facts: Callable[[], Iterable[Triple]]) -> Iterable[Source]:
-    ontologies = [one for one in sources if isinstance(one, RuleSource) and one.triples]
+def _with_classes(sources: list[Source], facts: Callable[[], Surroundings]) -> Iterable[Source]:
+    ontologies = [source for source in sources if isinstance(source, RuleSource) and source.triples]
     if not ontologies:
         return sources
-    from rulescore.language.formats.ontology import joined
+    from rulescore.language.ontology import joined
 
     made = dict(zip(ontologies, joined(ontologies, facts), strict=True))
-    return [made[one] if isinstance(one, RuleSource) and one in made else one for one in sources]
+    return [made[source] if isinstance(source, RuleSource) and source in made else source for source in sources]
 
 
 def format_of(source: Source) -> RuleFormat | None:
     """The format that the user names, or that we recognise; None for our own language."""
     named = source.format if isinstance(source, RuleSource) else None
     if named is not None:
-        return FORMATS.get(named)
+        return None if named == OWN_FORMAT else rule_format(named)
     form = recognise(source.text)
     own = _OWN_SIGNS.search(source.text) is not None
-    if form is None and (found := data_file(source.text, arrows=own)) is not None:
-        what, cure = found
+    if form is None and (data_kind := data_file(source.text, arrows=own)) is not None:
+        what, cure = data_kind
         place = Span(source, 0, min(len(source.text), len(source.text.partition("\n")[0]))).place()
         raise InputError(Diagnostic("E151", f"the file looks like {what}, not like rules", place, helps=(cure,)))
     if form is None and source.text.strip() and not own:
@@ -92,48 +163,52 @@ def format_of(source: Source) -> RuleFormat | None:
 def _refuse_unknown(source: Source) -> None:
     """Raises InputError unless a text, which has no sign of our rules, consists of comments."""
     for line in re.finditer(r"^[^\S\n]*[^\s#].*$", source.text, re.MULTILINE):
+        known = ", ".join(f"`{name}`" for name in rule_formats())
         raise InputError(
             Diagnostic(
                 "E151",
                 "these are neither rules of the rule language nor of a tool that is known",
                 Span(source, *line.span()).place(),
-                notes=("a rule is `head <- body.`", f"the formats of other tools are {', '.join(f'`{one}`' for one in FORMATS)}"),
+                notes=(
+                    "a rule is `head <- body.`",
+                    f"the formats of other tools are {known}",
+                ),
                 helps=("`--rules-format`, or `format` in the project file, names the format of a file that is not recognised",),
             )
         )
 
 
-def _program(found: Found) -> Program:
-    if found.problems:
-        raise InputError(found.problems)
-    return Program(tuple(found.rules))
+def _program(rules_read: ToolRules) -> Program:
+    if rules_read.problems:
+        raise InputError(rules_read.problems)
+    return Program(tuple(rules_read.rules))
 
 
-def _told(source: Source, form: RuleFormat | None, found: Found | None, rules: int, kept: int) -> Iterator[Diagnostic]:
+def _told(source: Source, form: RuleFormat | None, rules_read: ToolRules | None, rules: int, kept: int) -> Iterator[Diagnostic]:
     name = PurePath(source.name).name
     chosen = [] if kept == rules else [f"{kept:,} of them chosen"]
     if isinstance(source, RuleSource) and source.choice.weigh_by is not None:
         chosen.append(f"weighed by their {source.choice.weigh_by}")
-    if form is None or found is None:
+    if form is None or rules_read is None:
         if source.converted or chosen:
             kind = "an ontology, " if source.converted else ""
             what = ", ".join([f"{kind}{rules:,} {'rule' if rules == 1 else 'rules'} read", *chosen])
             yield Diagnostic("W151", f"{name}: {what}", severity=Severity.NOTE)
         yield from source.told
         return
-    aside = [f"{n:,} {reason} set aside" for reason, n in found.set_aside.items()]
+    aside = [f"{n:,} {reason} set aside" for reason, n in rules_read.set_aside.items()]
     message = ", ".join([f"{name}: {form.title} rules, {rules:,} read", *aside, *chosen])
     yield Diagnostic("W151", message, severity=Severity.NOTE)
-    yield from found.told
-    if negative := found.set_aside[NEGATIVE_WEIGHT]:
+    yield from rules_read.told
+    if negative := rules_read.set_aside[NEGATIVE_WEIGHT]:
         yield Diagnostic(
-            "W155",
+            "W152",
             f"{negative:,} rules of {name} are set aside: their weight is negative",
-            notes=("a negative weight says that a rule tends to be false, so that breaking it is no violation",),
+            notes=("a negative weight says that a rule tends to be false, so breaking it is no violation",),
             helps=("if such a rule is a constraint, write down what it forbids, as a rule with the head `false`",),
             severity=Severity.WARNING,
         )
-    if empty := found.set_aside[EMPTY_BODY]:
+    if empty := rules_read.set_aside[EMPTY_BODY]:
         yield Diagnostic(
             "W152",
             f"{empty:,} of {empty + rules:,} rules of {name} are set aside: their body is empty",

@@ -13,8 +13,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 from rulescore.errors import Diagnostic, Span
-from rulescore.language.formats.names import Kind as Kind
-from rulescore.values.types import Value
+from rulescore.language.words import Kind as Kind
+from rulescore.values import Value
 
 if TYPE_CHECKING:
     from rulescore.language.declarations.refute import Refute
@@ -138,6 +138,10 @@ class RowAtom:
     arguments: tuple[tuple[str, Term], ...]
     span: Span | None = field(default=None, compare=False, repr=False)
 
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        return tuple(term for _, term in self.arguments)
+
 
 @dataclass(frozen=True, slots=True)
 class Test:
@@ -208,8 +212,17 @@ Head = Atom | RowAtom | Test | Comparison | Membership | Not | And | Or | Falsit
 
 
 @dataclass(frozen=True, slots=True)
+class About:
+    """What a violation of a rule is about: a thing, a path from it as SPARQL writes paths, and a value at the end of the path."""
+
+    focus: Variable | Constant
+    path: str | None = None
+    value: Variable | Constant | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Rule:
-    """`confidence` and `support`: figures of the program that found the rule."""
+    """`confidence` and `support`: figures of the program that found the rule. `about`: what its violations are about."""
 
     head: Head
     body: And
@@ -221,13 +234,14 @@ class Rule:
     confidence: float | None = None
     support: int | None = None
     span: Span | None = field(default=None, compare=False, repr=False)
+    about: About | None = None
 
 
 class Refuting(ABC):
-    """A declaration that refutes heads. Each kind is a file of `language/declarations`, and is short for `refute` statements.
+    """A declaration that refutes heads. Each kind is a file in `language/declarations` and is short for `refute` statements.
 
     `opposing`: each of them asks for one other fact of the head's arguments, which fast plans look up by sets. `checkable`: facts
-    can break it, so that `@check` makes a rule of it."""
+    can break it, so `@check` makes a rule of it."""
 
     __slots__ = ()
     span: Span | None
@@ -284,7 +298,20 @@ class PredicateDeclaration:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-Declaration = Refuting | ExtractIncompatible | PredicateDeclaration
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """`define animal(X) <- is_a(X, K), K in {cat, dog}.`: `head` holds of the variables that it picks from a fact. `members`: the
+    values that the other variables may have. Whatever makes the fact hold makes the head hold. `chained`: `define reaches(X, Y) <-
+    chain leads(X, Y).`, which holds of the ends of every chain of observed facts."""
+
+    head: Atom
+    fact: Atom
+    members: tuple[Membership, ...] = ()
+    chained: bool = False
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+Declaration = Refuting | ExtractIncompatible | PredicateDeclaration | Definition
 Statement = Rule | Declaration
 
 
@@ -301,3 +328,8 @@ class Program:
     @cached_property
     def declarations(self) -> tuple[Declaration, ...]:
         return tuple(s for s in self.statements if not isinstance(s, Rule))
+
+    @cached_property
+    def definitions(self) -> dict[str, Definition]:
+        """The definitions by the names of what they define."""
+        return {s.head.predicate: s for s in self.statements if isinstance(s, Definition)}

@@ -1,8 +1,7 @@
 """Templates: one statement with parameters, and the values that fill them in.
 
-`for $type, $limit in {("house", 500), ("flat", 800)}: statement.` The tokens of a value have the parameter's
-position in the text, so that problems and spans point into the template.
-"""
+`for $type, $limit in {("house", 500), ("flat", 800)}: statement.` The tokens of a value have the parameter's position in the text,
+so problems and spans point into the template."""
 
 from __future__ import annotations
 
@@ -14,18 +13,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rulescore.errors import Diagnostic, Source, Span, meant_file
-from rulescore.language.cursor import NAME_KINDS, Cursor, StatementError
+from rulescore.language.cursor import NAME_KINDS, PARAMETER, Cursor, StatementError, Token, is_dotted, statements
 from rulescore.language.terms import quote, read_constant, unquoted, write_value
-from rulescore.language.tokens import PARAMETER, Token, is_dotted, statements
-from rulescore.values.types import Value
+from rulescore.values import Value
 
 _FORM = 'write `for $p, $q in {(a, b), (c, d)}: …`, or `for $p, $q in "pairs.csv": …`'
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """`tokens`: those of the statement; the first has the number `begin` in the whole template. `name`: the name of the rule, with
-    its parameters; None if it has no name."""
+    """`tokens`: the statement's; the first has the number `begin` in the whole template. `name`: the name of the rule, with its
+    parameters; None if it has no name."""
 
     parameters: tuple[str, ...]
     rows: list[Row]
@@ -145,7 +143,7 @@ def _fill_name(name: str, values: Mapping[str, Filling], row: Row) -> tuple[tupl
 
 
 def _fill_text(text: str, values: Mapping[str, Filling]) -> str:
-    return PARAMETER.sub(lambda found: values[found[0]].text if found[0] in values else found[0], text)
+    return PARAMETER.sub(lambda match: values[match[0]].text if match[0] in values else match[0], text)
 
 
 def in_expansion(problem: Diagnostic, template: Template, row: Row) -> Diagnostic:
@@ -166,7 +164,7 @@ class Row:
 
 
 def read_table(cursor: Cursor, name: str, span: Span, parameters: tuple[str, ...]) -> list[Row]:
-    """The rows of a file beside the rule file, with the columns in the order of the parameters."""
+    """The rows of a file in the rule file's folder, with the columns in the order of the parameters."""
     lines = _read_lines(cursor, name, span)
     if not lines:
         raise _unusable(cursor, f"`{name}` is empty", span, note="its first line names the parameters, without dollar signs")
@@ -202,16 +200,16 @@ def _path(cursor: Cursor, name: str, span: Span) -> Path:
     """The path of a table. No message tells whether a file exists outside of the folder either."""
     if cursor.source.folder is None:
         help = "write the rules into a file beside it; in Python, `rulescore.RuleText(text, folder=…)` names a folder"
-        raise cursor.failure("E126", "rules given as text read no files", span, help=help)
+        raise cursor.failure("E124", "rules given as text read no files", span, help=help)
     folder = cursor.source.folder.resolve()
     path = (folder / name).resolve()
     if Path(name).is_absolute() or not path.is_relative_to(folder):
         note = "a table lies in the folder of the rule file, or in a folder there, and its path begins there; links are followed"
-        raise cursor.failure("E125", f"`{name}` does not lie within the folder of the rule file", span, note=note)
+        raise cursor.failure("E124", f"`{name}` does not lie within the folder of the rule file", span, note=note)
     if not path.exists():
         raise _unusable(cursor, f"there is no file `{name}`", span, help=_meant(path, name))
     if not stat.S_ISREG(path.stat().st_mode):
-        raise cursor.failure("E125", f"`{name}` is not a regular file", span, help="save its rows as a CSV file")
+        raise cursor.failure("E124", f"`{name}` is not a regular file", span, help="save its rows as a CSV file")
     return path
 
 
@@ -221,8 +219,8 @@ def _meant(path: Path, name: str) -> str:
 
 def _columns(cursor: Cursor, name: str, span: Span, header: list[str], parameters: tuple[str, ...]) -> list[int]:
     """Where the values of each parameter stand."""
-    for few, found in (("no", 0), ("more than one", 2)):
-        named = [f"`{one[1:]}`" for one in parameters if min(header.count(one[1:]), 2) == found]
+    for few, times in (("no", 0), ("more than one", 2)):
+        named = [f"`{parameter[1:]}`" for parameter in parameters if min(header.count(parameter[1:]), 2) == times]
         if named:
             note = f"its header names {len(header)} column{'' if len(header) == 1 else 's'}"
             raise _unusable(cursor, f"`{name}` has {few} column {' and '.join(named)}", span, note=note)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import datetime
 import math
 import re
+from functools import lru_cache
 
 from rulescore.errors import Span
-from rulescore.language.cursor import NAME_KINDS, Cursor
+from rulescore.language.cursor import NAME_KINDS, Cursor, Token, is_dotted, is_variable_word, is_word
 from rulescore.language.syntax import Constant, Term, Variable, Wildcard
-from rulescore.language.tokens import Token, is_dotted, is_variable_word, is_word
-from rulescore.values.moments import DAY, UNITS, parse_moment, write_duration, write_moment
-from rulescore.values.types import Value
+from rulescore.values import DAY, UNITS, Value, parse_moment, write_duration, write_moment
 
 PLAIN_KINDS = frozenset({"word", "quoted", "variable"})
 """Kinds of tokens that are a term by themselves."""
@@ -82,7 +81,7 @@ def read_number(cursor: Cursor) -> Constant:
     start = cursor.token.start
     sign = cursor.advance().kind if cursor.token.kind in _SIGNS else ""
     token = cursor.expect("number", "a number")
-    value = _number(token.text)
+    value = _parsed_number(token.text)
     if sign == "-":
         value = -value
     unit = cursor.token.text
@@ -95,7 +94,7 @@ def read_number(cursor: Cursor) -> Constant:
     return Constant(value, span)
 
 
-def _number(text: str) -> int | float:
+def _parsed_number(text: str) -> int | float:
     """A number; infinite if it has too many digits for the interpreter."""
     try:
         return float(text) if any(character in text for character in ".eE") else int(text)
@@ -159,7 +158,7 @@ def unquoted(cursor: Cursor, token: Token) -> str:
         return unquote(token.text)
     except EscapeError as error:
         cursor.report(
-            "E104",
+            "E102",
             f"`{token.text[error.start : error.end]}` is not an escape",
             Span(cursor.source, token.start + error.start, token.start + error.end),
             note='the escapes are \\" \\` \\\\ \\n \\t \\r and \\u with four hexadecimal digits, such as \\u00e9',
@@ -223,6 +222,8 @@ def write_name(name: str) -> str:
     return name if is_word(name) else quote(name, "`")
 
 
+# A hundred thousand rules have two hundred names.
+@lru_cache(maxsize=4096)
 def write_predicate(name: str) -> str:
     """A name, or a table and its attribute: `sale.price`."""
     return name if is_word(name) or is_dotted(name) else quote(name, "`")
@@ -232,7 +233,7 @@ def write_value(value: Value) -> str:
     """A constant as it stands among terms: a string is quoted unless it is a word that is not written like a variable."""
     match value:
         case str():
-            return value if is_word(value) and not is_variable_word(value) else quote(value, '"')
+            return _write_text(value)
         case bool():
             return "true" if value else "false"
         case datetime.datetime():
@@ -243,6 +244,12 @@ def write_value(value: Value) -> str:
             return repr(value)
         case datetime.timedelta():
             return write_duration(value)
+
+
+# Thousands of facts have the same few thousand constants.
+@lru_cache(maxsize=65536)
+def _write_text(value: str) -> str:
+    return value if is_word(value) and not is_variable_word(value) else quote(value, '"')
 
 
 def write_variable(name: str) -> str:

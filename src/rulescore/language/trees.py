@@ -1,14 +1,16 @@
-"""Walks over conditions and expressions. Nodes come in the order they are written, a node before its parts.
-
-`negations=False` does not look into `not`, `aggregates=False` not into aggregates; the `not` or aggregate itself still comes.
+"""Walks over conditions and expressions, and what statements name. Nodes come in the order they are written, a node before its
+parts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import datetime
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
 from operator import attrgetter
 from typing import Any, TypeVar, cast, get_args
 
+from rulescore.errors import Span
 from rulescore.language.syntax import (
     Aggregate,
     And,
@@ -18,20 +20,29 @@ from rulescore.language.syntax import (
     Comparison,
     Condition,
     Constant,
+    Definition,
     Expression,
+    ExtractIncompatible,
     Falsity,
     Let,
     Membership,
     Negative,
     Not,
     Operation,
+    Operator,
     Or,
+    PredicateDeclaration,
+    Program,
+    Refuting,
     RowAtom,
+    Rule,
+    Statement,
     Term,
     Test,
     Variable,
     Wildcard,
 )
+from rulescore.values import key_of
 
 Node = Condition | Expression | Wildcard | Falsity
 _CONDITIONS = get_args(Condition)
@@ -58,7 +69,7 @@ def conditions_in(
     condition: Condition | Expression | Falsity, *, negations: bool = True, aggregates: bool = True
 ) -> Iterator[Condition]:
     """The conditions, the given one first, and the conditions of aggregates."""
-    for node in _below(condition, _PARTS_BUT_SETS, negations, aggregates):
+    for node in _below(condition, _PARTS_BUT_TERMS, negations, aggregates):
         if isinstance(node, _CONDITIONS):
             yield node
 
@@ -79,9 +90,16 @@ def expressions_in(node: Node, *, negations: bool = True, aggregates: bool = Tru
 
 def variables_in(node: Node, *, negations: bool = True, aggregates: bool = True) -> Iterator[Variable]:
     """Every occurrence of a variable."""
-    for one in _below(node, _PARTS_BUT_SETS, negations, aggregates):
-        if isinstance(one, Variable):
-            yield one
+    for part in _below(node, _PARTS_BUT_SETS, negations, aggregates):
+        if isinstance(part, Variable):
+            yield part
+
+
+def aggregates_in(condition: Condition | Falsity) -> Iterator[Aggregate]:
+    """The aggregates, outer ones before those within."""
+    for node in _below(condition, _PARTS_BUT_TERMS, True, True):
+        if isinstance(node, Aggregate):
+            yield node
 
 
 def atoms_in(
@@ -117,6 +135,8 @@ _PARTS: _Parts = {
 }
 # A set may have a hundred thousand constants, and has neither conditions nor variables.
 _PARTS_BUT_SETS: _Parts = {**_PARTS, Membership: lambda node: (node.value,)}
+# The terms of atoms are no conditions, and hold none.
+_PARTS_BUT_TERMS: _Parts = {**_PARTS_BUT_SETS, **dict.fromkeys((Atom, RowAtom), lambda _: ())}
 
 
 def replace_variables(node: _Node, replacements: Mapping[Variable, Expression]) -> _Node:
@@ -147,9 +167,9 @@ def _replaced_condition(
 ) -> Condition:
     match node:
         case And(conditions=conditions, span=span):
-            return And(tuple(replace_variables(one, replacements) for one in conditions), span)
+            return And(tuple(replace_variables(condition, replacements) for condition in conditions), span)
         case Or(conditions=conditions, span=span):
-            return Or(tuple(replace_variables(one, replacements) for one in conditions), span)
+            return Or(tuple(replace_variables(condition, replacements) for condition in conditions), span)
         case Not(condition=condition, span=span):
             return Not(replace_variables(condition, replacements), span)
         case Comparison(operator=operator, left=left, right=right, span=span):
@@ -160,7 +180,7 @@ def _replaced_condition(
             other = replacements.get(variable)
             return Let(other if isinstance(other, Variable) else variable, replace_variables(value, replacements), span)
         case Test(predicate=predicate, arguments=arguments, span=span):
-            return Test(predicate, tuple(replace_variables(one, replacements) for one in arguments), span)
+            return Test(predicate, tuple(replace_variables(argument, replacements) for argument in arguments), span)
 
 
 def _replaced_expression(node: Operation | Negative | Call | Aggregate, replacements: Mapping[Variable, Expression]) -> Expression:
@@ -170,7 +190,7 @@ def _replaced_expression(node: Operation | Negative | Call | Aggregate, replacem
         case Negative(operand=operand, span=span):
             return Negative(replace_variables(operand, replacements), span)
         case Call(function=function, arguments=arguments, span=span):
-            return Call(function, tuple(replace_variables(one, replacements) for one in arguments), span)
+            return Call(function, tuple(replace_variables(argument, replacements) for argument in arguments), span)
         case Aggregate(function=function, value=value, condition=condition, span=span):
             return Aggregate(function, replace_variables(value, replacements), replace_variables(condition, replacements), span)
 
@@ -178,3 +198,120 @@ def _replaced_expression(node: Operation | Negative | Call | Aggregate, replacem
 def _term(term: Term, replacements: Mapping[Variable, Expression]) -> Term:
     other = replacements.get(term) if isinstance(term, Variable) else None
     return other if isinstance(other, Variable | Constant) else term
+
+
+def dependency(rule: Rule) -> Rule | None:
+    """`false <- …, X != Y` as `X = Y <- …`: the same groundings are refuted, and the others are confirmed, so the rule has a rate.
+    None if the rule is not a denial constraint with one `!=`."""
+    different = [
+        condition
+        for condition in rule.body.conditions
+        if isinstance(condition, Comparison) and condition.operator is Operator.DIFFERENT
+    ]
+    others = tuple(condition for condition in rule.body.conditions if condition not in different)
+    if not isinstance(rule.head, Falsity) or len(different) != 1 or not others:
+        return None
+    return replace(rule, head=replace(different[0], operator=Operator.EQUAL), body=And(others, rule.body.span))
+
+
+# What statements name. An atom, by its syntax, may be a test.
+
+
+def conditions_of(statement: Statement) -> tuple[Condition, ...]:
+    """The conditions of a statement, heads first."""
+    match statement:
+        case Rule(head=head, body=body):
+            return (body,) if isinstance(head, Falsity) else (head, body)
+        case Refuting():
+            return statement.conditions
+        case Definition(head, fact, members):
+            return head, fact, *members
+        case ExtractIncompatible() | PredicateDeclaration():
+            return ()
+
+
+def used_atoms(statement: Statement) -> Iterator[Atom]:
+    """The atoms of a statement, heads first."""
+    for condition in conditions_of(statement):
+        # Every check walks every rule: most are atoms alone, and asking for those below each takes most of the time.
+        for part in condition.conditions if isinstance(condition, And) else (condition,):
+            for atom in (part,) if isinstance(part, Atom) else atoms_in(part):
+                if isinstance(atom, Atom):
+                    yield atom
+
+
+def uses(program: Program) -> Iterator[tuple[str, int, Span | None]]:
+    """Every use of a predicate with a number of arguments."""
+    for statement in program.statements:
+        for atom in used_atoms(statement):
+            yield atom.predicate, atom.arity, atom.span
+        if isinstance(statement, PredicateDeclaration):
+            yield statement.predicate, statement.arity, statement.span
+
+
+def used_arities(program: Program) -> dict[str, int]:
+    """Predicates that rules and declarations use, with the arity of their first use."""
+    arities: dict[str, int] = {}
+    for predicate, arity, _ in uses(program):
+        arities.setdefault(predicate, arity)
+    return arities
+
+
+def named_predicates(statement: Statement) -> Iterator[str]:
+    """Predicates that a statement names."""
+    for atom in used_atoms(statement):
+        yield atom.predicate
+    if isinstance(statement, Refuting):
+        yield from (predicate for predicate in statement.refuted if predicate is not None)
+
+
+def span_of(predicate: str, statement: Statement) -> Span | None:
+    """Where a statement first names a predicate."""
+    atoms = (atom for atom in used_atoms(statement) if atom.predicate == predicate and atom.span is not statement.span)
+    return next((atom.span for atom in atoms), statement.span and statement.span.word(predicate))
+
+
+def named_in(statement: Statement) -> Iterator[str]:
+    """The predicates of the atoms of a statement, including the attributes of rows. The names of tests and of tables are included,
+    since they may turn out to be predicates."""
+    for condition in conditions_of(statement):
+        for node in nodes_in(condition):
+            match node:
+                case Atom(predicate) | Test(predicate):
+                    yield predicate
+                case RowAtom(table, arguments):
+                    yield table
+                    yield from (f"{table}.{attribute}" for attribute, _ in arguments)
+                case _:
+                    pass
+
+
+def constant_keys(program: Program) -> set[str]:
+    """Keys of all constants in rules and refutations."""
+    keys: set[str] = set()
+    for statement in program.statements:
+        for condition in conditions_of(statement):
+            for node in nodes_in(condition):
+                if isinstance(node, Constant) and not isinstance(node.value, datetime.timedelta):
+                    keys.add(key_of(node.value))
+    return keys
+
+
+def used_attributes(program: Program, tables: Collection[str]) -> dict[str, set[str]]:
+    """The attributes of each table that statements name."""
+    attributes: dict[str, set[str]] = {name: set() for name in tables}
+    for statement in program.statements if attributes else ():
+        for condition in conditions_of(statement):
+            for node in nodes_in(condition):
+                if isinstance(node, RowAtom) and node.table in attributes:
+                    attributes[node.table].update(attribute for attribute, _ in node.arguments)
+        for predicate in named_predicates(statement):
+            table = attribute_table(predicate, tables)
+            if table is not None:
+                attributes[table].add(predicate[len(table) + 1 :])
+    return attributes
+
+
+def attribute_table(predicate: str, tables: Collection[str]) -> str | None:
+    """The table of a predicate `table.attribute`."""
+    return next((table for table in tables if predicate.startswith(f"{table}.")), None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -11,28 +11,36 @@ import pyarrow as pa
 
 from rulescore.engines.base import Engine
 from rulescore.errors import Diagnostic, InputError, Place, Severity
-from rulescore.loading.readings import Occurrences, SourceReading, reading_problems, stream_reading, table_reading
+from rulescore.loading.readings import (
+    RowCounts,
+    SourceReading,
+    occurrences,
+    predicate_arities,
+    reading_problems,
+    stream_reading,
+    table_reading,
+)
 from rulescore.loading.stored import InPlace, observed_in_place, predicted_in_place, refuse_unknown_model
-from rulescore.loading.tables.loaded import LoadedTable, predictions_made
+from rulescore.loading.tables import LoadedTable, predictions_made
 from rulescore.logic.plan import LiteralName
 from rulescore.logic.refutation import Order, identity
 from rulescore.logic.vocabulary import Predicate, Vocabulary
 from rulescore.readers.selection import PredictionReader
-from rulescore.scoring.summary import DataSummary, PredictionCounts
+from rulescore.scoring.results import DataSummary, PredictionCounts
 from rulescore.setting.model import FactBatch, FactSource, FactStream, FactTable, Setting
 from rulescore.sql import facts as sql
-from rulescore.sql.constant_types import constants_by_type
-from rulescore.sql.names import arguments, name
-from rulescore.sql.predictions import PredictedFacts, PredictedTargets, Predictions
+from rulescore.sql.facts import PredictedFacts, PredictedTargets, Predictions, constants_by_type
 from rulescore.sql.query import Select, create, drop, insert
-from rulescore.sql.tables.predictions import answers as target_answers
-from rulescore.values.types import LETTERS, ValueType
+from rulescore.sql.tables import target_predictions
+from rulescore.sql.words import arguments, name
+from rulescore.values import LETTERS, ValueType
 
 # Rows staged at a time: about two row groups of DuckDB. They take memory that the engine cannot have.
 _STAGED_ROWS = 250_000
 
 _KEYS = name("key")
 
+_KINDS = ("observed", "predicted", "negative")
 _NO_PREDICTIONS = {"distinct": 0, "already_observed": 0, "without_query": 0}
 
 
@@ -50,7 +58,7 @@ class Loaded:
     constant_ids: dict[str, int]
     types: frozenset[str]
     fact_arities: frozenset[int]
-    candidate_arities: frozenset[int]
+    prediction_arities: frozenset[int]
     predicted: tuple[Predictions, ...]
     """Where predictions are: predicted facts by arity, and the targets of tables."""
     any_observed_prediction: bool
@@ -86,9 +94,7 @@ class Staging:
     """Collects batches by arity and hands them to the engine in large pieces."""
 
     def __init__(self, engine: Engine, kind: str, extra: Sequence[str] = ()) -> None:
-        self._engine = engine
-        self._kind = kind
-        self._extra = extra
+        self._engine, self._kind, self._extra = engine, kind, extra
         self._waiting: dict[int, list[pa.Table]] = {}
         self._waiting_rows: Counter[int] = Counter()
         self._tables: set[int] = set()
@@ -121,19 +127,19 @@ class Staging:
         if self._waiting_rows[batch.arity] >= _STAGED_ROWS:
             self._flush(batch.arity)
 
-    def take(self, found: InPlace) -> None:
+    def take(self, counts: InPlace) -> None:
         """Adds rows that the engine has already, by a statement."""
-        if not found.kept:
+        if not counts.kept:
             return
-        self._flush(found.arity)
-        target = sql.raw_table(self._kind, found.arity)
-        if found.arity in self._tables:
-            self._engine.run(insert(target, found.query))
+        self._flush(counts.arity)
+        target = sql.raw_table(self._kind, counts.arity)
+        if counts.arity in self._tables:
+            self._engine.run(insert(target, counts.query))
         else:
-            self._engine.run(create(target, found.query))
-            self._tables.add(found.arity)
-        self.rows[found.arity] += found.kept
-        self.floats |= found.floats
+            self._engine.run(create(target, counts.query))
+            self._tables.add(counts.arity)
+        self.rows[counts.arity] += counts.kept
+        self.floats |= counts.floats
 
     def finish(self) -> None:
         for arity in list(self._waiting):
@@ -173,7 +179,7 @@ class StagedFacts:
         """Those arguments of predicates whose constants are all text."""
         letters: dict[tuple[str, int], set[str]] = {}
         for number in sorted({number for _, number in arguments}):
-            raw = [sql.raw_table(kind, n) for kind, one in self.stages.items() for n in one.arities if n > number]
+            raw = [sql.raw_table(kind, n) for kind, stage in self.stages.items() for n in stage.arities if n > number]
             for row in self._engine.query(sql.raw_letters(raw, number)).to_pylist() if raw else ():
                 letters.setdefault((row["predicate"], number), set()).add(row["letter"])
         return {place for place in arguments if letters.get(place) == {LETTERS[ValueType.STRING]}}
@@ -185,126 +191,125 @@ def load(
     orders: dict[int, tuple[Order, ...]],
     constants: Iterable[str],
     declared: Mapping[str, int],
-    tables: Mapping[str, LoadedTable] | None = None,
-    mentioned: Callable[[str], bool] = lambda _: True,
-    staged: StagedFacts | None = None,
+    mentioned: Callable[[str], bool],
+    tables: Mapping[str, LoadedTable],
+    staged: StagedFacts,
 ) -> Loaded:
-    """Load every fact of a setting. `constants` are keys that rules mention, `declared` predicates with their arity. `tables` have
-    numbers for the predictions of their targets, which we note as answers of the models like predicted facts. `mentioned`: whether
-    a rule or a declaration mentions a predicate. `staged`: the facts, if the caller may have read them already."""
-    tables = tables or {}
+    """Load every fact of a setting. `constants` are keys that rules mention, `declared` predicates with their arity. `mentioned`:
+    whether a rule or a declaration mentions a predicate. `tables` have numbers for the predictions of their targets, which we note
+    as the models' own, like predicted facts."""
     targets = [table for table in tables.values() if table.predicted is not None]
-    staged = staged or StagedFacts(engine, setting)
     stages = staged.stages
-    observed, predicted = stages["observed"], stages["predicted"]
-    of_tables = [sum(table.made.get(number, 0) for table in tables.values()) for number in range(len(setting.predictions))]
-    rows = row_counts(engine, stages)
-    arities = predicate_arities(rows)
-    _refuse_clashes(rows, tables)
-    problems = list(
-        reading_problems(engine, [one for stage in stages.values() for one in stage.readings], occurrences(rows, mentioned))
-    )
-    if errors := [one for one in problems if one.severity is Severity.ERROR]:
-        raise InputError(errors)
+    arities, warnings = _checked(engine, stages, tables, mentioned)
     known_arities = {**declared, **arities}
     names = sorted({*known_arities, *(table.predicate for table in targets)})
     ids = {predicate: i for i, predicate in enumerate(names)}
-    engine.load(sql.PREDICATE, pa.table({"name": pa.array(names, pa.string()), "id": pa.array(range(len(names)), pa.int32())}))
-    in_rules = sorted(set(constants))
-    engine.load(_KEYS, pa.table({"key": pa.array(in_rules, pa.string())}))
-    raw = {kind: [(sql.raw_table(kind, n), n) for n in stage.arities] for kind, stage in stages.items()}
-    in_tables = [keys for table in tables.values() for keys in table.constants()] if predicted.arities else []
-    engine.run(sql.create_constants(raw["observed"], [*raw["negative"], *raw["predicted"]], _KEYS, in_tables))
-    stride = max([2, *(len(found) for found in orders.values())])
-    loaded = _Bases(engine, stages, names, orders, stride)
-    loaded.build(targets)
+    constant_ids = _numbered(engine, stages, names, sorted(set(constants)), tables)
+    bases = _Bases(engine, stages, names, orders)
+    bases.build(targets)
     known = {
-        predicate: Predicate(
-            predicate,
-            arity,
-            loaded.counts["observed"][ids[predicate]],
-            loaded.counts["predicted"][ids[predicate]],
-            loaded.counts["negative"][ids[predicate]],
-        )
+        predicate: Predicate(predicate, arity, *(bases.counts[kind][ids[predicate]] for kind in _KINDS))
         for predicate, arity in sorted(known_arities.items())
     }
-    models = tuple(one.model for one in setting.predictions)
-    sources: tuple[Predictions, ...] = (
-        *(PredictedFacts(arity, stride) for arity in predicted.arities),
-        *(PredictedTargets(str(table.predicted), table.arguments, ids[table.predicate] * stride) for table in targets),
-    )
-    totals = {row["model"]: row for row in engine.query(sql.model_counts()).to_pylist()} if sources else {}
-    predictions = {
-        model: _prediction_counts(
-            staged.read[i] + of_tables[i],
-            staged.kept[i] + of_tables[i],
-            totals.get(i, _NO_PREDICTIONS),
-            loaded.queries.get(i, 0),
-            _coverage(i, tables),
-        )
-        for i, model in enumerate(models)
-    }
-    facts = sum(loaded.counts["observed"].values())
+    predictions = _prediction_counts(engine, setting, staged, tables, bases)
     types = {row["mark"]: row["n"] for row in engine.query(constants_by_type()).to_pylist()}
-    summary = DataSummary(
-        facts=facts,
-        fact_duplicates=observed.rows.total() - facts,
-        negatives=sum(loaded.counts["negative"].values()),
-        negatives_observed=loaded.overlap,
-        constants=sum(types.values()),
-        predicates=sum(1 for predicate in known.values() if predicate.observed),
-    )
-    keys = engine.query(sql.constants_by_key(_KEYS)) if in_rules else None
+    facts = bases.counts["observed"].total()
     return Loaded(
         vocabulary=Vocabulary(known),
-        summary=summary,
-        models=models,
+        summary=DataSummary(
+            facts=facts,
+            fact_duplicates=stages["observed"].rows.total() - facts,
+            negatives=bases.counts["negative"].total(),
+            negatives_observed=bases.overlap,
+            constants=sum(types.values()),
+            predicates=sum(1 for predicate in known.values() if predicate.observed),
+        ),
+        models=tuple(model.model for model in setting.predictions),
         predictions=predictions,
-        stride=stride,
-        warnings=tuple(problems),
+        stride=bases.stride,
+        warnings=warnings,
         orders=orders,
         predicate_ids=ids,
-        constant_ids=dict(zip(keys["key"].to_pylist(), keys["id"].to_pylist(), strict=True)) if keys else {},
+        constant_ids=constant_ids,
         types=frozenset(types),
-        fact_arities=frozenset(loaded.fact_arities),
-        candidate_arities=frozenset(predicted.arities),
-        predicted=sources,
-        any_observed_prediction=any(one.already_observed for one in predictions.values()),
+        fact_arities=frozenset(bases.fact_arities),
+        prediction_arities=frozenset(stages["predicted"].arities),
+        predicted=(
+            *(PredictedFacts(arity, bases.stride) for arity in stages["predicted"].arities),
+            *(PredictedTargets(str(table.predicted), table.arguments, ids[table.predicate] * bases.stride) for table in targets),
+        ),
+        any_observed_prediction=any(counts.already_observed for counts in predictions.values()),
         floats=frozenset(place for stage in stages.values() for place in stage.floats),
         declared_text=frozenset(place for stage in stages.values() for place in stage.declared_text),
     )
 
 
+def _checked(
+    engine: Engine, stages: Mapping[str, Staging], tables: Mapping[str, LoadedTable], mentioned: Callable[[str], bool]
+) -> tuple[dict[str, int], tuple[Diagnostic, ...]]:
+    """The arity of every predicate in the data, and warnings about how we read its sources. Raises InputError for what is wrong."""
+    rows = row_counts(engine, stages)
+    arities = predicate_arities(rows)
+    _refuse_clashes(rows, tables)
+    readings = [reading for stage in stages.values() for reading in stage.readings]
+    problems = tuple(reading_problems(engine, readings, occurrences(rows, mentioned)))
+    if errors := [problem for problem in problems if problem.severity is Severity.ERROR]:
+        raise InputError(errors)
+    return arities, problems
+
+
+def _numbered(
+    engine: Engine, stages: Mapping[str, Staging], names: Sequence[str], keys: Sequence[str], tables: Mapping[str, LoadedTable]
+) -> dict[str, int]:
+    """Gives predicates and constants their numbers. `keys`: the constants of rules, whose numbers we return."""
+    engine.load(sql.PREDICATE, pa.table({"name": pa.array(names, pa.string()), "id": pa.array(range(len(names)), pa.int32())}))
+    engine.load(_KEYS, pa.table({"key": pa.array(keys, pa.string())}))
+    raw = {kind: [(sql.raw_table(kind, n), n) for n in stage.arities] for kind, stage in stages.items()}
+    in_tables = [query for table in tables.values() for query in table.constants()] if raw["predicted"] else []
+    engine.run(sql.create_constants(raw["observed"], [*raw["negative"], *raw["predicted"]], _KEYS, in_tables))
+    if not keys:
+        return {}
+    numbers = engine.query(sql.constants_by_key(_KEYS))
+    return dict(zip(numbers["key"].to_pylist(), numbers["id"].to_pylist(), strict=True))
+
+
 def _prediction_counts(
-    read: int, kept: int, row: Mapping[str, int], known: int, coverage: tuple[int | None, int | None]
-) -> PredictionCounts:
-    """`known`: how many queries are known; a prediction without one is a query of its own."""
-    queries = known + row["without_query"]
-    return PredictionCounts(
-        read, kept, row["distinct"], kept - row["distinct"], row["already_observed"], *coverage, queries=queries
-    )
+    engine: Engine, setting: Setting, staged: StagedFacts, tables: Mapping[str, LoadedTable], bases: _Bases
+) -> dict[str, PredictionCounts]:
+    """What each model predicts: facts, and values for the rows of tables."""
+    any_predicted = staged.stages["predicted"].arities or any(table.predicted is not None for table in tables.values())
+    totals = {row["model"]: row for row in engine.query(sql.model_counts()).to_pylist()} if any_predicted else {}
+    counts = {}
+    for number, model in enumerate(setting.predictions):
+        made = sum(table.made.get(number, 0) for table in tables.values())
+        covered = [table for table in tables.values() if number in table.covered]
+        row, kept = totals.get(number, _NO_PREDICTIONS), staged.kept[number] + made
+        counts[model.model] = PredictionCounts(
+            staged.read[number] + made,
+            kept,
+            row["distinct"],
+            kept - row["distinct"],
+            row["already_observed"],
+            sum(table.hidden for table in covered) if covered else None,
+            sum(table.covered[number] for table in covered) if covered else None,
+            # A prediction without a query is a query of its own.
+            queries=bases.queries.get(number, 0) + row["without_query"],
+        )
+    return counts
 
 
-def _coverage(model: int, tables: Mapping[str, LoadedTable]) -> tuple[int | None, int | None]:
-    """Hidden rows of the tables that a model predicts, and how many of them it predicts."""
-    answered = [table for table in tables.values() if model in table.covered]
-    if not answered:
-        return None, None
-    return sum(table.hidden for table in answered), sum(table.covered[model] for table in answered)
-
-
-def _refuse_clashes(found: RowCounts, tables: Mapping[str, LoadedTable]) -> None:
-    """Raises InputError for names of both: a name in a rule means either a table or a predicate of facts. Only negative facts may
-    be about the target of a table."""
-    attributes = {f"{name}.{one}" for name, table in tables.items() for one in table.attributes}
+def _refuse_clashes(counts: RowCounts, tables: Mapping[str, LoadedTable]) -> None:
+    """Raises InputError if a name is both a table (or attribute) and a predicate. Only negative facts may be about the target of a
+    table."""
+    attributes = {f"{name}.{attribute}" for name, table in tables.items() for attribute in table.attributes}
     targets = {(table.predicate, len(table.key) + 1) for table in tables.values()}
     problems = [
         Diagnostic(
-            "E336", f"`{one}` is a predicate of the facts, and a table or an attribute", helps=("give the table another name",)
+            "E204", f"`{name}` is a predicate of the facts, and a table or an attribute", helps=("give the table another name",)
         )
-        for one, uses in sorted(found.items())
-        if one in tables or one in attributes
-        if any((one, arity) not in targets or kinds.keys() != {"negative"} for arity, kinds in uses.items())
+        for name, uses in sorted(counts.items())
+        if name in tables or name in attributes
+        if any((name, arity) not in targets or kinds.keys() != {"negative"} for arity, kinds in uses.items())
     ]
     if problems:
         raise InputError(problems)
@@ -318,9 +323,9 @@ def stage(
     staging = into or Staging(engine, kind)
     for source in sources:
         if isinstance(source, FactTable):
-            found = observed_in_place(engine, source)
-            staging.readings.append(table_reading(source, found))
-            staging.take(found)
+            staged = observed_in_place(engine, source)
+            staging.readings.append(table_reading(source, staged))
+            staging.take(staged)
         elif isinstance(source, FactStream):
             reading = stream_reading(source)
             staging.readings.append(reading)
@@ -329,16 +334,13 @@ def stage(
                 if not batch.negative:
                     staging.add(batch)
                 elif negative is None:
-                    raise InputError(_no_place_for_negatives(source.origin))
+                    message = "this file marks some facts as false; only observed facts may do that"
+                    helps = ("give the file to `score` or `audit` as facts: it says by itself which are false",)
+                    raise InputError(Diagnostic("E363", message, Place(source.origin), helps=helps))
                 else:
                     negative.add(batch)
     staging.finish()
     return staging
-
-
-def _no_place_for_negatives(origin: str) -> Diagnostic:
-    helps = ("give the file to `score` or `audit` as facts: it says by itself which are false",)
-    return Diagnostic("E363", "the file has facts that it knows to be false, which have no place here", Place(origin), helps=helps)
 
 
 def stage_predictions(engine: Engine, setting: Setting) -> tuple[Staging, list[int], list[int]]:
@@ -346,85 +348,47 @@ def stage_predictions(engine: Engine, setting: Setting) -> tuple[Staging, list[i
     staging = Staging(engine, "predicted", ("model", "score", "rank", "query"))
     read: list[int] = []
     kept: list[int] = []
-    for number, one in enumerate(setting.predictions):
+    for number, prediction in enumerate(setting.predictions):
         before = staging.rows.total()
         rows_read = 0
-        for stream in (source for source in one.streams if isinstance(source, FactStream)):
-            reading, reader = stream_reading(stream, number), PredictionReader(replace(one, streams=(stream,)))
+        for stream in (source for source in prediction.streams if isinstance(source, FactStream)):
+            reading, reader = stream_reading(stream, number), PredictionReader(replace(prediction, streams=(stream,)))
             staging.readings.append(reading)
             for batch in reader:
                 reading.look(batch)
                 staging.add(batch, number)
             rows_read += reader.rows_read
-        stored = [source for source in one.streams if isinstance(source, FactTable)]
-        found = [predicted_in_place(engine, source, number, one.model, one.top_k) for source in stored]
-        staging.readings += (table_reading(source, rows, number) for source, rows in zip(stored, found, strict=True))
-        for rows in found:
+        stored = [source for source in prediction.streams if isinstance(source, FactTable)]
+        staged = [predicted_in_place(engine, source, number, prediction.model, prediction.top_k) for source in stored]
+        staging.readings += (table_reading(source, rows, number) for source, rows in zip(stored, staged, strict=True))
+        for rows in staged:
             staging.take(rows)
             rows_read += rows.rows
-        if not any(rows.rows for rows in found):
-            refuse_unknown_model(engine, one.model, stored)
+        if not any(rows.rows for rows in staged):
+            refuse_unknown_model(engine, prediction.model, stored)
         read.append(rows_read)
         kept.append(staging.rows.total() - before)
     staging.finish()
     return staging, read, kept
 
 
-RowCounts = dict[str, dict[int, Counter[str]]]
-"""How many rows every predicate has, by arity and by kind: observed, negative, predicted."""
-
-
 def row_counts(engine: Engine, stages: Mapping[str, Staging]) -> RowCounts:
     tables = {sql.raw_table(kind, n): (kind, n) for kind, stage in stages.items() for n in stage.arities}
-    found: RowCounts = {}
+    counts: RowCounts = {}
     for row in engine.query(sql.raw_counts(list(tables))).to_pylist() if tables else ():
         kind, arity = tables[row["source"]]
-        found.setdefault(row["predicate"], {}).setdefault(arity, Counter())[kind] += row["n"]
-    return found
-
-
-def occurrences(found: RowCounts, mentioned: Callable[[str], bool]) -> Occurrences:
-    rows = {predicate: sum(kinds.total() for kinds in uses.values()) for predicate, uses in found.items()}
-    facts = {predicate for predicate, uses in found.items() for kinds in uses.values() if kinds["observed"] or kinds["negative"]}
-    return Occurrences(rows, frozenset(facts), mentioned)
-
-
-def predicate_arities(found: RowCounts) -> dict[str, int]:
-    """The arity of every predicate in the data. InputError for predicates with two arities."""
-    problems = [
-        Diagnostic(
-            "E324",
-            f"`{predicate}` occurs with {' and '.join(str(n) for n in sorted(uses))} arguments",
-            notes=tuple(
-                f"{n} argument{'s' if n != 1 else ''}: " + ", ".join(f"{count:,} {kind} rows" for kind, count in kinds.items())
-                for n, kinds in sorted(uses.items())
-            ),
-            helps=("give the two relations different names",),
-        )
-        for predicate, uses in sorted(found.items())
-        if len(uses) > 1
-    ]
-    if problems:
-        raise InputError(problems)
-    return {predicate: next(iter(uses)) for predicate, uses in found.items()}
+        counts.setdefault(row["predicate"], {}).setdefault(arity, Counter())[kind] += row["n"]
+    return counts
 
 
 class _Bases:
     """Builds the numbered tables from the staged tables, and drops the latter."""
 
     def __init__(
-        self,
-        engine: Engine,
-        stages: Mapping[str, Staging],
-        names: Sequence[str],
-        orders: dict[int, tuple[Order, ...]],
-        stride: int,
+        self, engine: Engine, stages: Mapping[str, Staging], names: Sequence[str], orders: Mapping[int, tuple[Order, ...]]
     ) -> None:
-        self._engine = engine
-        self._stages = stages
-        self._names = names
-        self._orders = orders
-        self._stride = stride
+        self._engine, self._stages, self._names, self._orders = engine, stages, names, orders
+        self.stride = max([2, *map(len, orders.values())])
         self.counts: dict[str, Counter[int]] = {kind: Counter() for kind in stages}
         self.fact_arities: set[int] = set()
         self.overlap = 0
@@ -434,25 +398,26 @@ class _Bases:
         """`targets`: the tables with predictions, which are numbered already; facts get the numbers after theirs."""
         for arity in sorted(set(self._stages["observed"].arities) | set(self._stages["negative"].arities)):
             self._facts(arity)
-        answers = [target_answers(str(one.staged), str(one.predicted), [name for name, _ in one.arguments]) for one in targets]
+        predictions = [
+            target_predictions(str(target.staged), str(target.predicted), [name for name, _ in target.arguments])
+            for target in targets
+        ]
         offset, predicted = predictions_made(targets), self._stages["predicted"]
         for arity in predicted.arities:
-            answers.append(self._candidates(arity, offset))
+            predictions.append(self._number_predictions(arity, offset))
             offset += predicted.rows[arity]
-        if answers:
-            self._engine.run(sql.create_answers(answers))
+        if predictions:
+            self._engine.run(sql.create_model_predictions(predictions))
         if raw := [sql.raw_table("predicted", arity) for arity in predicted.arities]:
             self.queries = {row["model"]: row["queries"] for row in self._engine.query(sql.query_counts(raw)).to_pylist()}
-        self._count()
-        for kind, arity in self._each_stage():
-            self._engine.run(drop(_base(kind, arity)))
-        for staged in (*map(predicted.table, predicted.arities), *(one.staged for one in targets)):
+        staged_tables = [(kind, _base(kind, arity)) for kind, stage in self._stages.items() for arity in stage.arities]
+        if staged_tables:
+            for row in self._engine.query(sql.predicate_counts([base for _, base in staged_tables])).to_pylist():
+                self.counts[staged_tables[row["place"]][0]][row["predicate"]] += row["n"]
+        for _, base in staged_tables:
+            self._engine.run(drop(base))
+        for staged in (*map(predicted.table, predicted.arities), *(target.staged for target in targets)):
             self._engine.run(drop(str(staged)))
-
-    def _each_stage(self) -> Iterator[tuple[str, int]]:
-        for kind, stage in self._stages.items():
-            for arity in stage.arities:
-                yield kind, arity
 
     def _facts(self, arity: int) -> None:
         bases: dict[str, str | None] = {"observed": None, "negative": None}
@@ -465,25 +430,17 @@ class _Bases:
         if bases["observed"] and bases["negative"]:
             self.overlap += self._engine.query(sql.overlap(bases["negative"], bases["observed"], arity))["n"][0].as_py()
         orders = self._orders.get(arity, (identity(arity),))
-        self._engine.run(sql.create_facts(arity, bases["observed"], bases["negative"], orders, self._stride, len(self._names)))
+        self._engine.run(sql.create_facts(arity, bases["observed"], bases["negative"], orders, self.stride, len(self._names)))
         self.fact_arities.add(arity)
 
-    def _candidates(self, arity: int, offset: int) -> Select:
+    def _number_predictions(self, arity: int, offset: int) -> Select:
         raw = sql.raw_table("predicted", arity)
         base = _base("predicted", arity)
         observed = _base("observed", arity) if self._stages["observed"].table(arity) else None
-        self._engine.run(sql.create_candidate_base(base, raw, arity, offset, observed))
+        self._engine.run(sql.create_prediction_base(base, raw, arity, offset, observed))
         orders = self._orders.get(arity, (identity(arity),))
-        self._engine.run(sql.create_candidates(arity, base, orders, self._stride))
-        return sql.answers(raw, arity, base)
-
-    def _count(self) -> None:
-        stages = list(self._each_stage())
-        if not stages:
-            return
-        for row in self._engine.query(sql.predicate_counts([_base(*one) for one in stages])).to_pylist():
-            kind, _ = stages[row["place"]]
-            self.counts[kind][row["predicate"]] += row["n"]
+        self._engine.run(sql.create_numbered_predictions(arity, base, orders, self.stride))
+        return sql.model_predictions(raw, arity, base)
 
 
 def _base(kind: str, arity: int) -> str:

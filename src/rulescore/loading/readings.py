@@ -9,24 +9,25 @@ from dataclasses import dataclass, field
 import pyarrow.compute as pc
 
 from rulescore.engines.base import Engine
-from rulescore.errors import Diagnostic, Place, Severity, suggestion
+from rulescore.errors import Diagnostic, InputError, Place, Severity, suggestion
 from rulescore.language.printer import print_atom
 from rulescore.language.syntax import Atom, Constant
 from rulescore.loading.stored import InPlace
-from rulescore.progress import tell
 from rulescore.readers.layout import chosen_columns, names_relations
 from rulescore.setting.model import FactBatch, FactStream, FactTable, FirstLine, FirstRow, Guess, OnePredicate, Recognised
-from rulescore.sql.names import arguments
 from rulescore.sql.query import Query
 from rulescore.sql.stored import different_predicates, first_row
-from rulescore.values.keys import value_of
+from rulescore.sql.words import arguments
+from rulescore.values import value_of
+from rulescore.waiting import tell
 
 _MOST_LISTED = 5
 _MOST_SUGGESTIONS = 10
 _ORDER = (
     "if the columns stand in another order, name them in a first line, `head`, `relation` and `tail`, "
-    "or choose them: `columns = { head = 1, relation = 3, tail = 2 }`"
+    "or choose them: `columns = {{ {} }}`"
 )
+_WITHOUT_BLANKS = ("remove the blanks beside the delimiters",)
 
 
 @dataclass(slots=True)
@@ -63,10 +64,10 @@ def stream_reading(stream: FactStream, model: int | None = None) -> SourceReadin
     return SourceReading(stream.origin, stream.part_of or stream.origin, model)
 
 
-def table_reading(facts: FactTable, found: InPlace, model: int | None = None) -> SourceReading:
+def table_reading(facts: FactTable, counts: InPlace, model: int | None = None) -> SourceReading:
     whole = "<predicates>" if facts.request.file.predicate is not None else facts.origin
-    known = set() if found.predicate is None or not found.kept else {found.predicate}
-    return SourceReading(facts.origin, whole, model, found.guess, known, query=found.query, arity=found.arity)
+    known = set() if counts.predicate is None or not counts.kept else {counts.predicate}
+    return SourceReading(facts.origin, whole, model, counts.guess, known, query=counts.query, arity=counts.arity)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,112 +80,163 @@ class Occurrences:
     mentioned: Callable[[str], bool]
 
 
-def reading_problems(engine: Engine, readings: Sequence[SourceReading], found: Occurrences) -> Iterator[Diagnostic]:
+RowCounts = dict[str, dict[int, Counter[str]]]
+"""How many rows every predicate has, by arity and by kind: observed, negative, predicted."""
+
+
+def occurrences(counts: RowCounts, mentioned: Callable[[str], bool]) -> Occurrences:
+    rows = {predicate: sum(kinds.total() for kinds in uses.values()) for predicate, uses in counts.items()}
+    facts = {predicate for predicate, uses in counts.items() for kinds in uses.values() if kinds["observed"] or kinds["negative"]}
+    return Occurrences(rows, frozenset(facts), mentioned)
+
+
+def predicate_arities(counts: RowCounts) -> dict[str, int]:
+    """The arity of every predicate in the data. InputError for predicates with two arities."""
+    problems = [
+        Diagnostic(
+            "E203",
+            f"`{predicate}` occurs with {' and '.join(str(n) for n in sorted(uses))} arguments",
+            notes=tuple(
+                f"{n} argument{'s' if n != 1 else ''}: " + ", ".join(f"{count:,} {kind} rows" for kind, count in kinds.items())
+                for n, kinds in sorted(uses.items())
+            ),
+            helps=("give the two relations different names",),
+        )
+        for predicate, uses in sorted(counts.items())
+        if len(uses) > 1
+    ]
+    if problems:
+        raise InputError(problems)
+    return {predicate: next(iter(uses)) for predicate, uses in counts.items()}
+
+
+def reading_problems(engine: Engine, readings: Sequence[SourceReading], occurrences: Occurrences) -> Iterator[Diagnostic]:
     """Problems for sources that we probably misread."""
-    yield from _unknown_predictions(engine, readings, found)
-    yield from _guessed_predicates(engine, readings, found)
-    yield from _rows_of_names(engine, readings, found)
-    yield from reading_warnings(readings, found)
+    yield from _unknown_predictions(engine, readings, occurrences)
+    yield from _guessed_predicates(engine, readings, occurrences)
+    yield from _rows_of_names(engine, readings, occurrences)
+    yield from reading_warnings(readings, occurrences)
 
 
-def reading_warnings(readings: Sequence[SourceReading], found: Occurrences) -> Iterator[Diagnostic]:
+def reading_warnings(readings: Sequence[SourceReading], occurrences: Occurrences) -> Iterator[Diagnostic]:
     yield from _recognised(readings)
-    yield from _first_lines(readings, found)
-    yield from _blanks(found)
+    yield from _first_lines(readings, occurrences)
+    yield from _blanks(occurrences)
 
 
 def _recognised(readings: Iterable[SourceReading]) -> Iterator[Diagnostic]:
-    for one in readings:
-        if isinstance(one.guess, Recognised):
-            message = f"`{one.origin}` is read as {one.guess.title}"
-            option = "--facts-format" if one.model is None else "--predictions-format"
-            helps = (f'if it is, say so: `format = "{one.guess.format}"` (`{option}`); if not, `format = "text"`',)
-            yield Diagnostic("W361", message, Place(one.origin), helps=helps, severity=Severity.WARNING)
+    for reading in readings:
+        if isinstance(reading.guess, Recognised):
+            message = f"`{reading.origin}` is read as {reading.guess.title}"
+            option = "--facts-format" if reading.model is None else "--predictions-format"
+            helps = (f'if it is, say so: `format = "{reading.guess.format}"` (`{option}`); if not, `format = "text"`',)
+            yield Diagnostic("W361", message, Place(reading.origin), helps=helps, severity=Severity.WARNING)
 
 
-def _unknown_predictions(engine: Engine, readings: Iterable[SourceReading], found: Occurrences) -> Iterator[Diagnostic]:
+def _unknown_predictions(engine: Engine, readings: Iterable[SourceReading], occurrences: Occurrences) -> Iterator[Diagnostic]:
     def known(predicate: str) -> bool:
-        return predicate in found.of_facts or found.mentioned(predicate)
+        return predicate in occurrences.of_facts or occurrences.mentioned(predicate)
 
-    if all(map(known, found.rows)):
+    if all(map(known, occurrences.rows)):
         return
     sources: dict[tuple[int, str], list[SourceReading]] = {}
-    for one in readings:
-        if one.model is not None:
-            sources.setdefault((one.model, one.whole), []).append(one)
+    for reading in readings:
+        if reading.model is not None:
+            sources.setdefault((reading.model, reading.whole), []).append(reading)
     for parts in sources.values():
-        predicates = sorted({name for one in parts for name in _predicates(engine, one)})
+        predicates = sorted({name for part in parts for name in _predicates(engine, part)})
         if predicates and not any(map(known, predicates)):
-            yield _unknown(engine, parts, predicates, [name for name in found.rows if known(name)])
+            yield _unknown(engine, parts, predicates, [name for name in occurrences.rows if known(name)])
 
 
 def _unknown(engine: Engine, parts: Sequence[SourceReading], predicates: Sequence[str], known: Sequence[str]) -> Diagnostic:
-    first = next(one for one in parts if _predicates(engine, one))
+    first = next(part for part in parts if _predicates(engine, part))
     row = _first(engine, first)
     # If columns stand in another order there are as many predicates as entities, and none is close.
-    meant = next((close for one in predicates[:_MOST_SUGGESTIONS] if (close := _meant(one, known))), None)
+    stripped = (name.strip() if name.strip() in known else suggestion(name, known) for name in predicates[:_MOST_SUGGESTIONS])
+    meant = next(filter(None, stripped), None)
+    if meant is not None and any(name.strip() == meant for name in predicates):
+        return Diagnostic(
+            "E328", _blank_names(predicates), Place(first.origin), notes=_read_as(row, first.guess), helps=_WITHOUT_BLANKS
+        )
     helps = [] if meant is None else [f"did you mean `{meant}`?"]
-    helps += [_ORDER] if isinstance(first.guess, FirstLine) else _columns_help(first.guess)
+    helps += [_ORDER.format(_places(row, known))] if isinstance(first.guess, FirstLine) else _columns_help(first.guess)
     helps.append(f"if they are meant, declare the predicate: `predicate {print_atom(row).partition('(')[0]}/{row.arity}.`")
     what = f"predicate {_listed(predicates)}" if len(predicates) == 1 else f"predicates {_listed(predicates)}"
     message = f"no fact and no rule is about the {what} of these predictions"
     return Diagnostic("E328", message, Place(first.origin), notes=_read_as(row, first.guess), helps=tuple(helps))
 
 
-def _guessed_predicates(engine: Engine, readings: Sequence[SourceReading], found: Occurrences) -> Iterator[Diagnostic]:
+def _blank_names(predicates: Sequence[str]) -> str:
+    return f"names of predicates begin or end with a blank, and fields are taken as they stand: {_listed(predicates)}"
+
+
+def _places(row: Atom, known: Sequence[str]) -> str:
+    """The columns of a triple if the relation stands where a row has the name of a known predicate; else in the last column."""
+    values = [term.value if isinstance(term, Constant) else None for term in row.terms]
+    return "head = 2, relation = 1, tail = 3" if values and values[0] in known else "head = 1, relation = 3, tail = 2"
+
+
+def _guessed_predicates(engine: Engine, readings: Sequence[SourceReading], occurrences: Occurrences) -> Iterator[Diagnostic]:
     """Tables whose predicate we guessed, if no rule, no declaration and no source that needed no guess mentions it."""
-    sure = {name for one in readings if not isinstance(one.guess, OnePredicate) for name in one.predicates}
-    for one in readings:
-        if not isinstance(one.guess, OnePredicate) or not one.predicates or one.model is not None:
+    sure = {name for reading in readings if not isinstance(reading.guess, OnePredicate) for name in reading.predicates}
+    for reading in readings:
+        if not isinstance(reading.guess, OnePredicate) or not reading.predicates or reading.model is not None:
             continue
-        (predicate,) = one.predicates
-        if predicate in sure or found.mentioned(predicate):
+        (predicate,) = reading.predicates
+        if predicate in sure or occurrences.mentioned(predicate):
             continue
-        row = _first(engine, one)
+        row = _first(engine, reading)
         message = f"nothing says that these are facts of a predicate `{predicate}` with {row.arity} arguments"
-        helps = (*_columns_help(one.guess), 'if they are, say `layout = "predicate"`, or give the predicate its name')
-        code, severity = ("W326", Severity.WARNING) if one.guess.in_folder else ("E329", Severity.ERROR)
-        yield Diagnostic(code, message, Place(one.origin), notes=_read_as(row, one.guess), helps=helps, severity=severity)
+        helps = (*_columns_help(reading.guess), 'if they are, say `layout = "predicate"`, or give the predicate its name')
+        code, severity = ("W325", Severity.WARNING) if reading.guess.in_folder else ("E328", Severity.ERROR)
+        yield Diagnostic(code, message, Place(reading.origin), notes=_read_as(row, reading.guess), helps=helps, severity=severity)
 
 
-def _first_lines(readings: Sequence[SourceReading], found: Occurrences) -> Iterator[Diagnostic]:
+def _first_lines(readings: Sequence[SourceReading], occurrences: Occurrences) -> Iterator[Diagnostic]:
     """First lines whose predicate occurs only in first lines, and so may be headers: files of one origin often share one."""
-    suspects = [(one.first, one) for one in readings if isinstance(one.guess, FirstLine | FirstRow) and one.first is not None]
+    suspects = [
+        (reading.first, reading)
+        for reading in readings
+        if isinstance(reading.guess, FirstLine | FirstRow) and reading.first is not None
+    ]
     times = Counter(atom.predicate for atom, _ in suspects)
-    for atom, one in suspects:
-        if found.rows.get(atom.predicate, 0) > times[atom.predicate] or found.mentioned(atom.predicate):
+    for atom, reading in suspects:
+        if occurrences.rows.get(atom.predicate, 0) > times[atom.predicate] or occurrences.mentioned(atom.predicate):
             continue
-        in_text = isinstance(one.guess, FirstLine)
+        in_text = isinstance(reading.guess, FirstLine)
         yield Diagnostic(
             "W325",
             f"the first {'line' if in_text else 'row'} may be a header: nothing else speaks of `{atom.predicate}`",
-            Place(one.origin, 1 if in_text else None),
+            Place(reading.origin, 1 if in_text else None),
             notes=_read_as(atom, None),
-            helps=(*_columns_help(one.guess), "if it is a fact, say so: `--no-header`, or `header = false`")
+            helps=(*_columns_help(reading.guess), "if it is a fact, say so: `--no-header`, or `header = false`")
             if in_text
             else (_leave_out(atom.predicate, atom.arity),),
             severity=Severity.WARNING,
         )
 
 
-def _rows_of_names(engine: Engine, readings: Sequence[SourceReading], found: Occurrences) -> Iterator[Diagnostic]:
+def _rows_of_names(engine: Engine, readings: Sequence[SourceReading], occurrences: Occurrences) -> Iterator[Diagnostic]:
     """Rows of stored tables that may be headers: their predicate is a usual name of relation columns. Such tables have no first
     row."""
-    alone = [name for name, rows in found.rows.items() if rows == 1 and names_relations(name) and not found.mentioned(name)]
-    for one in readings if alone else ():
-        if one.query is not None and one.guess is None:
-            for name in sorted(_predicates(engine, one).intersection(alone)):
+    alone = [
+        name for name, rows in occurrences.rows.items() if rows == 1 and names_relations(name) and not occurrences.mentioned(name)
+    ]
+    for reading in readings if alone else ():
+        if reading.query is not None and reading.guess is None:
+            for name in sorted(_predicates(engine, reading).intersection(alone)):
                 message = f"a row may be a header: nothing else speaks of `{name}`"
-                helps = (_leave_out(name, one.arity),)
-                yield Diagnostic("W325", message, Place(one.origin), helps=helps, severity=Severity.WARNING)
+                helps = (_leave_out(name, reading.arity),)
+                yield Diagnostic("W325", message, Place(reading.origin), helps=helps, severity=Severity.WARNING)
 
 
 def _leave_out(predicate: str, arity: int) -> str:
     return f"leave it out; or, if it is a fact, declare the predicate: `predicate {predicate}/{arity}.`"
 
 
-def _blanks(found: Occurrences) -> Iterator[Diagnostic]:
-    padded = sorted(name for name in found.rows if name != name.strip() and not found.mentioned(name))
+def _blanks(occurrences: Occurrences) -> Iterator[Diagnostic]:
+    padded = sorted(name for name in occurrences.rows if name != name.strip() and not occurrences.mentioned(name))
     if padded:
         yield Diagnostic(
             "W327",
@@ -208,10 +260,6 @@ def _read_as(row: Atom, guess: Guess | None) -> tuple[str, ...]:
     return (f"the first row was read as `{print_atom(row)}`", *columns)
 
 
-def _meant(predicate: str, known: Sequence[str]) -> str | None:
-    return predicate.strip() if predicate.strip() in known else suggestion(predicate, known)
-
-
 def _listed(names: Sequence[str]) -> str:
     more = f" and {len(names) - _MOST_LISTED:,} more" if len(names) > _MOST_LISTED else ""
     return ", ".join(f"`{name}`" for name in names[:_MOST_LISTED]) + more
@@ -232,4 +280,4 @@ def _first(engine: Engine, reading: SourceReading) -> Atom:
 
 
 def _atom(predicate: str, arity: int, row: Mapping[str, str]) -> Atom:
-    return Atom(predicate, tuple(Constant(value_of(row[one])) for one in arguments(arity)))
+    return Atom(predicate, tuple(Constant(value_of(row[argument])) for argument in arguments(arity)))

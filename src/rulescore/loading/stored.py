@@ -1,24 +1,43 @@
-"""The user's own tables in the engine's database: found in its catalogue, and read in place by statements alone."""
+"""What stays in the engine: the user's own tables in its database, files and frames that it reads by itself, and samples of rows at
+fault for messages.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import datetime
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
 
 from rulescore.engines.base import Engine
-from rulescore.engines.catalogue import Catalogue, Path, listed, refuse_unreadable
-from rulescore.errors import Diagnostic, InputError, Place, located, meant
-from rulescore.loading.samples import counted
-from rulescore.readers.layout import model_column
+from rulescore.engines.catalogue import Catalogue, TablePath, listed, refuse_unreadable
+from rulescore.errors import Diagnostic, InputError, Place, located, meant, place_of
+from rulescore.language.syntax import Program, Test
+from rulescore.language.terms import write_value
+from rulescore.logic.tolerances import data_tolerance
+from rulescore.readers.frames import refuse_spark_frame
+from rulescore.readers.inputs import with_sources
+from rulescore.readers.layout import model_column, resolve
 from rulescore.readers.selection import unranked
-from rulescore.setting.model import ColumnIn, DatabaseTable, FactTable, Guess
+from rulescore.setting.model import (
+    ColumnIn,
+    DatabaseTable,
+    FactSource,
+    FactStream,
+    FactTable,
+    Guess,
+    HiddenIds,
+    Request,
+    RowStream,
+    Setting,
+)
 from rulescore.sql import stored as sql
-from rulescore.sql.query import Query, select
+from rulescore.sql.query import Query, Select, select
 from rulescore.sql.stored import StoredFacts, StoredType
-from rulescore.sql.tables.rows import StoredTable, any_row
+from rulescore.sql.tables import StoredTable, any_row
 from rulescore.sql.words import count_rows
+from rulescore.values import ValueType, restored
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +71,7 @@ def predicted_in_place(engine: Engine, facts: FactTable, model: int, name: str, 
         if 0 < counts.get(part, 0) < rows:
             notes = ("the answers of one source are all chosen by rank, or all by query and score, or all kept",)
             message = f"some rows of `{facts.table}` have a {part} and others have none"
-            raise InputError(Diagnostic("E331", message, Place(facts.origin), notes=notes))
+            raise InputError(Diagnostic("E330", message, Place(facts.origin), notes=notes))
     best = 1 if top_k is None else top_k
     by_rank, by_query = rows and counts.get("rank") == rows, rows and counts.get("query") == rows
     if by_query and not by_rank and counts.get("score", 0) < rows:
@@ -86,13 +105,13 @@ def refuse_unknown_model(engine: Engine, name: str, tables: Sequence[FactTable])
     """Called if tables have no predictions of a model. Raises InputError if they have a column that tells models apart."""
     for facts in tables:
         stored = _stored(engine, facts)
-        for told in (one.column for one in stored.only if one.values == (facts.model,)):
+        for told in (column_values.column for column_values in stored.only if column_values.values == (facts.model,)):
             raise InputError(_no_rows_of(engine, stored.path, told, name, facts.origin))
 
 
-def _no_rows_of(engine: Engine, path: Path, told: str, name: str, origin: str) -> Diagnostic:
+def _no_rows_of(engine: Engine, path: TablePath, told: str, name: str, origin: str) -> Diagnostic:
     rows = engine.query(sql.different_values(path, told))
-    known = sorted(one for one in rows[told].to_pylist() if one is not None)
+    known = sorted(type_name for type_name in rows[told].to_pylist() if type_name is not None)
     helps = meant(name, known) or ("leave the source out if that is meant",)
     notes = (f"models in its column `{told}` are {listed(known)}", "capital letters count")
     return Diagnostic("E304", f"there are no predictions of `{name}`", Place(origin), notes=notes, helps=helps)
@@ -100,12 +119,12 @@ def _no_rows_of(engine: Engine, path: Path, told: str, name: str, origin: str) -
 
 def catalogue_of(engine: Engine, what: str) -> Catalogue:
     """The tables of the engine's own database. InputError if the engine has none; it says that we look for `what`."""
-    found = engine.catalogue()
-    if found is None:
+    catalogue = engine.catalogue()
+    if catalogue is None:
         helps = ("give `--engine postgresql://…` or `--engine spark://…`, or `url` in the section `engine` of the project file",)
         message = f"{what} lies in the engine's own database, and this engine has none"
-        raise InputError(Diagnostic("E921", message, helps=helps))
-    return found
+        raise InputError(Diagnostic("E347", message, helps=helps))
+    return catalogue
 
 
 def _stored(engine: Engine, facts: FactTable) -> StoredFacts:
@@ -132,9 +151,9 @@ def _checked(engine: Engine, facts: FactTable, stored: StoredFacts) -> dict[str,
     if stored.relation is not None and counts["m_relation"]:
         add("E312", stored.relation, "is missing", counts["m_relation"])
     if counts.get("w_score"):
-        add("E316", str(stored.score), "is not a finite number", counts["w_score"])
+        add("E314", str(stored.score), "is not a finite number", counts["w_score"])
     if counts.get("w_rank"):
-        add("E316", str(stored.rank), "is less than 1", counts["w_rank"], "ranks count from 1")
+        add("E314", str(stored.rank), "is less than 1", counts["w_rank"], "ranks count from 1")
     if problems:
         raise InputError(problems)
     return counts
@@ -154,7 +173,7 @@ class StoredRows:
 
 
 def stored_rows(engine: Engine, table: DatabaseTable, model: str | None = None) -> StoredRows:
-    """Ids or predictions in a table of the engine's database: only those of `model`, if a column of a user's table tells models
+    """Ids or predictions in a table of the engine's database: only the rows of `model`, if a column of a user's table tells models
     apart."""
     catalogue = catalogue_of(engine, f"table `{table.table}`")
     with located(table.place):
@@ -164,12 +183,184 @@ def stored_rows(engine: Engine, table: DatabaseTable, model: str | None = None) 
     if told is not None:
         refuse_unreadable(told, catalogue.columns(path)[told], table.table, table.origin)
     only = () if model is None or told is None else (ColumnIn(told, (model,)),)
-    found = StoredRows(table.origin, schema, stored_table(path, schema, only))
-    if model is not None and told is not None and not engine.query(any_row(found.table)).num_rows:
+    rows = StoredRows(table.origin, schema, stored_table(path, schema, only))
+    if model is not None and told is not None and not engine.query(any_row(rows.table)).num_rows:
         raise InputError(_no_rows_of(engine, path, told, model, table.origin))
-    return found
+    return rows
 
 
-def stored_table(path: Path, schema: pa.Schema, only: tuple[ColumnIn, ...] = ()) -> StoredTable:
+def stored_table(path: TablePath, schema: pa.Schema, only: tuple[ColumnIn, ...] = ()) -> StoredTable:
     """A table of the user's with all its columns."""
-    return StoredTable(path, {one: one for one in schema.names}, dict(zip(schema.names, schema.types, strict=True)), only)
+    return StoredTable(path, {name: name for name in schema.names}, dict(zip(schema.names, schema.types, strict=True)), only)
+
+
+# Sources that an engine reads by itself, and settings that it does not support.
+
+
+def read_natively(engine: Engine, setting: Setting) -> Setting:
+    """The setting, with every source that the engine can read by itself replaced by a table of the engine's."""
+    return with_sources(setting, lambda _, __, facts: _native_facts(engine, facts), lambda _, __, rows: _native_rows(engine, rows))
+
+
+def _native_rows(engine: Engine, rows: RowStream | DatabaseTable) -> RowStream | DatabaseTable:
+    if not isinstance(rows, RowStream) or rows.native is None:
+        return rows
+    native = rows.native
+    if native.frame is not None:
+        return DatabaseTable(None, _frame(engine, native.frame, rows.origin), rows.origin)
+    _pin(rows)
+    name = engine.read_natively([native.request.path])
+    if name is None or not all(map(_is_coarse, rows.schema().types)):
+        return rows
+    return DatabaseTable(None, name, rows.origin)
+
+
+def _frame(engine: Engine, frame: object, origin: str) -> str:
+    name = engine.read_natively(frame)
+    if name is None:
+        refuse_spark_frame(origin)
+    return name
+
+
+def _native_facts(engine: Engine, sources: Sequence[FactSource]) -> tuple[FactSource, ...]:
+    """As `read_natively`, for sources of facts: the engine reads all files of one form as one table."""
+    read: list[FactSource] = []
+    files: dict[object, list[FactStream]] = {}
+    for source in sources:
+        native = source.native if isinstance(source, FactStream) else None
+        if native is None or not isinstance(source, FactStream):
+            read.append(source)
+        elif native.frame is not None:
+            read.append(FactTable(_frame(engine, native.frame, source.origin), native.request))
+        elif not engine.capabilities.reads_parquet or (form := _form(native.request)) is None:
+            read.append(source)
+        else:
+            files.setdefault(form, []).append(source)
+    for streams in files.values():
+        for stream in streams:
+            _pin(stream)
+        requests = [stream.native.request for stream in streams if stream.native is not None]
+        name = engine.read_natively([request.path for request in requests])
+        read.extend(streams if name is None else [FactTable(name, requests[0])])
+    return tuple(read)
+
+
+def _pin(source: FactStream | RowStream) -> None:
+    """Remembers the version of a file before an engine reads it: `Inputs` compares it afterwards."""
+    if source.version is not None:
+        source.version()
+
+
+def _form(request: Request) -> object | None:
+    """The form of a file: the engine can read files of equal forms as one table. None if we must read the file ourselves: to report
+    which file is damaged or empty, or because the engine would convert a column differently."""
+    from pyarrow import parquet
+
+    try:
+        # Python opens files of any name, Arrow only those whose name is UTF-8.
+        with request.path.open("rb") as handle, parquet.ParquetFile(handle) as file:
+            schema, rows = file.schema_arrow, file.metadata.num_rows
+        layout = resolve(schema.names, len(schema.names), request)
+    except (pa.ArrowInvalid, OSError, UnicodeDecodeError, InputError):
+        return None
+    used = [*layout.arguments, *(i for i in (layout.relation, layout.score, layout.rank) if i is not None), *layout.query]
+    if not rows or request.file.types or not all(_is_plain(schema.types[i]) for i in used):
+        return None
+    if layout.rank is not None and not pa.types.is_integer(schema.types[layout.rank]):
+        return None
+    return (tuple(schema.names), tuple(map(str, schema.types)), layout.predicate, str(request.file.columns), request.predictions)
+
+
+def _is_plain(kind: pa.DataType) -> bool:
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    if pa.types.is_timestamp(kind):
+        return _is_coarse(kind)
+    known = (pa.types.is_string, pa.types.is_large_string, pa.types.is_integer, pa.types.is_boolean, pa.types.is_date32)
+    return any(is_kind(kind) for is_kind in (*known, pa.types.is_float32, pa.types.is_float64, pa.types.is_decimal128))
+
+
+def _is_coarse(kind: pa.DataType) -> bool:
+    """Whether an engine reads every date-time of a column as we do. Engines have no nanoseconds, the unit of all date-times in an
+    old form of files."""
+    return not pa.types.is_timestamp(kind) or kind.unit != "ns"
+
+
+_TOLERANCE = "this tolerance is taken from values of rows, which stay in this engine"
+_HELPS = ("write the tolerance as a number, or take another engine",)
+
+
+def refuse_unable(engine: Engine, setting: Setting, program: Program, *, grid: bool) -> None:
+    """Raises InputError for every feature of the setting and its rules that this engine does not support. `grid`: the caller will
+    ask for counts with other tolerances."""
+    for table in _own_tables(setting):
+        with located(table.place):
+            catalogue_of(engine, f"table `{table.table}`")
+    if grid:
+        refuse_grid(engine)
+    if engine.capabilities.fetches_rows:
+        return
+    problems = [
+        Diagnostic("E264", _TOLERANCE, place_of(rule.head.span), helps=_HELPS)
+        for rule in program.rules
+        if isinstance(rule.head, Test) and data_tolerance(rule) is not None
+    ]
+    if problems:
+        raise InputError(problems)
+
+
+def refuse_grid(engine: Engine) -> None:
+    """Raises InputError if the engine cannot count with other tolerances."""
+    if not engine.capabilities.fetches_rows:
+        message = "counts with other tolerances need the values of rows, which stay in this engine"
+        raise InputError(Diagnostic("E264", message, helps=("take another engine",)))
+
+
+def _own_tables(setting: Setting) -> Iterator[FactTable | DatabaseTable]:
+    """The tables of the engine's own database that the setting reads."""
+    streams = [stream for prediction in setting.predictions for stream in prediction.streams]
+    yield from (table for table in (*setting.observed, *setting.negatives, *streams) if isinstance(table, FactTable))
+    rows = [table.rows for table in setting.tables]
+    rows += [table.hidden.ids for table in setting.tables if isinstance(table.hidden, HiddenIds)]
+    rows += [table.rows for prediction in setting.predictions for table in prediction.tables]
+    yield from (row for row in rows if isinstance(row, DatabaseTable) and row.database is None)
+
+
+# Samples of rows at fault: messages show a few, and how many there are.
+
+
+@dataclass(frozen=True, slots=True)
+class Offenders:
+    ids: tuple[str, ...]
+    total: int
+
+    def __str__(self) -> str:
+        more = self.total - len(self.ids)
+        return ", ".join(f"`{id}`" for id in self.ids) + (f" and {more:,} more" if more else "")
+
+
+def counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def offenders(engine: Engine, query: Select, types: Sequence[ValueType] = ()) -> Offenders | None:
+    """The ids that a query made by `sql.tables.rows.shown` finds; None if there are none. `types`: the types of the ids' columns,
+    if some may be date-times."""
+    offending = engine.query(query)
+    if not offending.num_rows:
+        return None
+    keys = offending.drop_columns(["n"]).to_pylist()
+    rows = [tuple(map(restored, row.values(), types)) if types else tuple(row.values()) for row in keys]
+    texts = [list(map(_value_text, row)) for row in rows]
+    ids = tuple(text[0] if len(text) == 1 else f"({', '.join(text)})" for text in texts)
+    return Offenders(ids, offending["n"][0].as_py())
+
+
+def shown_value(value: object, kind: ValueType) -> str:
+    """The text of a value, which is given as an engine holds it."""
+    return _value_text(restored(value, kind))
+
+
+def _value_text(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return write_value(value) if isinstance(value, datetime.date) else str(value)

@@ -1,47 +1,187 @@
-"""Errors of rules, and warnings about suspicious ones.
-
-`structure` needs only the rules; `meaning` also needs the vocabulary of the data. Both return every problem they find.
-"""
+"""Errors of rules and of declarations, and warnings about suspicious ones."""
 
 from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cache
+from itertools import combinations
 
-from rulescore.deadline import look_at_the_clock
-from rulescore.errors import Diagnostic, Severity, place_of
+from rulescore.errors import Diagnostic, InputError, Severity, Source, are_errors, place_of
 from rulescore.language.builtins import TESTS, gives_value
 from rulescore.language.declarations.refute import Refute
-from rulescore.language.printer import print_statement
+from rulescore.language.printer import print_atom, print_condition, print_statement, rule_names
+from rulescore.language.reading import read_rules
 from rulescore.language.syntax import (
     Aggregate,
+    And,
     Atom,
     Call,
     Comparison,
+    Condition,
     Constant,
     Declaration,
+    Definition,
     ExtractIncompatible,
+    Falsity,
+    Head,
+    Not,
     Operation,
+    Operator,
+    Or,
     PredicateDeclaration,
     Program,
     Refuting,
     RowAtom,
     Rule,
+    Term,
     Test,
     Variable,
     Wildcard,
 )
-from rulescore.language.trees import Node, nodes_in, parts, variables_in
-from rulescore.logic.binder import safety
+from rulescore.language.trees import (
+    Node,
+    aggregates_in,
+    conditions_of,
+    named_predicates,
+    nodes_in,
+    parts,
+    span_of,
+    used_arities,
+    used_atoms,
+    uses,
+    variables_in,
+)
+from rulescore.logic.binding import safety
+from rulescore.logic.formula import Schema, may_equal
+from rulescore.logic.places import computed_variables, typed_by_body
 from rulescore.logic.problems import print_argument, wrong_type
-from rulescore.logic.schema import may_equal
-from rulescore.logic.slips import Spellings
+from rulescore.logic.refutation import Declared, opposition
+from rulescore.logic.resolve import Resolver
 from rulescore.logic.types import type_of_value
-from rulescore.logic.vocabulary import Names, Vocabulary, conditions_of, named_predicates, span_of, used_arities, used_atoms, uses
-from rulescore.values.keys import key_of
-from rulescore.values.moments import MICROSECOND
-from rulescore.values.types import ValueType
+from rulescore.logic.vocabulary import Names, Spellings, Vocabulary
+from rulescore.values import MICROSECOND, ValueType, key_of
+from rulescore.waiting import look_at_the_clock
+
+
+def is_tautology(rule: Rule) -> bool:
+    """Whether the head is a condition of the body, so every grounding is confirmed."""
+    return _stands_in(rule.head, rule.body.conditions)
+
+
+def _stands_in(head: Head | Condition, body: tuple[Condition, ...]) -> bool:
+    match head:
+        case Falsity() | Not():
+            # In a head, `not p(X)` is confirmed if something refutes p(X); in a body, it holds if p(X) is only absent.
+            return False
+        case And(conditions=parts):
+            return all(_stands_in(part, body) for part in parts)
+        case Or(conditions=parts):
+            return any(_stands_in(part, body) for part in parts)
+        case _:
+            # Python takes the constants 1 and true for equal; their texts differ.
+            return any(condition == head and print_condition(condition) == print_condition(head) for condition in body)
+
+
+def tautologies(rules: Iterable[tuple[str, Rule]]) -> Iterator[Diagnostic]:
+    """A warning for each rule that says nothing."""
+    for name, rule in rules:
+        if is_tautology(rule):
+            yield Diagnostic(
+                "W212",
+                f"rule `{name}` says nothing: its head stands in its own body",
+                place_of(rule.span),
+                notes=("every grounding of it confirms it, whatever the data",),
+                helps=("remove the rule; `rulescore audit --no-flag tautology --keep FILE` writes the others",),
+                severity=Severity.WARNING,
+            )
+
+
+def with_themselves(rules: Iterable[tuple[str, Rule]]) -> Iterator[Diagnostic]:
+    """A warning for each rule that a fact always meets with itself."""
+    for name, rule in rules:
+        if (atoms := _one_fact(rule)) is not None:
+            left, right = map(print_condition, atoms)
+            yield Diagnostic(
+                "W218",
+                f"rule `{name}` counts each fact with itself, too, which always confirms it",
+                place_of(rule.span),
+                notes=(f"`{left}` and `{right}` can be one fact",),
+                helps=(
+                    "of a relation, `@check functional p(X -> Y).` counts no fact with itself",
+                    "of a table, keep the rows apart by their keys: `A != B`",
+                ),
+                severity=Severity.WARNING,
+            )
+
+
+def _one_fact(rule: Rule) -> tuple[Condition, Condition] | None:
+    """Two atoms of the body that can be one fact, which makes the sides of the head the same."""
+    head = rule.head
+    if not isinstance(head, Comparison) or head.operator not in {Operator.EQUAL, Operator.AT_MOST, Operator.AT_LEAST}:
+        return None
+    if not (isinstance(head.left, Variable) and isinstance(head.right, Variable)):
+        return None
+    sides = {head.left.name, head.right.name}
+    atoms = [condition for condition in rule.body.conditions if isinstance(condition, Atom | RowAtom)]
+    for left, right in combinations(atoms, 2):
+        rest = [condition for condition in rule.body.conditions if condition is not left and condition is not right]
+        elsewhere = {variable.name for condition in rest for variable in variables_in(condition)}
+        if sides in _made_equal(left, right, elsewhere):
+            return left, right
+    return None
+
+
+def _made_equal(left: Atom | RowAtom, right: Atom | RowAtom, elsewhere: Collection[str]) -> list[set[str]]:
+    """The variables that are equal if two atoms are one fact; none if they cannot be, or if other conditions speak of both."""
+    made = []
+    for first, second in _facing(left, right):
+        if isinstance(first, Wildcard) or isinstance(second, Wildcard) or first == second:
+            continue
+        if not (isinstance(first, Variable) and isinstance(second, Variable)):
+            return []
+        if first.name in elsewhere and second.name in elsewhere:
+            return []
+        made.append({first.name, second.name})
+    return made
+
+
+def _facing(left: Atom | RowAtom, right: Atom | RowAtom) -> Iterator[tuple[Term, Term]]:
+    """The terms that stand at the same places of two atoms of one relation."""
+    if isinstance(left, Atom) and isinstance(right, Atom) and left.predicate == right.predicate:
+        yield from zip(left.terms, right.terms, strict=False)
+    if isinstance(left, RowAtom) and isinstance(right, RowAtom) and left.table == right.table:
+        named = dict(right.arguments)
+        yield from ((term, named[name]) for name, term in left.arguments if name in named)
+
+
+def self_refuting(rules: Iterable[tuple[str, Rule]], declared: Declared) -> Iterator[Diagnostic]:
+    """A warning for each rule, given with its name, whose head is incompatible with one of its body atoms on the same arguments."""
+    for name, rule in rules:
+        if not isinstance(rule.head, Atom):
+            continue
+        for literal in rule.body.conditions:
+            if isinstance(literal, Atom) and opposed(rule.head, literal, declared):
+                yield Diagnostic(
+                    "W204",
+                    f"rule `{name}` contradicts itself: its head is incompatible with `{print_atom(literal)}` in its body",
+                    place_of(rule.span),
+                    notes=("every grounding of it is refuted, whatever the data",),
+                    severity=Severity.WARNING,
+                )
+                break
+
+
+def opposed(head: Atom, atom: Atom, declared: Declared) -> bool:
+    """Whether two atoms are incompatible, by the declarations."""
+    if atom.terms == head.terms and declared.in_one_group(head.predicate, atom.predicate):
+        return True
+    return any(
+        opposed.opponent == atom.predicate and not opposed.negative and tuple(head.terms[i] for i in opposed.order) == atom.terms
+        for way in declared.ways(head.predicate, head.arity, grouped=False)
+        if (opposed := opposition(way))
+    )
+
 
 TypesAt = Mapping[tuple[str, int], frozenset[ValueType]]
 
@@ -57,13 +197,31 @@ def structure(program: Program, names: Iterable[str], known: Names) -> list[Diag
                 problems += safety(statement, is_test, known.tables.get)
             case Refuting():
                 problems += statement.problems()
-            case ExtractIncompatible() | PredicateDeclaration():
+            case Definition() | ExtractIncompatible() | PredicateDeclaration():
                 pass
+    problems += _defined_otherwise(program)
     problems += _without_variables(program)
     problems += _idle_aggregates(program)
     problems += _duplicate_names(program, names)
     problems += _duplicate_rules(program, names)
     return problems
+
+
+def _defined_otherwise(program: Program) -> Iterator[Diagnostic]:
+    """Errors for definitions of what is defined already, and of parts of what is defined."""
+    for statement in program.declarations:
+        if isinstance(statement, Definition):
+            name, fact = statement.head.predicate, statement.fact.predicate
+            if program.definitions[name] != statement:
+                helps = ("give one of them another name",)
+                yield Diagnostic("E204", f"`{name}` is defined in two ways", place_of(statement.span), helps=helps)
+            if fact in program.definitions:
+                message = f"`{name}` is defined by `{fact}`, which is defined itself"
+                yield Diagnostic("E116", message, place_of(statement.fact.span), helps=("define it by facts",))
+    for name, arity, span in uses(program):
+        if name in program.definitions and arity != (defined := program.definitions[name].head.arity):
+            message = f"`{name}` has {arity} argument{'s' if arity != 1 else ''} here and {defined} in its definition"
+            yield Diagnostic("E203", message, place_of(span))
 
 
 def _without_variables(program: Program) -> Iterator[Diagnostic]:
@@ -84,9 +242,12 @@ def _idle_aggregates(program: Program) -> Iterator[Diagnostic]:
     """Warn of aggregates whose variables all occur outside: they range over one grounding at most. Skipped for row atoms: an
     unnamed key is itself an inner variable."""
     for rule in program.rules:
-        outside = {one.name for condition in conditions_of(rule) for one in variables_in(condition, aggregates=False)}
-        for aggregate in (node for condition in conditions_of(rule) for node in nodes_in(condition)):
-            if isinstance(aggregate, Aggregate) and not any(_ranges(node, outside) for node in nodes_in(aggregate)):
+        found = [aggregate for condition in conditions_of(rule) for aggregate in aggregates_in(condition)]
+        if not found:
+            continue
+        outside = {variable.name for condition in conditions_of(rule) for variable in variables_in(condition, aggregates=False)}
+        for aggregate in found:
+            if not any(_ranges(node, outside) for node in nodes_in(aggregate)):
                 yield Diagnostic(
                     "W207",
                     f"this `{aggregate.function}` has no variable of its own",
@@ -132,10 +293,10 @@ def meaning_key(rule: Rule) -> _Key:
                 return ("duration", value // MICROSECOND)
             case Constant(value):
                 return ("constant", key_of(value))
-            case Atom(predicate):
-                own: object = predicate
+            case Atom(predicate, terms):
+                return ("Atom", predicate, *map(key, terms))
             case RowAtom(table, arguments):
-                own = (table, *(attribute for attribute, _ in arguments))
+                own: object = (table, *(attribute for attribute, _ in arguments))
             case Test(name) | Call(name):
                 own = name
             case Comparison(operator) | Operation(operator):
@@ -150,51 +311,58 @@ def meaning_key(rule: Rule) -> _Key:
 
 
 def _duplicate_rules(program: Program, names: Iterable[str]) -> Iterator[Diagnostic]:
-    first: dict[_Key, str] = {}
+    # Keys of a hundred thousand rules would take more memory than the rules: we keep their hashes.
+    before: dict[int, list[tuple[Rule, str]]] = {}
     for rule, name in zip(program.rules, names, strict=True):
         said = meaning_key(rule)
-        if said in first:
-            yield Diagnostic(
-                "W201",
-                f"rule `{name}` says the same as rule `{first[said]}`",
-                place_of(rule.span),
-                notes=("both count",),
-                severity=Severity.WARNING,
-            )
-        first.setdefault(said, name)
+        alike = before.setdefault(hash(said), [])
+        other = next((other for earlier, other in alike if meaning_key(earlier) == said), None)
+        if other is None:
+            alike.append((rule, name))
+            continue
+        yield Diagnostic(
+            "W201",
+            f"rule `{name}` says the same as rule `{other}`",
+            place_of(rule.span),
+            notes=("both count",),
+            severity=Severity.WARNING,
+        )
 
 
-def meaning(
-    program: Program,
-    vocabulary: Vocabulary,
-    types: TypesAt,
-    horn: Program,
-    elsewhere: Callable[[str], bool],
-    functions: Collection[str] = (),
-    left_out: Collection[str] = (),
-) -> list[Diagnostic]:
-    """Problems that only the data show. `elsewhere`: whether a name is a test or an attribute of a table, so that facts do not
-    have it as a predicate. `functions`: the names of registered predicates. `left_out`: notes on how many predictions we dropped
-    unread."""
-    problems = list(_arity_clashes(program, vocabulary, elsewhere))
+def meaning(program: Program, known: Names, types: TypesAt, horn: Program, left_out: Collection[str] = ()) -> list[Diagnostic]:
+    """Problems that only the data show. `left_out`: notes on how many predictions we dropped unread."""
+    vocabulary = known.vocabulary
+    assert vocabulary is not None
+    problems = list(_arity_clashes(program, vocabulary, known))
     declared = {s.predicate for s in program.statements if isinstance(s, PredicateDeclaration)}
-    problems += _unknown_predicates(program, vocabulary, declared, elsewhere, {*TESTS, *functions}, tuple(left_out))
-    problems += _function_names(program, functions, elsewhere)
+    problems += _defined_in_data(program, vocabulary)
+    problems += _unknown_predicates(program, vocabulary, declared, known, tuple(left_out))
+    problems += _function_names(program, known)
     problems += _constant_types(horn, types)
     problems += _group_arities(program, vocabulary)
     problems += _unused(program)
     return problems
 
 
-def _arity_clashes(program: Program, vocabulary: Vocabulary, elsewhere: Callable[[str], bool]) -> Iterator[Diagnostic]:
+def _defined_in_data(program: Program, vocabulary: Vocabulary) -> Iterator[Diagnostic]:
+    for name, definition in program.definitions.items():
+        known = vocabulary.predicates.get(name)
+        if known is not None and known.occurs:
+            message = f"`{name}` is defined, and the data have facts of that name"
+            yield Diagnostic("E204", message, place_of(definition.head.span), helps=("define another name",))
+
+
+def _arity_clashes(program: Program, vocabulary: Vocabulary, names: Names) -> Iterator[Diagnostic]:
     first: dict[str, tuple[int, str]] = {
         known.name: (known.arity, "the data") for known in vocabulary.predicates.values() if known.occurs
     }
     reported: set[tuple[str, int]] = set()
     for predicate, arity, span in uses(program):
-        if elsewhere(predicate):
+        if not names.is_predicate(predicate):
             continue
-        known, where = first.setdefault(predicate, (arity, str(span.place()) if span else "another rule"))
+        if predicate not in first:
+            first[predicate] = (arity, str(span.place()) if span else "another rule")
+        known, where = first[predicate]
         if arity != known and (predicate, arity) not in reported:
             reported.add((predicate, arity))
             yield Diagnostic(
@@ -224,13 +392,13 @@ def two_arities(declaration: Declaration, arity_of: Callable[[str], int | None])
         )
 
 
-def _function_names(program: Program, functions: Iterable[str], elsewhere: Callable[[str], bool]) -> Iterator[Diagnostic]:
+def _function_names(program: Program, known: Names) -> Iterator[Diagnostic]:
     """Problems of registered predicates whose names are taken."""
     named = {name for statement in program.statements for name in named_predicates(statement)}
-    for name in functions:
+    for name in known.functions:
         if name in TESTS or gives_value(name):
-            yield Diagnostic("E210", f"`{name}` is built in and cannot be registered", helps=("register it under another name",))
-        elif name in named and not elsewhere(name):
+            yield Diagnostic("E204", f"`{name}` is built in and cannot be registered", helps=("register it under another name",))
+        elif name in named and known.is_predicate(name):
             yield Diagnostic(
                 "W208",
                 f"the registered predicate `{name}` is never asked: the data have a predicate of that name",
@@ -240,20 +408,16 @@ def _function_names(program: Program, functions: Iterable[str], elsewhere: Calla
 
 
 def _unknown_predicates(
-    program: Program,
-    vocabulary: Vocabulary,
-    declared: set[str],
-    elsewhere: Callable[[str], bool],
-    tests: set[str],
-    left_out: tuple[str, ...],
+    program: Program, vocabulary: Vocabulary, declared: set[str], names: Names, left_out: tuple[str, ...]
 ) -> Iterator[Diagnostic]:
     known = {p.name for p in vocabulary.predicates.values() if p.occurs} | declared
-    spellings = Spellings(known | tests)
+    spellings = Spellings(known.union(TESTS, names.functions))
     arities = used_arities(program)
     asked: set[str] = set()
     for statement in program.statements:
         for predicate in named_predicates(statement):
-            if predicate in asked or elsewhere(predicate) or (predicate in known and _has_facts(vocabulary, predicate)):
+            has_facts = predicate in known and _has_facts(vocabulary, predicate)
+            if predicate in asked or has_facts or not names.is_predicate(predicate):
                 continue
             close = None if predicate in known else spellings.closest(predicate)
             if close is None and not isinstance(statement, Rule):
@@ -280,8 +444,8 @@ def _unknown_predicates(
 
 
 def _has_facts(vocabulary: Vocabulary, predicate: str) -> bool:
-    found = vocabulary.predicates.get(predicate)
-    return bool(found and (found.observed or found.predicted))
+    known = vocabulary.predicates.get(predicate)
+    return bool(known and (known.observed or known.predicted))
 
 
 def literal_positions(statement: Rule | Refute) -> Iterator[tuple[Atom, int, Constant]]:
@@ -318,7 +482,7 @@ def _unused(program: Program) -> Iterator[Diagnostic]:
     anywhere = {atom.predicate for s in program.statements for atom in used_atoms(s)}
     checked = {id(rule.span) for rule in program.rules if rule.span}
     for statement in program.declarations:
-        # An ontology declares for all rules, whichever the user has.
+        # An ontology is written for any rules, so a declaration that concerns none is no mistake.
         if statement.span is not None and (statement.span.source.converted or id(statement.span) in checked):
             continue
         match statement:
@@ -326,7 +490,7 @@ def _unused(program: Program) -> Iterator[Diagnostic]:
                 about, concerned = statement.refuted, heads
             case PredicateDeclaration(predicate):
                 about, concerned = (predicate,), anywhere
-            case ExtractIncompatible():
+            case Definition() | ExtractIncompatible():
                 continue
         if None not in about and not concerned.intersection(about):
             yield Diagnostic(
@@ -354,3 +518,56 @@ def _head_predicates(rule: Rule) -> Iterator[str]:
                 yield from (f"{table}.{attribute}" for attribute, _ in arguments)
             case _:
                 pass
+
+
+def declaration_problems(declared: Declared, schema: Schema, fast: Collection[int]) -> Iterator[Diagnostic]:
+    """`fast`: the identities of the declarations of Horn form, which other checks cover."""
+
+    def arity(predicate: str) -> int | None:
+        relation = schema.positions(predicate)
+        return None if relation is None else len(relation[1])
+
+    for declaration in declared.declarations:
+        if isinstance(declaration, Refuting) and id(declaration) not in fast:
+            computed = computed_variables(declaration) if isinstance(declaration, Refute) else frozenset[str]()
+            resolver = Resolver(schema, declared.functions, [], computed=computed)
+            _resolve(declaration, resolver)
+            yield from resolver.problems
+            yield from two_arities(declaration, arity)
+
+
+def _resolve(declaration: Refuting, resolver: Resolver) -> None:
+    if isinstance(declaration, Refute):
+        typed = typed_by_body(declaration)
+        resolver.bind(typed.head)
+        bound = {term.name: term for term in typed.head.terms if isinstance(term, Variable)}
+        resolver.body(typed.body, bound, typed.head)
+        return
+    for atom in used_atoms(declaration):
+        resolver.atom(Atom(atom.predicate, (Wildcard(),) * atom.arity, atom.span), {})
+    for predicate in () if declaration.conditions else declaration.refuted:
+        if predicate is not None:
+            resolver.name(predicate, declaration.span)
+
+
+_NOTHING_KNOWN = Names(tables={}, functions=frozenset())
+
+
+def check_rule_files(sources: Iterable[Source]) -> tuple[int, list[Diagnostic]]:
+    """The number of rules, and warnings. Raises the errors of all files together. We check each file by itself: the files need not
+    belong to one project."""
+    rules = 0
+    problems: list[Diagnostic] = []
+    for source in sources:
+        try:
+            reading = read_rules([source])
+        except InputError as error:
+            problems += error.problems
+        else:
+            program = reading.program
+            problems += reading.told
+            rules += len(program.rules)
+            problems += structure(program, rule_names(program), _NOTHING_KNOWN)
+    if are_errors(problems):
+        raise InputError(problems)
+    return rules, problems

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rulescore.language.names import rule_names
 from rulescore.language.printer import print_rule
 from rulescore.language.syntax import Falsity, Program, Rule
-from rulescore.logic.self_evident import is_tautology
+from rulescore.logic.checks import is_tautology
 from rulescore.scoring.results import RuleInfo
 from rulescore.setting.model import SqlRule
 from rulescore.setting.options import ScoringOptions
 
 
-def described_rules(program: Program, options: ScoringOptions, further: Sequence[SqlRule] = ()) -> tuple[RuleInfo, ...]:
-    """The rules of a program in order, then those in SQL, with their names, and with weights and kinds as the options set them."""
-    found = [_described(rule, name, options) for rule, name in zip(program.rules, rule_names(program), strict=True)]
-    return (*found, *(_described_sql(rule, options) for rule in further))
+def described_rules(
+    program: Program, names: Sequence[str], options: ScoringOptions, further: Sequence[SqlRule] = ()
+) -> tuple[RuleInfo, ...]:
+    """The rules of a program in order, with these names, then those in SQL, with weights and kinds as the options set them."""
+    described = [_described(rule, name, options) for rule, name in zip(program.rules, names, strict=True)]
+    return (*described, *(_described_sql(rule, options) for rule in further))
 
 
 def _described_sql(rule: SqlRule, options: ScoringOptions) -> RuleInfo:

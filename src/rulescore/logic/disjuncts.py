@@ -19,7 +19,6 @@ from rulescore.language.syntax import (
     Not,
     Or,
     RowAtom,
-    Term,
     Variable,
 )
 from rulescore.language.trees import Node, nodes_in, parts, variables_in
@@ -38,10 +37,10 @@ def disjunctions(condition: Condition, spelt_out: Callable[[Or], bool]) -> list[
     """The ways for the positive part of a condition to hold, each as a conjunction. An `or` that is not `spelt_out` stays whole."""
     match condition:
         case And(conditions):
-            ways = [disjunctions(one, spelt_out) for one in conditions]
-            return [[one for part in parts for one in part] for parts in product(*ways)]
+            ways = [disjunctions(part, spelt_out) for part in conditions]
+            return [[conjunct for part in parts for conjunct in part] for parts in product(*ways)]
         case Or(conditions) if spelt_out(condition):
-            return [part for one in conditions for part in disjunctions(one, spelt_out)]
+            return [part for disjunct in conditions for part in disjunctions(disjunct, spelt_out)]
         case _:
             return [[condition]]
 
@@ -50,9 +49,9 @@ def number_of_ways(condition: Condition, spelt_out: Callable[[Or], bool]) -> int
     """How many ways `disjunctions` would return."""
     match condition:
         case And(conditions):
-            return prod(number_of_ways(one, spelt_out) for one in conditions)
+            return prod(number_of_ways(part, spelt_out) for part in conditions)
         case Or(conditions) if spelt_out(condition):
-            return sum(number_of_ways(one, spelt_out) for one in conditions)
+            return sum(number_of_ways(part, spelt_out) for part in conditions)
         case _:
             return 1
 
@@ -61,17 +60,17 @@ def most_atoms(condition: Condition, spelt_out: Callable[[Or], bool]) -> int:
     """The number of atoms in the way that has the most."""
     match condition:
         case And(conditions):
-            return sum(most_atoms(one, spelt_out) for one in conditions)
+            return sum(most_atoms(part, spelt_out) for part in conditions)
         case Or(conditions) if spelt_out(condition):
-            return max(most_atoms(one, spelt_out) for one in conditions)
+            return max(most_atoms(part, spelt_out) for part in conditions)
         case _:
             return int(isinstance(condition, Atom | RowAtom))
 
 
 def conjuncts(condition: Condition) -> Iterator[Condition]:
     if isinstance(condition, And):
-        for one in condition.conditions:
-            yield from conjuncts(one)
+        for part in condition.conditions:
+            yield from conjuncts(part)
     else:
         yield condition
 
@@ -93,22 +92,18 @@ def common_values(values: Sequence[Mapping[str, Expression]]) -> dict[str, Expre
     return {name: value for name, value in first.items() if all(other.get(name) == value for other in others)}
 
 
-def terms_of(atom: Atom | RowAtom) -> tuple[Term, ...]:
-    return atom.terms if isinstance(atom, Atom) else tuple(term for _, term in atom.arguments)
-
-
 def names_in(node: Node) -> Iterator[str]:
-    for one in nodes_in(node):
-        if isinstance(one, Variable):
-            yield one.name
+    for inner in nodes_in(node):
+        if isinstance(inner, Variable):
+            yield inner.name
 
 
 def first_uses(node: Node, names: set[str]) -> Iterator[Variable]:
     """The first occurrences of these variables, in the order written."""
     first: dict[str, Variable] = {}
-    for one in variables_in(node):
-        first.setdefault(one.name, one)
-    yield from (one for name, one in first.items() if name in names)
+    for variable in variables_in(node):
+        first.setdefault(variable.name, variable)
+    yield from (variable for name, variable in first.items() if name in names)
 
 
 def why_unbound(body: And, name: str) -> str:

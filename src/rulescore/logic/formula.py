@@ -1,17 +1,103 @@
-"""Rules of any form as data, ready to compile.
-
-Names are resolved: every atom reads a relation of the schema. An expression replaces the variable that abbreviates it; a variable
-replaces an aggregate and stands for its value, an `AggregateValue` in `measures`.
-"""
+"""Rules of any form as data, ready to compile, the relations that they read, and walks over them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from rulescore.errors import Span
-from rulescore.language.syntax import Aggregate, Aggregation, Atom, Comparison, Expression, Membership, RowAtom, Test, Wildcard
-from rulescore.values.types import ValueType
+from rulescore.language.syntax import (
+    Aggregate,
+    Aggregation,
+    Atom,
+    Comparison,
+    Expression,
+    Membership,
+    RowAtom,
+    Test,
+    Variable,
+    Wildcard,
+)
+from rulescore.language.trees import Node, expressions_in, nodes_in, replace_variables
+from rulescore.values import NUMBERS, ValueType
+
+
+@dataclass(frozen=True, slots=True)
+class RelationColumn:
+    """A column in the database, and its type; None if the relation has no rows that tell. If the type is mixed, `kinds` are the
+    types of its values, and `examples` describe some of them."""
+
+    column: str
+    type: ValueType | None
+    kinds: frozenset[ValueType] = frozenset()
+    examples: tuple[str, ...] = ()
+
+    def may_hold(self, kind: ValueType) -> bool:
+        """Whether a value of a type can equal a value of the column."""
+        return may_equal(kind, self.kinds or ({self.type} if self.type is not None else {kind}))
+
+
+def may_equal(kind: ValueType, kinds: AbstractSet[ValueType]) -> bool:
+    """Whether a value of a type can equal a value of one of these types. Of two different types, only integers and floats can."""
+    return kind in kinds or bool(kind in NUMBERS and NUMBERS & kinds)
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A predicate of facts, with columns `a0`, `a1`, …, or a table with a key.
+
+    `predicted` has the columns of `observed` and the number of the `prediction`; for facts also `observed`, whether the fact is
+    observed already. A prediction takes part in an atom that names one of the columns `from_prediction`. `attributes`: all of a
+    table, including those that no rule uses."""
+
+    name: str
+    columns: Mapping[str, RelationColumn]
+    observed: str
+    predicted: str | None = None
+    from_prediction: frozenset[str] = frozenset()
+    key: tuple[str, ...] = ()
+    attributes: tuple[str, ...] = ()
+
+    @property
+    def is_table(self) -> bool:
+        return bool(self.key)
+
+
+NEGATIVE = "negative "
+"""The prefix of the relation of a predicate's negative facts. No predicate that a rule can name begins with it."""
+
+
+@dataclass(frozen=True)
+class Schema:
+    """Every relation that formulas read, by name. `inexact`: the keys of their integers beyond 64 bits that no double equals."""
+
+    relations: Mapping[str, Relation]
+    inexact: frozenset[str] = frozenset()
+
+    def attribute(self, predicate: str) -> tuple[Relation, str] | None:
+        """The table and attribute that a predicate `table.attribute` names."""
+        for relation in self._tables:
+            if predicate.startswith(f"{relation.name}."):
+                attribute = predicate[len(relation.name) + 1 :]
+                if attribute in relation.columns:
+                    return relation, attribute
+        return None
+
+    @cached_property
+    def _tables(self) -> tuple[Relation, ...]:
+        """The tables, apart from the predicates: there are few tables, but there may be many predicates."""
+        return tuple(relation for relation in self.relations.values() if relation.is_table)
+
+    def positions(self, predicate: str) -> tuple[Relation, tuple[str, ...]] | None:
+        """The relation that holds a predicate's facts, and its columns in the order of the predicate's arguments."""
+        owner = self.attribute(predicate)
+        if owner is not None:
+            relation, attribute = owner
+            return relation, (*relation.key, attribute)
+        known = self.relations.get(predicate)
+        return None if known is None or known.is_table else (known, tuple(known.columns))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +182,9 @@ class OrderedText:
 
 @dataclass(frozen=True, slots=True)
 class FormulaRule:
-    """`variables`: those of a grounding, in the order of their first use. `measures`: the aggregates by the variables that stand
-    for them; predictions take part through those of body and head, not through those of refutations. `doubles`: the relations and
-    columns whose integers the rule reads as doubles, because a variable stands for integers there and for floats elsewhere."""
+    """`variables`: a grounding's, in the order of their first use. `measures`: from a variable to the aggregate that it stands for.
+    Predictions take part through aggregates of body and head, not of refutations. `doubles`: the relations and columns whose
+    integers the rule reads as doubles, because a variable stands for integers there and for floats elsewhere."""
 
     variables: tuple[str, ...]
     types: Mapping[str, ValueType | None]
@@ -111,3 +197,83 @@ class FormulaRule:
     head_measures: tuple[str, ...]
     doubles: tuple[tuple[str, str], ...] = ()
     ordered_texts: tuple[OrderedText, ...] = field(default=(), compare=False, repr=False)
+
+
+Resolved = ResolvedAtom | Judgement | Expression
+"""A part of a rule. Walks do not enter the disjuncts of `Exists`, which have variables of their own."""
+
+
+def leaves(judgement: Judgement) -> Iterator[Decided]:
+    match judgement:
+        case Leaf(condition):
+            yield condition
+        case All(parts) | AnyOf(parts):
+            for part in parts:
+                yield from leaves(part)
+        case Opposite(part):
+            yield from leaves(part)
+        case Exists():
+            return
+
+
+def nodes_of(part: Resolved) -> Iterator[ResolvedAtom | Node]:
+    """Atoms, tests and expressions, with all their parts."""
+    match part:
+        case ResolvedAtom(_, arguments):
+            yield part
+            for _, term in arguments:
+                yield from nodes_in(term)
+        case Leaf() | All() | AnyOf() | Opposite() | Exists():
+            for leaf in leaves(part):
+                yield from nodes_of(leaf) if isinstance(leaf, ResolvedAtom) else nodes_in(leaf)
+        case _:
+            yield from nodes_in(part)
+
+
+def atoms_of(part: Resolved) -> Iterator[ResolvedAtom]:
+    return (node for node in nodes_of(part) if isinstance(node, ResolvedAtom))
+
+
+def variables_of(part: Resolved) -> Iterator[Variable]:
+    return (node for node in nodes_of(part) if isinstance(node, Variable))
+
+
+def computed_in(judgement: Judgement) -> Iterator[Expression]:
+    """The expressions that comparisons and tests use, with their parts; not the arguments of atoms."""
+    for leaf in leaves(judgement):
+        if not isinstance(leaf, ResolvedAtom):
+            yield from expressions_in(leaf)
+
+
+def parts_of(disjunct: Disjunct) -> tuple[Resolved, ...]:
+    """All parts of a disjunct."""
+    return (*disjunct.atoms, *asked_in(disjunct))
+
+
+def asked_in(disjunct: Disjunct) -> tuple[Judgement | Expression, ...]:
+    """The parts of a disjunct without its atoms: tests, and the expressions of its equations."""
+    return (*disjunct.tests, *(value for _, value in disjunct.values))
+
+
+def with_values(atom: ResolvedAtom, values: Mapping[Variable, Expression]) -> ResolvedAtom:
+    """The atom with values in place of variables."""
+    replaced = ((name, term if isinstance(term, Wildcard) else replace_variables(term, values)) for name, term in atom.arguments)
+    return ResolvedAtom(atom.relation, tuple(replaced), atom.written)
+
+
+def judged_with_values(test: Judgement, values: Mapping[Variable, Expression]) -> Judgement:
+    """The test with values in place of variables."""
+    match test:
+        case Leaf(condition):
+            replaced = (
+                with_values(condition, values) if isinstance(condition, ResolvedAtom) else replace_variables(condition, values)
+            )
+            return Leaf(replaced)
+        case All(parts):
+            return All(tuple(judged_with_values(part, values) for part in parts))
+        case AnyOf(parts):
+            return AnyOf(tuple(judged_with_values(part, values) for part in parts))
+        case Opposite(part):
+            return Opposite(judged_with_values(part, values))
+        case Exists():
+            raise AssertionError("only what refutes a head exists")

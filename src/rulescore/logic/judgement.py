@@ -1,10 +1,13 @@
-"""Turns rules of any form into formulas: the body's disjuncts, and for the head two independent answers, confirmed and refuted."""
+"""Turns rules of any form into formulas: the body's disjuncts, and for the head two independent answers; with the calls of
+registered predicates.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import count
+from typing import TypeGuard
 
 from rulescore.errors import Diagnostic, place_of
 from rulescore.language.declarations.refute import Refute
@@ -28,8 +31,7 @@ from rulescore.language.syntax import (
     Variable,
     Wildcard,
 )
-from rulescore.language.trees import atoms_in, variables_in
-from rulescore.logic.computed import computed_variables, typed_by_body
+from rulescore.language.trees import atoms_in, named_in, named_predicates, variables_in
 from rulescore.logic.disjuncts import bound_variables
 from rulescore.logic.formula import (
     FALSE,
@@ -43,15 +45,134 @@ from rulescore.logic.formula import (
     Judgement,
     Leaf,
     Opposite,
+    Resolved,
     ResolvedAtom,
+    Schema,
+    asked_in,
+    nodes_of,
+    parts_of,
+    variables_of,
 )
-from rulescore.logic.ranges import may_be_missing
+from rulescore.logic.places import computed_variables, typed_by_body
 from rulescore.logic.refutation import Declared, opposition
 from rulescore.logic.resolve import Resolver, Substitution, is_test
-from rulescore.logic.schema import Schema
-from rulescore.logic.types import Typing, agree
-from rulescore.logic.vocabulary import named_in_rule, named_predicates
-from rulescore.values.types import ValueType
+from rulescore.logic.types import TESTS, Typing, agree, may_be_missing
+from rulescore.values import ValueType
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A registered predicate and the types of its arguments. Calls with other types are another question, with its own answers."""
+
+    function: str
+    types: tuple[ValueType | None, ...]
+
+
+def question(rule: FormulaRule, test: Test) -> Question:
+    typing = Typing(lambda variable: rule.types.get(variable.name), [])
+    return Question(test.predicate, tuple(map(typing.expression, test.arguments)))
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionPlace:
+    """A place that asks a test. `disjunct`: the disjunct of the body whose bindings it uses; None: any of them. `inner`: the
+    disjuncts of aggregates or refutations around it."""
+
+    test: Test
+    disjunct: Disjunct | None
+    inner: tuple[Disjunct, ...]
+
+
+def rounds_before(rule: FormulaRule, place: QuestionPlace) -> int:
+    """How many rounds of answers we need before we know all arguments of a test: 0, unless they depend on aggregates that contain
+    registered tests."""
+    disjuncts = (place.disjunct,) if place.disjunct is not None else rule.disjuncts
+    asked = (Leaf(place.test), *_parts_of(place.inner))
+    return max((_rounds(rule, asked, _values_of((disjunct, *place.inner))) for disjunct in disjuncts), default=0)
+
+
+def _rounds(rule: FormulaRule, parts: Iterable[Resolved], values: Mapping[str, Expression]) -> int:
+    names = {variable.name for part in parts for variable in variables_of(part)}
+    return max((_rounds_of(rule, name, values) for name in names), default=0)
+
+
+def _rounds_of(rule: FormulaRule, name: str, values: Mapping[str, Expression]) -> int:
+    if name in values:
+        return _rounds(rule, (values[name],), values)
+    if name not in rule.measures:
+        return 0
+    rounds = 0
+    for inner in rule.measures[name].disjuncts:
+        asked = any(map(_is_asked, asked_in(inner)))
+        rounds = max(rounds, asked + _rounds(rule, _parts_of((inner,)), {**values, **_values_of((inner,))}))
+    return rounds
+
+
+def is_registered(node: object) -> TypeGuard[Test]:
+    """Whether a node is a test that the user has registered."""
+    return isinstance(node, Test) and node.predicate not in TESTS
+
+
+def _is_asked(part: Resolved) -> bool:
+    """Whether a part contains a registered test."""
+    return any(map(is_registered, nodes_of(part)))
+
+
+def _parts_of(disjuncts: Iterable[Disjunct]) -> tuple[Resolved, ...]:
+    return tuple(part for disjunct in disjuncts for part in parts_of(disjunct))
+
+
+def _values_of(disjuncts: Iterable[Disjunct]) -> dict[str, Expression]:
+    """The expressions that equations bind variables to."""
+    return {name: value for disjunct in disjuncts for name, value in disjunct.values}
+
+
+def questions(rule: FormulaRule) -> tuple[Question, ...]:
+    """The registered predicates that a rule uses."""
+    return tuple(dict.fromkeys(question(rule, place.test) for place in test_places(rule) if place.test.predicate not in TESTS))
+
+
+def asks(test: Judgement, rule: FormulaRule, disjunct: Disjunct) -> bool:
+    """Whether a test of a disjunct contains a registered test, itself or in an aggregate."""
+    return _is_asked(test) or _rounds(rule, (test,), _values_of((disjunct,))) > 0
+
+
+def test_places(rule: FormulaRule) -> Iterator[QuestionPlace]:
+    for disjunct in rule.disjuncts:
+        yield from _places_in(rule, asked_in(disjunct), disjunct, ())
+    # We also need to know whether a prediction is in an aggregate if nothing depends on the aggregate's value.
+    for name in (*rule.body_measures, *rule.head_measures):
+        for within in rule.measures[name].disjuncts:
+            yield from _places_in(rule, asked_in(within), None, (within,))
+    yield from _judgement_places(rule, rule.confirmed)
+    yield from _judgement_places(rule, rule.refuted)
+
+
+def _places_in(
+    rule: FormulaRule, tests: Sequence[Judgement | Expression], disjunct: Disjunct | None, inner: tuple[Disjunct, ...]
+) -> Iterator[QuestionPlace]:
+    for test in tests:
+        for node in nodes_of(test):
+            if isinstance(node, Test):
+                yield QuestionPlace(node, disjunct, inner)
+            elif isinstance(node, Variable) and node.name in rule.measures:
+                for within in rule.measures[node.name].disjuncts:
+                    yield from _places_in(rule, asked_in(within), disjunct, (*inner, within))
+
+
+def _judgement_places(rule: FormulaRule, judgement: Judgement, inner: tuple[Disjunct, ...] = ()) -> Iterator[QuestionPlace]:
+    match judgement:
+        case Leaf():
+            yield from _places_in(rule, (judgement,), None, inner)
+        case All(parts) | AnyOf(parts):
+            for part in parts:
+                yield from _judgement_places(rule, part, inner)
+        case Opposite(part):
+            yield from _judgement_places(rule, part, inner)
+        case Exists(disjuncts):
+            for disjunct in disjuncts:
+                yield from _places_in(rule, asked_in(disjunct), None, (*inner, disjunct))
+
 
 Arguments = tuple[Expression, ...]
 
@@ -87,7 +208,7 @@ def _computed(rule: Rule, schema: Schema, declared: Declared) -> frozenset[str]:
     """The variables that the rule, or a refutation of its head, computes with."""
     others: set[str] = set()
     for atom in () if isinstance(rule.head, Falsity) else atoms_in(rule.head):
-        known = ((name, found[1]) for name in _predicates_of(atom) if (found := schema.positions(name)))
+        known = ((name, relation[1]) for name in _predicates_of(atom) if (relation := schema.positions(name)))
         ways = (way for name, columns in known for way in declared.ways(name, len(columns), grouped=False))
         if any(map(_computes_with_head, ways)):
             others.update(variable.name for variable in variables_in(atom))
@@ -103,7 +224,7 @@ def _predicates_of(atom: Atom | RowAtom) -> list[str]:
 
 
 class _Head:
-    """The two answers of a head, by the table of the definition."""
+    """The two verdicts on a head, by the table of the definition."""
 
     def __init__(self, resolver: Resolver, schema: Schema, ways: _Refuted, known: Substitution) -> None:
         self._resolver, self._schema, self._ways, self._known = resolver, schema, ways, known
@@ -117,7 +238,7 @@ class _Head:
             case Atom():
                 return self._atom(head)
             case RowAtom():
-                parts = [self._atom(one) for one in self._attribute_atoms(head)]
+                parts = [self._atom(atom) for atom in self._attribute_atoms(head)]
                 return All(tuple(c for c, _ in parts)), AnyOf(tuple(r for _, r in parts))
             case Comparison() | Membership() | Test() | Let():
                 return self._decided(head)
@@ -125,40 +246,40 @@ class _Head:
                 confirmed, refuted = self.judge(inner)
                 return refuted, confirmed
             case And(conditions):
-                parts = [self.judge(one) for one in conditions]
+                parts = [self.judge(part) for part in conditions]
                 return All(tuple(c for c, _ in parts)), AnyOf(tuple(r for _, r in parts))
             case Or(conditions):
-                parts = [self.judge(one) for one in conditions]
+                parts = [self.judge(part) for part in conditions]
                 return AnyOf(tuple(c for c, _ in parts)), All(tuple(r for _, r in parts))
             case Falsity():
                 return FALSE, TRUE
 
     def _decided(self, condition: Condition) -> tuple[Judgement, Judgement]:
-        found = self._resolver.condition(condition, self._known)
-        return found, Opposite(found)
+        resolved = self._resolver.condition(condition, self._known)
+        return resolved, Opposite(resolved)
 
     def _atom(self, atom: Atom) -> tuple[Judgement, Judgement]:
-        found = self._resolver.atom(atom, self._known)
-        self.atoms.append(found)
-        return Leaf(found), self._ways.of(atom.predicate, found)
+        resolved = self._resolver.atom(atom, self._known)
+        self.atoms.append(resolved)
+        return Leaf(resolved), self._ways.of(atom.predicate, resolved)
 
     def _attribute_atoms(self, atom: RowAtom) -> Iterator[Atom]:
         """`sale(id: A, zip: Z, price: P)` is `sale.zip(A, Z)` and `sale.price(A, P)`."""
         relation = self._schema.relations.get(atom.table)
-        given = dict(atom.arguments)
-        if relation is None or not relation.is_table or any(one not in relation.columns for one in given):
-            self._resolver.atom(atom, self._known)  # reports what is unknown
+        arguments = dict(atom.arguments)
+        if relation is None or not relation.is_table or any(name not in relation.columns for name in arguments):
+            self._resolver.atom(atom, self._known)  # reports unknown names
             return
-        missing = [one for one in relation.key if one not in given]
-        if missing or len(given) == len(relation.key):
+        missing = [name for name in relation.key if name not in arguments]
+        if missing or len(arguments) == len(relation.key):
             what = f"does not name the key `{missing[0]}`" if missing else "names nothing but the key"
             place = place_of(atom.span)
             helps = ("a head says which attribute of which row follows: name the key and the attribute",)
-            self._resolver.problems.append(Diagnostic("E276", f"the head {what} of `{atom.table}`", place, helps=helps))
+            self._resolver.problems.append(Diagnostic("E120", f"the head {what} of `{atom.table}`", place, helps=helps))
             return
         for attribute, term in atom.arguments:
             if attribute not in relation.key:
-                terms = (*(given[one] for one in relation.key), term)
+                terms = (*(arguments[name] for name in relation.key), term)
                 yield Atom(f"{atom.table}.{attribute}", terms, atom.span)
 
 
@@ -179,8 +300,12 @@ class _Refuted:
         if len(arguments) < len(atom.arguments):
             return FALSE
         ways = AnyOf(tuple(self._ways(predicate, arguments, atom)))
-        missing = [one for one in arguments if may_be_missing(one, self._type, self._rule.is_grounded)] if ways.parts else []
-        known = tuple(Leaf(Comparison(Operator.EQUAL, one, one)) for one in missing)
+        missing = (
+            [argument for argument in arguments if may_be_missing(argument, self._type, self._rule.is_grounded)]
+            if ways.parts
+            else []
+        )
+        known = tuple(Leaf(Comparison(Operator.EQUAL, argument, argument)) for argument in missing)
         return All((*known, ways)) if known else ways
 
     def _ways(self, name: str, arguments: Arguments, atom: ResolvedAtom) -> Iterator[Judgement]:
@@ -200,10 +325,10 @@ class _Refuted:
         """The atom of an opposing fact; nothing if, by the types, no such fact can hold."""
         (fact,) = statement.body.conditions
         assert isinstance(fact, Atom)
-        found = self._schema.positions(fact.predicate)
-        if found is None or len(found[1]) != len(arguments):
+        relation_columns = self._schema.positions(fact.predicate)
+        if relation_columns is None or len(relation_columns[1]) != len(arguments):
             return
-        relation, columns = found
+        relation, columns = relation_columns
         pairs = tuple(zip(columns, arguments, strict=True))
         if all(agree(relation.columns[c].type, self._type(a)) for c, a in pairs):
             yield Leaf(ResolvedAtom(relation.name, pairs))
@@ -227,7 +352,7 @@ class _Refuted:
                     extra.append(Comparison(Operator.EQUAL, argument, term, term.span))
                 case Wildcard():
                     pass
-        if not all(agree(self._type(one.left), self._type(one.right)) for one in extra):
+        if not all(agree(self._type(comparison.left), self._type(comparison.right)) for comparison in extra):
             return FALSE
         resolver = Resolver(
             self._schema,
@@ -240,7 +365,7 @@ class _Refuted:
             texts=self._rule.texts,
         )
         disjuncts, _ = resolver.body(declaration.body, known, declaration.head)
-        self.types.update({name: found for name, found in resolver.types.items() if name not in self._rule.types})
+        self.types.update({name: type_ for name, type_ in resolver.types.items() if name not in self._rule.types})
         self.measures.update(resolver.measures)
         self.doubles += resolver.doubles
         tested = tuple(replace(disjunct, tests=(*map(Leaf, extra), *disjunct.tests)) for disjunct in disjuncts)
@@ -248,14 +373,14 @@ class _Refuted:
 
 
 def formula_predicates(rules: Iterable[Rule], declared: Declared) -> set[str]:
-    """The predicates that rules read that are not Horn rules, with those that can refute their heads."""
-    named = {name for rule in rules for name in named_in_rule(rule)}
-    found = set(named)
+    """The predicates that rules read that are not Horn rules, with those that can refute their heads, defined or of facts."""
+    named = {name for rule in rules for name in named_in(rule)}
+    predicates = set(named)
     for declaration in declared.declarations:
         mentioned = set(named_predicates(declaration))
         if mentioned & named:
-            found |= mentioned
+            predicates |= mentioned
     for pair in declared.extracted:
         if named.intersection(pair):
-            found.update(pair)
-    return found
+            predicates.update(pair)
+    return predicates

@@ -6,7 +6,7 @@ groundings works on patterns alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from rulescore.language.declarations.refute import Refute
@@ -19,13 +19,14 @@ from rulescore.language.syntax import (
     Falsity,
     Not,
     Operator,
+    Program,
     Rule,
     Term,
     Variable,
     Wildcard,
 )
 from rulescore.logic.binding import bind
-from rulescore.values.keys import key_of
+from rulescore.values import key_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +112,12 @@ class _Numbering:
             case Variable(name):
                 if name in self._stands_for:
                     return self.slot(_term(self._stands_for[name]))
-                return Bound(self._number(name))
+                return Bound(self._variable_number(name))
             case Wildcard():
                 self.names.append("_")
                 return Bound(len(self.names) - 1)
 
-    def _number(self, name: str) -> int:
+    def _variable_number(self, name: str) -> int:
         if name not in self._index:
             self._index[name] = len(self.names)
             self.names.append(name)
@@ -158,6 +159,11 @@ def normal_rule(rule: Rule) -> NormalRule:
             return NormalRule(pattern, numbering.atom(head))
         case _:
             raise AssertionError("not a rule of this family")
+
+
+def normal_rules(program: Program, numbers: Collection[int]) -> list[tuple[int, NormalRule]]:
+    """The rules with these numbers, in order."""
+    return [(number, normal_rule(program.rules[number])) for number in sorted(numbers)]
 
 
 def normal_refutation(statement: Refute) -> Refutation:

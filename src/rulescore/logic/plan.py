@@ -1,8 +1,7 @@
 """What to count, as data: shapes, and the rules of each shape as rows of parameters.
 
-A shape is what is left of a rule when its predicates, the direction of its binary atoms and its constants become parameters.
-Rules of one shape differ in their parameters only, so one statement counts them all.
-"""
+A shape is a rule whose predicates, directions of binary atoms and constants have become parameters. Rules of one shape differ in
+their parameters only, so one statement counts them all (0003)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Rules that compare a value of every two rows of a group: `abs(P - Q) < 500 <- sale(id: A, zip: Z, price: P), sale(id: B, …)`.
 
-We can count their pairs by sorting. We recognise this form, the user need not declare it; for any other rule the engine joins.
-"""
+We can count their pairs by sorting (0008). We recognise this form, the user need not declare it; for any other rule the engine
+joins."""
 
 from __future__ import annotations
 
@@ -22,13 +22,24 @@ from rulescore.language.syntax import (
     Variable,
 )
 from rulescore.language.trees import replace_variables
-from rulescore.logic.formula import FALSE, TRUE, FormulaRule, Judgement, Leaf, Opposite, ResolvedAtom
-from rulescore.logic.questions import is_registered
-from rulescore.logic.resolved_trees import judged_with_values, nodes_of, variables_of, with_values
-from rulescore.logic.schema import Relation, Schema
+from rulescore.logic.formula import (
+    FALSE,
+    TRUE,
+    FormulaRule,
+    Judgement,
+    Leaf,
+    Opposite,
+    Relation,
+    ResolvedAtom,
+    Schema,
+    judged_with_values,
+    nodes_of,
+    variables_of,
+    with_values,
+)
+from rulescore.logic.judgement import is_registered
 from rulescore.logic.types import Typing
-from rulescore.values.moments import DAY, MICROSECOND
-from rulescore.values.types import ValueType
+from rulescore.values import DAY, MICROSECOND, ValueType
 
 _TURNED = {
     Operator.LESS: Operator.GREATER,
@@ -84,17 +95,17 @@ def proximity(rule: FormulaRule, schema: Schema) -> Proximity | None:
     renaming = _renaming(first, second)
     if renaming is None or not relation.is_table:
         return None
-    left, right = (replace_variables(one, equal) for one in (compared.left, compared.right))
+    left, right = (replace_variables(side, equal) for side in (compared.left, compared.right))
     if not _is_of(left, first):
         left, right = right, left
     if not _is_of(left, first) or replace_variables(left, renaming) != right:
         return None
-    own = _tests([judged_with_values(test, equal) for test in tests], (first, second), renaming, relation)
-    if own is None:
+    row_tests = _tests([judged_with_values(test, equal) for test in tests], (first, second), renaming, relation)
+    if row_tests is None:
         return None
     groups = tuple(dict.fromkeys(name for name in _variables(first) if Variable(name) not in renaming))
-    limit = _in_own_unit(compared.limit, Typing(lambda one: rule.types.get(one.name), []).expression(left))
-    return None if limit is None else Proximity(first, own[0], groups, left, compared.operator, limit, own[1], denial)
+    limit = _in_own_unit(compared.limit, Typing(lambda variable: rule.types.get(variable.name), []).expression(left))
+    return None if limit is None else Proximity(first, row_tests[0], groups, left, compared.operator, limit, row_tests[1], denial)
 
 
 def _in_own_unit(limit: int | float, kind: ValueType | None) -> int | float | None:
@@ -117,34 +128,34 @@ def _head_distance(rule: FormulaRule) -> _Distance | None:
 
 def _taken_out(tests: list[Judgement]) -> _Distance | None:
     """The one test that limits a distance. Removes it from the tests."""
-    found = [(test, distance) for test in tests if (distance := _distance(test)) is not None]
-    if len(found) != 1:
+    limits = [(test, distance) for test in tests if (distance := _distance(test)) is not None]
+    if len(limits) != 1:
         return None
-    tests.remove(found[0][0])
-    return found[0][1]
+    tests.remove(limits[0][0])
+    return limits[0][1]
 
 
 def _distance(test: Judgement) -> _Distance | None:
     match test:
         case Opposite(inner):
-            found = _distance(inner)
-            return None if found is None else replace(found, operator=_OPPOSITE[found.operator])
+            distance = _distance(inner)
+            return None if distance is None else replace(distance, operator=_OPPOSITE[distance.operator])
         case Leaf(Comparison(Operator.EQUAL | Operator.DIFFERENT)):
             return None
         case Leaf(Comparison(operator, left, right)):
-            if _number(left) is not None:
+            if _constant_value(left) is not None:
                 left, right, operator = right, left, _TURNED[operator]
         case _:
             return None
-    limit = _number(right)
+    limit = _constant_value(right)
     match left:
-        case Call("abs", (Operation(Arithmetic.SUBTRACT, one, other),)) if limit is not None:
-            return _Distance(one, other, operator, limit)
+        case Call("abs", (Operation(Arithmetic.SUBTRACT, first, second),)) if limit is not None:
+            return _Distance(first, second, operator, limit)
         case _:
             return None
 
 
-def _number(expression: Expression) -> int | float | None:
+def _constant_value(expression: Expression) -> int | float | None:
     """The value of an expression of numbers alone, computed as the database does; None if the database would have no value."""
     match expression:
         case Constant(bool()):
@@ -154,14 +165,14 @@ def _number(expression: Expression) -> int | float | None:
         case Constant(datetime.timedelta() as value):
             return value // MICROSECOND
         case Negative(operand):
-            inner = _number(operand)
+            inner = _constant_value(operand)
             return None if inner is None else _fitting(-inner)
         case Operation(operator, left, right):
-            sides = _number(left), _number(right)
+            sides = _constant_value(left), _constant_value(right)
             if sides[0] is None or sides[1] is None:
                 return None
-            found = _computed(operator, sides[0], sides[1])
-            return None if found is None else _fitting(found)
+            result = _computed(operator, sides[0], sides[1])
+            return None if result is None else _fitting(result)
         case _:
             return None
 
@@ -187,19 +198,19 @@ def _computed(operator: Arithmetic, left: int | float, right: int | float) -> in
 
 def _equal_variables(tests: list[Judgement], first: ResolvedAtom, second: ResolvedAtom) -> dict[Variable, Expression]:
     """The variables of the second row that a test equates with variables of the first. Removes these tests."""
-    own, other = set(_variables(first)), set(_variables(second))
-    found: dict[Variable, Expression] = {}
+    own_names, other_names = set(_variables(first)), set(_variables(second))
+    equal: dict[Variable, Expression] = {}
     for test in list(tests):
         match test:
             case Leaf(Comparison(Operator.EQUAL, Variable() as left, Variable() as right)):
-                if left.name in other:
+                if left.name in other_names:
                     left, right = right, left
-                if left.name in own - other and right.name in other - own and right not in found:
-                    found[right] = left
+                if left.name in own_names - other_names and right.name in other_names - own_names and right not in equal:
+                    equal[right] = left
                     tests.remove(test)
             case _:
                 pass
-    return found
+    return equal
 
 
 def _renaming(first: ResolvedAtom, second: ResolvedAtom) -> dict[Variable, Expression] | None:
@@ -207,7 +218,7 @@ def _renaming(first: ResolvedAtom, second: ResolvedAtom) -> dict[Variable, Expre
     if first.relation != second.relation or [name for name, _ in first.arguments] != sorted_like(first, second):
         return None
     others = dict(second.arguments)
-    found: dict[Variable, Expression] = {}
+    renaming: dict[Variable, Expression] = {}
     shared = set(_variables(first)) & set(_variables(second))
     for name, term in first.arguments:
         other = others[name]
@@ -215,11 +226,11 @@ def _renaming(first: ResolvedAtom, second: ResolvedAtom) -> dict[Variable, Expre
             continue
         if not isinstance(term, Variable) or not isinstance(other, Variable) or term.name in shared or other.name in shared:
             return None
-        if found.setdefault(term, other) != other:
+        if renaming.setdefault(term, other) != other:
             return None
-    if len({value.name for value in found.values() if isinstance(value, Variable)}) != len(found):
+    if len({value.name for value in renaming.values() if isinstance(value, Variable)}) != len(renaming):
         return None
-    return found
+    return renaming
 
 
 def sorted_like(first: ResolvedAtom, second: ResolvedAtom) -> list[str]:
@@ -275,7 +286,7 @@ def _is_plain(test: Judgement) -> bool:
 
 
 def _is_of(part: Expression | Judgement, atom: ResolvedAtom) -> bool:
-    return {one.name for one in variables_of(part)} <= set(_variables(atom))
+    return {variable.name for variable in variables_of(part)} <= set(_variables(atom))
 
 
 def _variables(atom: ResolvedAtom) -> Iterable[str]:

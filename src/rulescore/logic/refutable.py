@@ -1,17 +1,22 @@
-"""Which rules some facts could refute, and which predictions a rule concerns. The declarations decide both."""
+"""Which rules some facts could refute, which predictions a rule concerns, and the declarations that the data suggest."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rulescore.errors import Diagnostic, Severity
+from rulescore.language.declarations.closed import Closed
+from rulescore.language.declarations.functional import Functional
+from rulescore.language.declarations.pca import PartiallyComplete
+from rulescore.language.printer import print_statement
 from rulescore.language.syntax import (
     And,
     Atom,
     Comparison,
     Condition,
     Constant,
+    ExtractIncompatible,
     Falsity,
     Head,
     Let,
@@ -25,18 +30,70 @@ from rulescore.language.syntax import (
     Variable,
     Wildcard,
 )
-from rulescore.language.trees import nodes_in
+from rulescore.language.trees import named_in, nodes_in
+from rulescore.logic.formula import NEGATIVE
 from rulescore.logic.refutation import Declared
-from rulescore.logic.schema import NEGATIVE
-from rulescore.logic.vocabulary import named_in_rule
-from rulescore.values.keys import key_of
+from rulescore.values import key_of
+
+_MOST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentCounts:
+    """How many facts a predicate of two arguments has, and how many different first and second arguments."""
+
+    facts: int
+    first: int
+    second: int
+
+
+def offers(
+    heads: Sequence[str], pairs: Collection[tuple[str, str]], counts: Mapping[str, ArgumentCounts], observed: Collection[str]
+) -> tuple[str, ...]:
+    """Declarations that could refute heads, each with its support in the data. `pairs`: predicates that share no tuple of them."""
+    concerned = sum(1 for pair in pairs if not set(heads).isdisjoint(pair))
+    offers = []
+    if keys := sum(counts[head].first for head in heads if head in counts):
+        said = print_statement(PartiallyComplete(None))
+        offers.append(f"as rule miners assume, a first argument with facts has no others; the heads have {keys:,} of them: {said}")
+    if concerned:
+        said = print_statement(ExtractIncompatible())
+        offers.append(f"{concerned:,} pairs of a head's predicate and another never hold of the same arguments: {said}")
+    if functional := list(_functional(heads, counts)):
+        offers.append(
+            f"so are all their facts in the data ({_facts(functional)}): {_first_statements([text for text, _ in functional])}"
+        )
+    if known := [print_statement(Closed(head)) for head in heads if head in observed]:
+        offers.append(f"if every fact that the data do not have is false: {_first_statements(known)}")
+    return ("declare what is true of your data, in a rule file beside; these fit them:", *offers) if offers else ()
+
+
+def _functional(heads: Sequence[str], counts: Mapping[str, ArgumentCounts]) -> Iterator[tuple[str, int]]:
+    """`functional` statements that all facts agree with, and the number of these facts; the most first. One fact proves nothing."""
+    known = sorted(((counts[head], head) for head in heads if head in counts), key=lambda pair: (-pair[0].facts, pair[1]))
+    for counted, head in known:
+        if counted.facts > 1 and counted.facts == counted.first:
+            yield print_statement(Functional(head, 2, (0,), (1,))), counted.facts
+        if counted.facts > 1 and counted.facts == counted.second:
+            yield print_statement(Functional(head, 2, (1,), (0,))), counted.facts
+
+
+def _facts(functional: Sequence[tuple[str, int]]) -> str:
+    return ", ".join(f"{facts:,}" for _, facts in functional[:_MOST]) + (", …" if len(functional) > _MOST else "")
+
+
+def _first_statements(statements: Sequence[str]) -> str:
+    # Not in backticks: the name of a predicate may have backticks itself.
+    more = f" … and {len(statements) - _MOST:,} more" if len(statements) > _MOST else ""
+    return " ".join(statements[:_MOST]) + more
+
 
 _MOST_NAMES = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Refuters:
-    """What refutes atoms. `tests`: whether the name of an atom is that of a test, which needs no declaration. `keys`: the key
+    """What refutes atoms. `tests`: whether the name of an atom belongs to a test, which needs no declaration. `keys`: the key
     attributes of each table."""
 
     declared: Declared
@@ -45,9 +102,9 @@ class Refuters:
 
     def could_refute(self, head: Head) -> bool:
         """Whether some facts could refute the head of a rule."""
-        return isinstance(head, Falsity) or self._answers(head)[1]
+        return isinstance(head, Falsity) or self._verdicts(head)[1]
 
-    def _answers(self, head: Condition) -> tuple[bool, bool]:
+    def _verdicts(self, head: Condition) -> tuple[bool, bool]:
         """Whether some facts could confirm the head, and whether some could refute it."""
         match head:
             case Atom(predicate):
@@ -57,14 +114,14 @@ class Refuters:
             case Comparison() | Membership() | Test() | Let():
                 return True, True
             case Not(inner):
-                confirmed, refuted = self._answers(inner)
+                confirmed, refuted = self._verdicts(inner)
                 return refuted, confirmed
             case And(conditions):
-                found = [self._answers(one) for one in conditions]
-                return all(c for c, _ in found), any(r for _, r in found)
+                parts = [self._verdicts(part) for part in conditions]
+                return all(c for c, _ in parts), any(r for _, r in parts)
             case Or(conditions):
-                found = [self._answers(one) for one in conditions]
-                return any(c for c, _ in found), all(r for _, r in found)
+                parts = [self._verdicts(part) for part in conditions]
+                return any(c for c, _ in parts), all(r for _, r in parts)
 
     def _refuted(self, atom: Atom) -> bool:
         ways = self.declared.ways(atom.predicate, atom.arity, grouped=False)
@@ -72,11 +129,11 @@ class Refuters:
 
     def _attribute_atoms(self, atom: RowAtom) -> Iterator[Atom]:
         """`sale(id: A, zip: Z, price: P)` says `sale.zip(A, Z)` and `sale.price(A, P)`."""
-        given = dict(atom.arguments)
+        arguments = dict(atom.arguments)
         key = self.keys[atom.table]
         for attribute, term in atom.arguments:
             if attribute not in key:
-                yield Atom(f"{atom.table}.{attribute}", (*(given[one] for one in key), term))
+                yield Atom(f"{atom.table}.{attribute}", (*(arguments[name] for name in key), term))
 
 
 _Node = str | tuple[int, str]
@@ -118,8 +175,7 @@ def _node(side: int, term: Term) -> _Node | None:
 
 @dataclass(frozen=True, slots=True)
 class Concerned:
-    """The predicates that stand in some rule, and in some rule that can be refuted; and those of each denial constraint, by the
-    number of the rule."""
+    """The predicates in some rule, in some rule that can be refuted, and in each denial constraint, by the number of the rule."""
 
     by_any: frozenset[str]
     by_refutable: frozenset[str]
@@ -137,14 +193,15 @@ def concerned(
     refuting: bool,
 ) -> Concerned:
     """`unrefutable`: whether each rule is. `keys`: the key attributes of each table. `targets`: for each attribute that changes
-    with its table's target, the predicate of the predictions. `in_sql`: the predicates whose predictions rules in SQL read.
+    with its table's target, and for each defined predicate, the predicate of the predictions. `in_sql`: the predicates whose
+    predictions rules in SQL read.
     `refuting`: predictions take part as refuters, so the predicates that refute a head count as predicates of its rule."""
     every: set[str] = set(in_sql)
     of_refutable = set(every)
     heads: set[tuple[str, int]] = set()
     by_denial: dict[int, frozenset[str]] = {}
     for number, (rule, exempt) in enumerate(zip(rules, unrefutable, strict=True)):
-        names = {targets.get(name, name) for name in named_in_rule(rule)}
+        names = {targets.get(name, name) for name in named_in(rule)}
         every |= names
         if isinstance(rule.head, Falsity):
             by_denial[number] = frozenset(names)
@@ -152,9 +209,9 @@ def concerned(
             of_refutable |= names
             heads |= set(_in_the_head(rule.head, keys))
     if refuting:
-        found = {targets.get(name, name) for name in _refuting(heads, declared)}
-        every |= found
-        of_refutable |= found
+        refuting_predicates = {targets.get(name, name) for name in _refuting(heads, declared)}
+        every |= refuting_predicates
+        of_refutable |= refuting_predicates
     return Concerned(frozenset(every), frozenset(of_refutable), by_denial)
 
 
@@ -166,7 +223,7 @@ def _refuting(heads: set[tuple[str, int]], declared: Declared) -> Iterator[str]:
             yield from group
     for predicate, arity in heads:
         for way in declared.ways(predicate, arity, grouped=False):
-            yield from (name.removeprefix(NEGATIVE) for name in named_in_rule(way))
+            yield from (name.removeprefix(NEGATIVE) for name in named_in(way))
 
 
 def _in_the_head(head: Head | Condition, keys: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, int]]:
@@ -179,8 +236,8 @@ def _in_the_head(head: Head | Condition, keys: Mapping[str, tuple[str, ...]]) ->
         case Not(inner):
             yield from _in_the_head(inner, keys)
         case And(conditions) | Or(conditions):
-            for one in conditions:
-                yield from _in_the_head(one, keys)
+            for condition in conditions:
+                yield from _in_the_head(condition, keys)
         case Comparison() | Membership() | Let() | Falsity():
             return
 
@@ -191,7 +248,7 @@ def unrefutable_rules(exempt: Sequence[tuple[str, Rule]], rules: int, offered: t
     number = f"{len(exempt):,} of {rules:,} rules" if rules > 1 else "the only rule"
     return Diagnostic(
         "W211",
-        f"{number} can never be refuted, so that 0 violations say nothing",
+        f"{number} can never be refuted, so 0 violations say nothing",
         notes=what_is_exempt(exempt),
         helps=offered or (WHAT_TO_DECLARE,),
         severity=Severity.WARNING,

@@ -14,7 +14,7 @@ from itertools import chain
 from rulescore.language.declarations.incompatible import IncompatibleGroup, IncompatiblePair
 from rulescore.language.declarations.refute import Refute, variables
 from rulescore.language.syntax import And, Atom, Declaration, Program, Refuting, Variable
-from rulescore.logic.schema import NEGATIVE
+from rulescore.logic.formula import NEGATIVE
 from rulescore.logic.vocabulary import Vocabulary
 
 Order = tuple[int, ...]
@@ -83,7 +83,7 @@ class Declared:
         return predicate in self._grouped
 
     def in_one_group(self, predicate: str, other: str) -> bool:
-        """Whether some group has both of two predicates, so that they are incompatible on the same arguments."""
+        """Whether some group has both of two predicates, so they are incompatible on the same arguments."""
         if (predicate, other) in self._extracted or (other, predicate) in self._extracted:
             return True
         numbers = self._group_numbers
@@ -124,22 +124,22 @@ class Declared:
 
 def numbered(groups: Iterable[Iterable[str]]) -> dict[str, set[int]]:
     """The numbers of the groups that each predicate is in."""
-    found: dict[str, set[int]] = {}
+    numbers: dict[str, set[int]] = {}
     for number, group in enumerate(groups):
         for predicate in group:
-            found.setdefault(predicate, set()).add(number)
-    return found
+            numbers.setdefault(predicate, set()).add(number)
+    return numbers
 
 
 def _sorted(declarations: Iterable[Declaration]) -> dict[str | None, list[Refuting]]:
-    """The declarations by the predicates whose facts they refute, so that a rule looks at no others. Under None: those about all
+    """The declarations by the predicates whose facts they refute, so a rule looks at no others. Under None: declarations about all
     predicates."""
-    found: dict[str | None, list[Refuting]] = {}
+    by_predicate: dict[str | None, list[Refuting]] = {}
     for declaration in declarations:
         if isinstance(declaration, Refuting):
             for predicate in dict.fromkeys(declaration.refuted):
-                found.setdefault(predicate, []).append(declaration)
-    return found
+                by_predicate.setdefault(predicate, []).append(declaration)
+    return by_predicate
 
 
 def declared_in(
@@ -149,7 +149,7 @@ def declared_in(
     functions: Iterable[str] = (),
 ) -> Declared:
     """What a program and the data declare."""
-    negative = frozenset(one.name for one in vocabulary.predicates.values() if one.negative)
+    negative = frozenset(predicate.name for predicate in vocabulary.predicates.values() if predicate.negative)
     return Declared(program.declarations, tuple(extracted), frozenset(functions), negative)
 
 
@@ -169,10 +169,10 @@ def inverse(order: Order) -> Order:
 
 def orders_in_use(program: Program) -> dict[int, tuple[Order, ...]]:
     """By arity, the argument orders in which we look up facts: as they are, reversed if binary, and as pairs declare."""
-    found: dict[int, list[Order]] = {2: [(0, 1), (1, 0)]}
+    by_arity: dict[int, list[Order]] = {2: [(0, 1), (1, 0)]}
     for declaration in program.declarations:
         if isinstance(declaration, IncompatiblePair):
             order = pair_order(declaration.left, declaration.right)
-            orders = found.setdefault(len(order), [identity(len(order))])
+            orders = by_arity.setdefault(len(order), [identity(len(order))])
             orders.extend(o for o in dict.fromkeys((order, inverse(order))) if o not in orders)
-    return {arity: tuple(orders) for arity, orders in found.items()}
+    return {arity: tuple(orders) for arity, orders in by_arity.items()}

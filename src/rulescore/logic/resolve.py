@@ -35,33 +35,42 @@ from rulescore.language.syntax import (
     Variable,
     Wildcard,
 )
-from rulescore.logic.binder import Binder
-from rulescore.logic.binding import DisjunctPart
+from rulescore.logic.binding import Binder, DisjunctPart
 from rulescore.logic.disjuncts import (
     FRESH,
     bound_variables,
     common_values,
     names_in,
 )
-from rulescore.logic.formula import AggregateValue, All, AnyOf, Disjunct, Judgement, Leaf, Opposite, OrderedText, ResolvedAtom
+from rulescore.logic.formula import (
+    AggregateValue,
+    All,
+    AnyOf,
+    Disjunct,
+    Judgement,
+    Leaf,
+    Opposite,
+    OrderedText,
+    Relation,
+    ResolvedAtom,
+    Schema,
+)
 from rulescore.logic.places import BindingPlace, Places
-from rulescore.logic.problems import DECIDABLE, Report, print_column
-from rulescore.logic.schema import Relation, Schema
-from rulescore.logic.sizes import MOST_NODES, Size, size_of, sizes_of
+from rulescore.logic.problems import DECIDABLE, MOST_NODES, Report, Size, print_column, size_of, sizes_of
 from rulescore.logic.tolerances import as_comparison
 from rulescore.logic.types import Mixture, Typing, type_of_value
-from rulescore.values.types import ValueType
+from rulescore.values import ValueType
 
 Substitution = Mapping[str, Expression]
 
 
-def _are_variables(written: Comparison, found: Comparison) -> bool:
-    """Whether a comparison tests two variables for equality, of which at least one stands for a constant of the head, or which a
-    declaration is short for: it has no place, and its values may be of any types."""
+def _are_variables(written: Comparison, resolved: Comparison) -> bool:
+    """Whether a comparison for equality may compare values of any types. It has two variables, and either one of them stands for a
+    constant of the head, or the comparison has no place in the text, since a declaration is short for it."""
     if written.operator not in {Operator.EQUAL, Operator.DIFFERENT} or not isinstance(written.left, Variable):
         return False
-    sides = (found.left, found.right)
-    terms = all(isinstance(one, Variable | Constant) for one in sides) and any(isinstance(one, Constant) for one in sides)
+    sides = (resolved.left, resolved.right)
+    terms = all(isinstance(side, Variable | Constant) for side in sides) and any(isinstance(side, Constant) for side in sides)
     return isinstance(written.right, Variable) and (terms or written.span is None)
 
 
@@ -90,10 +99,10 @@ class OrderedTexts:
 
 @dataclass
 class Resolver:
-    """Resolves the parts of one statement. `prefix` keeps the variables of a refutation apart from those of the rule, whose `types`
-    the caller gives. `computed`: the variables that the statement orders or computes with. If such a variable has integers in one
-    part of an `or` and floats in another, the integers become doubles; `doubles`: the places of these integers. `texts`: what the
-    statement orders as text."""
+    """Resolves the parts of one statement. `prefix` keeps a refutation's variables apart from the rule's, whose `types` the caller
+    gives. `computed`: the variables that the statement orders or computes with. If such a variable has integers in one part of an
+    `or` and floats in another, the integers become doubles; `doubles`: the places of these integers. `texts`: what the statement
+    orders as text."""
 
     schema: Schema
     functions: frozenset[str]
@@ -140,12 +149,12 @@ class Resolver:
             case RowAtom():
                 return Leaf(self.atom(condition, known))
             case Comparison(operator, left, right, span):
-                found = Comparison(operator, self.expression(left, known), self.expression(right, known), span)
-                if not (self.prefix and _are_variables(condition, found)):
-                    self._typing().comparison(found)
+                comparison = Comparison(operator, self.expression(left, known), self.expression(right, known), span)
+                if not (self.prefix and _are_variables(condition, comparison)):
+                    self._typing().comparison(comparison)
                 if operator not in {Operator.EQUAL, Operator.DIFFERENT}:
-                    self._order(operator, found.left, found.right)
-                return Leaf(found)
+                    self._order(operator, comparison.left, comparison.right)
+                return Leaf(comparison)
             case Let(variable, value, span):
                 return self.condition(Comparison(Operator.EQUAL, variable, value, span), known)
             case Membership(value, constants, span):
@@ -155,9 +164,9 @@ class Resolver:
             case Not(inner):
                 return Opposite(self.condition(inner, known))
             case And(conditions):
-                return All(tuple(self.condition(one, known) for one in conditions))
+                return All(tuple(self.condition(part, known) for part in conditions))
             case Or(conditions):
-                return AnyOf(tuple(self.condition(one, known) for one in conditions))
+                return AnyOf(tuple(self.condition(part, known) for part in conditions))
 
     def expression(self, expression: Expression, known: Substitution) -> Expression:
         match expression:
@@ -170,7 +179,7 @@ class Resolver:
             case Negative(operand, span):
                 return Negative(self.expression(operand, known), span)
             case Call(function, arguments, span):
-                return Call(function, tuple(self.expression(one, known) for one in arguments), span)
+                return Call(function, tuple(self.expression(argument, known) for argument in arguments), span)
             case Aggregate():
                 return self._measure(expression, known)
 
@@ -203,11 +212,11 @@ class Resolver:
     def _arguments(self, atom: Atom | RowAtom) -> tuple[Relation | None, tuple[tuple[str, Term], ...]]:
         match atom:
             case Atom(predicate, terms):
-                found = self.schema.positions(predicate)
-                if found is None or len(found[1]) != len(terms):
+                relation_columns = self.schema.positions(predicate)
+                if relation_columns is None or len(relation_columns[1]) != len(terms):
                     self._report.unknown_predicate(atom)
                     return None, ()
-                return found[0], tuple(zip(found[1], terms, strict=True))
+                return relation_columns[0], tuple(zip(relation_columns[1], terms, strict=True))
             case RowAtom(table, arguments):
                 relation = self.schema.relations.get(table)
                 if relation is None or not relation.is_table:
@@ -216,14 +225,14 @@ class Resolver:
                 for attribute, _ in arguments:
                     if attribute not in relation.columns:
                         self._report.unknown_attribute(atom, relation, attribute)
-                return relation, tuple(one for one in arguments if one[0] in relation.columns)
+                return relation, tuple(argument for argument in arguments if argument[0] in relation.columns)
 
     def _binding_atom(self, atom: Atom | RowAtom, known: Substitution) -> ResolvedAtom:
         """Resolve an atom that binds: `_` and unnamed keys become variables of their own."""
         relation, named = self._arguments(atom)
         if relation is not None and relation.is_table:
-            given = {column for column, _ in named}
-            missing = tuple((column, Wildcard(atom.span)) for column in relation.key if column not in given)
+            named_columns = {column for column, _ in named}
+            missing = tuple((column, Wildcard(atom.span)) for column in relation.key if column not in named_columns)
             named = (*missing, *named)
         converted = tuple(
             (column, self._fresh_variable(atom, column) if isinstance(term, Wildcard) else self._term(term, known))
@@ -245,15 +254,15 @@ class Resolver:
         for term in atom.terms if isinstance(atom, Atom) else atom.arguments:
             if isinstance(term, Wildcard):
                 self._report.report(
-                    "E202", "`_` in a test is unsafe: it is bound by nothing", term.span, "name the variable and bind it"
+                    "E201", "`_` in a test is unsafe: it is bound by nothing", term.span, "name the variable and bind it"
                 )
                 return Leaf(Test(atom.predicate, (), atom.span))
             arguments.append(term)
         if atom.predicate == "within":
             return self._within(Test("within", tuple(arguments), atom.span), known)
-        found = Test(atom.predicate, tuple(self.expression(one, known) for one in arguments), atom.span)
-        self._typing().test(found)
-        return Leaf(found)
+        test = Test(atom.predicate, tuple(self.expression(argument, known) for argument in arguments), atom.span)
+        self._typing().test(test)
+        return Leaf(test)
 
     def _within(self, test: Test, known: Substitution) -> Judgement:
         comparison = as_comparison(test, self.problems)
@@ -276,10 +285,10 @@ class Resolver:
             outside = self.binder.outside_aggregates()
             parts = self._small(self.binder.aggregate(aggregate, {*known, *outside}), known)
             common = common_values([part.values for part in parts])
-            around = {*self.types, *(self.prefix + one for one in outside)}
+            around = {*self.types, *(self.prefix + name for name in outside)}
             disjuncts = self._disjuncts(parts, common, known, around)
             value = self.expression(aggregate.value, self._known(common, known))
-            variables = tuple(self.prefix + one for one in sorted(self.binder.inner_variables(aggregate) - set(common)))
+            variables = tuple(self.prefix + name for name in sorted(self.binder.inner_variables(aggregate) - set(common)))
             wild = tuple(dict.fromkeys(v for d in disjuncts for v in bound_variables(d) if self._is_fresh(v)))
             if aggregate.function in {Aggregation.LEAST, Aggregation.GREATEST}:
                 self._order(aggregate.function, value)
@@ -298,15 +307,15 @@ class Resolver:
         left = MOST_NODES
         for part in parts:
             sizes = {name: size_of(value, {}) for name, value in outer.items()} if part.values or part.tests else {}
-            found: list[tuple[Condition | Expression, Size]]
-            found = [(part.values[name], size) for name, size in sizes_of(part.values, sizes)]
+            sizes_found: list[tuple[Condition | Expression, Size]]
+            sizes_found = [(part.values[name], size) for name, size in sizes_of(part.values, sizes)]
             uses = (*part.tests, head) if isinstance(head, Condition) else part.tests
-            found += [(test, size_of(test, sizes)) for test in uses]
-            for node, size in found:
+            sizes_found += [(test, size_of(test, sizes)) for test in uses]
+            for node, size in sizes_found:
                 left -= size.nodes
                 if left < 0 or size.height > DEEPEST:
                     self._report.too_large(node)
-                    return [replace(one, tests=(), values={}, bound=one.bound | one.values.keys()) for one in parts]
+                    return [replace(part, tests=(), values={}, bound=part.bound | part.values.keys()) for part in parts]
         return parts
 
     def _disjuncts(
@@ -321,23 +330,23 @@ class Resolver:
             places.read(several, bound)
         self._take_types(places)
         known = self._known(common, outer)
-        values = [tuple(self._values(part, common, known, places)) for part in parts]
+        values = [tuple(self._part_values(part, common, known, places)) for part in parts]
         self.doubles.update(dict.fromkeys(places.doubles))
         return tuple(
             Disjunct(several, tuple(self.condition(test, known) for test in part.tests), computed)
             for part, several, computed in zip(parts, atoms, values, strict=True)
         )
 
-    def _values(
+    def _part_values(
         self, part: DisjunctPart, common: Substitution, known: Substitution, places: Places
     ) -> Iterator[tuple[str, Expression]]:
         """The variables that equations bind in this part, but not to the same expression in all parts."""
         for name, value in part.values.items():
             if name not in common:
-                found = self.expression(value, known)
-                places.compute(self.prefix + name, self._typing().expression(found))
+                resolved = self.expression(value, known)
+                places.compute(self.prefix + name, self._typing().expression(resolved))
                 self._take_types(places)
-                yield self.prefix + name, found
+                yield self.prefix + name, resolved
 
     def _order(self, word: str, *values: Expression) -> None:
         """Note variables of text that the statement orders."""
@@ -369,17 +378,17 @@ class Resolver:
         arguments: Iterable[tuple[str, Expression | Wildcard]],
     ) -> None:
         """Report constants and expressions that an argument cannot equal. A variable may stand anywhere."""
-        for (name, term), (_, own) in zip(arguments, written, strict=True):
+        for (name, term), (_, written_term) in zip(arguments, written, strict=True):
             column = relation.columns[name]
             match term:
                 case Wildcard() | Variable():
                     pass
-                case Constant() if self.prefix and isinstance(own, Variable):
+                case Constant() if self.prefix and isinstance(written_term, Variable):
                     pass  # a constant of the rule's head in a refutation: we check the head by itself
                 case Constant(value):
                     if not column.may_hold(type_of_value(value)) or isinstance(value, datetime.timedelta):
                         self._report.wrong_type(relation, name, term)
                 case _:
-                    found = self._typing().expression(term)
-                    if found is not None and not column.may_hold(found):
+                    type_ = self._typing().expression(term)
+                    if type_ is not None and not column.may_hold(type_):
                         self._report.two_types(print_column(relation, name), term.span)

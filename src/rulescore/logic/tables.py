@@ -14,7 +14,7 @@ from rulescore.logic.tolerances import as_comparison
 from rulescore.logic.types import Typing, agree, type_of_value, with_article
 from rulescore.readers.table_rows import value_type
 from rulescore.setting.model import HiddenColumn, HiddenIds, HiddenWhere, KeyedTable, Reached
-from rulescore.values.types import DURATIONS, ValueType
+from rulescore.values import DURATIONS, ValueType
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +28,11 @@ class TableShape:
 
     @property
     def reached(self) -> dict[str, Reached]:
-        return {one.attribute: one for one in self.table.reached}
+        return {reached.attribute: reached for reached in self.table.reached}
 
     @property
     def derived(self) -> dict[str, Expression]:
-        return {one.attribute: one.value for one in self.table.derived}
+        return {derived.attribute: derived.value for derived in self.table.derived}
 
     @property
     def from_target(self) -> frozenset[str]:
@@ -57,7 +57,7 @@ class TableShape:
             case HiddenColumn(column):
                 yield column
             case HiddenWhere(condition):
-                yield from (one.name for one in attributes_in(condition))
+                yield from (attribute.name for attribute in attributes_in(condition))
             case HiddenIds() | None:
                 return
 
@@ -74,7 +74,7 @@ class Need:
 
 
 def attributes_in(node: Condition | Expression) -> Iterator[Attribute]:
-    return (one for one in nodes_in(node) if isinstance(one, Attribute))
+    return (part for part in nodes_in(node) if isinstance(part, Attribute))
 
 
 def needs(shapes: Mapping[str, TableShape], used: Mapping[str, Collection[str]]) -> dict[str, Need]:
@@ -89,13 +89,13 @@ def needs(shapes: Mapping[str, TableShape], used: Mapping[str, Collection[str]])
         target = (table.target,) if table.target else ()
         named = sorted(set(used.get(name, ())) & shape.attributes.keys())
         kept = tuple(dict.fromkeys((*table.key, *target, *named)))
-        base = tuple(dict.fromkeys(part for one in (*kept, *shape.hidden_by()) for part in shape.base_of(one)))
+        base = tuple(dict.fromkeys(part for name in (*kept, *shape.hidden_by()) for part in shape.base_of(name)))
         bases[name] = (kept, base)
         columns.setdefault(name, {}).update(dict.fromkeys(part for part in base if part in shape.stored))
         for part in base:
             if part in shape.reached:
                 _passed(name, shape.reached[part], columns)
-    return {name: Need(*bases.get(name, ((), ())), tuple(found)) for name, found in columns.items()}
+    return {name: Need(*bases.get(name, ((), ())), tuple(stored)) for name, stored in columns.items()}
 
 
 def _passed(table: str, reached: Reached, columns: dict[str, dict[str, None]]) -> None:
@@ -111,7 +111,7 @@ def untyped_shapes(tables: Sequence[KeyedTable], schemas: Mapping[str, pa.Schema
     shapes = {}
     for table in tables:
         stored = _stored(schemas[table.name])
-        names = (*stored, *(one.attribute for one in table.reached), *(one.attribute for one in table.derived))
+        names = (*stored, *(part.attribute for part in table.reached), *(part.attribute for part in table.derived))
         shapes[table.name] = TableShape(table, stored, dict.fromkeys(names))
     return shapes
 
@@ -119,7 +119,7 @@ def untyped_shapes(tables: Sequence[KeyedTable], schemas: Mapping[str, pa.Schema
 def table_shapes(tables: Sequence[KeyedTable], schemas: Mapping[str, pa.Schema]) -> tuple[dict[str, TableShape], list[Diagnostic]]:
     """The shapes of tables with these columns, and the errors of their definitions."""
     problems = [
-        Diagnostic("E336", f"two tables are named `{name}`")
+        Diagnostic("E204", f"two tables are named `{name}`")
         for name in dict.fromkeys(table.name for table in tables)
         if sum(table.name == name for table in tables) > 1
     ]
@@ -154,7 +154,7 @@ class _Check:
 
     def run(self) -> TableShape:
         self._key_and_target()
-        self._names()
+        self._refuse_repeated_names()
         for reached in self._table.reached:
             self._types[reached.attribute] = self._reached_type(reached)
         if not self._cycles():
@@ -169,10 +169,10 @@ class _Check:
 
     def _key_and_target(self) -> None:
         table = self._table
-        for what, column in (*(("key", one) for one in table.key), *((("target", table.target),) if table.target else ())):
+        for what, column in (*(("key", name) for name in table.key), *((("target", table.target),) if table.target else ())):
             if column not in self._shape.stored:
                 self._problem(
-                    "E340",
+                    "E320",
                     f"table `{table.name}` has no column `{column}` for its {what}",
                     None,
                     *_meant(column, self._shape.stored),
@@ -182,19 +182,19 @@ class _Check:
                 self._unusable(column)
         if len(set(table.key)) < len(table.key) or table.target in table.key:
             message = f"a column of `{table.name}` is named twice in its key, or is key and target"
-            self._problem("E336", message, None, "every column plays one part")
+            self._problem("E204", message, None, "every column plays one part")
 
     def _unusable(self, column: str) -> None:
         kind = self._shape.stored[column]
         note = "columns of text, whole numbers, floats, booleans, dates and date-times can be used"
         self._problem("E321", f"column `{column}` of table `{self._table.name}` is of type {kind}", notes=(note,))
 
-    def _names(self) -> None:
+    def _refuse_repeated_names(self) -> None:
         seen = set(self._shape.stored)
-        for name in (*(one.attribute for one in self._table.reached), *(one.attribute for one in self._table.derived)):
+        for name in (*(part.attribute for part in self._table.reached), *(part.attribute for part in self._table.derived)):
             if name in seen:
                 message = f"table `{self._table.name}` has two attributes `{name}`"
-                self._problem("E336", message, None, "give the reached or derived one another name")
+                self._problem("E204", message, None, "give the reached or derived one another name")
             seen.add(name)
 
     def _reached_type(self, reached: Reached) -> ValueType | None:
@@ -227,7 +227,7 @@ class _Check:
         table = where.table
         if column not in where.stored:
             self._problem(
-                "E340",
+                "E320",
                 f"table `{table.name}` has no column `{column}`, by which `{reached.attribute}` is reached",
                 None,
                 *_meant(column, where.stored),
@@ -247,33 +247,34 @@ class _Check:
         derived = self._shape.derived
         known = {*self._types, *derived}
         finished: set[str] = set()
-        found = False
+        circular = False
 
         def visit(name: str, path: tuple[str, ...]) -> None:
-            nonlocal found
+            nonlocal circular
             for part in attributes_in(derived[name]):
                 if part.name in (*path, name):
-                    found = True
+                    circular = True
                     circle = " from ".join(
-                        f"`{one}`" for one in (*path, name, part.name)[path.index(part.name) if part.name in path else len(path) :]
+                        f"`{step}`"
+                        for step in (*path, name, part.name)[path.index(part.name) if part.name in path else len(path) :]
                     )
-                    self._problem("E342", f"`{name}` is computed from itself: {circle}", part.span)
+                    self._problem("E343", f"`{name}` is computed from itself: {circle}", part.span)
                 elif part.name in derived and part.name not in finished:
                     visit(part.name, (*path, name))
                 elif part.name not in known:
                     self._unknown(part, known)
-                    found = True
+                    circular = True
             finished.add(name)
 
         for name in derived:
             if name not in finished:
                 visit(name, ())
-        return found
+        return circular
 
     def _unknown(self, attribute: Attribute, known: Collection[str]) -> None:
         message = f"table `{self._table.name}` has no attribute `{attribute.name}`"
         notes = self._those_there(attribute.name, known)
-        self._problem("E340", message, attribute.span, *_meant(attribute.name, known), notes=notes)
+        self._problem("E320", message, attribute.span, *_meant(attribute.name, known), notes=notes)
 
     def _those_there(self, name: str, known: Collection[str]) -> tuple[str, ...]:
         """Notes for an unknown name."""
@@ -287,23 +288,23 @@ class _Check:
             for part in attributes_in(definition):
                 if part.name in self._shape.derived:
                     self._derived_type(part.name)
-            found = self._typing().expression(definition)
-            if found in DURATIONS:
+            type_ = self._typing().expression(definition)
+            if type_ in DURATIONS:
                 self._problem(
                     "E343",
                     f"`{attribute}` would be a duration",
                     definition.span,
                     "compute durations in the rules that compare them",
                 )
-            self._types[attribute] = found
+            self._types[attribute] = type_
         return self._types[attribute]
 
     def _typing(self) -> Typing:
-        def lookup(one: Variable | Attribute) -> ValueType | None:
-            found = self._types.get(one.name)
-            if found is None and one.name in self._shape.stored:
-                self._unusable(one.name)
-            return found
+        def lookup(part: Variable | Attribute) -> ValueType | None:
+            type_ = self._types.get(part.name)
+            if type_ is None and part.name in self._shape.stored:
+                self._unusable(part.name)
+            return type_
 
         return Typing(lookup, self._problems)
 
@@ -320,19 +321,19 @@ class _Check:
         name = self._table.name
         if column not in self._types:
             message = f"table `{name}` has no attribute `{column}`, which is to tell the hidden rows"
-            self._problem("E340", message, None, *_meant(column, self._types), notes=self._those_there(column, self._types))
+            self._problem("E320", message, None, *_meant(column, self._types), notes=self._those_there(column, self._types))
         elif self._types[column] is None:
             self._unusable(column)
         else:
             for value in values:
                 if not agree(self._types[column], type_of_value(value)):
-                    found, given = named_type(self._types[column]), named_type(type_of_value(value))
-                    message = f"`{column}` of table `{name}` is {found}, and `{value}` is {given}"
-                    self._problem("E344", message, None, "declare the column's type, or write the value as one of it")
+                    type_, value_type = named_type(self._types[column]), named_type(type_of_value(value))
+                    message = f"`{column}` of table `{name}` is {type_}, and `{value}` is {value_type}"
+                    self._problem("E335", message, None, "declare the column's type, or write a value of that type")
 
     def _condition(self, condition: Condition) -> None:
         """Check the types in a condition. Anything else that it cannot have we refused when we read it."""
-        unknown = [one for one in attributes_in(condition) if one.name not in self._types]
+        unknown = [attribute for attribute in attributes_in(condition) if attribute.name not in self._types]
         for attribute in unknown:
             self._unknown(attribute, self._types)
         for part in () if unknown else conditions_in(condition):
@@ -361,6 +362,6 @@ def _meant(word: str, known: Collection[str]) -> tuple[str, ...]:
 
 
 def _listed(known: Collection[str]) -> tuple[str, ...]:
-    shown = ", ".join(f"`{one}`" for one in sorted(known)[:20])
+    shown = ", ".join(f"`{name}`" for name in sorted(known)[:20])
     more = f" and {len(known) - 20} more" if len(known) > 20 else ""
     return (f"there are {shown}{more}",)

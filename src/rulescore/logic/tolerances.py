@@ -22,7 +22,7 @@ from rulescore.language.syntax import (
 from rulescore.language.trees import Node, nodes_in
 from rulescore.logic.formula import FormulaRule, Leaf
 from rulescore.logic.types import Typing
-from rulescore.values.types import DURATIONS
+from rulescore.values import DURATIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class DataTolerance:
 
 
 def as_comparison(test: Test, problems: list[Diagnostic]) -> Comparison | None:
-    """`abs(P - Q) <= tolerance`. A tolerance in percent compares logarithms, so that it is the same in both directions."""
+    """`abs(P - Q) <= tolerance`. A tolerance in percent compares logarithms, so it is the same in both directions."""
     if len(test.arguments) != 3:
         problems.append(
             _problem(test, "`within` takes two values and a tolerance", "write `within(P, Q, 500)`, or `within(P, Q, 10%)`")
@@ -43,7 +43,7 @@ def as_comparison(test: Test, problems: list[Diagnostic]) -> Comparison | None:
     left, right, tolerance = test.arguments
     match tolerance:
         case Call("percent", (Constant(int() | float() as percent),)) if percent >= 0:
-            logarithms = [Call("ln", (one,), test.span) for one in (left, right)]
+            logarithms = [Call("ln", (side,), test.span) for side in (left, right)]
             limit = Constant(log_distance(percent), tolerance.span)
             return Comparison(Operator.AT_MOST, _distance(logarithms[0], logarithms[1], test), limit, test.span)
         case Call("quantile" | "spread" as function):
@@ -118,7 +118,7 @@ def _distance(left: Expression, right: Expression, test: Test) -> Expression:
 
 
 def _problem(test: Test, message: str, advice: str) -> Diagnostic:
-    return Diagnostic("E279", message, place_of(test.span), helps=(advice,))
+    return Diagnostic("E119", message, place_of(test.span), helps=(advice,))
 
 
 def cannot_be_taken(rule: Rule, tolerance: DataTolerance) -> Diagnostic:
@@ -135,7 +135,7 @@ def of_no_numbers(rule: Rule, tolerance: DataTolerance) -> Diagnostic:
 
 def of_large_numbers(rule: Rule, tolerance: DataTolerance) -> Diagnostic:
     message = f"`{tolerance.function}` takes its tolerance from values that are too large to be subtracted"
-    return Diagnostic("E281", message, _place(rule), helps=("write the tolerance as a number, or scale the values",))
+    return Diagnostic("E264", message, _place(rule), helps=("write the tolerance as a number, or scale the values",))
 
 
 def no_pairs(rule: Rule, tolerance: DataTolerance) -> Diagnostic:

@@ -1,14 +1,16 @@
-"""Types of expressions, found before we make any statement. We report types that do not fit with their place."""
+"""Types of expressions, found before we make any statement, and how far from zero their values can be."""
 
 from __future__ import annotations
 
 import datetime
+import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rulescore.errors import Diagnostic, Severity, Span, place_of
-from rulescore.language import signatures
-from rulescore.language.signatures import FUNCTIONS, MEASURES, ORDERED, Signature
+from rulescore.language import builtins as signatures
+from rulescore.language.builtins import FUNCTIONS, MEASURES, ORDERED, Signature
 from rulescore.language.syntax import (
     Aggregate,
     Aggregation,
@@ -25,8 +27,83 @@ from rulescore.language.syntax import (
     Test,
     Variable,
 )
-from rulescore.values.moments import is_of_days
-from rulescore.values.types import DURATIONS, MOMENTS, NUMBERS, ValueType
+from rulescore.values import DURATIONS, MOMENTS, NUMBERS, ValueType, is_of_days
+
+TypeOf = Callable[[Expression], ValueType | None]
+
+_INTEGERS = 2.0**63
+_DOUBLES = sys.float_info.max
+_LOGARITHMS = 746.0
+"""No logarithm of a positive double is farther from zero, not even the least double's."""
+
+
+def largest(expression: Expression, type_of: TypeOf) -> float:
+    """A bound on the size of a number if every operation is computed as written; infinite if the number can be infinite or not a
+    number."""
+    if type_of(expression) is not ValueType.FLOAT:
+        return _INTEGERS
+    match expression:
+        case Constant(int() | float() as value):
+            return abs(value)
+        case Negative(operand):
+            return largest(operand, type_of)
+        case Operation(Arithmetic.DIVIDE, left, Constant(int() | float() as divisor)) if divisor:
+            return largest(left, type_of) / abs(divisor)
+        case Operation(Arithmetic.ADD | Arithmetic.SUBTRACT, left, right):
+            return largest(left, type_of) + largest(right, type_of)
+        case Operation(Arithmetic.MULTIPLY, left, right):
+            product = largest(left, type_of) * largest(right, type_of)
+            return math.inf if math.isnan(product) else product
+        case Call("abs" | "round", (first, *_)):
+            return largest(first, type_of)
+        case Call("min" | "max", arguments):  # no argument is infinite
+            return min(_DOUBLES, max(largest(argument, type_of) for argument in arguments))
+        case Call("sqrt", (first,)):
+            return math.sqrt(largest(first, type_of))
+        case Call("days" | "hours" | "minutes" | "seconds"):
+            return _INTEGERS
+        case Call("ln", (first,)):
+            return math.inf if math.isinf(largest(first, type_of)) else _LOGARITHMS
+        case Call("exp", (first,)):
+            size = largest(first, type_of)
+            return math.exp(size) if size < math.log(_DOUBLES) else math.inf
+        case Operation() | Call():
+            return math.inf
+        case Constant() | Variable() | Attribute() | Aggregate():
+            return _DOUBLES
+
+
+def is_nonzero(divisor: Expression) -> bool:
+    """Whether a divisor is a number other than zero."""
+    return isinstance(divisor, Constant) and divisor.value != 0
+
+
+def may_be_missing(expression: Expression, type_of: TypeOf, is_known: Callable[[str], bool]) -> bool:
+    """Whether an expression can have no value. `is_known`: whether a variable always has a value."""
+
+    def any_of(*parts: Expression) -> bool:
+        return any(may_be_missing(part, type_of, is_known) for part in parts)
+
+    match expression:
+        case Variable(name):
+            return not is_known(name)
+        case Constant():
+            return False
+        case Negative(operand):
+            return any_of(operand)
+        case Operation(Arithmetic.DIVIDE | Arithmetic.MODULO, _, right) if not is_nonzero(right):
+            return True
+        case Operation(_, left, right):
+            return math.isinf(largest(expression, type_of)) or any_of(left, right)
+        case Call("ln" | "sqrt" | "power" | "exp"):
+            return True
+        case Call("round" | "floor" | "ceil", (first, *_)):
+            return type_of(first) is not ValueType.INTEGER or any_of(first)
+        case Call(_, arguments):
+            return any_of(*arguments)
+        case Attribute() | Aggregate():
+            return True
+
 
 Lookup = Callable[[Variable | Attribute], ValueType | None]
 """The type of a variable or attribute; None if we do not know it, which fits everywhere."""
@@ -44,7 +121,7 @@ class Mixture:
     examples: tuple[str, ...]
 
 
-LENGTHS, TESTS = signatures.LENGTHS, signatures.TESTS
+LENGTHS, TESTS = signatures.LENGTHS, signatures.TEST_SIGNATURES
 
 
 def type_of_value(value: object) -> ValueType:
@@ -98,8 +175,8 @@ class Typing:
             case Operation():
                 return self._operation(expression)
             case Negative(operand):
-                found = self._computed(operand)
-                return found if self._need(found, MEASURES, "`-`", operand.span) else None
+                type_ = self._computed(operand)
+                return type_ if self._need(type_, MEASURES, "`-`", operand.span) else None
             case Call():
                 return self._call(expression)
             case Aggregate():
@@ -107,13 +184,13 @@ class Typing:
 
     def _computed(self, expression: Expression) -> ValueType | None:
         """The type of an expression that a rule orders or computes with: reports mixed types."""
-        found = self.expression(expression)
-        if found is not MIXED:
-            return found
+        type_ = self.expression(expression)
+        if type_ is not MIXED:
+            return type_
         name = expression.name if isinstance(expression, Variable) else ""
         place = place_of(expression.span)
         problem = Diagnostic(
-            "E283",
+            "E271",
             f"`{name.rpartition(' ')[2]}` stands for values of several types, and nothing can be computed with them",
             place,
             notes=self._mixtures[name].examples if name in self._mixtures else (),
@@ -149,17 +226,17 @@ class Typing:
         mixture = self._mixtures.get(expression.name) if isinstance(expression, Variable) else None
         if mixture is None or any(agree(kind, other) for kind in mixture.kinds):
             return True
-        kinds = " and ".join(sorted(with_article(one) for one in mixture.kinds))
+        kinds = " and ".join(sorted(with_article(kind) for kind in mixture.kinds))
         message = f"{with_article(other)} is compared with what is {kinds} elsewhere, and never that"
-        self._problem("E273", message, span, None, _NEVER_EQUAL)
+        self._problem("E206", message, span, None, _NEVER_EQUAL)
         return False
 
     def membership(self, membership: Membership) -> None:
-        found = self.expression(membership.value)
+        type_ = self.expression(membership.value)
         for constant in membership.constants:
             self.constant(constant)
             if self._may_be(membership.value, type_of_value(constant.value), constant.span):
-                self._compared(found, type_of_value(constant.value), constant.span)
+                self._compared(type_, type_of_value(constant.value), constant.span)
 
     def test(self, test: Test) -> None:
         """Check the types of a built-in test. The arguments of a registered test may have any type."""
@@ -182,13 +259,13 @@ class Typing:
         """Check a constant of a rule, wherever it stands."""
         if isinstance(constant.value, int) and not -(2**63) <= constant.value < 2**63:
             message = "this integer is too large: those that rules of this form compare have 64 bits"
-            self._problem("E280", message, constant.span, "write it as a float, with a point or an exponent")
+            self._problem("E105", message, constant.span, "write it as a float, with a point or an exponent")
 
     def _compared(self, left: ValueType | None, right: ValueType | None, span: Span | None) -> bool:
         if agree(left, right):
             return True
         message = f"{with_article(left)} is compared with {with_article(right)}"
-        self._problem("E273", message, span, _comparison_advice({left, right}), _NEVER_EQUAL)
+        self._problem("E206", message, span, _comparison_advice({left, right}), _NEVER_EQUAL)
         return False
 
     def _operation(self, operation: Operation) -> ValueType | None:
@@ -196,11 +273,11 @@ class Typing:
         if left is None or right is None:
             known = wider(left, right)
             return FLOAT if operation.operator is Arithmetic.DIVIDE else known if known in NUMBERS else None
-        found = _operation_type(operation.operator, left, right)
-        if found is None:
+        type_ = _operation_type(operation.operator, left, right)
+        if type_ is None:
             shown = f"`{operation.operator}` does not take {with_article(left)} and {with_article(right)}"
             self._problem("E271", shown, operation.span, _operation_advice(operation.operator, {left, right}))
-        return found
+        return type_
 
     def _call(self, call: Call) -> ValueType | None:
         signature = FUNCTIONS[call.function]
@@ -216,11 +293,11 @@ class Typing:
             return INTEGER
         if signature.result is not None:
             return signature.result
-        found = types[0]
+        type_ = types[0]
         for argument, other in zip(call.arguments[1:], types[1:], strict=True):
-            self._compared(found, other, argument.span)
-            found = wider(found, other)
-        return found
+            self._compared(type_, other, argument.span)
+            type_ = wider(type_, other)
+        return type_
 
     def _fits(
         self,
@@ -231,32 +308,32 @@ class Typing:
         span: Span | None,
     ) -> bool:
         if not signature.takes(len(arguments)):  # only for tests: of functions, the parser has reported it
-            self._problem("E272", f"`{name}` takes {signature.least} arguments, not {len(arguments)}", span, None)
+            self._problem("E119", f"`{name}` takes {signature.least} arguments, not {len(arguments)}", span, None)
             return False
-        fits = [self._need(found, signature.argument(i), f"`{name}`", arguments[i].span or span) for i, found in enumerate(types)]
+        fits = [self._need(type_, signature.argument(i), f"`{name}`", arguments[i].span or span) for i, type_ in enumerate(types)]
         return all(fits)
 
     def _aggregate(self, aggregate: Aggregate) -> ValueType | None:
         counts = aggregate.function in {Aggregation.COUNT, Aggregation.COUNT_DISTINCT}
-        found = self.expression(aggregate.value) if counts else self._computed(aggregate.value)
+        type_ = self.expression(aggregate.value) if counts else self._computed(aggregate.value)
         match aggregate.function:
             case Aggregation.COUNT | Aggregation.COUNT_DISTINCT:
                 return INTEGER
             case Aggregation.SUM:
-                return found if self._need(found, MEASURES, "`sum`", aggregate.value.span) else None
+                return type_ if self._need(type_, MEASURES, "`sum`", aggregate.value.span) else None
             case Aggregation.AVERAGE:
-                self._need(found, NUMBERS, "`avg`", aggregate.value.span)
+                self._need(type_, NUMBERS, "`avg`", aggregate.value.span)
                 return FLOAT
             case Aggregation.LEAST | Aggregation.GREATEST:
-                return found if self._need(found, ORDERED, f"`{aggregate.function}`", aggregate.value.span) else None
+                return type_ if self._need(type_, ORDERED, f"`{aggregate.function}`", aggregate.value.span) else None
 
-    def _need(self, found: ValueType | None, wanted: frozenset[ValueType], what: str, span: Span | None) -> bool:
-        if found is None or found in wanted:
+    def _need(self, type_: ValueType | None, wanted: frozenset[ValueType], what: str, span: Span | None) -> bool:
+        if type_ is None or type_ in wanted:
             return True
         # What takes durations of days takes all durations, so we name them once.
-        *others, last = [with_article(one) for one in ValueType if one in wanted and one is not SPAN]
+        *others, last = [with_article(kind) for kind in ValueType if kind in wanted and kind is not SPAN]
         expected = f"{', '.join(others)} or {last}" if others else last
-        self._problem("E271", f"{what} takes {expected}, not {with_article(found)}", span, None)
+        self._problem("E271", f"{what} takes {expected}, not {with_article(type_)}", span, None)
         return False
 
     def _problem(self, code: str, message: str, span: Span | None, advice: str | None, note: str | None = None) -> None:
@@ -327,5 +404,5 @@ def _operation_advice(operator: Arithmetic, types: set[ValueType]) -> str | None
     return "`mod` is for integers; round first" if operator is Arithmetic.MODULO and types <= NUMBERS else None
 
 
-def with_article(found: ValueType | None) -> str:
-    return f"an {found}" if found in {INTEGER, INSTANT} else f"a {found}"
+def with_article(type_: ValueType | None) -> str:
+    return f"an {type_}" if type_ in {INTEGER, INSTANT} else f"a {type_}"

@@ -1,31 +1,83 @@
-"""The predicates of the loaded data, with their arity and how often they occur."""
+"""The predicates of the loaded data, with their arity and how often they occur; and which known name a misspelt one probably
+means.
+"""
 
 from __future__ import annotations
 
-import datetime
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
-from rulescore.errors import Span
-from rulescore.language.declarations.refute import Refute
-from rulescore.language.syntax import (
-    Atom,
-    Condition,
-    Constant,
-    ExtractIncompatible,
-    Falsity,
-    PredicateDeclaration,
-    Program,
-    Refuting,
-    RowAtom,
-    Rule,
-    Statement,
-    Test,
-)
-from rulescore.language.trees import atoms_in, nodes_in
+from rulescore.language.syntax import Program, Refuting
+from rulescore.language.trees import attribute_table, used_arities
 from rulescore.logic.problems import DECIDABLE
 from rulescore.setting.model import Setting, SqlRule
-from rulescore.values.keys import key_of
+
+_LONGEST_WITH_ONE_SLIP = 8
+_MOST_SLIPS = 2
+
+
+class Spellings:
+    """Known names, found by misspelt ones.
+
+    A slip changes at most two neighbouring pieces of a name. So of five pieces at least one survives two slips, moved by at most
+    two letters. We look names up by their pieces: comparing each unknown name with each known one would take too long."""
+
+    def __init__(self, known: Iterable[str]) -> None:
+        self._known = known
+
+    def closest(self, word: str) -> str | None:
+        """A known name within one or two slips (one for names up to eight letters), if there is one.
+
+        If we find one, the unknown name is an error, so `brother` must not pass for a slip of `mother`."""
+        if len(word) <= 2:
+            return None
+        allowed = 1 if len(word) <= _LONGEST_WITH_ONE_SLIP else _MOST_SLIPS
+        near = ((_slips(word, other, allowed), other) for other in set(self._similar(word, allowed)))
+        return min((word for word in near if word[0] <= allowed), default=(0, None))[1]
+
+    def _similar(self, word: str, allowed: int) -> Iterator[str]:
+        shifts = range(-allowed, allowed + 1)
+        for length in (len(word) + shift for shift in shifts):
+            for piece, (start, end) in enumerate(_pieces(length, allowed)):
+                for moved in (start + shift for shift in shifts if start + shift >= 0):
+                    yield from self._by_piece.get((allowed, length, piece, word[moved : moved + end - start]), ())
+
+    @cached_property
+    def _by_piece(self) -> dict[tuple[int, int, int, str], list[str]]:
+        by_piece: defaultdict[tuple[int, int, int, str], list[str]] = defaultdict(list)
+        for name in self._known:
+            for allowed in range(1, _MOST_SLIPS + 1):
+                for piece, (start, end) in enumerate(_pieces(len(name), allowed)):
+                    by_piece[allowed, len(name), piece, name[start:end]].append(name)
+        return by_piece
+
+
+def _pieces(length: int, slips: int) -> Iterator[tuple[int, int]]:
+    """Where the pieces of a name begin and end. There is one piece more than so many slips can change."""
+    number = 2 * slips + 1
+    for piece in range(number):
+        yield piece * length // number, (piece + 1) * length // number
+
+
+def _slips(left: str, right: str, limit: int) -> int:
+    """How many insertions, deletions, replacements and swaps of neighbours lie between two words; `limit + 1` if more than that."""
+    beyond = limit + 1
+    two_ago: dict[int, int] = {}
+    before = {j: j for j in range(min(limit, len(right)) + 1)}
+    for i, a in enumerate(left, 1):
+        now = {0: i} if i <= limit else {}
+        for j in range(max(1, i - limit), min(len(right), i + limit) + 1):  # letters that are further apart take too many slips
+            b = right[j - 1]
+            cost = min(before.get(j, beyond) + 1, now.get(j - 1, beyond) + 1, before.get(j - 1, beyond) + (a != b))
+            if i > 1 and j > 1 and a == right[j - 2] and left[i - 2] == b:
+                cost = min(cost, two_ago.get(j - 2, beyond) + 1)
+            now[j] = cost
+        if min(now.values(), default=beyond) > limit:
+            return beyond
+        two_ago, before = before, now
+    return min(before.get(len(right), beyond), beyond)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,26 +111,27 @@ class Vocabulary:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The tables of a setting, with the attributes of their keys, and its registered predicates. The vocabulary is None until the
-    data are loaded."""
+    """The tables of a setting, with the attributes of their keys, its registered predicates, and the predicates that rule files
+    define. The vocabulary is None until the data are loaded."""
 
     tables: Mapping[str, tuple[str, ...]]
     functions: frozenset[str]
     vocabulary: Vocabulary | None = None
+    defined: frozenset[str] = frozenset()
 
     def is_predicate(self, name: str) -> bool:
         """Whether a name is a predicate of facts: not an attribute of a table and, unless the data have it, not a test."""
-        if self._is_of_table(name):
+        if self._is_of_table(name) or name in self.defined:
             return False
         known = self.vocabulary.predicates.get(name) if self.vocabulary is not None else None
         return (known is not None and known.occurs) or not (name in DECIDABLE or name in self.functions)
 
     def is_test(self, name: str) -> bool:
         """Whether a name is a test, built in or registered."""
-        return not (self.is_predicate(name) or self._is_of_table(name))
+        return not (self.is_predicate(name) or self._is_of_table(name) or name in self.defined)
 
     def _is_of_table(self, name: str) -> bool:
-        """Whether a name is that of a table or of an attribute of one."""
+        """Whether a name belongs to a table or to an attribute of a table."""
         return name in self.tables or attribute_table(name, self.tables) is not None
 
     def is_surely_test(self, name: str) -> bool:
@@ -90,110 +143,14 @@ class Names:
         return {name: arity for name, arity in used_arities(program).items() if self.is_predicate(name)}
 
 
-def names_of(setting: Setting) -> Names:
-    return Names({table.name: table.key for table in setting.tables}, frozenset(one.name for one in setting.functions))
-
-
-# Which predicates and constants statements use. An atom, by its syntax, may be a test; `tests`: the names of tests.
-
-
-def conditions_of(statement: Statement) -> tuple[Condition, ...]:
-    """The conditions of a statement, heads first."""
-    match statement:
-        case Rule(head=head, body=body):
-            return (body,) if isinstance(head, Falsity) else (head, body)
-        case Refuting():
-            return statement.conditions
-        case ExtractIncompatible() | PredicateDeclaration():
-            return ()
-
-
-def used_atoms(statement: Statement, tests: Collection[str] = ()) -> Iterator[Atom]:
-    """The atoms of a statement, heads first."""
-    for condition in conditions_of(statement):
-        for atom in atoms_in(condition):
-            if isinstance(atom, Atom) and atom.predicate not in tests:
-                yield atom
-
-
-def uses(program: Program, tests: Collection[str] = ()) -> Iterator[tuple[str, int, Span | None]]:
-    """Every use of a predicate with a number of arguments."""
-    for statement in program.statements:
-        for atom in used_atoms(statement, tests):
-            yield atom.predicate, atom.arity, atom.span
-        if isinstance(statement, PredicateDeclaration):
-            yield statement.predicate, statement.arity, statement.span
-
-
-def used_arities(program: Program, tests: Collection[str] = ()) -> dict[str, int]:
-    """Predicates that rules and declarations use, with the arity of their first use."""
-    found: dict[str, int] = {}
-    for predicate, arity, _ in uses(program, tests):
-        found.setdefault(predicate, arity)
-    return found
-
-
-def named_predicates(statement: Statement) -> Iterator[str]:
-    """Predicates that a statement names."""
-    for atom in used_atoms(statement):
-        yield atom.predicate
-    if isinstance(statement, Refuting):
-        yield from (predicate for predicate in statement.refuted if predicate is not None)
-
-
-def span_of(predicate: str, statement: Statement) -> Span | None:
-    """Where a statement first names a predicate."""
-    atoms = (atom for atom in used_atoms(statement) if atom.predicate == predicate and atom.span is not statement.span)
-    return next((atom.span for atom in atoms), statement.span and statement.span.word(predicate))
+def names_of(setting: Setting, program: Program) -> Names:
+    """What the names in rules can mean, as far as one knows without the data."""
+    keys = {table.name: table.key for table in setting.tables}
+    return Names(keys, frozenset(function.name for function in setting.functions), defined=frozenset(program.definitions))
 
 
 def mentioned_by(program: Program, sql_rules: Collection[SqlRule] = ()) -> Callable[[str], bool]:
     """Whether rules or declarations mention a predicate. A rule in SQL does if its text has the name anywhere."""
-    named = {name for statement in program.statements for name in named_predicates(statement)}.union(used_arities(program))
+    declared = (statement.refuted for statement in program.statements if isinstance(statement, Refuting))
+    named = {name for names in declared for name in names}.union(used_arities(program))
     return lambda predicate: predicate in named or any(predicate in rule.statement for rule in sql_rules)
-
-
-def named_in_rule(rule: Rule | Refute) -> Iterator[str]:
-    """The predicates of the atoms of a rule or a refutation, including the attributes of rows. The names of tests and of tables are
-    included, since they may turn out to be predicates."""
-    for condition in conditions_of(rule):
-        for node in nodes_in(condition):
-            match node:
-                case Atom(predicate) | Test(predicate):
-                    yield predicate
-                case RowAtom(table, arguments):
-                    yield table
-                    yield from (f"{table}.{attribute}" for attribute, _ in arguments)
-                case _:
-                    pass
-
-
-def constant_keys(program: Program) -> set[str]:
-    """Keys of all constants in rules and refutations."""
-    found: set[str] = set()
-    for statement in program.statements:
-        for condition in conditions_of(statement):
-            for node in nodes_in(condition):
-                if isinstance(node, Constant) and not isinstance(node.value, datetime.timedelta):
-                    found.add(key_of(node.value))
-    return found
-
-
-def used_attributes(program: Program, tables: Collection[str]) -> dict[str, set[str]]:
-    """The attributes of each table that statements name."""
-    found: dict[str, set[str]] = {name: set() for name in tables}
-    for statement in program.statements:
-        for condition in conditions_of(statement):
-            for node in nodes_in(condition):
-                if isinstance(node, RowAtom) and node.table in found:
-                    found[node.table].update(attribute for attribute, _ in node.arguments)
-        for predicate in named_predicates(statement):
-            table = attribute_table(predicate, tables)
-            if table is not None:
-                found[table].add(predicate[len(table) + 1 :])
-    return found
-
-
-def attribute_table(predicate: str, tables: Collection[str]) -> str | None:
-    """The table of a predicate `table.attribute`."""
-    return next((table for table in tables if predicate.startswith(f"{table}.")), None)

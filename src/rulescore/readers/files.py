@@ -58,7 +58,7 @@ def is_standard_input(path: Path) -> bool:
 def is_pipe(path: Path) -> bool:
     """Whether a path can be read only once: standard input, a pipe or a socket."""
     try:
-        return path == STANDARD_INPUT or _is_stream(path.stat().st_mode)
+        return path == STANDARD_INPUT or stat.S_ISFIFO(path.stat().st_mode) or stat.S_ISSOCK(path.stat().st_mode)
     except (OSError, ValueError):
         return False
 
@@ -68,15 +68,16 @@ def refuse_pipes_twice(paths: Iterable[Path]) -> None:
     seen: set[tuple[int, int] | None] = set()
     for path in filter(is_pipe, paths):
         # Standard input has several names, and may be missing.
-        found = None if is_standard_input(path) else path.stat()
-        pipe = None if found is None else (found.st_dev, found.st_ino)
+        status = None if is_standard_input(path) else path.stat()
+        pipe = None if status is None else (status.st_dev, status.st_ino)
         if pipe in seen:
-            raise InputError(_asked_twice("standard input" if found is None else f"the pipe `{path}`"))
+            raise InputError(_asked_twice("standard input" if status is None else f"the pipe `{path}`"))
         seen.add(pipe)
 
 
-def _is_stream(mode: int) -> bool:
-    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+def ending_of(path: Path) -> str:
+    """The ending that says how a file is written; `.gz` may stand behind it."""
+    return Path(path.name.removesuffix(".gz")).suffix
 
 
 class InputFile:
@@ -97,7 +98,7 @@ class InputFile:
     @contextmanager
     def opened(self) -> Iterator[Opening]:
         """The file for one reading. If somebody replaces it meanwhile, we still read the old one. Raises InputError if somebody
-        writes into it, and if it is another file than that of an earlier reading: our readings belong together."""
+        writes into it, and if an earlier reading read another file: our readings belong together."""
         if self._copy is not None:
             yield self._copy
         elif is_pipe(self.path):
@@ -109,7 +110,7 @@ class InputFile:
                 try:
                     yield Opening(file, compressed=self.path.suffix == ".gz")
                 except Exception:
-                    # What is half one file and half another has problems that neither has.
+                    # Half of one file and half of another have problems that neither file has.
                     self._refuse_changed(file)
                     raise
                 self._refuse_changed(file)
@@ -144,7 +145,7 @@ class InputFile:
         else:
             with _open(self.path) as pipe:
                 copy.writelines(chunks(pipe))
-        # Seeking writes the buffer, so that a full disk fails here.
+        # Seeking writes the buffer, so a full disk fails here.
         copy.seek(0)
 
 
@@ -156,6 +157,10 @@ def version_of(path: Path, state: os.stat_result) -> FileVersion:
 def changed(path: Path) -> InputError:
     helps = ("begin again when no other program writes to it",)
     return InputError(Diagnostic("E305", "the file has been changed while it was read", Place(str(path)), helps=helps))
+
+
+def damaged(origin: str, reason: str) -> InputError:
+    return InputError(Diagnostic("E305", "the file cannot be read", Place(origin), notes=(reason[:1].lower() + reason[1:],)))
 
 
 class Opening:
@@ -183,9 +188,9 @@ class _Reader(io.RawIOBase):
     def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
         with self._lock:
             self._file.seek(self._place)
-            found = self._file.readinto(buffer)
-        self._place += found
-        return found
+            count = self._file.readinto(buffer)
+        self._place += count
+        return count
 
     def tell(self) -> int:
         return self._place

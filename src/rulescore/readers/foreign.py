@@ -1,43 +1,109 @@
-"""Text files of other tools: which tool's a file is, and its facts."""
+"""Text files of other tools: which tool's a file is, and its facts or the lines that its reader does not understand."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import islice
 from types import ModuleType
 
 import pyarrow as pa
 
+from rulescore import plugins
 from rulescore.errors import Diagnostic, InputError, Place
-from rulescore.readers.batches import assemble, no_facts
-from rulescore.readers.constant_columns import text_keys
+from rulescore.readers.columns import assemble, no_facts, text_keys
 from rulescore.readers.files import Opening
 from rulescore.readers.lines import open_lines
-from rulescore.readers.text_problems import MOST_PROBLEMS, at_most, encoding_problem, printable
-from rulescore.readers.tools import amie, anyburl, expressgnn, neural_lp, psl
-from rulescore.readers.tools.facts import Facts, Fault
-from rulescore.setting.choices import FileFormat
-from rulescore.setting.model import FactBatch, Recognised
-from rulescore.setting.request import Request
+from rulescore.readers.text import MOST_PROBLEMS, at_most, encoding_problem, printable
+from rulescore.setting.model import FactBatch, Recognised, Request
 
-READERS: dict[FileFormat, ModuleType] = {
-    FileFormat.AMIE: amie,
-    FileFormat.ANYBURL: anyburl,
-    FileFormat.NEURAL_LP: neural_lp,
-    FileFormat.EXPRESSGNN: expressgnn,
-    FileFormat.PSL: psl,
-}
-"""A reader has `TITLE` and `LAYOUT` for people, says in `PREDICTIONS` and `FACTS` what its files may be and in `ONE_PREDICATE`
-whether they leave the predicate to the user, and has the functions `looks_like` for the first lines of a file and `read` for all
-of them."""
+BATCH_ROWS = 1 << 17
+"""How many facts a reader hands over at a time: few enough that their texts stay far below 2 GiB."""
+
+
+@dataclass(slots=True)
+class Facts:
+    """Facts of one arity: their predicates and one list for each argument. Predictions may have scores, ranks and queries, each for
+    all of them or for none. `asked`: the direction and the true answer of each fact's query. `negative`: the facts are known to be
+    false."""
+
+    predicates: list[str] = field(default_factory=list)
+    arguments: list[list[str]] = field(default_factory=list)
+    scores: list[float] = field(default_factory=list)
+    ranks: list[int] = field(default_factory=list)
+    queries: list[str] = field(default_factory=list)
+    asked: list[tuple[str, str]] = field(default_factory=list)
+    negative: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A fault of a line: the number and text of the line, and the column, counted from 1, and length of the fault."""
+
+    line: int
+    text: str
+    column: int
+    message: str
+    length: int = 1
+    helps: tuple[str, ...] = ()
+    code: str = "E152"
+
+
+Found = Iterator[Facts | Fault]
+
+
+class Rankings:
+    """Collects the predictions of queries about triples."""
+
+    def __init__(self) -> None:
+        self.facts = Facts(arguments=[[], []])
+
+    def add(self, query: tuple[str, str, str], direction: str, row: int, entities: list[str], scores: list[float]) -> None:
+        """The ranked predictions of one query: entities in the place of the triple's head, or of its tail."""
+        head, relation, tail = query
+        number = len(entities)
+        facts = self.facts
+        facts.predicates += [relation] * number
+        facts.arguments[0] += entities if direction == "head" else [head] * number
+        facts.arguments[1] += [tail] * number if direction == "head" else entities
+        facts.scores += scores
+        facts.ranks += range(1, number + 1)
+        facts.queries += [f"{direction} {row}"] * number
+        facts.asked += [(direction, head if direction == "head" else tail)] * number
+
+    def taken(self, least: int = BATCH_ROWS) -> Found:
+        """Hands over the collected facts, if there are at least so many."""
+        if len(self.facts.predicates) >= least:
+            facts, self.facts = self.facts, Facts(arguments=[[], []])
+            yield facts
+
+
+def finite(text: str) -> float | None:
+    """The number that a text stands for; None unless it is a finite one."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+@cache
+def readers() -> dict[str, ModuleType]:
+    """The readers by the names of their formats. A reader is a module. It has `TITLE` and `LAYOUT` for people, says in
+    `PREDICTIONS` and `FACTS` what its files may be and in `ONE_PREDICATE` whether they leave the predicate to the user, and has the
+    functions `looks_like` for the first lines of a file and `read` for all of them. If its files hold rankings, `reordered` writes
+    their lines again with the answers of each list in another order."""
+    return {name: plugins.load(plugins.PREDICTION_FORMATS, name) for name in sorted(plugins.plugins(plugins.PREDICTION_FORMATS))}
+
 
 _SAMPLE_LINES = 50
 
 
-def recognised(file: Opening, request: Request) -> FileFormat | None:
+def recognised(file: Opening, request: Request) -> str | None:
     """The format of the tool whose file this is, by its first lines; None if the user says how the file is written."""
     said = request.file
     if said.format is not None or said.layout is not None or said.columns or said.types or said.predicate is not None:
@@ -50,9 +116,9 @@ def recognised(file: Opening, request: Request) -> FileFormat | None:
         what, cure = rules
         option = f"--{_option(request)} text"
         helps = (cure, f'if they are facts all the same, say `format = "text"` (`{option}`)')
-        raise InputError(Diagnostic("E368", f"the file looks like {what}", Place(request.origin), helps=helps))
-    fitting = (form for form, reader in READERS.items() if (reader.PREDICTIONS if request.predictions else reader.FACTS))
-    return next((form for form in fitting if READERS[form].looks_like(sample)), None)
+        raise InputError(Diagnostic("E363", f"the file looks like {what}", Place(request.origin), helps=helps))
+    fitting = (form for form, reader in readers().items() if (reader.PREDICTIONS if request.predictions else reader.FACTS))
+    return next((form for form in fitting if readers()[form].looks_like(sample)), None)
 
 
 def _option(request: Request) -> str:
@@ -70,11 +136,12 @@ def strangers_named(file: Opening, request: Request) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        found = None if _is_unreadable(error) else _looks_like(_first_lines(file, request), request)
-        if found is None:
+        unreadable = error.problems[0].code == "E305"
+        tool = None if unreadable else _looks_like(_first_lines(file, request), request)
+        if tool is None:
             raise
         first, *others = error.problems
-        what, cure = found
+        what, cure = tool
         named = replace(first, notes=(*first.notes, f"the file looks like {what}"), helps=(cure, *first.helps))
         raise InputError([named, *others]) from None
 
@@ -83,50 +150,53 @@ def _looks_like(lines: Sequence[str], request: Request) -> tuple[str, str] | Non
     """What a file without rows probably is, and what to do: it may hold another tool's facts instead of predictions, or the
     reverse."""
     other = "give it as facts: `--facts`" if request.predictions else "give it as predictions: `--predictions`"
-    unfit = (one for one in READERS.values() if not (one.PREDICTIONS if request.predictions else one.FACTS))
-    return next(((one.TITLE, other) for one in unfit if one.looks_like(lines)), None) or stranger(lines)
+    unfit = (reader for reader in readers().values() if not (reader.PREDICTIONS if request.predictions else reader.FACTS))
+    return next(((reader.TITLE, other) for reader in unfit if reader.looks_like(lines)), None) or stranger(lines)
 
 
-def _is_unreadable(error: InputError) -> bool:
-    return error.problems[0].code == "E305"
-
-
-def read_foreign(form: FileFormat, file: Opening, request: Request) -> Iterator[FactBatch]:
+def read_foreign(form: str, file: Opening, request: Request) -> Iterator[FactBatch]:
     """The facts of another tool's file. Raises one InputError for all lines that we do not understand."""
-    reader = READERS[form]
+    guess = None if request.file.format is not None else Recognised(str(form), readers()[form].TITLE)
+    for facts in understood(form, file, request):
+        yield replace(_batch(facts, request), guess=guess)
+        guess = None
+
+
+def understood(form: str, file: Opening, request: Request) -> Iterator[Facts]:
+    """The facts of another tool's file, as its reader gives them. Raises one InputError for all lines that we do not understand."""
+    reader = readers()[form]
     refuse_unfit(form, request)
     problems: list[Diagnostic] = []
     begun = False
-    guess = None if request.file.format is not None else Recognised(form.value, reader.TITLE)
     with open_lines(file, request.origin) as lines:
-        for found in reader.read(_decodable(lines, request), predictions=request.predictions):
-            if isinstance(found, Fault):
-                problems.append(_problem(found, reader, request))
+        for part in reader.read(_decodable(lines, request), predictions=request.predictions):
+            if isinstance(part, Fault):
+                problems.append(_problem(part, reader, request))
                 if len(problems) > MOST_PROBLEMS:
                     break
             elif not problems:
-                yield replace(_batch(found, request), guess=guess)
-                guess, begun = None, True
+                yield part
+                begun = True
     if problems:
         raise InputError(at_most(iter(problems)))
     if not begun:
         raise no_facts(request)
 
 
-def asked_columns(form: FileFormat, file: Opening, request: Request) -> pa.Table:
+def asked_columns(form: str, file: Opening, request: Request) -> pa.Table:
     """The query of each row in a file of rankings: its `direction`, and its true answer as `asked`."""
     with open_lines(file, request.origin) as lines:
-        found = READERS[form].read(_decodable(lines, request), predictions=request.predictions)
-        asked = [one for facts in found if isinstance(facts, Facts) for one in facts.asked]
+        parts = readers()[form].read(_decodable(lines, request), predictions=request.predictions)
+        asked = [query for facts in parts if isinstance(facts, Facts) for query in facts.asked]
     if not asked:
         return pa.table({})
-    directions, answers = zip(*asked, strict=True)
-    return pa.table({"direction": pa.array(directions), "asked": pa.array(answers)})
+    directions, entities = zip(*asked, strict=True)
+    return pa.table({"direction": pa.array(directions), "asked": pa.array(entities)})
 
 
-def refuse_unfit(form: FileFormat, request: Request) -> None:
+def refuse_unfit(form: str, request: Request) -> None:
     """Raises InputError for a format that holds no facts, or no predictions, and for options that it does not take."""
-    reader, file = READERS[form], request.file
+    reader, file = readers()[form], request.file
     if not (reader.PREDICTIONS if request.predictions else reader.FACTS):
         kinds = ("predictions", "facts") if request.predictions else ("facts", "predictions")
         message = f"{reader.TITLE} holds no {kinds[0]}"
@@ -159,19 +229,19 @@ def _decodable(lines: Iterable[str], request: Request) -> Iterator[str]:
 def _problem(fault: Fault, reader: ModuleType, request: Request) -> Diagnostic:
     place = Place(request.origin, fault.line, fault.column, fault.length, printable(fault.text))
     notes = (f"the file is read as {reader.TITLE}: {reader.LAYOUT}",)
-    told = () if request.file.format is not None else (f"if it is another tool's, say its `format` (`--{_option(request)}`)",)
-    return Diagnostic(fault.code, fault.message, place, notes=notes, helps=(*fault.helps, *told))
+    helps = () if request.file.format is not None else (f"if it is another tool's, say its `format` (`--{_option(request)}`)",)
+    return Diagnostic(fault.code, fault.message, place, notes=notes, helps=(*fault.helps, *helps))
 
 
 def _batch(facts: Facts, request: Request) -> FactBatch:
-    columns = [text_keys(pa.array(one, pa.string())) for one in facts.arguments]
-    answers = (
+    columns = [text_keys(pa.array(argument, pa.string())) for argument in facts.arguments]
+    ranking = (
         pa.array(facts.scores, pa.float64()) if facts.scores else None,
         pa.array(facts.ranks, pa.int64()) if facts.ranks else None,
         pa.array(facts.queries, pa.string()) if facts.queries else None,
     )
     predicates = pa.array(facts.predicates, pa.string()) if request.file.predicate is None else None
-    batch = assemble(columns, predicates, request.file.predicate, answers if request.predictions else None)
+    batch = assemble(columns, predicates, request.file.predicate, ranking if request.predictions else None)
     return replace(batch, negative=facts.negative)
 
 

@@ -1,4 +1,4 @@
-"""Facts that are in memory already: Arrow-capable frames and rows of Python values.
+"""Facts of typed columns, and facts in memory: Parquet files, Arrow-capable frames, and rows of Python values.
 
 A program may well mean an empty frame, without facts; an empty file is a mistake.
 """
@@ -10,23 +10,27 @@ import decimal
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pyarrow as pa
 
 from rulescore.errors import Diagnostic, InputError, Place
-from rulescore.readers.batches import Answers, assemble, table_batch
-from rulescore.readers.constant_columns import CellError, decimal_value, moment_counts
+from rulescore.readers.columns import CellError, Ranking, assemble, decimal_value, moment_counts, no_facts, table_batch
+from rulescore.readers.files import InputFile, damaged
 from rulescore.readers.layout import column_problem, refuse_too_wide, resolve
-from rulescore.setting.model import FactBatch, FirstRow
-from rulescore.setting.request import Request
-from rulescore.values.keys import has_lone_surrogate, key_of
-from rulescore.values.moments import moment_at, normal
+from rulescore.setting.model import FactBatch, FirstRow, Request
+from rulescore.values import has_lone_surrogate, key_of, moment_at, normal
+
+if TYPE_CHECKING:
+    from pyarrow import parquet
 
 # Small enough that the strings of one batch stay far below the 2 GiB that a string column can address.
 _BATCH_ROWS = 1 << 17
+# The places of a row.
+_SCORE, _RANK = 3, 4
 _GREATEST = sys.float_info.max
 _CONVERSION = re.compile(r"Conversion failed for column (.+?) with type")
 
@@ -45,12 +49,39 @@ def read_batches(schema: pa.Schema, batches: Iterable[pa.RecordBatch], request: 
             first_row += rows.num_rows
 
 
+@contextmanager
+def opened_parquet(file: InputFile, request: Request) -> Iterator[parquet.ParquetFile]:
+    """A Parquet file. Raises InputError if it has no rows, or if we cannot read it."""
+    from pyarrow import parquet
+
+    try:
+        with file.opened() as opening, parquet.ParquetFile(opening.reader()) as rows:
+            if not rows.metadata.num_rows:
+                raise no_facts(request)
+            yield rows
+    except (pa.ArrowInvalid, OSError, UnicodeDecodeError) as error:
+        raise damaged(request.origin, str(error)) from None
+
+
+def parquet_batches(rows: parquet.ParquetFile, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+    """The rows of a Parquet file, after a check that its texts are UTF-8, which Arrow takes on trust."""
+    for batch in rows.iter_batches(batch_size=_BATCH_ROWS, columns=columns):
+        batch.validate(full=True)
+        yield batch
+
+
+def read_parquet(file: InputFile, request: Request) -> Iterator[FactBatch]:
+    """The facts of a Parquet file; its columns keep their types."""
+    with opened_parquet(file, request) as rows:
+        yield from read_batches(rows.schema_arrow, parquet_batches(rows), request)
+
+
 def is_frame(what: object) -> bool:
     return hasattr(what, "__arrow_c_stream__") or hasattr(what, "__arrow_c_array__") or _is_pandas(what)
 
 
 def is_spark_frame(what: object) -> bool:
-    """By the name of its module, so that the question never imports Spark."""
+    """Whether something is a frame of Spark, by the name of its module: we do not import Spark to ask."""
     return type(what).__name__ == "DataFrame" and type(what).__module__.startswith("pyspark.sql.")
 
 
@@ -120,12 +151,12 @@ def arrow_table(frame: Any, origin: str) -> pa.Table:
 
 def refuse_half_zoned(values: Iterable[object]) -> None:
     """ValueError if some date-times have a zone and others have none: Arrow would not notice."""
-    if len({one.tzinfo is None for one in values if isinstance(one, datetime.datetime) and one == one}) > 1:
+    if len({value.tzinfo is None for value in values if isinstance(value, datetime.datetime) and value == value}) > 1:
         raise ValueError("some date-times have a zone, and others have none")
 
 
 def _is_pandas(what: object, kind: str = "DataFrame") -> bool:
-    """By the name of its module, so that the question never imports pandas."""
+    """Whether something is an object of pandas, by the name of its module: we do not import pandas to ask."""
     return type(what).__module__.partition(".")[0] == "pandas" and type(what).__name__ == kind
 
 
@@ -163,70 +194,66 @@ def _shaped(number: int, row: object, request: Request) -> Sequence[Any]:
     """The row, if facts can have its shape; InputError otherwise."""
     if not isinstance(row, tuple | list) or not row:
         helps = ("write a fact of one argument as `(value,)`",) if isinstance(row, str) else ()
-        raise _row_problem(number, "E323", f"`{_shown(row)}` is not a tuple of values", request, helps)
+        raise _row_problem(number, "E322", f"`{_shortened(row)}` is not a tuple of values", request, helps)
     allowed = (3, 4, 5) if request.predictions else (3,)
     if request.file.predicate is None and len(row) not in allowed:
         expected = "(head, relation, tail[, score[, rank]])" if request.predictions else "(head, relation, tail)"
         helps = ("for facts of other arities give a mapping from predicate to rows",)
-        raise _row_problem(number, "E323", f"`{_shown(row)}` is not `{expected}`", request, helps)
+        raise _row_problem(number, "E322", f"`{_shortened(row)}` is not `{expected}`", request, helps)
     return row
 
 
 def _triples_batch(width: int, members: Sequence[tuple[int, Sequence[Any]]], request: Request) -> FactBatch:
     for number, row in members:
         if not isinstance(row[1], str) or not row[1] or has_lone_surrogate(row[1]):
-            raise _row_problem(number, "E323", f"the relation is `{_shown(row[1])}`, not a name", request)
+            raise _row_problem(number, "E322", f"the relation is `{_shortened(row[1])}`, not a name", request)
     arguments = [_key_column(place, members, request) for place in (0, 2)]
     relation = pa.array([row[1] for _, row in members], pa.string())
-    answers: Answers = (
-        _scores(members, request) if width > 3 else None,
-        _ranks(members, request) if width > 4 else None,
+    ranking: Ranking = (
+        _numbers(_SCORE, members, request) if width > 3 else None,
+        _numbers(_RANK, members, request) if width > 4 else None,
         None,
     )
     floats = {(str(row[1]), place) for _, row in members for place, value in enumerate((row[0], row[2])) if _is_float(value)}
-    return assemble(arguments, relation, None, answers if request.predictions else None, frozenset(floats))
+    return assemble(arguments, relation, None, ranking if request.predictions else None, frozenset(floats))
 
 
 def _key_column(place: int, members: Sequence[tuple[int, Sequence[Any]]], request: Request) -> pa.Array:
-    found = []
+    keys = []
     for number, row in members:
         try:
-            found.append(key_of(_plain(row[place])))
+            keys.append(key_of(_plain(row[place])))
         except (TypeError, ValueError) as error:
             code = "E312" if row[place] is None else "E314"
-            raise _row_problem(number, code, f"value {place + 1} is `{_shown(row[place])}`: {error}", request) from None
-    return pa.array(found, pa.string())
+            raise _row_problem(number, code, f"value {place + 1} is `{_shortened(row[place])}`: {error}", request) from None
+    return pa.array(keys, pa.string())
 
 
 def _is_float(value: Any) -> bool:
-    """Whether a value is given as a float. Of NumPy's floats, only those of 64 bits are floats of Python."""
+    """Whether a value is given as a float. Of NumPy's floats, only 64-bit floats are floats of Python."""
     return isinstance(value, float) or (hasattr(value, "dtype") and isinstance(value.item(), float))
 
 
-def _scores(members: Sequence[tuple[int, Sequence[Any]]], request: Request) -> pa.Array:
-    found = []
-    for number, row in members:
-        score = _plain(row[3])
-        # The greatest double also bounds integers, which may be too great to become a double.
-        if score is not None and (isinstance(score, bool) or not isinstance(score, int | float) or not abs(score) <= _GREATEST):
-            raise _row_problem(number, "E316", f"the score is `{_shown(row[3])}`, not a finite number", request)
-        found.append(score)
-    return pa.array(found, pa.float64())
-
-
-def _ranks(members: Sequence[tuple[int, Sequence[Any]]], request: Request) -> pa.Array:
-    found = []
-    for number, row in members:
-        rank = _plain(row[4])
-        if rank is not None and (isinstance(rank, bool) or not isinstance(rank, int) or not 1 <= rank < 2**63):
-            raise _row_problem(number, "E316", f"the rank is `{_shown(row[4])}`, not a whole number from 1", request)
-        found.append(rank)
-    return pa.array(found, pa.int64())
+def _numbers(place: int, members: Sequence[tuple[int, Sequence[Any]]], request: Request) -> pa.Array:
+    """The scores of rows, or their ranks. Either may be unknown."""
+    # The greatest double also bounds integers, which may be too great to become a double.
+    what, expected, kinds, least, greatest = (
+        ("score", "a finite number", int | float, -_GREATEST, _GREATEST)
+        if place == _SCORE
+        else ("rank", "a whole number from 1", int, 1, 2**63 - 1)
+    )
+    numbers = []
+    for row_number, row in members:
+        number = _plain(row[place])
+        if number is not None and (isinstance(number, bool) or not isinstance(number, kinds) or not least <= number <= greatest):
+            raise _row_problem(row_number, "E314", f"the {what} is `{_shortened(row[place])}`, not {expected}", request)
+        numbers.append(number)
+    return pa.array(numbers, pa.float64() if place == _SCORE else pa.int64())
 
 
 def _plain(value: Any) -> Any:
     """A value of an array library, a decimal or a date-time of pandas as the Python value it stands for."""
-    if type(value).__name__ == "datetime64":  # which may have any unit
+    if type(value).__name__ == "datetime64":  # may have any unit
         return _plain_moment(pa.array([value]))
     if hasattr(value, "item") and not isinstance(value, str):
         value = value.item()
@@ -244,17 +271,17 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _plain_moment(one: pa.Array) -> object:
+def _plain_moment(moment: pa.Array) -> object:
     """The only value of an array, a date or a date-time."""
-    if not pa.types.is_timestamp(one.type) or one.null_count:
-        return one[0].as_py()
+    if not pa.types.is_timestamp(moment.type) or moment.null_count:
+        return moment[0].as_py()
     try:
-        return moment_at(moment_counts(one)[0].as_py(), zoned=False)
+        return moment_at(moment_counts(moment)[0].as_py(), zoned=False)
     except CellError as error:
         raise ValueError(f"it {error.reason}") from None
 
 
-def _shown(value: object) -> str:
+def _shortened(value: object) -> str:
     """A value as Python writes it; only the type of an integer that is too long to write."""
     try:
         return repr(value)

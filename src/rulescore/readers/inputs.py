@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
+from typing import Any, TypeVar, cast
 
 import pyarrow as pa
 
 from rulescore.errors import Source, masked
-from rulescore.language.sources import RuleSource
-from rulescore.readers.files import changed, is_pipe, version_of
+from rulescore.language.reading import RuleSource
+from rulescore.readers.files import InputFile, changed, is_pipe, refuse_pipes_twice, version_of
 from rulescore.setting.model import (
     DatabaseTable,
     FactBatch,
@@ -22,10 +23,10 @@ from rulescore.setting.model import (
     FileVersion,
     HeldOut,
     HiddenIds,
+    KeyedTable,
     ModelPredictions,
     RowStream,
     Setting,
-    SqlRule,
 )
 
 _PIPE = "a pipe can be read only once"
@@ -66,95 +67,99 @@ class Input:
             return self
         try:
             with self.file.path.open("rb") as opened:
-                found = hashlib.file_digest(opened, "sha256").hexdigest()
+                digest = hashlib.file_digest(opened, "sha256").hexdigest()
                 if version_of(self.file.path, os.fstat(opened.fileno())) != self.file:
                     return replace(self, reason=_CHANGED, file=None)
         except OSError as error:
             reason = f"the file could not be read again: {(error.strerror or str(error)).lower()}"
             return replace(self, reason=reason, file=None)
-        return replace(self, sha256=found, file=None)
+        return replace(self, sha256=digest, file=None)
+
+
+Rows = RowStream | DatabaseTable
+_Source = TypeVar("_Source", bound=FactSource | Rows)
+
+
+def with_sources(
+    setting: Setting,
+    facts: Callable[[InputKind, str | None, tuple[FactSource, ...]], tuple[FactSource, ...]],
+    rows: Callable[[InputKind, str, Rows], Rows],
+) -> Setting:
+    """The setting, with each of its sources that an engine loads replaced. Functions get what the source is, and whose."""
+
+    def predictions(model: ModelPredictions) -> ModelPredictions:
+        kind = InputKind.PREDICTIONS
+        tables = tuple(replace(table, rows=rows(kind, model.model, table.rows)) for table in model.tables)
+        return replace(model, tables=tables, streams=facts(kind, model.model, model.streams))
+
+    def keyed(table: KeyedTable) -> KeyedTable:
+        read = replace(table, rows=rows(InputKind.TABLE, table.name, table.rows))
+        if not isinstance(table.hidden, HiddenIds):
+            return read
+        return replace(read, hidden=replace(table.hidden, ids=rows(InputKind.HIDDEN, table.name, table.hidden.ids)))
+
+    return replace(
+        setting,
+        observed=facts(InputKind.FACTS, None, setting.observed),
+        negatives=facts(InputKind.NEGATIVES, None, setting.negatives),
+        tables=tuple(map(keyed, setting.tables)),
+        predictions=tuple(map(predictions, setting.predictions)),
+    )
 
 
 class Inputs:
-    """Counts the rows of a setting's sources while somebody reads them through `setting`."""
+    """Counts the rows of a setting's sources while somebody reads them through `setting`. Raises InputError for a pipe given twice:
+    the second of two readers would wait for ever."""
 
     def __init__(self, setting: Setting) -> None:
         self._counted: list[tuple[Input, _Rows | None]] = []
-        self._rules: list[tuple[Source, Input]] = [(one, _of_rules(one)) for one in setting.rules]
-        self._sql_rules = [_of_sql_rule(one) for one in setting.sql_rules]
-        self.setting = replace(
-            setting,
-            observed=self._facts(InputKind.FACTS, setting.observed),
-            negatives=self._facts(InputKind.NEGATIVES, setting.negatives),
-            tables=tuple(
-                replace(
-                    table,
-                    rows=self._rows(InputKind.TABLE, table.name, table.rows),
-                    hidden=HiddenIds(self._rows(InputKind.HIDDEN, table.name, table.hidden.ids))
-                    if isinstance(table.hidden, HiddenIds)
-                    else table.hidden,
-                )
-                for table in setting.tables
-            ),
-            predictions=tuple(map(self._predictions, setting.predictions)),
-            truth=None if setting.truth is None else self._truth(setting.truth),
-        )
+        self._rules: list[tuple[Source, Input]] = [(source, _of_rules(source)) for source in setting.rules]
+        self._sql_rules = [
+            Input(InputKind.SQL_RULE, rule.name, None, len(text), 1, hashlib.sha256(text).hexdigest())
+            for rule, text in ((rule, rule.statement.encode()) for rule in setting.sql_rules)
+        ]
+        noted = with_sources(setting, lambda kind, of, facts: tuple(self._noted(kind, of, source) for source in facts), self._noted)
+        self.setting = replace(noted, truth=None if setting.truth is None else self._truth(setting.truth))
+        refuse_pipes_twice(Path(rows.source.origin) for _, rows in self._counted if rows is not None)
 
-    def read(self, rules: Callable[[Source], int]) -> tuple[Input, ...]:
-        """The inputs, for callers that have read them all. `rules`: counts the rules of a source."""
+    def read(self, rules: Mapping[str, int]) -> tuple[Input, ...]:
+        """The inputs, for callers that have read them all. `rules`: how many rules sources have, by their names."""
         self.refuse_changed()
         return (
-            *(replace(one, rows=rules(source)) for source, one in self._rules),
+            *(replace(entry, rows=rules.get(source.name, 0)) for source, entry in self._rules),
             *self._sql_rules,
-            *(one if rows is None else rows.counted(one) for one, rows in self._counted),
+            *(entry if rows is None else rows.counted(entry) for entry, rows in self._counted),
         )
 
     def refuse_changed(self) -> None:
-        """Raises InputError if somebody has changed a file that an engine reads by itself; our readers look to their own."""
+        """Raises InputError if somebody has changed a file that an engine reads by itself; our readers check theirs."""
         for _, rows in self._counted:
-            if rows is not None and rows.is_read_elsewhere and (file := rows.file()) is not None and _now(file.path) != file:
+            file = rows.file() if rows is not None and rows.is_read_elsewhere else None
+            # `InputFile` asks for the version of the file as it is now, if it is still there.
+            if file is not None and InputFile(file.path).version() != file:
                 raise changed(file.path)
 
-    def _predictions(self, model: ModelPredictions) -> ModelPredictions:
-        tables = tuple(replace(one, rows=self._rows(InputKind.PREDICTIONS, model.model, one.rows)) for one in model.tables)
-        return replace(model, streams=self._facts(InputKind.PREDICTIONS, model.streams, model.model), tables=tables)
-
     def _truth(self, truth: HeldOut) -> HeldOut:
+        def noted(sources: tuple[FactStream, ...]) -> tuple[FactStream, ...]:
+            return tuple(self._noted(InputKind.TRUTH, None, source) for source in sources)
+
         return replace(
             truth,
-            facts=tuple(self._stream(InputKind.TRUTH, one, None) for one in truth.facts),
-            tables=tuple(replace(one, rows=self._row_stream(InputKind.TRUTH, one.table, one.rows)) for one in truth.tables),
-            known=tuple(self._stream(InputKind.TRUTH, one, None) for one in truth.known),
-            domains=self._row_stream(InputKind.TRUTH, None, truth.domains)
-            if isinstance(truth.domains, RowStream)
-            else truth.domains,
-            types=tuple(self._stream(InputKind.TRUTH, one, None) for one in truth.types),
+            facts=noted(truth.facts),
+            tables=tuple(replace(table, rows=self._noted(InputKind.TRUTH, table.table, table.rows)) for table in truth.tables),
+            known=noted(truth.known),
+            domains=self._noted(InputKind.TRUTH, None, truth.domains) if isinstance(truth.domains, RowStream) else truth.domains,
+            types=noted(truth.types),
         )
 
-    def _facts(self, kind: InputKind, sources: Sequence[FactSource], of: str | None = None) -> tuple[FactSource, ...]:
-        return tuple(self._fact_source(kind, source, of) for source in sources)
-
-    def _fact_source(self, kind: InputKind, source: FactSource, of: str | None) -> FactSource:
-        if not isinstance(source, FactStream):
+    def _noted(self, kind: InputKind, of: str | None, source: _Source) -> _Source:
+        if not isinstance(source, FactStream | RowStream):
             self._counted.append((Input(kind, masked(source.origin), of, reason=_DATABASE), None))
             return source
-        return self._stream(kind, source, of)
-
-    def _stream(self, kind: InputKind, source: FactStream, of: str | None) -> FactStream:
-        rows = _Rows(source)
+        rows, opened = _Rows(source), cast(Callable[..., Iterator[Any]], source.open)
         self._counted.append((_of_stream(kind, source, of), rows))
-        return replace(source, open=lambda: rows.facts(source.open()))
-
-    def _rows(self, kind: InputKind, of: str, rows: RowStream | DatabaseTable) -> RowStream | DatabaseTable:
-        if isinstance(rows, DatabaseTable):
-            self._counted.append((Input(kind, masked(rows.origin), of, reason=_DATABASE), None))
-            return rows
-        return self._row_stream(kind, of, rows)
-
-    def _row_stream(self, kind: InputKind, of: str | None, rows: RowStream) -> RowStream:
-        counted = _Rows(rows)
-        self._counted.append((_of_stream(kind, rows, of), counted))
-        return replace(rows, open=lambda columns: counted.batches(rows.open(columns)))
+        noted: _Source = replace(cast(Any, source), open=lambda *columns: rows.passing(opened(*columns)))
+        return noted
 
 
 class _Rows:
@@ -163,30 +168,24 @@ class _Rows:
     number: int | None = None
 
     def __init__(self, source: FactStream | RowStream) -> None:
-        self._source = source
+        self.source = source
 
     @property
     def is_read_elsewhere(self) -> bool:
-        return self.number is None and self._source.native is not None
+        return self.number is None and self.source.native is not None
 
     def file(self) -> FileVersion | None:
-        return None if self._source.version is None else self._source.version()
+        return None if self.source.version is None else self.source.version()
 
-    def counted(self, one: Input) -> Input:
+    def counted(self, entry: Input) -> Input:
         """The input with its rows, and the version of its file that was read."""
         file = self.file()
-        return replace(one, rows=_number(file, self), size=None if file is None else file.size, file=file)
+        return replace(entry, rows=_row_count(file, self), size=None if file is None else file.size, file=file)
 
-    def facts(self, batches: Iterator[FactBatch]) -> Iterator[FactBatch]:
+    def passing(self, batches: Iterator[FactBatch | pa.RecordBatch]) -> Iterator[FactBatch | pa.RecordBatch]:
         self.number = 0
         for batch in batches:
-            self.number += batch.rows.num_rows
-            yield batch
-
-    def batches(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        self.number = 0
-        for batch in batches:
-            self.number += batch.num_rows
+            self.number += (batch.rows if isinstance(batch, FactBatch) else batch).num_rows
             yield batch
 
 
@@ -196,7 +195,7 @@ def _of_stream(kind: InputKind, source: FactStream | RowStream, of: str | None) 
     return Input(kind, source.origin, of, reason=_PIPE if is_pipe(Path(source.origin)) else None)
 
 
-def _number(file: FileVersion | None, rows: _Rows) -> int | None:
+def _row_count(file: FileVersion | None, rows: _Rows) -> int | None:
     """How many rows an input has. If an engine read a Parquet file by itself, the file says how many."""
     if rows.number is not None or file is None:
         return rows.number
@@ -204,30 +203,17 @@ def _number(file: FileVersion | None, rows: _Rows) -> int | None:
 
     try:
         with file.path.open("rb") as handle, parquet.ParquetFile(handle) as opened:
-            found: int = opened.metadata.num_rows
-            return found
+            number: int = opened.metadata.num_rows
+            return number
     except (pa.ArrowInvalid, OSError, UnicodeDecodeError):
         return None
 
 
 def _of_rules(source: Source) -> Input:
-    """A rule file by its bytes, so that any program finds the same digest; any other text by the bytes of the text."""
+    """A rule file by its bytes, so any program finds the same digest; any other text by the bytes of the text."""
     if isinstance(source, RuleSource) and source.digest is not None:
         digest, size = source.digest
     else:
         text = source.text.encode()
         digest, size = hashlib.sha256(text).hexdigest(), len(text)
     return Input(InputKind.RULES, source.name, None, size, sha256=digest)
-
-
-def _of_sql_rule(rule: SqlRule) -> Input:
-    text = rule.statement.encode()
-    return Input(InputKind.SQL_RULE, rule.name, None, len(text), 1, hashlib.sha256(text).hexdigest())
-
-
-def _now(path: Path) -> FileVersion | None:
-    """None if the file is gone."""
-    try:
-        return version_of(path, path.stat())
-    except OSError:
-        return None

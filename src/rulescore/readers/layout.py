@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import count, takewhile
 
 from rulescore.errors import Diagnostic, InputError, Place, meant, suggestion
-from rulescore.setting.model import Guess, OnePredicate
-from rulescore.setting.request import Arrangement, ColumnChoice, ColumnType, Request
+from rulescore.setting.choices import Arrangement, ColumnType
+from rulescore.setting.model import ColumnChoice, Guess, OnePredicate, Request
 
 TRIPLE = ("head", "relation", "tail")
 _WORDS: dict[str, tuple[str, ...]] = {
@@ -27,22 +27,22 @@ _LAST = {"head": ("x_name",), "relation": ("label", "edge"), "tail": ("y_name",)
 
 
 def _tiers(part: str) -> tuple[frozenset[str], ...]:
-    """The names of a part, as `_plain` writes them: its own, its other names and, for a part of a triple, names of columns that
+    """The names of a part, as `plain_name` writes them: its own, its other names and, for a part of a triple, names of columns that
     hold labels or ids. A column with a name of an earlier group wins."""
-    own, words = frozenset({part}), frozenset(_WORDS[part])
+    itself, words = frozenset({part}), frozenset(_WORDS[part])
     if part not in TRIPLE:
-        return own, words
+        return itself, words
     long = [part, *(word for word in _WORDS[part] if len(word) > 1)]
     labels = frozenset(f"{word}_{end}" for word in long for end in ("label", "name"))
-    # Many tables without triples have a column of ids beside one called `type`.
+    # Many tables without triples have a column of ids and one called `type`.
     ids = frozenset(f"{word}_id" for word in long if word not in ("from", "to", "type"))
-    return own, words, labels, ids.union(_IDS[part]), frozenset(_LAST[part])
+    return itself, words, labels, ids.union(_IDS[part]), frozenset(_LAST[part])
 
 
 ALIASES = {part: _tiers(part) for part in _WORDS}
 _NAMES = {part: frozenset().union(*tiers) for part, tiers in ALIASES.items()}
 _TRIPLE_NAMES = frozenset[str]().union(*(_NAMES[part] for part in TRIPLE))
-ANSWER = ("score", "rank", "query")
+RANKING = ("score", "rank", "query")
 MODEL = "model"
 MOST_ARGUMENTS = 100
 """Of a predicate. Databases nest a condition for each argument: planning takes 2 seconds for a hundred, and 20 for two hundred."""
@@ -60,7 +60,12 @@ _PAIRS = (("subject", "object"), ("head", "tail"))
 
 def names_relations(word: str) -> bool:
     """Whether a word is a usual name of columns that hold relations."""
-    return _plain(word) in _NAMES["relation"]
+    return plain_name(word) in _NAMES["relation"]
+
+
+def names_score(word: str) -> bool:
+    """Whether a word is a usual name of columns that hold scores."""
+    return plain_name(word) in _NAMES["score"]
 
 
 Parts = dict[str, tuple[int, ...]]
@@ -86,40 +91,48 @@ class Layout:
     declared: frozenset[int] = frozenset()
 
 
+PREDICTION = "prediction"
+"""The column of predictions, next to the ids that they are for."""
+
+
+def key_columns(names: Sequence[str], key: tuple[str, ...], *, listed: bool = False) -> tuple[str, ...]:
+    """The columns that hold a key: those with its names or, for a key of one column, `id`; in a list of ids also the only one."""
+    if len(key) == 1 and key[0] not in names:
+        return ("id",) if names.count("id") == 1 else tuple(names) if listed and len(names) == 1 else key
+    return key
+
+
+def prediction_column(names: Sequence[str], target: str | None) -> str:
+    """The column of predictions. Many programs write them under the name of what they predict."""
+    return target if target is not None and PREDICTION not in names and names.count(target) == 1 else PREDICTION
+
+
 def is_header(names: Sequence[str], request: Request) -> bool:
     """Whether a first row can only sensibly be names of columns."""
     if _arrangement(names, request) is Arrangement.TRIPLES:
         return names_triples(names)
-    rest = _without_answers(names) if request.predictions else list(range(len(names)))
-    return _named_arguments([names[i] for i in rest]) is not None
+    ranking = frozenset(_QUERY_PARTS).union(*(_NAMES[part] for part in RANKING)) if request.predictions else frozenset[str]()
+    return _named_arguments([name for name in names if plain_name(name) not in ranking]) is not None
 
 
 def names_triples(names: Sequence[str]) -> bool:
-    known = {_plain(name) for name in names}
+    known = {plain_name(name) for name in names}
     return all(known & _NAMES[part] for part in TRIPLE)
 
 
-def half_header(names: Sequence[str], request: Request) -> tuple[str, list[str]] | None:
-    """The part of a triple that a first row fails to name while it names the other two, with the words that may be meant.
-
-    Two single letters are as likely constants of a small example."""
-    if len(names) < 3 or (missing := _missing_part(names, request)) is None:
-        return None
-    known = _TRIPLE_NAMES.union(*_NAMES.values(), _QUERY_PARTS)
-    unknown = [name for name in names if _plain(name) not in known]
-    return (missing, unknown) if unknown else None
+def unknown_names(names: Sequence[str]) -> list[str]:
+    """The names that are not usual names of a part."""
+    known = frozenset(_QUERY_PARTS).union(*_NAMES.values())
+    return [name for name in names if plain_name(name) not in known]
 
 
-def narrow_header(names: Sequence[str], request: Request) -> str | None:
-    """The part of a triple for which a first row of two names has no column."""
-    return _missing_part(names, request) if len(names) == 2 else None
-
-
-def _missing_part(names: Sequence[str], request: Request) -> str | None:
+def missing_part(names: Sequence[str], request: Request) -> str | None:
+    """The part of a triple that a first row fails to name while it names the other two. Two single letters are as likely constants
+    of a small example."""
     file = request.file
     if file.predicate is not None or file.columns or file.layout is Arrangement.PREDICATE:
         return None
-    plain = [_plain(name) for name in names]
+    plain = [plain_name(name) for name in names]
     missing = [part for part in TRIPLE if not _NAMES[part].intersection(plain)]
     single = all(len(name) == 1 for name in plain if name in _TRIPLE_NAMES)
     return missing[0] if len(missing) == 1 and not single else None
@@ -137,29 +150,30 @@ def resolve(names: Sequence[str] | None, width: int, request: Request) -> Layout
     chosen = _chosen(names, width, request)
     if _arrangement(names or (), request) is Arrangement.TRIPLES:
         parts = {**_triple_parts(names, width, request, chosen), **chosen}
-        arguments: tuple[int, ...] = (_one(parts, "head"), _one(parts, "tail"))
+        arguments: tuple[int, ...] = (parts["head"][0], parts["tail"][0])
         labels: tuple[str, ...] = ("head", "tail")
-        relation, predicate, guess = _one(parts, "relation"), None, None
+        relation, predicate, guess = parts["relation"][0], None, None
     else:
-        parts = {**_answer_parts(names, request), **chosen}
-        taken = {i for part in ANSWER for i in parts.get(part, ())}
+        parts = {**_ranking_parts(names, request), **chosen}
+        taken = {i for part in RANKING for i in parts.get(part, ())}
         arguments = chosen.get("arguments") or _argument_order(names, [i for i in range(width) if i not in taken], request)
         refuse_too_wide(len(arguments), Place(request.origin))
         labels = tuple(f"a{i}" for i in range(len(arguments)))
         relation, predicate, guess = None, request.file.predicate or request.stem, _guess(names, arguments, request)
     shown = tuple(names) if names is not None else _invented_names(width, arguments, relation, labels)
     types = _types(shown, arguments, labels, request)
+    ranking = parts if request.predictions else {}
     return Layout(
         names=shown,
         arguments=arguments,
-        types=tuple(one or ColumnType.STRING for one in types),
+        types=tuple(kind or ColumnType.STRING for kind in types),
         relation=relation,
         predicate=predicate,
-        score=_optional(parts, "score", request),
-        rank=_optional(parts, "rank", request),
-        query=parts.get("query", ()) if request.predictions else (),
+        score=next(iter(ranking.get("score", ())), None),
+        rank=next(iter(ranking.get("rank", ())), None),
+        query=ranking.get("query", ()),
         guess=guess,
-        declared=frozenset(place for place, one in enumerate(types) if one is not None),
+        declared=frozenset(place for place, kind in enumerate(types) if kind is not None),
     )
 
 
@@ -179,34 +193,34 @@ def _guess(names: Sequence[str] | None, arguments: Sequence[int], request: Reque
 
 def model_column(names: Sequence[str]) -> str | None:
     """The column that tells models apart, if there is one."""
-    return next((name for name in sorted(names, key=lambda one: one != MODEL) if _plain(name) == MODEL), None)
+    return next((name for name in sorted(names, key=lambda column: column != MODEL) if plain_name(name) == MODEL), None)
 
 
 def is_published(names: Sequence[str]) -> bool:
     """Whether columns are in the published layout, in which tags say which rows are facts."""
-    return {"subject", "tag", MODEL} <= {_plain(name) for name in names}
+    return {"subject", "tag", MODEL} <= {plain_name(name) for name in names}
 
 
 def chosen_columns(names: Sequence[str]) -> str:
     """A line for a project file that makes columns the parts of triples: as their names suggest, else in their order."""
     rest = list(names)
-    found = {}
+    columns = {}
     for part in TRIPLE:
-        likely = [name for name in rest if any(word in _plain(name) for word in _LIKELY[part])]
+        likely = [name for name in rest if any(word in plain_name(name) for word in _LIKELY[part])]
         if likely:
-            found[part] = likely[0]
+            columns[part] = likely[0]
             rest.remove(likely[0])
     for part in TRIPLE:
-        if part not in found:
-            found[part] = rest.pop(0)
-    return f"columns = {{ {', '.join(f'{part} = {json.dumps(found[part], ensure_ascii=False)}' for part in TRIPLE)} }}"
+        if part not in columns:
+            columns[part] = rest.pop(0)
+    return f"columns = {{ {', '.join(f'{part} = {json.dumps(columns[part], ensure_ascii=False)}' for part in TRIPLE)} }}"
 
 
 def column_problem(request: Request, message: str, *, notes: tuple[str, ...] = (), helps: tuple[str, ...] = ()) -> InputError:
     return InputError(Diagnostic("E320", message, Place(request.origin), notes=notes, helps=helps))
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
     """A name as it is compared: `Head Label`, `:START_ID(Person)`, `?s` as `head_label`, `start_id`, `s`."""
     bare = _GROUP.sub("", name.strip()) if name.lstrip().startswith(":") else name
     return _BLANKS.sub("_", bare.lstrip("#:?~ ").strip().lower())
@@ -225,15 +239,14 @@ def _arrangement(names: Sequence[str], request: Request) -> Arrangement:
 
 def _find(names: Sequence[str], part: str, request: Request) -> tuple[int, ...]:
     """The column that plays a part by its name."""
-    plain = [_plain(name) for name in names]
-    for candidates in ALIASES[part]:
-        found = tuple(i for i, name in enumerate(plain) if name in candidates)
-        if len(found) > 1:
-            both = " and ".join(f"`{names[i]}`" for i in found)
-            helps = (f"choose one: {choosing(part, names[found[0]], request)}",)
+    for aliases in ALIASES[part]:
+        places = tuple(i for i, name in enumerate(names) if plain_name(name) in aliases)
+        if len(places) > 1:
+            both = " and ".join(f"`{names[i]}`" for i in places)
+            helps = (f"choose one: {choosing(part, names[places[0]], request)}",)
             raise column_problem(request, f"columns {both} both mean {part}", helps=helps)
-        if found:
-            return found
+        if places:
+            return places
     return ()
 
 
@@ -241,15 +254,15 @@ def _triple_parts(names: Sequence[str] | None, width: int, request: Request, cho
     if names is None and not chosen:
         return {part: (i,) for i, part in enumerate((*TRIPLE, "score", "rank")) if i < width}
     names = names or ()
-    found = {part: _find(names, part, request) for part in TRIPLE if part not in chosen}
-    missing = [part for part, columns in found.items() if not columns]
+    triple = {part: _find(names, part, request) for part in TRIPLE if part not in chosen}
+    missing = [part for part, columns in triple.items() if not columns]
     if missing:
         raise _missing_columns(names, missing, request)
-    return {**found, **_answer_parts(names, request)}
+    return {**triple, **_ranking_parts(names, request)}
 
 
 def _missing_columns(names: Sequence[str], missing: Sequence[str], request: Request) -> InputError:
-    close = suggestion(missing[0], [_plain(name) for name in names])
+    close = suggestion(missing[0], [plain_name(name) for name in names])
     helps = [] if close is None else [f"is `{close}` the {missing[0]} column?"]
     if len(missing) == len(TRIPLE) <= len(names) and not request.in_memory:
         helps.append(f"choose them: `{chosen_columns(names)}`")
@@ -277,25 +290,20 @@ def choosing(part: str, name: str, request: Request) -> str:
     return f'`columns = {{ {part} = "{name}" }}` in a project file, {in_python}'
 
 
-def _answer_parts(names: Sequence[str] | None, request: Request) -> Parts:
+def _ranking_parts(names: Sequence[str] | None, request: Request) -> Parts:
     """The columns of score, rank and query, if predictions have columns of these names."""
     if names is None or not request.predictions:
         return {}
-    parts = {part: _find(names, part, request) for part in ANSWER}
-    plain = [_plain(name) for name in names]
+    parts = {part: _find(names, part, request) for part in RANKING}
+    plain = [plain_name(name) for name in names]
     if not parts["query"] and all(plain.count(name) == 1 for name in _QUERY_PARTS):
         parts["query"] = tuple(plain.index(name) for name in _QUERY_PARTS)
     return parts
 
 
-def _without_answers(names: Sequence[str]) -> list[int]:
-    answers = frozenset(_QUERY_PARTS).union(*(_NAMES[part] for part in ANSWER))
-    return [i for i, name in enumerate(names) if _plain(name) not in answers]
-
-
 def _named_arguments(names: Sequence[str]) -> list[int] | None:
     """The order of columns whose names say which argument they are; None when they do not."""
-    plain = [_plain(name) for name in names]
+    plain = [plain_name(name) for name in names]
     for order in ([0, 1], [1, 0]):
         # Single letters are as likely constants of a small example.
         if len(plain) == 2 and all(len(name) > 1 for name in plain):
@@ -318,7 +326,7 @@ def _argument_order(names: Sequence[str] | None, columns: Sequence[int], request
 
 def _paired_arguments(names: Sequence[str]) -> list[int] | None:
     """The order of two columns named as arguments, whatever the others are; the names of further arguments have numbers."""
-    plain = [_plain(name) for name in names]
+    plain = [plain_name(name) for name in names]
     for pair in _PAIRS:
         if all(plain.count(name) == 1 for name in pair):
             further = takewhile(plain.__contains__, (f"argument_{i}" for i in count(3)))
@@ -332,17 +340,13 @@ def _chosen(names: Sequence[str] | None, width: int, request: Request) -> Parts:
     chosen = {}
     for part, choice in request.file.columns.items():
         if part not in allowed:
-            raise _unknown_part(part, allowed, request)
+            notes = (f"parts are {', '.join(allowed)}",)
+            raise column_problem(request, f"`{part}` is not a part of a fact", notes=notes, helps=meant(part, allowed))
         several = (choice,) if isinstance(choice, str | int) else tuple(choice)
         if not several:
             raise column_problem(request, f"`columns.{part}` names no column")
-        chosen[part] = tuple(_column(one, names, width, request) for one in several)
+        chosen[part] = tuple(_column(column, names, width, request) for column in several)
     return chosen
-
-
-def _unknown_part(part: str, allowed: Sequence[str], request: Request) -> InputError:
-    helps = meant(part, allowed)
-    return column_problem(request, f"`{part}` is not a part of a fact", notes=(f"parts are {', '.join(allowed)}",), helps=helps)
 
 
 def _column(choice: ColumnChoice, names: Sequence[str] | None, width: int, request: Request) -> int:
@@ -361,15 +365,6 @@ def _column(choice: ColumnChoice, names: Sequence[str] | None, width: int, reque
     return list(names).index(choice)
 
 
-def _one(parts: Parts, part: str) -> int:
-    return parts[part][0]
-
-
-def _optional(parts: Parts, part: str, request: Request) -> int | None:
-    found = parts.get(part, ())
-    return found[0] if found and request.predictions else None
-
-
 def _invented_names(width: int, arguments: Sequence[int], relation: int | None, labels: Sequence[str]) -> tuple[str, ...]:
     names = [f"column {i + 1}" for i in range(width)]
     for index, label in zip(arguments, labels, strict=True):
@@ -384,9 +379,9 @@ def _types(names: Sequence[str], arguments: Sequence[int], labels: Sequence[str]
     declared = {name: _column_type(word, request) for name, word in request.file.types.items()}
     types: list[ColumnType | None] = []
     for place, index in enumerate(arguments):
-        candidates = {labels[place], f"a{place}", names[index]} & declared.keys()
-        types.append(declared[min(candidates)] if candidates else None)
-        for name in candidates:
+        keys = {labels[place], f"a{place}", names[index]} & declared.keys()
+        types.append(declared[min(keys)] if keys else None)
+        for name in keys:
             del declared[name]
     if declared:
         unknown = next(iter(declared))

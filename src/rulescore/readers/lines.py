@@ -1,4 +1,4 @@
-"""Text files line by line: slow and exact, for finding out what a file is and what is wrong with it."""
+"""Text files line by line: slow and exact, to find out what a file is and what is wrong with it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from rulescore.errors import Diagnostic, InputError, Place
-from rulescore.readers.files import Opening
+from rulescore.readers.files import Opening, damaged
 
 # If a quoted field is longer than this, we assume that its closing quote is missing.
 LONGEST_FIELD = 1 << 20
@@ -70,10 +70,6 @@ def _refuse_others(beginning: bytes, origin: str) -> None:
         raise InputError(Diagnostic("E305", "the file looks like a binary file", Place(origin), notes=notes, helps=helps))
 
 
-def damaged(origin: str, reason: str) -> InputError:
-    return InputError(Diagnostic("E305", "the file cannot be read", Place(origin), notes=(reason[:1].lower() + reason[1:],)))
-
-
 def _lines(handle: io.TextIOWrapper) -> Iterator[str]:
     """The lines, without empty ones at the end of the file: editors and scripts leave them there."""
     empty = 0
@@ -98,7 +94,10 @@ def records(lines: Iterator[str], delimiter: str, quoted: bool) -> Iterator[Reco
         while record is None:
             following = next(numbered, None) if len(text) < LONGEST_FIELD else None
             if following is None:
-                yield Record(number, text.split("\n")[0], wrong_quote=_open_quote(text, delimiter))
+                pattern, start = _field_pattern(delimiter), 0
+                while (match := pattern.match(text, start)) is not None:
+                    start = match.end() + 1
+                yield Record(number, text.split("\n")[0], wrong_quote=start + 1)
                 return
             text = f"{text}\n{following[1]}"
             # Only a line with a quote can close the field; the others need no second look.
@@ -127,13 +126,6 @@ def _quoted_record(number: int, text: str, delimiter: str) -> Record | None:
     if _OPEN.match(text, start):
         return None
     return Record(number, text.split("\n")[0], wrong_quote=start + 1)
-
-
-def _open_quote(text: str, delimiter: str) -> int:
-    pattern, start = _field_pattern(delimiter), 0
-    while (match := pattern.match(text, start)) is not None:
-        start = match.end() + 1
-    return start + 1
 
 
 _OPEN = re.compile(r'"[^"]*+(?:""[^"]*+)*+\Z')
@@ -166,9 +158,9 @@ class TrimmedStream(io.RawIOBase):
         if size < 0:
             return self.readall()
         # Held line ends can make a block longer than `size`, and Arrow has no room for more than that.
-        found = self._ready or self._next(size)
-        self._ready = found[size:]
-        return found[:size]
+        block = self._ready or self._next(size)
+        self._ready = block[size:]
+        return block[:size]
 
     def _next(self, size: int) -> bytes:
         data: bytes = self._stream.read(size)

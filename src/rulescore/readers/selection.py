@@ -1,4 +1,4 @@
-"""The best answers of each query."""
+"""The best predictions of each query."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rulescore.setting.model import FactBatch, FactStream, ModelPredictions
 
 
 class _Choice(StrEnum):
-    """The column by which we choose the best answers of a stream."""
+    """The column by which we choose the best predictions of a stream."""
 
     RANK = "rank"
     QUERY = "query"
@@ -51,22 +51,19 @@ class PredictionReader:
                 raise _mixed(stream)
             match choice:
                 case _Choice.RANK:
-                    yield _replaced(batch, batch.rows.filter(pc.less_equal(batch.rows.column("rank"), top_k)))
+                    yield replace(batch, rows=batch.rows.filter(pc.less_equal(batch.rows.column("rank"), top_k)))
                 case _Choice.QUERY:
                     collected.append(batch)
                 case _Choice.NOTHING:
-                    self._refuse_top_k(stream)
+                    if self._predictions.top_k is not None:
+                        raise InputError(unranked(self._predictions.model, top_k, stream.origin))
                     yield batch
         if collected:
             yield from _best_of_each_query(collected, top_k, stream)
 
-    def _refuse_top_k(self, stream: FactStream) -> None:
-        if self._predictions.top_k is not None:
-            raise InputError(unranked(self._predictions.model, self._predictions.top_k, stream.origin))
-
 
 def unranked(model: str, top_k: int, origin: str) -> Diagnostic:
-    """The user asks for the best answers, and nothing says which they are."""
+    """The user asks for the best predictions, and nothing says which they are."""
     columns = "add a `rank` column, or `query` and `score` columns"
     if top_k == EVERY_ANSWER:
         message = f"a curve over ranks needs ranks or queries, but the predictions of `{model}` have neither rank nor query"
@@ -91,34 +88,36 @@ def _choice(batch: FactBatch, stream: FactStream) -> _Choice:
 def _mixed(stream: FactStream) -> InputError:
     notes = ("the answers of one source are all chosen by rank, or all by query and score, or all kept",)
     return InputError(
-        Diagnostic("E331", "some rows have a rank or a query and others have none", Place(stream.origin), notes=notes)
+        Diagnostic("E330", "some rows have a rank or a query and others have none", Place(stream.origin), notes=notes)
     )
 
 
 def _best_of_each_query(batches: list[FactBatch], top_k: int, stream: FactStream) -> Iterator[FactBatch]:
-    """Needs all batches of a stream at once: the answers of a query may stand anywhere in it."""
+    """Needs all batches of a stream at once: the predictions of a query may stand anywhere in it."""
     rows = pa.Table.from_arrays(
         [pa.chunked_array([b.rows.column(name) for b in batches]) for name in ("query", "score")], ["query", "score"]
     )
     ranks = _ranks(rows, top_k, stream)
-    # Without scores the order of a query's answers says nothing.
+    # Without scores the order of a query's predictions says nothing.
     known = not rows.column("score").null_count
     start = 0
     for batch in batches:
         end = start + batch.rows.num_rows
-        found, place = ranks[start:end], batch.rows.schema.get_field_index("rank")
-        ranked = batch.rows.set_column(place, "rank", pa.array(found, pa.int64())) if known else batch.rows
-        yield _replaced(batch, ranked.filter(pa.array(found <= top_k)))
+        batch_ranks, place = ranks[start:end], batch.rows.schema.get_field_index("rank")
+        ranked = batch.rows.set_column(place, "rank", pa.array(batch_ranks, pa.int64())) if known else batch.rows
+        yield replace(batch, rows=ranked.filter(pa.array(batch_ranks <= top_k)))
         start = end
 
 
 def _ranks(rows: pa.Table, top_k: int, stream: FactStream) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """The rank of each row among the answers to its query."""
+    """The rank of each row among the predictions of its query."""
     codes = pc.dictionary_encode(rows.column("query")).combine_chunks().indices.to_numpy()
-    if rows.column("score").null_count:
-        _refuse_unscored(codes, top_k, stream)
+    if rows.column("score").null_count and np.bincount(codes).max() > top_k:
+        message = f"a query has more than {top_k} answers, and neither rank nor score says which are best"
+        helps = ("add a `rank` or `score` column, or ask for a larger top_k",)
+        raise InputError(Diagnostic("E330", message, Place(stream.origin), helps=helps))
     scores = rows.column("score").fill_null(0.0).to_numpy()
-    # lexsort is stable, so that equal scores stay in the order of the rows.
+    # lexsort is stable, so equal scores stay in the order of the rows.
     order = np.lexsort((-scores, codes))
     sorted_codes = codes[order]
     starts = np.flatnonzero(np.r_[True, sorted_codes[1:] != sorted_codes[:-1]])
@@ -126,15 +125,3 @@ def _ranks(rows: pa.Table, top_k: int, stream: FactStream) -> np.ndarray[tuple[i
     ranks = np.empty(len(order), dtype=np.int64)
     ranks[order] = np.arange(1, len(order) + 1) - np.repeat(starts, sizes)
     return ranks
-
-
-def _refuse_unscored(codes: np.ndarray[tuple[int], np.dtype[np.int32]], top_k: int, stream: FactStream) -> None:
-    """Raises InputError if we would have to choose among answers without score."""
-    if np.bincount(codes).max() > top_k:
-        message = f"a query has more than {top_k} answers, and neither rank nor score says which are best"
-        helps = ("add a `rank` or `score` column, or ask for a larger top_k",)
-        raise InputError(Diagnostic("E330", message, Place(stream.origin), helps=helps))
-
-
-def _replaced(batch: FactBatch, rows: pa.RecordBatch) -> FactBatch:
-    return replace(batch, rows=rows)

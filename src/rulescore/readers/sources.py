@@ -1,9 +1,9 @@
-"""Everything that a user may give as facts, as streams: files, folders, frames, rows, and mappings from predicates to these."""
+"""Everything that a user may give as facts, as streams: files, folders, frames, rows, and many of them together."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -12,18 +12,38 @@ from pathlib import Path
 import pyarrow as pa
 
 from rulescore.errors import Diagnostic, InputError, Place
-from rulescore.readers.arrays import ENDINGS, Wanted, file_columns, frame_columns, read_arrays
-from rulescore.readers.files import STANDARD_INPUT, InputFile, is_folder, is_pipe, refuse_pipes_twice
-from rulescore.readers.foreign import READERS, asked_columns, read_foreign, recognised, strangers_named
-from rulescore.readers.frames import is_frame, is_spark_frame, lasting, read_frame, read_rows, refuse_spark_frame
-from rulescore.readers.rdf import RDF_ENDINGS, SYNTAXES, read_rdf
-from rulescore.readers.text import read_text
-from rulescore.readers.text_problems import at_most
-from rulescore.readers.triples import are_triples, triples_table
+from rulescore.readers.arrays import ENDINGS, are_triples, read_arrays, triples_table
+from rulescore.readers.files import STANDARD_INPUT, InputFile, ending_of, is_folder, is_pipe
+from rulescore.readers.foreign import asked_columns, read_foreign, readers, recognised, strangers_named
+from rulescore.readers.frames import (
+    arrow_table,
+    is_frame,
+    is_spark_frame,
+    lasting,
+    opened_parquet,
+    read_frame,
+    read_parquet,
+    read_rows,
+    refuse_spark_frame,
+)
+from rulescore.readers.json_lines import read_json_lines
+from rulescore.readers.layout import plain_name
+from rulescore.readers.own_rows import own_facts, own_frame_rows, own_json_rows, own_parquet_rows, own_text_rows
+from rulescore.readers.rdf import RDF_ENDINGS, SYNTAXES, read_prefixes, read_rdf, term_kinds
+from rulescore.readers.text import at_most, find_dialect, read_text, stream
 from rulescore.setting.choices import A_DELIMITER, FileFormat
-from rulescore.setting.model import FactBatch, FactSource, FactStream, FactTable, HiddenIds, NativeSource, PublishedFacts, Setting
-from rulescore.setting.request import FactFile, Request
-from rulescore.values.keys import has_lone_surrogate
+from rulescore.setting.model import (
+    FactBatch,
+    FactFile,
+    FactSource,
+    FactStream,
+    FactTable,
+    NativeSource,
+    OwnRows,
+    PublishedFacts,
+    Request,
+)
+from rulescore.values import has_lone_surrogate
 
 FORMATS_BY_ENDING = {
     ".txt": FileFormat.TEXT,
@@ -34,11 +54,12 @@ FORMATS_BY_ENDING = {
     **dict.fromkeys(ENDINGS, FileFormat.NUMPY),
     ".parquet": FileFormat.PARQUET,
     ".pq": FileFormat.PARQUET,
+    ".jsonl": FileFormat.JSONL,
+    ".ndjson": FileFormat.JSONL,
 }
 _RDF = frozenset((".n3", ".jsonld"))
 _UNREADABLE = _RDF | {
     ".json",
-    ".jsonl",
     ".xlsx",
     ".xls",
     ".zip",
@@ -73,7 +94,7 @@ def prediction_streams(what: FactsLike, *, delimiter: str | None = None, header:
 def named_source(text: str) -> str | dict[str, str]:
     """A source as the command line writes it: `PATH`, or `NAME=PATH` for the facts of one predicate. `-` is standard input."""
     name, mark, path = text.partition("=")
-    # Unlike that of Path, this function also answers if the whole is too long for the name of a file.
+    # Unlike `Path.exists`, this function also answers if the text is too long for the name of a file.
     if not mark or not name or os.path.exists(text):  # noqa: PTH110
         return named_path(text)
     return {name: named_path(path)}
@@ -101,7 +122,7 @@ def files_by_model(sources: Iterable[str]) -> dict[str, list[str]]:
         if len(files[model]) > 1:
             paths = " and ".join(f"`{path}`" for path in files[model])
             helps = ("name the models: `MODEL=PATH`; files under one name given so are one model",)
-            problems.append(Diagnostic("E326", f"{paths} would all be model `{model}`", helps=helps))
+            problems.append(Diagnostic("E204", f"{paths} would all be model `{model}`", helps=helps))
     if problems:
         raise InputError(problems)
     return files
@@ -134,16 +155,19 @@ class _Collector:
         elif isinstance(what, str | Path):
             yield from self._file(FactFile(what, predicate=predicate))
         elif is_spark_frame(what):
-            origin = f"<{_shown(what, predicate)}>"
+            origin = f"<{_described(what, predicate)}>"
             file = FactFile(origin, predicate=predicate)
             request = Request(origin, file, self._predictions)
             yield FactStream(origin, partial(refuse_spark_frame, origin), NativeSource(request, what))
         elif is_frame(what):
-            frame, origin = lasting(what), f"<{_shown(what, predicate)}>"
+            frame, origin = lasting(what), f"<{_described(what, predicate)}>"
             stream = self._stream(origin, predicate, partial(read_frame, frame))
-            yield replace(stream, columns=partial(frame_columns, frame, origin))
+            request = Request(origin, FactFile(origin, predicate=predicate), self._predictions)
+            yield replace(stream, columns=partial(_frame_columns, frame, origin), own=partial(own_frame_rows, frame, request))
         elif predicate is None and are_triples(what):
-            yield self._stream(f"<{_shown(what, None)}>", None, partial(_read_triples, what))
+            yield self._stream(
+                f"<{_described(what, None)}>", None, lambda request: read_frame(triples_table(what, request.origin), request)
+            )
         elif isinstance(what, Mapping) and predicate is None:
             for name, source in what.items():
                 if has_lone_surrogate(str(name)):
@@ -166,9 +190,9 @@ class _Collector:
         ):
             yield from chain.from_iterable(self._streams(item, predicate) for item in items)
         else:
-            yield self._stream(f"<{_shown(what, predicate)}>", predicate, partial(read_rows, items))
+            yield self._stream(f"<{_described(what, predicate)}>", predicate, partial(read_rows, items))
 
-    def _stream(self, origin: str, predicate: str | None, read: partial[Iterator[FactBatch]]) -> FactStream:
+    def _stream(self, origin: str, predicate: str | None, read: Callable[[Request], Iterator[FactBatch]]) -> FactStream:
         request = Request(origin, FactFile(origin, predicate=predicate), self._predictions)
         return FactStream(origin, partial(read, request), part_of=None if predicate is None else _MAPPING)
 
@@ -207,22 +231,22 @@ class _Collector:
     def _folder(self, file: FactFile) -> Iterator[FactStream]:
         members = sorted(Path(file.path).iterdir())
         if not members:
-            self._problems.append(Diagnostic("E303", f"folder `{file.path}` is empty"))
+            self._problems.append(Diagnostic("E302", f"folder `{file.path}` is empty"))
         strays: list[Diagnostic] = []
         for member in members:
             if member.is_dir():
                 strays.append(_stray(member, "is a folder within a folder of data"))
             elif member.name.startswith("."):
                 strays.append(_stray(member, "is a hidden file in a folder of data"))
-            elif file.format is None and _ending(member) not in FORMATS_BY_ENDING:
-                strays.append(_stray(member, f"has the ending `{_ending(member)}`, which is not one of data files"))
+            elif file.format is None and ending_of(member) not in FORMATS_BY_ENDING:
+                strays.append(_stray(member, f"has the ending `{ending_of(member)}`, which is not one of data files"))
             else:
                 yield from self._one_file(replace(file, path=member), in_folder=True)
         self._problems.extend(at_most(iter(strays)))
 
     def _one_file(self, file: FactFile, *, in_folder: bool) -> Iterator[FactStream]:
         path = Path(file.path)
-        ending = _ending(path)
+        ending = ending_of(path)
         if file.format is None and ending in _UNREADABLE | _OBJECTS:
             self._problems.append(_unknown_kind(path, ending))
             return
@@ -232,36 +256,30 @@ class _Collector:
         native = NativeSource(request) if kind is FileFormat.PARQUET and not is_pipe(path) else None
         whole = _MAPPING if file.predicate is not None else str(path.parent) if in_folder else None
         source = InputFile(path)
-        columns = None if kind is FileFormat.NUMPY or kind in SYNTAXES else partial(_columns, kind, source, request)
-        yield FactStream(str(file.path), partial(_read, kind, source, request), native, whole, columns, source.version)
+        columns = None if kind in {FileFormat.NUMPY, FileFormat.JSONL, *SYNTAXES} else partial(_file_columns, kind, source, request)
+        yield FactStream(
+            str(file.path),
+            partial(_fact_batches, kind, source, request),
+            native,
+            whole,
+            columns,
+            source.version,
+            partial(_own_rows, kind, source, request),
+            partial(read_prefixes, source, SYNTAXES[kind]) if kind in SYNTAXES and not is_pipe(path) else None,
+            partial(term_kinds, source, SYNTAXES[kind], request) if kind in SYNTAXES else None,
+        )
 
 
-def _read_triples(what: object, request: Request) -> Iterator[FactBatch]:
-    return read_frame(triples_table(what, request.origin), request)
-
-
-def refuse_shared_pipes(setting: Setting) -> None:
-    """Raises InputError before we read anything: the second of two readers of a pipe would wait for ever."""
-    tables = [one for model in setting.predictions for one in model.tables]
-    hidden = [table.hidden.ids for table in setting.tables if isinstance(table.hidden, HiddenIds)]
-    facts = [*setting.observed, *setting.negatives, *(one for model in setting.predictions for one in model.streams)]
-    rows = [*(table.rows for table in setting.tables), *hidden, *(one.rows for one in tables)]
-    if setting.truth is not None:
-        facts += [*setting.truth.facts, *setting.truth.known, *setting.truth.types]
-        rows += [one.rows for one in setting.truth.tables]
-    refuse_pipes_twice(Path(one.origin) for one in (*facts, *rows))
-
-
-def _read(kind: FileFormat, file: InputFile, request: Request) -> Iterator[FactBatch]:
+def _fact_batches(kind: FileFormat, file: InputFile, request: Request) -> Iterator[FactBatch]:
     match kind:
         case FileFormat.TEXT:
             return _read_text(file, request)
         case FileFormat.PARQUET:
-            from rulescore.readers.parquet import read_parquet
-
             return read_parquet(file, request)
         case FileFormat.NUMPY:
             return read_arrays(file, request)
+        case FileFormat.JSONL:
+            return read_json_lines(file, request)
         case kind if kind in SYNTAXES:
             return read_rdf(file, SYNTAXES[kind], request)
         case foreign:
@@ -271,37 +289,39 @@ def _read(kind: FileFormat, file: InputFile, request: Request) -> Iterator[FactB
 def _read_text(file: InputFile, request: Request, form: FileFormat | None = None) -> Iterator[FactBatch]:
     """The facts of a text file: in the given format, in another tool's that its first lines show, or as plain rows."""
     with file.opened() as opening:
-        found = form or recognised(opening, request)
-        if found is not None:
-            yield from read_foreign(found, opening, request)
+        tool = form or recognised(opening, request)
+        if tool is not None:
+            yield from read_foreign(tool, opening, request)
         else:
             with strangers_named(opening, request):
                 yield from read_text(opening, request)
 
 
-def _columns(kind: FileFormat, file: InputFile, request: Request, wanted: Wanted) -> pa.Table:
+def _own_rows(kind: FileFormat, file: InputFile, request: Request) -> OwnRows:
     with file.opened() as opening:
-        found = recognised(opening, request) if kind is FileFormat.TEXT else kind
-        if found is not None and found in READERS:
-            return asked_columns(found, opening, request)
-    return file_columns(file, request, kind, wanted)
+        form = recognised(opening, request) if kind is FileFormat.TEXT else kind
+        match form:
+            case None | FileFormat.TEXT:
+                return own_text_rows(opening, request)
+            case FileFormat.PARQUET:
+                return own_parquet_rows(opening, request)
+            case FileFormat.JSONL:
+                return own_json_rows(opening, request)
+            case _:
+                return own_facts(_fact_batches(kind, file, request))
 
 
-def file_format(path: Path, given: FileFormat | None) -> FileFormat:
+def file_format(path: Path, choice: FileFormat | None) -> FileFormat:
     """The format of the file at a path: the given one, or by its ending. InputError if we cannot read it."""
     if is_folder(path):
         raise InputError(Diagnostic("E302", f"`{path}` is a folder", helps=("name one file",)))
-    ending = _ending(path)
-    if given is None and ending in _UNREADABLE | _OBJECTS:
+    ending = ending_of(path)
+    if choice is None and ending in _UNREADABLE | _OBJECTS:
         raise InputError(_unknown_kind(path, ending))
-    return given or FORMATS_BY_ENDING.get(ending, FileFormat.TEXT)
+    return choice or FORMATS_BY_ENDING.get(ending, FileFormat.TEXT)
 
 
-def _ending(path: Path) -> str:
-    return Path(path.name.removesuffix(".gz")).suffix
-
-
-def _shown(what: object, predicate: str | None) -> str:
+def _described(what: object, predicate: str | None) -> str:
     return type(what).__name__ if predicate is None else f"{type(what).__name__} of {predicate}"
 
 
@@ -309,13 +329,54 @@ def _stray(path: Path, what: str) -> Diagnostic:
     known = ", ".join(FORMATS_BY_ENDING)
     notes = (f"every file of a folder is read, and must end in one of {known}, with or without .gz",)
     return Diagnostic(
-        "E303", f"`{path}` {what}", Place(str(path)), notes=notes, helps=("move it elsewhere, or name the files one by one",)
+        "E302", f"`{path}` {what}", Place(str(path)), notes=notes, helps=("move it elsewhere, or name the files one by one",)
     )
 
 
 def _unknown_kind(path: Path, ending: str) -> Diagnostic:
     notes = (f"files that can be read end in {', '.join(FORMATS_BY_ENDING)}, with or without .gz; others are taken for text",)
     helps: tuple[str, ...] = ("convert it to Turtle or N-Triples",) if ending in _RDF else ()
+    if ending == ".json":
+        helps = ("write one object a line, as JSON Lines: `jq -c '.[]' FILE > FILE.jsonl`",)
     if ending in _OBJECTS:
         helps = ("load it with the program that wrote it, and give frames or arrays in Python, or save a text or Parquet file",)
     return Diagnostic("E305", f"files that end in `{ending}` cannot be read", Place(str(path)), notes=notes, helps=helps)
+
+
+# Further columns of a source, which are not in its facts, such as the rank of the truth. Found by their names.
+
+
+Wanted = Mapping[str, frozenset[str]]
+"""The columns to find: our name for each, with the names it may have in a source."""
+
+
+def _file_columns(kind: FileFormat, file: InputFile, request: Request, wanted: Wanted) -> pa.Table:
+    """The wanted columns, as far as a file has them. We have read its facts before, without problems."""
+    if kind is FileFormat.PARQUET:
+        with opened_parquet(file, request) as rows:
+            places = _places_of(rows.schema_arrow.names, wanted)
+            return rows.read(columns=[rows.schema_arrow.names[i] for i in places.values()]).rename_columns(list(places))
+    with file.opened() as opening:
+        form = recognised(opening, request) if kind is FileFormat.TEXT else kind
+        if form is not None and form in readers():
+            return asked_columns(form, opening, request)
+        dialect = find_dialect(opening, request)
+        places = _places_of(dialect.header or (), wanted)
+        if not places:
+            return pa.table({})
+        names = list(places)
+        batches = [pa.RecordBatch.from_arrays(batch.columns, names) for batch in stream(opening, dialect, list(places.values()))]
+        return pa.Table.from_batches(batches, pa.schema([(name, pa.string()) for name in names]))
+
+
+def _frame_columns(frame: object, origin: str, wanted: Wanted) -> pa.Table:
+    table = arrow_table(frame, origin)
+    places = _places_of(table.column_names, wanted)
+    return table.select(list(places.values())).rename_columns(list(places))
+
+
+def _places_of(names: Sequence[str], wanted: Wanted) -> dict[str, int]:
+    """The numbers of the wanted columns; the first if two columns have one meaning."""
+    plain = [plain_name(name) for name in names]
+    places = {part: [i for i, name in enumerate(plain) if name in known] for part, known in wanted.items()}
+    return {part: numbers[0] for part, numbers in places.items() if numbers}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 from pathlib import Path
 from typing import cast
@@ -12,30 +13,112 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rulescore.errors import Diagnostic, InputError, Place, meant
-from rulescore.readers.batches import no_facts
-from rulescore.readers.constant_columns import CellError, dates, decoded, is_text, moment_counts, parse_value
-from rulescore.readers.files import InputFile, Opening, is_pipe
+from rulescore.readers.columns import CellError, dates, decoded, is_text, moment_counts, parse_value
+from rulescore.readers.files import InputFile, Opening, damaged, is_pipe
 from rulescore.readers.frames import (
     arrow_table,
     frame_index,
     is_frame,
     is_spark_frame,
     lasting,
+    opened_parquet,
+    parquet_batches,
     refuse_half_zoned,
     refuse_spark_frame,
 )
-from rulescore.readers.inferred import Guess, MisfitError, read_as
+from rulescore.readers.json_tables import JsonRows
 from rulescore.readers.layout import Layout
-from rulescore.readers.lines import damaged
 from rulescore.readers.rdf import SYNTAXES
 from rulescore.readers.sources import file_format
-from rulescore.readers.text import QuotingError, TextDialect, find_dialect, stream
-from rulescore.readers.text_problems import find_problems
-from rulescore.setting.choices import FileFormat
-from rulescore.setting.model import NativeSource, RowStream, TextColumns
-from rulescore.setting.request import ColumnType, FactFile, Request
-from rulescore.values.moments import microseconds
-from rulescore.values.types import MOMENTS, Value, ValueType
+from rulescore.readers.text import QuotingError, TextDialect, find_dialect, find_problems, stream
+from rulescore.setting.choices import ColumnType, FileFormat
+from rulescore.setting.model import FactFile, NativeSource, Request, RowStream, TextColumns
+from rulescore.values import FIRST, LAST, MOMENTS, Value, ValueType, equals_double, microseconds
+
+_MOMENTS = {ValueType.DATETIME: pa.timestamp("us"), ValueType.INSTANT: pa.timestamp("us", "UTC")}
+_INFERRED = (ValueType.INTEGER, ValueType.FLOAT, ValueType.BOOLEAN, ValueType.DATE, *_MOMENTS)
+# Doubles below this hold every integer.
+_EXACT = 2**53
+# Arrow also reads dates without a time of day, and hours without minutes.
+_SHORTEST_MOMENT = len("2024-05-31T12:30")
+
+
+class MisfitError(Exception):
+    """A text that is not of the type that the first rows of its column have."""
+
+
+def read_as(column: pa.Array, kind: ValueType) -> pa.Array | None:
+    """A column of text as values of a type, empty texts as null; None if a text is no such value, or one that we must not take
+    for a number, because it begins with a zero or a plus sign or has more digits than we can hold."""
+    texts = pc.if_else(pc.equal(column, ""), pa.scalar(None, pa.string()), column)
+    try:
+        match kind:
+            case ValueType.INTEGER:
+                values = texts.cast(pa.int64())
+                return values if _all(pc.equal(values.cast(pa.string()), texts)) else None
+            case ValueType.FLOAT:
+                values = texts.cast(pa.float64())
+                return values if _all(pc.is_finite(values)) and _all_written_plainly(texts, values) else None
+            case ValueType.BOOLEAN:
+                words = pc.utf8_lower(texts)
+                return pc.equal(words, "true") if _all(pc.is_in(words, pa.array(["true", "false", None]))) else None
+            case ValueType.DATE:
+                return texts.cast(pa.date32())
+            case ValueType.DATETIME | ValueType.INSTANT:
+                counts = texts.cast(_MOMENTS[kind]).cast(pa.int64())
+                whole = pc.greater_equal(pc.binary_length(texts), _SHORTEST_MOMENT)
+                return (
+                    counts if _all(whole) and _all(pc.and_(pc.greater_equal(counts, FIRST), pc.less_equal(counts, LAST))) else None
+                )
+            case _:
+                return texts
+    except pa.ArrowInvalid:
+        return None
+
+
+def _all(truths: pa.Array) -> bool:
+    return bool(pc.all(truths, min_count=0).as_py())
+
+
+def _any(truths: pa.Array) -> bool:
+    return bool(pc.any(truths, min_count=0).as_py())
+
+
+def _all_written_plainly(texts: pa.Array, values: pa.Array) -> bool:
+    """Whether texts of floats have no plus sign, no leading zero, and no integer that no double equals."""
+    odd = texts.filter(pc.or_(pc.starts_with(texts, "0"), pc.or_(pc.starts_with(texts, "-0"), pc.starts_with(texts, "+"))))
+    if not _all(pc.invert(pc.match_substring_regex(odd, r"^(\+|-?0[0-9])"))):
+        return False
+    large = texts.filter(pc.greater_equal(pc.abs(values), float(_EXACT)))
+    whole = [int(text) for text in large.to_pylist() if text.lstrip("-").isdigit()]
+    return all(-(2**63) <= value < 2**63 and equals_double(value) for value in whole)
+
+
+class Guess:
+    """The type of all values of a column that we have seen; None if there are none yet."""
+
+    def __init__(self) -> None:
+        self.kind: ValueType | None = None
+        self._exact = True
+
+    def look(self, column: pa.Array) -> None:
+        """Look at some rows."""
+        if self.kind is ValueType.STRING or (first := pc.index(pc.not_equal(column, ""), True).as_py()) < 0:
+            return
+        possible = _INFERRED if self.kind is None else (self.kind,)
+        if self.kind is ValueType.INTEGER and self._exact:
+            # An integer that no double equals must not become another number because of later floats.
+            possible = (ValueType.INTEGER, ValueType.FLOAT)
+        kinds = [kind for kind in possible if read_as(column[first : first + 1], kind) is not None]
+        self.kind = next((kind for kind in kinds if self._holds(column, kind)), ValueType.STRING)
+
+    def _holds(self, column: pa.Array, kind: ValueType) -> bool:
+        values = read_as(column, kind)
+        if values is not None and kind is ValueType.INTEGER:
+            large = values.filter(pc.or_(pc.greater(values, _EXACT), pc.less(values, -_EXACT)))
+            self._exact = self._exact and all(equals_double(value) for value in large.to_pylist())
+        return values is not None
+
 
 ARROW_TYPES: dict[ValueType, pa.DataType] = {
     ValueType.STRING: pa.string(),
@@ -58,7 +141,7 @@ _NOT_FINITE = frozenset({"nan", "inf", "infinity"})
 
 
 def value_type(kind: pa.DataType) -> ValueType | None:
-    """The type of the values of an Arrow column; None if no value can have it. A column of nothing but nulls could hold anything:
+    """Our type for the values of an Arrow column; None if we have none for them. A column of nothing but nulls could hold anything:
     we take it for text."""
     if pa.types.is_dictionary(kind):
         return value_type(kind.value_type)
@@ -85,14 +168,13 @@ def file_rows(
     form: FileFormat | None = None,
     predictions: bool = False,
 ) -> RowStream:
-    """The rows of a text or Parquet file. Raises InputError now if there is no file, and on reading for what is wrong in it."""
+    """The rows of a text, JSON Lines or Parquet file. Raises InputError now if there is no file, and on reading for wrong rows."""
     file = FactFile(path, form, delimiter=delimiter, header=True, predicate="rows")
     request = Request(str(path), file, predictions, rows=True)
     input_file = InputFile(path)
     match file_format(path, form):
         case FileFormat.TEXT:
-            text = _TextRows(input_file, request, types or {})
-            return text.stream()
+            return _TextRows(input_file, request, types or {}).stream()
         case FileFormat.PARQUET:
             if types:
                 note = "the columns of this file have types of their own"
@@ -100,8 +182,10 @@ def file_rows(
             parts = (partial(_parquet_schema, input_file, request), partial(_read_parquet, input_file, request))
             native = None if is_pipe(path) else NativeSource(request)
             return RowStream(str(path), *parts, native=native, version=input_file.version)
+        case FileFormat.JSONL:
+            return JsonRows(input_file, request, types or {}, _normal_batches).stream()
         case other:
-            notes = ("files of tables are delimited text and Parquet",)
+            notes = ("files of tables are delimited text, JSON Lines and Parquet",)
             name = SYNTAXES.get(other, f"a file of the format `{other}`")
             raise InputError(Diagnostic("E305", f"{name} is no table", Place(str(path)), notes=notes))
 
@@ -125,7 +209,10 @@ def _python_table(what: object, origin: str) -> pa.Table:
     notes = ("rows come from a path, a frame, a mapping from names to columns, or a list of mappings",)
     try:
         if isinstance(what, Mapping):
-            return pa.table({str(name): _column(values) for name, values in what.items()})
+            listed = {str(name): list(values) for name, values in what.items()}
+            for values in listed.values():
+                refuse_half_zoned(values)
+            return pa.table({name: pa.array(values) for name, values in listed.items()})
         if isinstance(what, Sequence) and all(isinstance(row, Mapping) for row in what):
             for name in dict.fromkeys(name for row in what for name in row):
                 refuse_half_zoned(row.get(name) for row in what)
@@ -133,12 +220,6 @@ def _python_table(what: object, origin: str) -> pa.Table:
     except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
         notes = (str(error),)
     raise InputError(Diagnostic("E322", f"a {type(what).__name__} cannot be read as rows", Place(origin), notes=notes))
-
-
-def _column(values: Iterable[object]) -> pa.Array:
-    known = list(values)
-    refuse_half_zoned(known)
-    return pa.array(known)
 
 
 def fitted(column: pa.Array, wanted: ValueType) -> pa.Array:
@@ -151,20 +232,16 @@ def fitted(column: pa.Array, wanted: ValueType) -> pa.Array:
         word = pc.utf8_lower(column)
         return pc.if_else(pc.is_in(word, pa.array(["true", "false"])), pc.equal(word, "true"), pa.scalar(None, pa.bool_()))
     if wanted in MOMENTS:
-        found = [_value_or_none(text, wanted) for text in column.to_pylist()]
-        return pa.array([microseconds(one) if isinstance(one, datetime.datetime) else None for one in found], pa.int64())
+        values = [_value_or_none(text, wanted) for text in column.to_pylist()]
+        return pa.array([microseconds(value) if isinstance(value, datetime.datetime) else None for value in values], pa.int64())
     try:
         # Arrow would also read hexadecimal numbers.
-        if wanted is not ValueType.INTEGER or not any(_occurs(mark, column) for mark in "xX"):
+        if wanted is not ValueType.INTEGER or not _any(pc.match_substring(column, "x", ignore_case=True)):
             return column.cast(ARROW_TYPES[wanted])
     except pa.ArrowInvalid:
         pass
     # Arrow does not say which text it could not convert; one pass in Python does.
     return pa.array([_value_or_none(text, wanted) for text in column.to_pylist()], ARROW_TYPES[wanted])
-
-
-def _occurs(mark: str, column: pa.Array) -> bool:
-    return bool(pc.any(pc.match_substring(column, mark), min_count=0).as_py())
 
 
 def _value_or_none(text: str | None, wanted: ValueType) -> Value | None:
@@ -179,38 +256,31 @@ def _value_or_none(text: str | None, wanted: ValueType) -> Value | None:
     return None if isinstance(value, int) and not -(2**63) <= value < 2**63 else value
 
 
+@dataclass
 class _TextRows:
     """A text file whose first line names its columns. We find out once how it is written. `types` are declared, `inferred` those
     that values seem to have."""
 
-    def __init__(
-        self,
-        file: InputFile,
-        request: Request,
-        types: Mapping[str, ColumnType],
-        inferred: Mapping[str, ValueType] | None = None,
-        dialect: TextDialect | None = None,
-    ) -> None:
-        self._file, self._request, self._types, self._inferred = file, request, types, inferred or {}
-        self._dialect = dialect
+    _file: InputFile
+    _request: Request
+    _types: Mapping[str, ColumnType]
+    _inferred: Mapping[str, ValueType] = field(default_factory=dict)
+    _dialect: TextDialect | None = None
 
     def stream(self) -> RowStream:
         return RowStream(
             self._request.origin,
             self.schema,
-            self.read,
-            text=TextColumns(self._types.keys(), self._infer, self._typed_by),
+            self.batches,
+            text=TextColumns(self._types.keys(), self._infer, lambda inferred: replace(self, _inferred=inferred).stream()),
             version=self._file.version,
         )
-
-    def _typed_by(self, inferred: Mapping[str, ValueType]) -> RowStream:
-        return _TextRows(self._file, self._request, self._types, inferred, self._dialect).stream()
 
     def _infer(self, columns: Sequence[str], *, whole: bool) -> dict[str, ValueType | None]:
         guesses = {name: Guess() for name in columns}
         try:
             with self._file.opened() as file:
-                dialect, names = self._found(file)
+                dialect, names = self._dialect_and_names(file)
                 for rows in stream(file, dialect, [names.index(name) for name in columns]):
                     for guess, column in zip(guesses.values(), rows.columns, strict=True):
                         guess.look(column)
@@ -220,14 +290,14 @@ class _TextRows:
             pass  # reading the rows will say where the file is wrong
         return {name: guess.kind for name, guess in guesses.items()}
 
-    def _found(self, file: Opening) -> tuple[TextDialect, tuple[str, ...]]:
+    def _dialect_and_names(self, file: Opening) -> tuple[TextDialect, tuple[str, ...]]:
         if self._dialect is None:
             self._dialect = find_dialect(file, self._request)
         return self._dialect, cast(tuple[str, ...], self._dialect.header)
 
     def schema(self) -> pa.Schema:
         with self._file.opened() as file:
-            _, names = self._found(file)
+            _, names = self._dialect_and_names(file)
         for name in self._types:
             if name not in names:
                 raise InputError(
@@ -244,24 +314,25 @@ class _TextRows:
     def _type(self, name: str) -> ValueType:
         return ValueType[self._types[name].name] if name in self._types else self._inferred.get(name, ValueType.STRING)
 
-    def read(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         with self._file.opened() as file:
-            yield from self._read(file, columns)
+            yield from self._typed_batches(file, columns)
 
-    def _read(self, file: Opening, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        dialect, names = self._found(file)
+    def _typed_batches(self, file: Opening, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        dialect, names = self._dialect_and_names(file)
         indices = tuple(names.index(name) for name in columns)
         blank = False
         try:
             for rows in stream(file, dialect, indices):
-                blank = blank or _has_blank_row(rows)
-                yield pa.RecordBatch.from_arrays(
-                    [self._typed(rows.column(place), name) for place, name in enumerate(columns)], list(columns)
-                )
+                blank = blank or _any(reduce(pc.and_, [pc.equal(column, "") for column in rows.columns]))
+                typed = [self._typed(rows.column(place), name) for place, name in enumerate(columns)]
+                yield pa.RecordBatch.from_arrays(typed, list(columns))
         except (pa.ArrowInvalid, CellError, QuotingError) as error:
             problems = self._problems(file, columns)
             if not problems and isinstance(error, CellError):
-                problems = (_too_large(error, self._request),)
+                helps = ("integers of tables have 64 bits; declare the column `float` or `string`",)
+                message = f"the value {error}, which is too large for an integer"
+                problems = (Diagnostic("E314", message, Place(self._request.origin), helps=helps),)
             raise InputError(problems) if problems else damaged(self._request.origin, str(error)) from None
         except OSError as error:
             raise damaged(self._request.origin, str(error)) from None
@@ -270,18 +341,18 @@ class _TextRows:
             raise InputError(problems)
 
     def _problems(self, file: Opening, columns: Sequence[str]) -> tuple[Diagnostic, ...]:
-        dialect, names = self._found(file)
+        dialect, names = self._dialect_and_names(file)
         types = tuple(self._types.get(name, ColumnType.STRING) for name in columns)
         layout = Layout(names, tuple(names.index(name) for name in columns), types, predicate="rows", may_be_empty=True)
-        return find_problems(file, self._request, dialect.delimiter, dialect.quoted, True, dialect.width, layout)
+        return find_problems(file, self._request, dialect, layout)
 
     def _typed(self, column: pa.Array, name: str) -> pa.Array:
         """A column in its type. An empty field is a missing value; if any other is not a value of that type, CellError, or
         MisfitError if the type is inferred."""
         if name not in self._types:
-            if (found := read_as(column, self._type(name))) is None:
+            if (values := read_as(column, self._type(name))) is None:
                 raise MisfitError
-            return found
+            return values
         values = fitted(column, self._type(name))
         lost = pc.and_(pc.is_null(values), pc.not_equal(column, ""))
         wrong = pc.or_kleene(lost, pc.invert(pc.is_finite(values))) if self._type(name) is ValueType.FLOAT else lost
@@ -290,41 +361,15 @@ class _TextRows:
         return values
 
 
-def _too_large(error: CellError, request: Request) -> Diagnostic:
-    """The problem of an integer that is written well but does not fit into its column."""
-    helps = ("integers of tables have 64 bits; declare the column `float` or `string`",)
-    return Diagnostic("E314", f"the value {error}, which is too large for an integer", Place(request.origin), helps=helps)
-
-
-def _has_blank_row(rows: pa.RecordBatch) -> bool:
-    empty = [pc.equal(column, "") for column in rows.columns]
-    return bool(pc.any(reduce(pc.and_, empty), min_count=0).as_py())
-
-
 def _parquet_schema(file: InputFile, request: Request) -> pa.Schema:
-    from pyarrow import parquet
-
-    try:
-        with file.opened() as opening, parquet.ParquetFile(opening.reader()) as rows:
-            if not rows.metadata.num_rows:
-                raise no_facts(request)
-            return rows.schema_arrow
-    except (pa.ArrowInvalid, OSError, UnicodeDecodeError) as error:
-        raise damaged(request.origin, str(error)) from None
+    with opened_parquet(file, request) as rows:
+        return rows.schema_arrow
 
 
 def _read_parquet(file: InputFile, request: Request, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    from pyarrow import parquet
-
-    from rulescore.readers.parquet import valid
-
-    try:
-        with file.opened() as opening, parquet.ParquetFile(opening.reader()) as rows:
-            batches = (valid(batch) for batch in rows.iter_batches(batch_size=_BATCH_ROWS, columns=list(columns)))
-            for batch in _normal_batches(batches, request.origin):
-                yield batch.select(list(columns))
-    except (pa.ArrowInvalid, OSError, UnicodeDecodeError) as error:
-        raise damaged(request.origin, str(error)) from None
+    with opened_parquet(file, request) as rows:
+        for batch in _normal_batches(parquet_batches(rows, list(columns)), request.origin):
+            yield batch.select(list(columns))
 
 
 def _normal_batches(batches: Iterable[pa.RecordBatch], origin: str) -> Iterator[pa.RecordBatch]:
@@ -352,7 +397,7 @@ def _normal(column: pa.Array, name: str, origin: str, first_row: int) -> pa.Arra
         row, reason = problem.row, problem.reason
     except pa.ArrowInvalid:
         # Only whole numbers can be too great: look for the first.
-        row = next(i for i, one in enumerate(plain.to_pylist()) if one is not None and not -(2**63) <= one < 2**63)
+        row = next(i for i, value in enumerate(plain.to_pylist()) if value is not None and not -(2**63) <= value < 2**63)
         reason = f"is `{plain[row].as_py()}`, which does not fit into 64 bits"
     message = f"`{name}` {reason} in row {first_row + row:,}"
     raise InputError(Diagnostic("E314", message, Place(origin), notes=("rows are counted from 0",)))

@@ -1,10 +1,11 @@
-"""Delimited text: TSV, CSV and the like, streamed by Arrow with every field as the string it is."""
+"""Delimited text: TSV, CSV and the like, streamed by Arrow with every field as the string it is; and its problems, row by row."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 
 import pyarrow as pa
@@ -12,14 +13,133 @@ import pyarrow.compute as pc
 from pyarrow import csv
 
 from rulescore.errors import Diagnostic, InputError, Place, suggestion
-from rulescore.readers.batches import no_facts, text_batch
-from rulescore.readers.constant_columns import CellError
-from rulescore.readers.files import Opening
-from rulescore.readers.layout import Layout, choosing, half_header, headerless_widths, is_header, narrow_header, resolve
-from rulescore.readers.lines import QuoteCheckedStream, Record, TrimmedStream, damaged, open_lines, records
-from rulescore.readers.text_problems import find_problems, form_problem, printable
-from rulescore.setting.model import FactBatch, FirstLine
-from rulescore.setting.request import Request
+from rulescore.readers.columns import CellError, no_facts, parse_number, parse_rank, parse_value, text_batch
+from rulescore.readers.files import Opening, damaged
+from rulescore.readers.layout import Layout, choosing, headerless_widths, is_header, missing_part, resolve, unknown_names
+from rulescore.readers.lines import Field, QuoteCheckedStream, Record, TrimmedStream, open_lines, records
+from rulescore.setting.choices import ColumnType
+from rulescore.setting.model import FactBatch, FirstLine, Request
+
+MOST_PROBLEMS = 20
+_EXPECTED = {
+    ColumnType.STRING: "a text",
+    ColumnType.INTEGER: "a whole number",
+    ColumnType.FLOAT: "a finite number",
+    ColumnType.BOOLEAN: "`true` or `false`",
+    ColumnType.DATE: "a date like 2024-05-31",
+    ColumnType.DATETIME: "a date-time without a zone, like 2024-05-31T12:30:00",
+    ColumnType.INSTANT: "a date-time with a zone, like 2024-05-31T12:30:00Z",
+}
+
+_TIMES = (ColumnType.DATE, ColumnType.DATETIME, ColumnType.INSTANT)
+
+
+def find_problems(file: Opening, request: Request, dialect: TextDialect, layout: Layout) -> tuple[Diagnostic, ...]:
+    """The first problems of a file, each with its line and column."""
+    with open_lines(file, request.origin) as lines:
+        rows = islice(records(lines, dialect.delimiter, dialect.quoted), int(dialect.header is not None), None)
+        return at_most(problem for row in rows for problem in row_problems(row, request, dialect.width, layout))
+
+
+def at_most(problems: Iterator[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """The first problems; when there are more, the last one shown says so."""
+    shown = tuple(islice(problems, MOST_PROBLEMS))
+    if len(shown) == MOST_PROBLEMS and next(problems, None) is not None:
+        last = replace(shown[-1], notes=(*shown[-1].notes, f"only the first {MOST_PROBLEMS} problems are shown"))
+        return (*shown[:-1], last)
+    return shown
+
+
+def printable(text: str) -> str:
+    """A line that we can show: bytes that are not UTF-8 become replacement characters."""
+    return "".join("\ufffd" if "\udc80" <= character <= "\udcff" else character for character in text)
+
+
+def encoding_problem(origin: str, line: int, text: str) -> Diagnostic | None:
+    """The first byte of a line that is not UTF-8."""
+    for column, character in enumerate(text, 1):
+        if "\udc80" <= character <= "\udcff":
+            place = Place(origin, line, column, text=printable(text))
+            helps = ("save the file as UTF-8",)
+            return Diagnostic("E313", "the line is not UTF-8", place, f"byte 0x{ord(character) - 0xDC00:02x}", helps=helps)
+    return None
+
+
+def form_problem(row: Record, request: Request) -> Diagnostic | None:
+    """The problem of a line that is not a row at all: it is empty, not UTF-8, or wrongly quoted."""
+    if row.text == "":
+        place = Place(request.origin, row.line, 1, text="")
+        return Diagnostic("E310", "the line is empty", place, helps=("every line of a text file is a row; remove this one",))
+    if row.wrong_quote is not None:
+        place = Place(request.origin, row.line, row.wrong_quote, text=printable(row.text))
+        helps = ('a quote within quotes is written twice: `"say ""yes"""`',)
+        message = "a quoted field does not end, or goes on after its closing quote"
+        return Diagnostic("E310", message, place, "begins here", helps=helps)
+    return encoding_problem(request.origin, row.line, row.text)
+
+
+def _width_problem(row: Record, request: Request, width: int, layout: Layout) -> Diagnostic:
+    width_here = len(row.fields)
+    beyond = row.fields[width] if width_here > width else row.fields[-1]
+    place = Place(request.origin, row.line, beyond.column, max(1, len(beyond.text)), row.text)
+    optional = [name for name in ("score", "rank") if name not in layout.names] if width in headerless_widths(request) else []
+    more = f"; {' and '.join(optional)} may follow" if request.predictions and optional else ""
+    notes = (f"the columns are {', '.join(layout.names)}{more}",)
+    helps: tuple[str, ...] = ()
+    if layout.relation is not None and not request.predictions:
+        helps = (f"for a file of one predicate give its name: `NAME={request.origin}`",)
+        if width_here > width + 1:
+            helps += ("for a table, `rulescore init --table FILE` writes a project file",)
+    return Diagnostic("E310", f"expected {width} columns, found {width_here}", place, notes=notes, helps=helps)
+
+
+def row_problems(row: Record, request: Request, width: int, layout: Layout) -> Iterator[Diagnostic]:
+    """What is wrong with a row, if anything is."""
+    if (problem := form_problem(row, request)) is not None:
+        yield problem
+        return
+    if len(row.fields) != width:
+        yield _width_problem(row, request, width, layout)
+        return
+    for index, column_type in zip(layout.arguments, layout.types, strict=True):
+        yield from _argument_problems(row, index, column_type, request, layout)
+    if layout.relation is not None:
+        yield from _argument_problems(row, layout.relation, ColumnType.STRING, request, layout)
+    numbers = ((layout.score, parse_number, "a finite number"), (layout.rank, parse_rank, "a whole number from 1"))
+    for place, parse, expected in numbers:
+        if place is not None and (text := row.fields[place].text) and not _parses(text, parse):
+            message = f"`{layout.names[place]}` is `{text}`, not {expected}"
+            yield Diagnostic("E314", message, _place(row, row.fields[place], request))
+
+
+def _argument_problems(row: Record, index: int, column_type: ColumnType, request: Request, layout: Layout) -> Iterator[Diagnostic]:
+    field, name = row.fields[index], layout.names[index]
+    if field.text == "":
+        if not layout.may_be_empty:
+            yield Diagnostic("E312", f"`{name}` is empty", _place(row, field, request))
+    elif not _parses(field.text, partial(parse_value, column_type=column_type)):
+        message = f"`{name}` is `{field.text}`, not {_EXPECTED[column_type]}"
+        # A text of the wrong type may have another type of time.
+        kinds = _TIMES if column_type in _TIMES else ()
+        other = next((kind for kind in kinds if _parses(field.text, partial(parse_value, column_type=kind))), None)
+        helps = () if other is None else (f"it is one of type `{other}`: declare that, if the whole column is so",)
+        yield Diagnostic("E314", message, _place(row, field, request), helps=helps)
+
+
+def _parses(text: str, parse: Callable[[str], object]) -> bool:
+    try:
+        parse(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _place(row: Record, field: Field, request: Request) -> Place:
+    """The place of a field; only the first line of a row that spans several."""
+    if "\n" in row.text:
+        return Place(request.origin, row.line)
+    return Place(request.origin, row.line, field.column, max(1, len(field.text)), row.text)
+
 
 _DELIMITERS = ("\t", ",", ";", "|", " ")
 _QUOTING_DELIMITERS = (",", ";")
@@ -51,14 +171,13 @@ def read_text(file: Opening, request: Request) -> Iterator[FactBatch]:
     rows_read = 0
     try:
         for rows in stream(file, dialect):
-            _check_header_is_none_of(rows, dialect, layout, request)
+            check_header_is_none_of(rows, dialect, layout, request)
             if rows.num_rows:
                 facts = text_batch(rows, layout, request)
-                yield facts if rows_read else replace(facts, guess=layout.guess or _first_line(rows, layout, dialect, request))
+                yield facts if rows_read else replace(facts, guess=layout.guess or first_line(rows, layout, dialect, request))
             rows_read += rows.num_rows
     except (pa.ArrowInvalid, CellError, QuotingError) as error:
-        has_header = dialect.header is not None
-        problems = find_problems(file, request, dialect.delimiter, dialect.quoted, has_header, dialect.width, layout)
+        problems = find_problems(file, request, dialect, layout)
         raise InputError(problems) if problems else damaged(request.origin, str(error)) from None
     except OSError as error:
         raise damaged(request.origin, str(error)) from None
@@ -66,7 +185,7 @@ def read_text(file: Opening, request: Request) -> Iterator[FactBatch]:
         raise no_facts(request)
 
 
-def _first_line(rows: pa.RecordBatch, layout: Layout, dialect: TextDialect, request: Request) -> FirstLine | None:
+def first_line(rows: pa.RecordBatch, layout: Layout, dialect: TextDialect, request: Request) -> FirstLine | None:
     """The first line of triples, if it may be a header: the user does not say, and it has neither score nor rank."""
     file = request.file
     if layout.relation is None or dialect.width != 3 or dialect.header is not None or file.header is not None or file.columns:
@@ -87,11 +206,9 @@ def find_dialect(file: Opening, request: Request) -> TextDialect:
     first = tuple(field.text for field in rows[0].fields)
     guessed = request.file.header is None and is_header(first, request)
     has_header = request.file.header if request.file.header is not None else guessed or _columns_by_name(request)
-    if request.file.header is None and not has_header and (problem := _half_header_problem(rows[0], request)):
-        raise InputError(problem)
-    if not has_header and (part := narrow_header(first, request)):
-        raise InputError(_narrow_header_problem(rows[0], part, request))
     if not has_header:
+        if problem := _half_header_problem(rows[0], request):
+            raise InputError(problem)
         return TextDialect(delimiter, None, False, _usual_width(rows, request))
     if problem := form_problem(rows[0], request):
         raise InputError(problem)
@@ -117,10 +234,18 @@ def _named(delimiter: str) -> str:
 
 
 def _half_header_problem(row: Record, request: Request) -> Diagnostic | None:
-    names = tuple(field.text for field in row.fields)
-    if (half := half_header(names, request)) is None:
+    """The problem of a first line that names two parts of a triple and not the third."""
+    names = [field.text for field in row.fields]
+    if (part := missing_part(names, request)) is None:
         return None
-    part, unknown = half
+    if len(names) == 2:
+        place = Place(request.origin, row.line, 1, len(row.text), printable(row.text))
+        named = (f"for a file of one predicate give its name: `NAME={request.origin}`",) if part == "relation" else ()
+        notes = ("a triple has head, relation and tail",)
+        return Diagnostic("E310", f"there is no column for the {part}", place, notes=notes, helps=named)
+    unknown = unknown_names(names)
+    if request.file.header is not None or not unknown:
+        return None
     meant = suggestion(part, unknown) or unknown[0]
     field = row.fields[names.index(meant)]
     helps = (
@@ -130,15 +255,7 @@ def _half_header_problem(row: Record, request: Request) -> Diagnostic | None:
     )
     place = Place(request.origin, row.line, field.column, max(1, len(meant)), printable(row.text))
     message = f"the first line is a header without {part}, or a fact"
-    return Diagnostic("E319", message, place, f"no name of a {part} column", helps=helps)
-
-
-def _narrow_header_problem(row: Record, part: str, request: Request) -> Diagnostic:
-    place = Place(request.origin, row.line, 1, len(row.text), printable(row.text))
-    helps = (f"for a file of one predicate give its name: `NAME={request.origin}`",) if part == "relation" else ()
-    return Diagnostic(
-        "E310", f"there is no column for the {part}", place, notes=("a triple has head, relation and tail",), helps=helps
-    )
+    return Diagnostic("E318", message, place, f"no name of a {part} column", helps=helps)
 
 
 def _sample_records(sample: list[str], delimiter: str) -> list[Record]:
@@ -148,34 +265,33 @@ def _sample_records(sample: list[str], delimiter: str) -> list[Record]:
 def _columns_by_name(request: Request) -> bool:
     """Whether the user chose columns by name, which only a header has."""
     choices = request.file.columns.values()
-    return any(isinstance(one, str) for choice in choices for one in ([choice] if isinstance(choice, str | int) else choice))
+    return any(isinstance(part, str) for choice in choices for part in ([choice] if isinstance(choice, str | int) else choice))
 
 
 def _guess_delimiter(sample: list[str], request: Request) -> str:
     """The delimiter under which most lines have one number of columns; the first in the usual order if there are several."""
     ending = request.path.with_suffix("").suffix if request.path.suffix == ".gz" else request.path.suffix
-    candidates = _BY_ENDING.get(ending, _DELIMITERS)
+    marks = _BY_ENDING.get(ending, _DELIMITERS)
     fewest = min(headerless_widths(request), default=2)
-    usual = candidates if any(mark in line for mark in candidates for line in sample) else _DELIMITERS
-    widths = {one: Counter(len(record.fields) for record in _sample_records(sample, one) if record.text) for one in usual}
-    # If none gives enough columns, a column is missing, and the delimiter is the one that gives most.
+    usual = marks if any(mark in line for mark in marks for line in sample) else _DELIMITERS
+    widths = {mark: Counter(len(record.fields) for record in _sample_records(sample, mark) if record.text) for mark in usual}
+    # If no delimiter gives enough columns, a column is missing, and the delimiter with most columns is right.
     for enough in (fewest, 2):
         shares = {
-            one: max((n / found.total() for width, n in found.items() if width >= enough), default=0.0)
-            for one, found in widths.items()
+            mark: max((n / counts.total() for width, n in counts.items() if width >= enough), default=0.0)
+            for mark, counts in widths.items()
         }
-        best = max(usual, key=lambda one: shares[one])
+        best = max(usual, key=lambda mark: shares[mark])
         if shares[best]:
             return best
     return "\t"
 
 
 def _usual_width(rows: list[Record], request: Request) -> int:
-    """The commonest number of columns among those allowed, so that we blame an odd row and not its neighbours."""
+    """The commonest number of columns among those allowed, so we blame an odd row and not its neighbours."""
     allowed = headerless_widths(request)
     widths = Counter(len(row.fields) for row in rows if row.text and row.fields)
-    usual = [width for width, _ in widths.most_common() if not allowed or width in allowed]
-    return usual[0] if usual else min(allowed, default=1)
+    return next((width for width, _ in widths.most_common() if not allowed or width in allowed), min(allowed, default=1))
 
 
 class QuotingError(Exception):
@@ -183,22 +299,22 @@ class QuotingError(Exception):
 
 
 def stream(file: Opening, dialect: TextDialect, columns: Sequence[int] | None = None) -> Iterator[pa.RecordBatch]:
-    """Rows of a text file as strings: all columns, or those with the given numbers."""
-    given = 0
+    """Rows of a text file as strings: all columns, or the columns with the given numbers."""
+    handed_on = 0
     try:
-        for rows in _rows(file, dialect, columns, _BLOCK_BYTES):
-            given += rows.num_rows
+        for rows in _batches(file, dialect, columns, _BLOCK_BYTES):
+            handed_on += rows.num_rows
             yield rows
     except pa.ArrowInvalid as error:
         if "block size" not in str(error):
             raise
-        for rows in _rows(file, dialect, columns, _LARGEST_BLOCK_BYTES):
-            known = min(given, rows.num_rows)
-            given -= known
+        for rows in _batches(file, dialect, columns, _LARGEST_BLOCK_BYTES):
+            known = min(handed_on, rows.num_rows)
+            handed_on -= known
             yield rows.slice(known)
 
 
-def _rows(file: Opening, dialect: TextDialect, columns: Sequence[int] | None, block_bytes: int) -> Iterator[pa.RecordBatch]:
+def _batches(file: Opening, dialect: TextDialect, columns: Sequence[int] | None, block_bytes: int) -> Iterator[pa.RecordBatch]:
     names = [f"c{i}" for i in range(dialect.width)]
     with pa.input_stream(file.reader(), compression="gzip" if file.compressed else None) as raw:
         trimmed = TrimmedStream(raw)
@@ -227,7 +343,7 @@ def _rows(file: Opening, dialect: TextDialect, columns: Sequence[int] | None, bl
             raise QuotingError
 
 
-def _check_header_is_none_of(rows: pa.RecordBatch, dialect: TextDialect, layout: Layout, request: Request) -> None:
+def check_header_is_none_of(rows: pa.RecordBatch, dialect: TextDialect, layout: Layout, request: Request) -> None:
     """Refuses a guessed header whose words come back as data: it may have been a fact."""
     if not dialect.guessed_header or dialect.header is None:
         return

@@ -29,6 +29,14 @@ class Flag(StrEnum):
     FEW = "fewer-than-5"
 
 
+MEANINGS = {
+    Flag.UNREFUTABLE: "nothing declared can refute it",
+    Flag.TAUTOLOGY: "its conclusion is one of its conditions",
+    Flag.VACUOUS: "no grounding could be judged",
+    Flag.NEAR_ONE: "the data nearly always break it",
+    Flag.NEAR_HALF: "the data break it about as often as not",
+    Flag.FEW: f"fewer than {_FEW_GROUNDINGS} groundings could be judged",
+}
 UNFLAGGED = "none"
 """Asked for in place of a flag: rules without any."""
 
@@ -60,7 +68,7 @@ def flags(rule: RuleResult) -> tuple[Flag, ...]:
     """The flags of a rule. A denial constraint that the data never break is not vacuous: it is a good yardstick."""
     counts = rule.dataset
     rate = counts.rate
-    found = {
+    rule_flags = {
         Flag.UNREFUTABLE: rule.info.unrefutable,
         Flag.TAUTOLOGY: rule.info.tautology,
         Flag.VACUOUS: rate is None and not rule.info.denial,
@@ -68,7 +76,7 @@ def flags(rule: RuleResult) -> tuple[Flag, ...]:
         Flag.NEAR_HALF: rate is not None and 0.45 <= rate <= 0.55,
         Flag.FEW: 0 < counts.evaluable < _FEW_GROUNDINGS,
     }
-    return tuple(flag for flag, holds in found.items() if holds)
+    return tuple(flag for flag, holds in rule_flags.items() if holds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +95,13 @@ class RateRange:
 
 def read_rate(text: str) -> RateRange | None:
     """`0..0.1`, `..10%`, `<=0.05`, `>0` or `0`; None for anything else."""
-    if found := _RANGE.fullmatch(text):
-        low, high = (None if one is None else _number(one) for one in (found["low"], found["high"]))
+    if match := _RANGE.fullmatch(text):
+        low, high = (None if limit is None else _rate(limit) for limit in (match["low"], match["high"]))
         return None if low is None and high is None else RateRange(0.0 if low is None else low, 1.0 if high is None else high)
-    if not (found := _BOUND.fullmatch(text)):
+    if not (bound := _BOUND.fullmatch(text)):
         return None
-    number = _number(found["number"])
-    match found["operator"]:
+    number = _rate(bound["number"])
+    match bound["operator"]:
         case "<" | "<=" as operator:
             return RateRange(high=number, without_high=operator == "<")
         case ">" | ">=" as operator:
@@ -102,7 +110,7 @@ def read_rate(text: str) -> RateRange | None:
             return RateRange(number, number)
 
 
-def _number(text: str) -> float:
+def _rate(text: str) -> float:
     return float(text[:-1]) / 100 if text.endswith("%") else float(text)
 
 
@@ -116,11 +124,11 @@ class AuditFilter:
     rate: RateRange | None = None
 
     def passes(self, rule: RuleResult) -> bool:
-        found = flags(rule)
+        rule_flags = flags(rule)
         rate = rule.dataset.rate
         return (
-            (not self.flags or not self.flags.isdisjoint(found or {UNFLAGGED}))
-            and self.without.isdisjoint(found)
+            (not self.flags or not self.flags.isdisjoint(rule_flags or {UNFLAGGED}))
+            and self.without.isdisjoint(rule_flags)
             and rule.dataset.evaluable >= self.min_evaluable
             and (self.rate is None or (rate is not None and rate in self.rate))
         )
@@ -136,6 +144,6 @@ def in_order(rules: Iterable[RuleResult], order: Order, *, reverse: bool = False
     if order is Order.NAME:
         return sorted(rules, key=lambda rule: rule.info.name, reverse=reverse)
     number = _NUMBERS[order]
-    found: Sequence[tuple[float | None, RuleResult]] = [(number(rule), rule) for rule in rules]
-    known = sorted(((value, rule) for value, rule in found if value is not None), key=lambda one: one[0], reverse=not reverse)
-    return [*(rule for _, rule in known), *(rule for value, rule in found if value is None)]
+    numbered: Sequence[tuple[float | None, RuleResult]] = [(number(rule), rule) for rule in rules]
+    known = sorted(((value, rule) for value, rule in numbered if value is not None), key=lambda pair: pair[0], reverse=not reverse)
+    return [*(rule for _, rule in known), *(rule for value, rule in numbered if value is None)]

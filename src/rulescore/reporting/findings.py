@@ -1,26 +1,134 @@
-"""What the commands beside `score` find, as listings."""
+"""What the commands other than `score` find, as listings."""
 
 from __future__ import annotations
 
 import datetime
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
 
 from rulescore.language.terms import write_value
-from rulescore.reporting.cells import counted, shown
-from rulescore.reporting.listing import Audience, Cell, CellKind, Column, Listing, ListingLayout
-from rulescore.reporting.rulefile import shown_probability
-from rulescore.reporting.sentences import sentence, shown_margin
+from rulescore.reporting.audit import shown_probability
+from rulescore.reporting.listing import Audience, Cell, CellKind, Column, Format, Listing, ListingLayout, counted, shown
 from rulescore.reporting.tables import titled, with_types
+from rulescore.reporting.violations import ViolationTable, confirmation_table, sentence, shown_margin, violation_table
+from rulescore.scoring.curve import CurveOver, CurvePoint
+from rulescore.scoring.evaluation import pandas_frame, polars_frame
 from rulescore.scoring.results import DataSummary, PredictionCounts, RuleInfo, TableCounts
-from rulescore.scoring.violation import Aggregated, ComparedValues, CountedViolations, Violation, Violations
-from rulescore.values.keys import key_of, text_of
-from rulescore.values.types import Value
+from rulescore.scoring.violation import Aggregated, ComparedValues, CountedViolations, Explained, Violation, Violations
+from rulescore.values import Value, key_of, text_of
 
 if TYPE_CHECKING:
     # Listing rules does not need the engine that these come from.
     from rulescore.scoring.pairs import PairCount
-    from rulescore.scoring.tolerances import GridRow, Tolerance
+    from rulescore.scoring.results import GridRow, Tolerance
+
+
+_FOR_PROGRAMS = frozenset({Format.CSV, Format.JSON})
+_LEADING = (1, 2, 5)
+
+
+def curve_listing(points: Sequence[CurvePoint], over: CurveOver, form: Format) -> Listing:
+    """One row a cut and model. People see a few cuts of a long curve: 1, 2, 5, 10 and so on, and the last; programs see all."""
+    by_rank = over is CurveOver.RANK
+    shown = points if form in _FOR_PROGRAMS or not by_rank else _few(points)
+    notes = ["k: the best k answers of each query count" if by_rank else "threshold: answers with that score or more count"]
+    if len(shown) < len(points):
+        notes.append(f"{len(shown):,} of {len(points):,} rows; `--format csv` has all of them")
+    columns = (
+        Column("k", "k", CellKind.COUNT) if by_rank else Column("threshold", "threshold", CellKind.VALUE),
+        Column("model", "model"),
+        Column("violating", "violating", CellKind.COUNT),
+        Column("evaluable", "evaluable", CellKind.COUNT),
+        Column("hard_score", "RVS hard", CellKind.SCORE),
+        Column("soft_score", "RVS soft", CellKind.SCORE),
+    )
+    rows = tuple((point.at, point.model, point.violating, point.evaluable, point.hard, point.soft) for point in shown)
+    return Listing("curve", "Scores by number of answers" if by_rank else "Scores by threshold", columns, rows, notes=tuple(notes))
+
+
+def _few(points: Sequence[CurvePoint]) -> list[CurvePoint]:
+    last = max((int(point.at) for point in points), default=0)
+    cuts = {*_series(last), last}
+    return [point for point in points if point.at in cuts]
+
+
+def _series(last: int) -> Iterable[int]:
+    size = 1
+    while size <= last:
+        yield from (size * lead for lead in _LEADING)
+        size *= 10
+
+
+_MOST_SENTENCES = 10
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Explanation:
+    """`breaks`: the rules of which it violates some grounding; `meets`: the rules with evaluable groundings of it and no violation;
+    `never_touches`: all others. `violations` and `confirmations`: the rows behind the first and the second, at most 1,000 of each;
+    their `total` counts all. `table`: every rule with its counts."""
+
+    prediction: str
+    models: tuple[str, ...]
+    breaks: tuple[str, ...]
+    meets: tuple[str, ...]
+    never_touches: tuple[str, ...]
+    violations: ViolationTable
+    confirmations: ViolationTable
+    table: Any
+
+    def to_pandas(self) -> Any:
+        """Every rule with its counts, as a pandas frame."""
+        return pandas_frame(self.table)
+
+    def to_polars(self) -> Any:
+        return polars_frame(self.table)
+
+    def __repr__(self) -> str:
+        parts = {"breaks": self.breaks, "meets": self.meets, "never touches": self.never_touches}
+        return f"<{self.prediction}: {', '.join(f'{what} {len(rules):,}' for what, rules in parts.items())} rules>"
+
+    def __str__(self) -> str:
+        lines = [f"{self.prediction}, predicted by {', '.join(self.models)}"]
+        lines += [f"breaks {', '.join(self.breaks)}", *_first_sentences(self.violations)] if self.breaks else ["breaks no rule"]
+        lines += [f"meets {', '.join(self.meets)}", *_first_sentences(self.confirmations)] if self.meets else []
+        return "\n".join([*lines, f"never touches {counted(len(self.never_touches), 'rule')}"])
+
+
+def _first_sentences(table: ViolationTable) -> list[str]:
+    """The first sentences, each once, and how many groundings have others."""
+    sentences = Counter(table.table["sentence"].to_pylist())
+    first = list(sentences)[:_MOST_SENTENCES]
+    more = table.total - sum(sentences[sentence] for sentence in first)
+    return [f"  {sentence}" for sentence in first] + ([f"  … and {more:,} more"] if more else [])
+
+
+def explanation(explained: Explained, rules: list[str]) -> Explanation:
+    """`rules`: the names of all, in their order."""
+    counts = [explained.counts.get(rule, (0, 0, 0)) for rule in rules]
+    effects = ["breaks" if v else "meets" if e else "never touches" for _, v, e in counts]
+    table = {"rule": pa.array(rules, pa.string()), "effect": pa.array(effects, pa.string())}
+    for index, name in enumerate(("confirmed", "refuted", "evaluable")):
+        table[name] = pa.array([count[index] for count in counts], pa.int64())
+
+    def those(effect: str) -> tuple[str, ...]:
+        return tuple(rule for rule, effect_here in zip(rules, effects, strict=True) if effect_here == effect)
+
+    return Explanation(
+        prediction=str(explained.prediction),
+        models=explained.models,
+        breaks=those("breaks"),
+        meets=those("meets"),
+        never_touches=those("never touches"),
+        violations=violation_table(explained.violations),
+        confirmations=confirmation_table(explained.confirmations),
+        table=pa.table(table),
+    )
+
 
 TITLE_COLUMNS = (
     Column("title", "rule", audience=Audience.PEOPLE),
@@ -59,7 +167,7 @@ def tolerances_listing(rows: Sequence[GridRow]) -> Listing:
     return Listing("tolerances", "Rules over the observed facts, by tolerance", columns, cells)
 
 
-def violations_listing(found: Violations) -> Listing:
+def violations_listing(violations: Violations) -> Listing:
     """For people: a block for each, which begins with a sentence."""
     columns = (
         Column("sentence", "what"),
@@ -77,7 +185,7 @@ def violations_listing(found: Violations) -> Listing:
         (
             sentence(row),
             row.rule,
-            {name: _value(one) for name, one in row.binding.items()},
+            {name: _value(value) for name, value in row.binding.items()},
             _ranked(row),
             row.roles,
             row.body,
@@ -86,23 +194,23 @@ def violations_listing(found: Violations) -> Listing:
             tuple(map(_compared, row.compared)),
             tuple(map(_aggregated, row.aggregated)),
         )
-        for row in found.rows
+        for row in violations.rows
     )
-    shown_of = f"{len(rows):,} of {counted(found.total, 'violation')} shown"
+    shown_of = f"{len(rows):,} of {counted(violations.total, 'violation')} shown"
     return Listing(
         "violations",
         "Violations",
         columns,
         rows,
-        notes=(*_by_model(found), shown_of, *((found.says_nothing,) if found.says_nothing else ())),
+        notes=(*_by_model(violations), shown_of, *((violations.says_nothing,) if violations.says_nothing else ())),
         layout=ListingLayout.BLOCKS,
     )
 
 
-def _by_model(found: Violations) -> Iterator[str]:
+def _by_model(violations: Violations) -> Iterator[str]:
     """How many violations each model has, if there are several."""
     totals: dict[str, int] = {}
-    for (_, model), n in found.counts.items():
+    for (_, model), n in violations.counts.items():
         if model is not None:
             totals[model] = totals.get(model, 0) + n
     if len(totals) > 1:
@@ -124,18 +232,18 @@ def _value(value: object) -> str:
         return str(value)
 
 
-def _compared(one: ComparedValues) -> str:
-    mark = "%" if one.percent else ""
-    sides = f"{one.text}: {_number(one.left)}{mark} against {_number(one.right)}{mark}"
-    return sides if one.margin is None else f"{sides}, {'by' if one.holds else 'missed by'} {shown_margin(one)}"
+def _compared(compared: ComparedValues) -> str:
+    mark = "%" if compared.percent else ""
+    sides = f"{compared.text}: {_value_text(compared.left)}{mark} against {_value_text(compared.right)}{mark}"
+    return sides if compared.margin is None else f"{sides}, {'by' if compared.holds else 'missed by'} {shown_margin(compared)}"
 
 
-def _aggregated(one: Aggregated) -> str:
-    without = "" if one.before == one.value else f", {_number(one.before)} without the prediction"
-    return f"{one.text} = {_number(one.value)}{without}"
+def _aggregated(aggregated: Aggregated) -> str:
+    without = "" if aggregated.before == aggregated.value else f", {_value_text(aggregated.before)} without the prediction"
+    return f"{aggregated.text} = {_value_text(aggregated.value)}{without}"
 
 
-def _number(value: Value | None) -> str:
+def _value_text(value: Value | None) -> str:
     return shown(value, CellKind.VALUE) if isinstance(value, int | float | None) and not isinstance(value, bool) else _value(value)
 
 
@@ -143,23 +251,25 @@ def violation_counts_listing(by: str, counts: Sequence[CountedViolations], total
     """The number of violations for each value that they are counted by, at most `most` rows."""
     left_out = len(counts) - len(counts[:most])
     counts = counts[:most]
-    predicted = any(one.predictions is not None for one in counts) and by != "prediction"
-    columns = [Column(by, by), Column("model", "model"), Column("violations", "violations", CellKind.COUNT)]
+    predicted = any(count.predictions is not None for count in counts) and by != "prediction"
+    what = [Column("should", "should be"), Column("against", "is")] if by == "pattern" else [Column(by, by)]
+    columns = [*what, Column("model", "model"), Column("violations", "violations", CellKind.COUNT)]
     columns += [Column("predictions", "predictions", CellKind.COUNT)] if predicted else []
     columns += [Column("ranked", "ranked")] if by == "prediction" else []
     rows = []
-    for one in counts:
-        cells: list[Cell] = [_value(one.what), one.model, one.violations]
-        cells += [one.predictions] if predicted else []
-        rows.append((*cells, *([_counted_rank(one)] if by == "prediction" else [])))
+    for count in counts:
+        value: list[Cell] = [_value(count.what)] if count.pattern is None else [count.pattern.should or None, count.pattern.against]
+        cells: list[Cell] = [*value, count.model, count.violations]
+        cells += [count.predictions] if predicted else []
+        rows.append((*cells, *([_counted_rank(count)] if by == "prediction" else [])))
     notes = [counted(total, "violation")]
     notes += [f"{left_out:,} more rows are not shown; `--limit N` shows more"] if left_out else []
     return Listing("violations", f"Violations by {by}", tuple(columns), tuple(rows), notes=tuple(notes))
 
 
-def _counted_rank(one: CountedViolations) -> str | None:
-    parts = [] if one.rank is None else [f"rank {one.rank:,}"]
-    return ", ".join([*parts, *([] if one.score is None else [f"score {shown(one.score, CellKind.VALUE)}"])]) or None
+def _counted_rank(count: CountedViolations) -> str | None:
+    parts = [] if count.rank is None else [f"rank {count.rank:,}"]
+    return ", ".join([*parts, *([] if count.score is None else [f"score {shown(count.score, CellKind.VALUE)}"])]) or None
 
 
 def incompatibilities_listing(pairs: Iterable[PairCount]) -> Listing:

@@ -1,24 +1,28 @@
-"""Outcomes of gates in words, and what is behind those that are not met: the worst rules, with a row of each."""
+"""Outcomes of gates in words, what lies behind those that fail, and a short Markdown summary for build pages."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from rulescore.characters import visible
 from rulescore.errors import Diagnostic, InputError, located, place_of
-from rulescore.reporting.cells import of_all, shown
-from rulescore.reporting.listing import CellKind
+from rulescore.errors.texts import visible
+from rulescore.reporting.findings import violations_listing
+from rulescore.reporting.listing import UNDEFINED, Appearance, CellKind, Format, counted, of_all, shown
+from rulescore.reporting.render import render
 from rulescore.reporting.saved import load
-from rulescore.scoring.gate_outcomes import GateReading, Outcome, worst_rules
+from rulescore.reporting.tables import violating_cell
+from rulescore.reporting.violations import render_violations_csv, render_violations_json, violation_table
+from rulescore.scoring.evaluation import Evaluation
+from rulescore.scoring.gate_outcomes import ANY_NUMBER, GateReading, Outcome, counts_behind, worst_rules
 from rulescore.scoring.gates import Gate, Worse
-from rulescore.scoring.results import RuleKind, RuleResult
+from rulescore.scoring.results import Measure, ModelResult, RuleKind, RuleResult
 from rulescore.scoring.violation import FindsViolations
-from rulescore.setting.gates import GateSeverity
+from rulescore.setting.choices import GateSeverity
 
 if TYPE_CHECKING:
     from rulescore.scoring.evaluation import Evaluation
@@ -43,83 +47,91 @@ class Verdict:
 def saved_results(gates: Iterable[Gate]) -> dict[str, Evaluation]:
     """The saved results that gates compare with. Problems with all that cannot be read are raised together, each where the gate
     names it."""
-    found: dict[str, Evaluation] = {}
+    saved: dict[str, Evaluation] = {}
     problems: list[Diagnostic] = []
     for gate in gates:
         match gate.condition:
-            case Worse(baseline, span=span) if baseline not in found:
+            case Worse(baseline, span=span) if baseline not in saved:
                 try:
                     with located(place_of(span)):
-                        found[baseline] = load(Path(baseline))
+                        saved[baseline] = load(Path(baseline))
                 except InputError as error:
                     problems.extend(error.problems)
     if problems:
         raise InputError(problems)
-    return found
+    return saved
 
 
 def verdicts(outcomes: Iterable[Outcome], evaluation: Evaluation, session: FindsViolations | None) -> tuple[Verdict, ...]:
     """`session`: finds the violations to show; without one there are none."""
-    rows: dict[tuple[str, str], str | None] = {}
+    rows: dict[tuple[str | None, str], str | None] = {}
     return tuple(_verdict(outcome, evaluation, session, rows) for outcome in outcomes)
 
 
 def _verdict(
-    outcome: Outcome, evaluation: Evaluation, session: FindsViolations | None, rows: dict[tuple[str, str], str | None]
+    outcome: Outcome, evaluation: Evaluation, session: FindsViolations | None, rows: dict[tuple[str | None, str], str | None]
 ) -> Verdict:
-    if outcome.met or outcome.model is None:
+    if outcome.met or (outcome.model is None and not outcome.of_data):
         return Verdict(outcome)
     worst = []
     for rule in worst_rules(evaluation, outcome):
         key = outcome.model, rule.info.name
         if key not in rows:
-            refuted = rule.models[outcome.model].counts.refuted
+            refuted = counts_behind(rule, outcome).refuted
             rows[key] = None if session is None or not refuted else _row(session, *key)
         worst.append(WorstRule(rule, rows[key]))
     return Verdict(outcome, tuple(worst))
 
 
-def _row(session: FindsViolations, model: str, rule: str) -> str | None:
-    """A violation of a rule that a model's prediction takes part in, on one line."""
+def _row(session: FindsViolations, model: str | None, rule: str) -> str | None:
+    """A violation of a rule that a model's prediction takes part in, or one in the data, on one line."""
     for row in session.violations(rule=rule, model=model, limit=1).rows:
         by = f", refuted by {', '.join(row.refuted_by)}" if row.refuted_by else ""
-        return visible(f"prediction {row.prediction}: {', '.join(row.body)} → {row.head}{by}")
+        made = "" if row.prediction is None else f"prediction {row.prediction}: "
+        return visible(f"{made}{', '.join(row.body)} → {row.head}{by}")
     return None
 
 
 def told(outcome: Outcome) -> str:
-    """An outcome on one line: the gate, whether it is met and by which model, what was found."""
-    model = "any model" if outcome.model is None else f"`{visible(outcome.model)}`"
+    """An outcome on one line: the gate, which model passed or failed it, what was found."""
+    model = _holder(outcome) if outcome.model is None else f"`{visible(outcome.model)}`"
     warning = " (a warning)" if not outcome.met and outcome.gate.severity is GateSeverity.WARN else ""
-    verb = "is met" if outcome.met else "is not met"
-    return f"gate `{visible(outcome.gate.title)}` {verb} by {model}{warning}: {found(outcome)}"
+    verb = "passed" if outcome.met else "failed"
+    return f"gate `{visible(outcome.gate.title)}` {verb} by {model}{warning}: {readings_text(outcome)}"
 
 
-def found(outcome: Outcome) -> str:
+def _holder(outcome: Outcome) -> str:
+    return "the data" if outcome.of_data else "any model" if outcome.model is None else outcome.model
+
+
+def readings_text(outcome: Outcome) -> str:
     """What was found: of a gate that is not met, only what does not meet it."""
     readings = [reading for reading in outcome.readings if outcome.met or not reading.met]
-    return visible("; ".join([*map(_read, readings), *outcome.notes]))
+    return visible("; ".join([*map(_reading_text, readings), *outcome.notes]))
 
 
-def _read(reading: GateReading) -> str:
+def _reading_text(reading: GateReading) -> str:
+    if reading.value is None and reading.measure == ANY_NUMBER:
+        return f"nothing to look at: {reading.reason}"
     if reading.value is None:
         return f"{reading.measure} is undefined: {reading.reason}"
     if reading.reason is not None:
         return f"{reading.measure} says nothing: {reading.reason}"
-    value = _number(reading.value, reading)
+    value = _amount(reading.value, reading)
     if reading.saved is None or reading.bound is None:
         return f"{reading.measure} is {value}"
-    return f"{reading.measure} is {value}, was {_number(reading.saved, reading)}, may be {_number(reading.bound, reading)}"
+    return f"{reading.measure} is {value}, was {_amount(reading.saved, reading)}, may be {_amount(reading.bound, reading)}"
 
 
-def _number(value: int | float, reading: GateReading) -> str:
+def _amount(value: int | float, reading: GateReading) -> str:
     return f"{shown(100 * value, CellKind.VALUE)}%" if reading.share else shown(value, CellKind.VALUE)
 
 
-def counts_of(rule: RuleResult, model: str) -> str:
+def counts_of(rule: RuleResult, outcome: Outcome) -> str:
     """How often predictions of a model refute a rule, and how often the data do."""
-    counts = rule.models[model].counts
-    data = "" if rule.kind is RuleKind.HARD else f", in the data {of_all(rule.dataset.refuted, rule.dataset.evaluable)}"
+    counts = counts_behind(rule, outcome)
+    alone = rule.kind is RuleKind.HARD or outcome.of_data
+    data = "" if alone else f", in the data {of_all(rule.dataset.refuted, rule.dataset.evaluable)}"
     return f"{rule.kind} rule, refuted in {of_all(counts.refuted, counts.evaluable)}{data}"
 
 
@@ -138,10 +150,10 @@ def render_junit(verdicts: Sequence[Verdict]) -> str:
     suite = ElementTree.SubElement(root, "testsuite", {"name": "rulescore", **numbers})
     for verdict in verdicts:
         outcome = verdict.outcome
-        names = {"classname": f"rulescore.{outcome.model}", "name": outcome.gate.title}
+        names = {"classname": f"rulescore.{'data' if outcome.of_data else outcome.model}", "name": outcome.gate.title}
         case = ElementTree.SubElement(suite, "testcase", {key: _safe(visible(text)) for key, text in names.items()})
         if outcome.fails:
-            failure = ElementTree.SubElement(case, "failure", {"type": "gate", "message": _safe(found(outcome))})
+            failure = ElementTree.SubElement(case, "failure", {"type": "gate", "message": _safe(readings_text(outcome))})
             failure.text = _safe(_details(verdict))
         else:
             ElementTree.SubElement(case, "system-out").text = _safe(_details(verdict))
@@ -153,11 +165,10 @@ def render_junit(verdicts: Sequence[Verdict]) -> str:
 
 def _details(verdict: Verdict) -> str:
     outcome = verdict.outcome
-    verdict_word = "met" if outcome.met else "not met"
-    lines = [f"{verdict_word}: {found(outcome)}"]
+    verdict_word = "passed" if outcome.met else "failed"
+    lines = [f"{verdict_word}: {readings_text(outcome)}"]
     for worst in verdict.worst:
-        assert outcome.model is not None
-        lines.append(f"{visible(worst.rule.info.name)}: {counts_of(worst.rule, outcome.model)}")
+        lines.append(f"{visible(worst.rule.info.name)}: {counts_of(worst.rule, outcome)}")
         if worst.rule.info.text != worst.rule.info.name:
             lines.append(f"  {visible(worst.rule.info.text)}")
         if worst.row is not None:
@@ -167,3 +178,115 @@ def _details(verdict: Verdict) -> str:
 
 def _safe(text: str) -> str:
     return _FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def render_summary(evaluation: Evaluation, verdicts: Sequence[Verdict]) -> str:
+    over_data = any(verdict.outcome.of_data for verdict in verdicts) or not evaluation.model_results
+    counted_things = _rules(evaluation) if over_data else _models(evaluation)
+    return "\n".join([*_heading(verdicts), *counted_things, *_gates(verdicts), *_worst(verdicts)]) + "\n"
+
+
+def _heading(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    gates = {verdict.outcome.gate for verdict in verdicts}
+    missed = {verdict.outcome.gate for verdict in verdicts if verdict.outcome.fails}
+    warned = {verdict.outcome.gate for verdict in verdicts if not verdict.outcome.met} - missed
+    said = [f"{len(missed):,} of {counted(len(gates), 'gate')} failed" if missed else "every gate passed"] if gates - warned else []
+    said += [counted(len(warned), "warning")] if warned else []
+    yield "### rulescore" + (f": {', '.join(said)}" if said else "")
+    yield ""
+
+
+def _models(evaluation: Evaluation) -> Iterator[str]:
+    yield "| model | violating a hard rule | evaluable | RVS hard | RVS soft |"
+    yield "| :--- | ---: | ---: | ---: | ---: |"
+    for model in evaluation.model_results:
+        cells = (_code(model.name), _violating(model), f"{model.evaluable:,}", _score(model.hard_score), _score(model.soft_score))
+        yield f"| {' | '.join(cells)} |"
+    yield ""
+
+
+def _rules(evaluation: Evaluation) -> Iterator[str]:
+    """The rules over the data, those with the highest rates first."""
+    yield "| rule | refuted | evaluable | rate |"
+    yield "| :--- | ---: | ---: | ---: |"
+    for rule in sorted(evaluation.rule_results, key=lambda rule: rule.dataset.rate or 0, reverse=True):
+        counts = rule.dataset
+        cells = (_code(rule.info.name), f"{counts.refuted:,}", f"{counts.evaluable:,}", shown(counts.rate, CellKind.RATE))
+        yield f"| {' | '.join(cells)} |"
+    yield ""
+
+
+def _violating(model: ModelResult) -> str:
+    if model.violating is None or model.violating_reason is not None:
+        return shown(violating_cell(model), CellKind.COUNT)
+    return of_all(model.violating, model.predictions.distinct)
+
+
+def _score(measure: Measure) -> str:
+    return measure.mark or shown(measure.value, CellKind.SCORE)
+
+
+def _gates(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    if not verdicts:
+        return
+    yield "| gate | model | | found |"
+    yield "| :--- | :--- | :--- | :--- |"
+    for outcome in (verdict.outcome for verdict in verdicts):
+        word = "passed" if outcome.met else "**failed**" if outcome.fails else "warning"
+        model = "the data" if outcome.of_data else UNDEFINED if outcome.model is None else _code(outcome.model)
+        yield f"| {_code(outcome.gate.title)} | {model} | {word} | {_code(readings_text(outcome))} |"
+    yield ""
+
+
+def _worst(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """Each rule once for a model, however many gates it is behind."""
+    named: set[tuple[str | None, str]] = set()
+    for verdict in verdicts:
+        model = verdict.outcome.model
+        worst = [worse for worse in verdict.worst if (model, worse.rule.info.name) not in named]
+        if not worst:
+            continue
+        named.update((model, worse.rule.info.name) for worse in worst)
+        yield f"Worst rules of {'the data' if model is None else _code(model, table=False)}:"
+        yield ""
+        for worse in worst:
+            info = worse.rule.info
+            text = "" if info.text == info.name else f": {_code(info.text, table=False)}"
+            yield f"- {_code(info.name, table=False)} ({counts_of(worse.rule, verdict.outcome)}){text}"
+            if worse.row is not None:
+                yield f"  - {_code(worse.row, table=False)}"
+        yield ""
+
+
+def _code(text: str, *, table: bool = True) -> str:
+    """A code span: its fence is longer than any run of backticks within. In a table a bar needs a backslash even there."""
+    # A path may have bytes that are not text: they become question marks.
+    text = visible(text).encode(errors="replace").decode() or " "
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
+    blank = " " if text[0] == "`" or text[-1] == "`" else ""
+    span = f"{fence}{blank}{text}{blank}{fence}"
+    return span.replace("|", r"\|") if table else span
+
+
+# The first violations of each model, in every format.
+
+
+_MOST_SHOWN = 20
+_PLAIN = Appearance()
+
+
+def first_violations(
+    session: FindsViolations, models: Sequence[str], form: Format, *, appearance: Appearance = _PLAIN, spreadsheet: bool = False
+) -> str:
+    """The first violations of each model, or of the data if there are no models, as a text. `rulescore violations` finds the
+    others."""
+    listed = [session.violations(model=model, limit=_MOST_SHOWN) for model in models] or [session.violations(limit=_MOST_SHOWN)]
+    nothing = "; ".join(dict.fromkeys(part.says_nothing for part in listed if part.says_nothing))
+    rows = [row for part in listed for row in part.rows]
+    counts = {key: n for part in listed for key, n in part.counts.items()}
+    every = replace(listed[0], total=sum(part.total for part in listed), rows=rows, counts=counts, says_nothing=nothing or None)
+    if form is Format.JSON:
+        return render_violations_json(violation_table(every))
+    if form is Format.CSV:
+        return render_violations_csv(violation_table(every), spreadsheet=spreadsheet)
+    return render(violations_listing(every), form, appearance=appearance, labels=session.labels)

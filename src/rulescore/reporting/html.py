@@ -9,10 +9,9 @@ from contextlib import contextmanager
 from html import escape
 from typing import Any
 
-from rulescore.characters import visible
-from rulescore.progress import Told, listening
-from rulescore.reporting.cells import is_number, shown
-from rulescore.reporting.listing import CellKind, Listing, Position
+from rulescore.errors.texts import visible
+from rulescore.reporting.listing import CellKind, Listing, Position, is_number, shown
+from rulescore.waiting import Told, listening
 
 _COLOURS = {"good": "#1a7f37", "bad": "#cf222e"}
 
@@ -29,6 +28,7 @@ def _table(listing: Listing) -> str:
     headings = "".join(f"<th{_side(column.kind)}>{escaped(column.heading)}</th>" for column in listing.columns)
     rows = ["".join(_cell(listing, (row, column)) for column in range(len(listing.columns))) for row in range(len(listing.rows))]
     lines = [
+        *(f"<p>{escaped(sentence)}</p>" for sentence in listing.lead),
         "<table>",
         f'<caption style="text-align: left; font-weight: bold">{escaped(listing.title)}</caption>',
         f"<thead><tr>{headings}</tr></thead>",
@@ -94,10 +94,10 @@ class _NotebookLine:
         self._begun = self._changed = time.monotonic()
         self._handle: Any = None
 
-    def say(self, told: Told) -> None:
+    def say(self, message: Told) -> None:
         now = time.monotonic()
         if now - self._begun >= _PATIENCE and now - self._changed >= _PACE:
-            self._show(visible(str(told))[:_LONGEST] + " …")
+            self._show(visible(str(message))[:_LONGEST] + " …")
             self._changed = now
 
     def end(self) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from textwrap import wrap
 
-from rulescore.characters import visible
-from rulescore.reporting.cells import is_number, shown
-from rulescore.reporting.listing import CellKind, Column, Listing, ListingLayout, Position
+from rulescore.errors import Diagnostic, InputError
+from rulescore.errors.texts import visible
+from rulescore.reporting.listing import CellKind, Column, Listing, ListingLayout, Position, is_number, shown
 
 _ESCAPES = {
     "\\": r"\textbackslash{}",
@@ -43,6 +44,7 @@ _ESCAPES = {
 }
 
 
+_LABEL = re.compile(r"[A-Za-z0-9:._-]+")
 _LONGEST = 40
 """With more lines a table runs over pages instead of being a float. A row that has text is about two lines."""
 _LINE = 72
@@ -67,33 +69,37 @@ class _Table:
     page_wide: bool
 
 
-def render_latex(listing: Listing) -> str:
+def render_latex(listing: Listing, caption: str | None = None, label: str | None = None) -> str:
     """One table with caption and label. Notes are comments: what a paper says about a table is its authors' business."""
+    if label is not None and not _LABEL.fullmatch(label):
+        notes = ("it has letters, digits and `:`, `.`, `-`, `_`",)
+        raise InputError(Diagnostic("E402", f"`{label}` is no label of LaTeX", notes=notes))
     if listing.layout is ListingLayout.BLOCKS:
         listing = _few_columns(listing)
     wide = [number for number, column in enumerate(listing.columns) if _is_wide(listing, column)]
     narrow = [number for number in range(len(listing.columns)) if number not in wide]
     room = _room(listing, narrow)
-    each = room / (len(wide) or 1)
-    beside = not wide or each >= _NARROWEST
+    share = room / (len(wide) or 1)
+    beside = not wide or share >= _NARROWEST
     kept = range(len(listing.columns)) if beside else narrow
     rows: list[str] = []
     for number in range(len(listing.rows)):
-        below = [] if beside else [_below(len(narrow), _wrapped(listing, (number, one))) for one in wide]
-        cells = _row([_wrapped(listing, (number, one)) if one in wide else _cell(listing, (number, one)) for one in kept])
-        # A text that has no room beside the figures stands below them, on the same page.
+        texts = [column for column in wide if listing.rows[number][column] and not beside]
+        below = [_below(len(narrow), _wrapped(listing, (number, column))) for column in texts]
+        cells = _row([_wrapped(listing, (number, place)) if place in wide else _cell(listing, (number, place)) for place in kept])
+        # A text that has no room next to the figures stands below them, on the same page.
         rows += [cells + ("*" if below else ""), *below]
     table = _Table(
-        rf"\caption{{{escaped(listing.title)}}}\label{{tab:rulescore-{listing.name}}}",
+        rf"\caption{{{escaped(caption or listing.title)}}}\label{{{label or f'tab:rulescore-{listing.name}'}}}",
         _SMALL if room >= 0 else _SMALLER,
-        "".join(rf"p{{{each:.2f}\linewidth}}" if one in wide else _alignment(listing.columns[one].kind) for one in kept),
-        (r"\toprule", _row([_heading(listing, one) for one in kept]), r"\midrule"),
+        "".join(rf"p{{{share:.2f}\linewidth}}" if column in wide else _alignment(listing.columns[column].kind) for column in kept),
+        (r"\toprule", _row([_heading(listing, column) for column in kept]), r"\midrule"),
         tuple(rows),
         page_wide=not beside or room < 0,
     )
     long = len(listing.rows) * (2 if wide else 1) > _LONGEST
     packages = f"booktabs{', longtable' if long else ''}, and fontenc with the option T1"
-    comments = [f"% {line}" for line in (f"packages: {packages}", *map(visible, listing.notes))]
+    comments = [f"% {line}" for line in (f"packages: {packages}", *map(visible, (*listing.lead, *listing.notes)))]
     return "\n".join([*comments, *(_over_pages(table) if long else _float(table))]) + "\n"
 
 
@@ -122,8 +128,8 @@ def _few_columns(listing: Listing) -> Listing:
     if "sentence" not in keys:
         return listing
     order = [keys.index("rule"), keys.index("sentence")]
-    rows = tuple(tuple(row[one] for one in order) for row in listing.rows)
-    return replace(listing, columns=tuple(listing.columns[one] for one in order), rows=rows)
+    rows = tuple(tuple(row[column] for column in order) for row in listing.rows)
+    return replace(listing, columns=tuple(listing.columns[column] for column in order), rows=rows)
 
 
 def _is_wide(listing: Listing, column: Column) -> bool:
@@ -132,7 +138,7 @@ def _is_wide(listing: Listing, column: Column) -> bool:
 
 def _room(listing: Listing, narrow: Sequence[int]) -> float:
     """The part of a line that these columns leave."""
-    return 1 - sum(max(_widest(listing, one), *map(len, _lines(listing, one))) + _GAP for one in narrow) / _LINE
+    return 1 - sum(max(_widest(listing, column), *map(len, _lines(listing, column))) + _GAP for column in narrow) / _LINE
 
 
 def _widest(listing: Listing, number: int) -> int:
@@ -149,7 +155,7 @@ def _lines(listing: Listing, number: int) -> list[str]:
 
 
 def _heading(listing: Listing, number: int) -> str:
-    lines = [escaped(one) for one in _lines(listing, number)]
+    lines = [escaped(line) for line in _lines(listing, number)]
     return lines[0] if len(lines) == 1 else rf"\shortstack[r]{{{_NEW_LINE.join(lines)}}}"
 
 
@@ -163,8 +169,8 @@ def _wrapped(listing: Listing, position: Position) -> str:
     """Text that may break over lines, even within the long names of predicates."""
     row, column = position
     kind = listing.columns[column].kind
-    pieces = (escaped(one) + (r"\allowbreak{}" if one in _BREAKS_AFTER else "") for one in shown(listing.rows[row][column], kind))
-    text = "".join(pieces)
+    text = shown(listing.rows[row][column], kind)
+    text = "".join(escaped(mark) + (r"\allowbreak{}" if mark in _BREAKS_AFTER else "") for mark in text)
     return rf"\raggedright\texttt{{{text}}}" if kind is CellKind.CODE else rf"\raggedright {text}"
 
 

@@ -1,10 +1,16 @@
-"""A listing: rows under typed columns, as data. Every format knows how to show one."""
+"""A listing: rows under typed columns, as data; its cells as people read them; and the whole as CSV and Markdown."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
+
+from rulescore.errors.texts import visible
+from rulescore.setting.choices import OutputFormat
 
 Cell = str | int | float | None | tuple[str, ...] | Mapping[str, str]
 
@@ -21,7 +27,7 @@ class CellKind(StrEnum):
     TEXTS = "texts"
     BINDING = "binding"
     CODE = "code"
-    """The text of a rule. A terminal cuts it at the end of the line, and shows it below its row if there is no room beside it."""
+    """The text of a rule. A terminal cuts it at the end of the line, and shows it below its row if there is no room next to it."""
 
 
 class Audience(StrEnum):
@@ -52,8 +58,8 @@ Position = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """`key` is the name other programs see, `heading` the one people see. `whole`: the text of a rule stands below its row rather
-    than cut beside it."""
+    """`key` is the name other programs see, `heading` the one people see. `whole`: the text of a rule stands below its row, on
+    several lines if need be, rather than cut in it."""
 
     key: str
     heading: str
@@ -64,16 +70,223 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """`name` says in JSON what is listed; `figures` are values about the whole of it; `notes` are sentences for people. `beside`
-    are listings that people see below it: what programs find in further columns. `best`: the best values of columns or rows."""
+    """`name` says in JSON what is listed; `figures` are values about the whole of it; `notes` are sentences for people. `beside`:
+    listings that people see below it: programs see the same in further columns. `best`: the best values of columns or rows. `lead`:
+    sentences above its title: what the figures say in words."""
 
     name: str
     title: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
-    figures: tuple[tuple[str, int | str | None], ...] = ()
+    figures: tuple[tuple[str, object], ...] = ()
     notes: tuple[str, ...] = ()
     layout: ListingLayout = ListingLayout.ROWS
     beside: tuple[Listing, ...] = ()
     best: frozenset[Position] = frozenset()
     tones: Mapping[Position, Tone] = field(default_factory=dict)
+    lead: tuple[str, ...] = ()
+
+
+UNDEFINED = "–"
+
+
+def shown(value: Cell, kind: CellKind) -> str:
+    """A cell as text for people, on one line."""
+    match value:
+        case None:
+            return UNDEFINED
+        case str():
+            return visible(value)
+        case tuple():
+            return visible(", ".join(value))
+        case int():
+            return f"{value:,}"
+        case float():
+            return _figure(value, kind)
+        case Mapping():
+            return visible(", ".join(f"{name} = {text}" for name, text in value.items()))
+
+
+def of_all(part: int, whole: int) -> str:
+    """A part of a number of things: 53 of 5,878."""
+    return f"{part:,} of {whole:,}"
+
+
+def share_of(part: int, whole: int) -> str:
+    """The same with the share: 53 of 5,878 (0.9%)."""
+    if not whole:
+        return of_all(part, whole)
+    share = part / whole
+    return f"{of_all(part, whole)} ({'<0.1%' if 0 < share < 0.0005 else f'{share:.1%}'})"
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things: 1 rule, 2 rules."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def is_number(kind: CellKind) -> bool:
+    return kind in {CellKind.COUNT, CellKind.RATE, CellKind.SCORE, CellKind.WEIGHT, CellKind.VALUE}
+
+
+def _figure(value: float, kind: CellKind) -> str:
+    match kind:
+        case CellKind.RATE:
+            return f"{value:.4f}"
+        case CellKind.WEIGHT:
+            return f"{value:g}"
+        case CellKind.VALUE:
+            text = _significant(value, 6)
+            return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
+        case _:
+            return _significant(value, 3)
+
+
+def _significant(value: float, digits: int) -> str:
+    """So many significant digits, but never fewer than the whole part has; of three: 0.123, 12.3, 847, 1,235."""
+    if value == 0:
+        return "0"
+    rounded = float(f"{value:.{digits - 1}e}")
+    if abs(rounded) < 1e-4:
+        return f"{value:.{digits - 1}e}"
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(rounded))))
+    return f"{value:,.{decimals}f}"
+
+
+# The forms in which results can be shown. They stand here, so the command line can name them without loading a renderer.
+
+
+class Format(StrEnum):
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+    MARKDOWN = "markdown"
+    LATEX = "latex"
+
+
+class Shown(StrEnum):
+    """The tables that a user may ask for alone. `published`: the models, with accuracy and RVS as publications print them."""
+
+    MODELS = "models"
+    PUBLISHED = "published"
+    RULES = "rules"
+    VIOLATIONS = "violations"
+    ACCURACY = "accuracy"
+
+
+class ComparisonTable(StrEnum):
+    """The tables of a comparison."""
+
+    MODELS = "models"
+    DIFFERENCES = "differences"
+    RULES = "rules"
+    RULE_DIFFERENCES = "rule_differences"
+    CHANGES = "changes"
+
+
+DEFAULT_FILE_FORMATS = (OutputFormat.JSON, OutputFormat.CSV, OutputFormat.PARQUET)
+
+
+@dataclass(frozen=True, slots=True)
+class Appearance:
+    """What a table on a terminal looks like."""
+
+    width: int = 80
+    colour: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TableChoice:
+    """How a table is to look, beyond what it holds. `columns`: only these, in this order; `caption`, `label`: of LaTeX."""
+
+    columns: tuple[str, ...] = ()
+    caption: str | None = None
+    label: str | None = None
+
+
+AS_IT_IS = TableChoice()
+
+
+_CSV_SPECIAL = re.compile(r'[",\r\n]')
+_COMPUTED = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+
+
+def render_csv(listing: Listing, *, spreadsheet: bool = False) -> str:
+    header = [column.key for column in listing.columns]
+    return _text([header, *([_field(cell) for cell in row] for row in listing.rows)], spreadsheet)
+
+
+def render_table_csv(table: Any, *, spreadsheet: bool = False) -> str:
+    """An Arrow table of plain columns."""
+    columns = [column.to_pylist() for column in table.columns]
+    return _text([table.column_names, *(list(row) for row in zip(*columns, strict=True))], spreadsheet)
+
+
+def _field(cell: Cell) -> str | int | float | None:
+    match cell:
+        case tuple():
+            return "; ".join(cell)
+        case Mapping():
+            return "; ".join(f"{name} = {text}" for name, text in cell.items())
+        case _:
+            return cell
+
+
+def _text(rows: Iterable[Sequence[Any]], spreadsheet: bool) -> str:
+    return "".join(_csv_line([_harmless(cell) for cell in row] if spreadsheet else row) for row in rows)
+
+
+def _csv_line(cells: Sequence[Any]) -> str:
+    fields = [_quoted("" if cell is None else str(cell)) for cell in cells]
+    return (",".join(fields) if fields != [""] else '""') + "\n"
+
+
+def _quoted(text: str) -> str:
+    """Python's own writer leaves a lone carriage return without quotes, and readers end the row there."""
+    return '"' + text.replace('"', '""') + '"' if _CSV_SPECIAL.search(text) else text
+
+
+def _harmless(cell: object) -> object:
+    """Text that a spreadsheet would compute gets an apostrophe before it, which makes it text there."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_COMPUTED) else cell
+
+
+# With `:`, `@` and `www.` GitHub makes links of plain text; not with a colon at the end of a word.
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>|~&#$@!]|:(?!\s|$)|(?<=www)\.)")
+_FIRST = re.compile(r"^(\d*)([-+=.)])")
+_BACKTICKS = re.compile(r"`+")
+
+
+def render_markdown(listing: Listing) -> str:
+    headings = [escaped(column.heading) for column in listing.columns]
+    rules = ["---:" if is_number(column.kind) else ":---" for column in listing.columns]
+    rows = [[_cell(listing, (row, column)) for column in range(len(headings))] for row in range(len(listing.rows))]
+    table = [f"| {' | '.join(cells)} |" for cells in (headings, rules, *rows)]
+    notes = [line for note in listing.notes for line in ("", _line(note))]
+    lead = [line for sentence in listing.lead for line in (_line(sentence), "")]
+    return "\n".join([*lead, f"### {escaped(listing.title)}", "", *table, *notes]) + "\n"
+
+
+def escaped(text: str) -> str:
+    return _SPECIAL.sub(r"\\\1", visible(text))
+
+
+def code(text: str) -> str:
+    """Text between as many backticks as it needs; a pipe would end the cell even there."""
+    seen = visible(text).replace("|", r"\|")
+    fence = "`" * (1 + max((len(run) for run in _BACKTICKS.findall(seen)), default=0))
+    return f"{fence} {seen} {fence}" if "`" in seen else f"{fence}{seen}{fence}"
+
+
+def _cell(listing: Listing, position: Position) -> str:
+    row, column = position
+    kind = listing.columns[column].kind
+    text = shown(listing.rows[row][column], kind)
+    if kind is CellKind.CODE and text.strip():
+        return code(text)
+    return f"**{escaped(text)}**" if position in listing.best else escaped(text)
+
+
+def _line(note: str) -> str:
+    """A paragraph that begins no list and no heading."""
+    return _FIRST.sub(r"\1\\\2", escaped(note))

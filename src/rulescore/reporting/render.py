@@ -3,28 +3,39 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rulescore.errors import Diagnostic, InputError, meant
-from rulescore.reporting.accuracies import accuracy_listings
-from rulescore.reporting.cells import Appearance, ComparisonTable, Format, Shown
-from rulescore.reporting.csv import render_csv, render_table_csv
+from rulescore.reporting.accuracy import accuracy_listings
 from rulescore.reporting.html import render_html
 from rulescore.reporting.json import render_json, render_listing_json, render_table_json
 from rulescore.reporting.latex import render_latex
-from rulescore.reporting.listing import Audience, Listing
-from rulescore.reporting.markdown import render_markdown
+from rulescore.reporting.listing import (
+    AS_IT_IS,
+    Appearance,
+    Audience,
+    ComparisonTable,
+    Format,
+    Listing,
+    Shown,
+    TableChoice,
+    render_csv,
+    render_markdown,
+    render_table_csv,
+)
+from rulescore.reporting.named import with_labels
 from rulescore.reporting.short import models_listing, rules_listing, short_listings
 from rulescore.reporting.tables import detailed_listings
 from rulescore.scoring.evaluation import Evaluation
+from rulescore.scoring.labels import Labels, rule_title
 
 if TYPE_CHECKING:
     # For type checkers only: results without gates load no gates.
     from rulescore.scoring.gate_outcomes import Outcome
 
-_PLAIN = Appearance()
+_PLAIN, _NO_LABELS = Appearance(), Labels()
 
 
 _Table = TypeVar("_Table", Shown, ComparisonTable)
@@ -34,9 +45,9 @@ def shown_table(name: str, tables: type[_Table]) -> _Table:
     """The table of that name; raises an error if there is none."""
     if name in set(tables):
         return tables(name)
-    notes = (f"the tables are {', '.join(f'`{one}`' for one in tables)}",)
+    notes = (f"the tables are {', '.join(f'`{table}`' for table in tables)}",)
     helps = meant(name, list(tables))
-    raise InputError(Diagnostic("E605", f"no table is named `{name}`", notes=notes, helps=helps))
+    raise InputError(Diagnostic("E501", f"no table is named `{name}`", notes=notes, helps=helps))
 
 
 def render(
@@ -48,71 +59,125 @@ def render(
     appearance: Appearance = _PLAIN,
     spreadsheet: bool = False,
     gates: Sequence[Outcome] = (),
+    choice: TableChoice = AS_IT_IS,
+    labels: Labels = _NO_LABELS,
 ) -> str:
-    """The text of a result, ending with a line end. Of an evaluation people see the short answer, one of its tables, or all there
+    """The text of a result, ending with a line end. Of an evaluation people see the short listing, one of its tables, or all there
     is; JSON has all of it, with the outcomes of `gates`. CSV and LaTeX hold one table: unless another is chosen, CSV the rules
-    under each model, LaTeX the models."""
+    under each model, LaTeX the models. With columns of `choice`, every format holds one table: the models unless another is
+    chosen. `labels`: what people see in a listing in place of ids; an evaluation has its own."""
+    if choice.columns:
+        table = table or Shown.MODELS
     match form:
         case Format.TABLE:
             from rulescore.reporting.terminal import render_terminal
 
-            return render_terminal(_for_people(result, table, detail=detail), appearance)
+            return render_terminal(_for_people(result, table, choice.columns, labels, detail=detail), appearance)
         case Format.MARKDOWN:
-            return "\n".join(render_markdown(listing) for listing in _for_people(result, table, detail=detail))
+            return "\n".join(map(render_markdown, _for_people(result, table, choice.columns, labels, detail=detail)))
         case Format.LATEX:
             chosen = table if detail else table or Shown.MODELS
-            return "\n".join(map(render_latex, labelled(_for_people(result, chosen, detail=detail))))
+            listings = labelled(_for_people(result, chosen, choice.columns, labels, detail=detail, titled=True))
+            return "\n".join(render_latex(listing, choice.caption, choice.label) for listing in listings)
         case Format.JSON:
             if isinstance(result, Listing):
                 return render_listing_json(_for_programs(result))
-            return render_json(result, gates) if table is None else render_table_json(f"score_{table}", _arrow(result, table))
+            if table is None:
+                return render_json(result, gates)
+            name = Shown.MODELS if table is Shown.PUBLISHED else table
+            return render_table_json(f"score_{name}", _arrow(result, table, choice.columns))
         case Format.CSV:
             if isinstance(result, Listing):
                 return render_csv(_for_programs(result), spreadsheet=spreadsheet)
-            return render_table_csv(_arrow(result, table or Shown.RULES), spreadsheet=spreadsheet)
+            return render_table_csv(_arrow(result, table or Shown.RULES, choice.columns), spreadsheet=spreadsheet)
 
 
 def short_html(evaluation: Evaluation) -> str:
-    """The short answer for a notebook."""
-    return render_html(short_listings(evaluation))
+    """The short listing for a notebook."""
+    return render_html(_named(short_listings(evaluation), evaluation.labels, {}))
 
 
 def seen_by(audience: Audience, listing: Listing) -> Listing:
     """The listing with the columns that are for this audience."""
-    kept = [index for index, column in enumerate(listing.columns) if column.audience in {audience, Audience.EVERYONE}]
+    return _picked(listing, [n for n, column in enumerate(listing.columns) if column.audience in {audience, Audience.EVERYONE}])
+
+
+def with_columns(listing: Listing, names: Sequence[str]) -> Listing:
+    """The listing with these columns, in this order."""
+    known = [column.key for column in listing.columns]
+    refuse_columns(names, known)
+    return _picked(listing, [known.index(name) for name in names])
+
+
+def refuse_columns(names: Sequence[str], known: Sequence[str]) -> None:
+    """Raises an error for a column that a table does not have."""
+    notes = (f"the columns are {', '.join(f'`{name}`' for name in known)}",)
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise InputError(
+            [Diagnostic("E502", f"the table has no column `{name}`", notes=notes, helps=meant(name, known)) for name in unknown]
+        )
+
+
+def _picked(listing: Listing, kept: Sequence[int]) -> Listing:
     rows = tuple(tuple(row[index] for index in kept) for row in listing.rows)
     best = frozenset((row, kept.index(column)) for row, column in listing.best if column in kept)
     tones = {(row, kept.index(column)): tone for (row, column), tone in listing.tones.items() if column in kept}
     return replace(listing, columns=tuple(listing.columns[index] for index in kept), rows=rows, best=best, tones=tones)
 
 
-def _for_people(result: Evaluation | Listing, table: Shown | None, *, detail: bool) -> list[Listing]:
-    shown = (result, *result.beside) if isinstance(result, Listing) else _listings(result, table, detail=detail)
-    return [seen_by(Audience.PEOPLE, listing) for listing in shown]
+def _for_people(
+    result: Evaluation | Listing, table: Shown | None, columns: Sequence[str], labels: Labels, *, detail: bool, titled: bool = False
+) -> list[Listing]:
+    """`titled`: rules without a name are shown by their texts."""
+    if isinstance(result, Listing):
+        return _named([seen_by(Audience.PEOPLE, listing) for listing in (result, *result.beside)], labels, {})
+    titles = {rule.info.name: rule_title(rule.info, result.labels) for rule in result.rule_results} if titled else {}
+    listings = _listings(result, table, columns, detail=detail)
+    return _named([seen_by(Audience.PEOPLE, listing) for listing in listings], result.labels, titles)
 
 
-def _listings(evaluation: Evaluation, table: Shown | None, *, detail: bool) -> Sequence[Listing]:
+def _named(listings: Sequence[Listing], labels: Labels, titles: Mapping[str, str]) -> list[Listing]:
+    if labels == _NO_LABELS and not titles:
+        return list(listings)
+    return [with_labels(listing, labels, titles) for listing in listings]
+
+
+def _listings(evaluation: Evaluation, table: Shown | None, columns: Sequence[str], *, detail: bool) -> Sequence[Listing]:
+    if table is not None and columns:
+        return [with_columns(listing, columns) for listing in _chosen(evaluation, table, detail=True)]
     if table is not None:
         return _chosen(evaluation, table)
     if not detail:
         return short_listings(evaluation)
-    models = (models_listing(evaluation),) if evaluation.model_results else ()
+    models = (models_listing(evaluation, detail=True),) if evaluation.model_results else ()
     accuracy = accuracy_listings(evaluation) if evaluation.accuracy_results else ()
     return (*models, *accuracy, rules_listing(evaluation), *detailed_listings(evaluation))
 
 
-def _chosen(evaluation: Evaluation, table: Shown) -> Sequence[Listing]:
+def _chosen(evaluation: Evaluation, table: Shown, *, detail: bool = False) -> Sequence[Listing]:
     match table:
         case Shown.MODELS:
-            return (models_listing(evaluation),)
+            return (models_listing(evaluation, detail=detail),)
+        case Shown.PUBLISHED:
+            models = models_listing(evaluation, detail=detail)
+            return (models if detail else with_columns(models, _as_published(models)),)
         case Shown.ACCURACY:
             return accuracy_listings(evaluation)
         case _:
             return (rules_listing(evaluation),)
 
 
+def _as_published(models: Listing) -> list[str]:
+    """The columns of a publication's table: Hits@k, other accuracy, RVS soft, RVS hard."""
+    keys = [column.key for column in models.columns]
+    accuracy = [key for key in keys if key not in {"model", "violating", "hard_score", "soft_score"}]
+    hits = [key for key in accuracy if key.startswith("hits_at_")]
+    return ["model", *hits, *(key for key in accuracy if key not in hits), "soft_score", "hard_score"]
+
+
 def labelled(listings: Sequence[Listing]) -> Iterator[Listing]:
-    """The listings, renamed so that no two have one name: their labels would be the same."""
+    """The listings, renamed if two have one name: their labels would be the same."""
     seen: Counter[str] = Counter()
     for listing in listings:
         seen[listing.name] += 1
@@ -124,12 +189,18 @@ def _for_programs(listing: Listing) -> Listing:
     return seen_by(Audience.PROGRAMS, listing)
 
 
-def _arrow(evaluation: Evaluation, table: Shown) -> Any:
+def _arrow(evaluation: Evaluation, table: Shown, columns: Sequence[str]) -> Any:
+    whole = _whole(evaluation, table)
+    refuse_columns(columns, whole.column_names)
+    return whole.select(columns) if columns else whole
+
+
+def _whole(evaluation: Evaluation, table: Shown) -> Any:
     match table:
-        case Shown.MODELS:
+        case Shown.MODELS | Shown.PUBLISHED:
             return evaluation.models
         case Shown.ACCURACY:
-            accuracy_listings(evaluation)  # which refuses if there is none
+            accuracy_listings(evaluation)  # raises an error if there is none
             return evaluation.accuracy
         case _:
             return evaluation.rules

@@ -1,4 +1,4 @@
-"""Results that last: an evaluation as a JSON file with its contributions as Parquet beside it, and back again."""
+"""Results that last: an evaluation as a JSON file with its contributions in a Parquet file, and back again."""
 
 from __future__ import annotations
 
@@ -16,14 +16,10 @@ from pyarrow import parquet
 
 from rulescore.errors import Diagnostic, InputError, Place, Severity
 from rulescore.language.reading import NOTES
-from rulescore.locks import alone_in
 from rulescore.readers.inputs import Input, InputKind
-from rulescore.reporting.files import write_files
-from rulescore.reporting.folder import CONTRIBUTIONS, not_writable
-from rulescore.reporting.json import PROGRAM, VERSION, contributions_file, render_saved, schema
-from rulescore.reporting.schema_check import first_problem
-from rulescore.scoring.accuracy import AccuracyMeasure, ModelAccuracy, RightPredictions, Task
-from rulescore.scoring.evaluation import CONTRIBUTIONS_SCHEMA, Evaluation
+from rulescore.reporting.files import CONTRIBUTIONS, not_writable, write_files
+from rulescore.reporting.json import PROGRAM, VERSION, contributions_file, first_problem, render_saved, schema
+from rulescore.scoring.evaluation import CONTRIBUTIONS_SCHEMA, AccuracyMeasure, Evaluation, ModelAccuracy, RightPredictions, Task
 from rulescore.scoring.results import (
     Counts,
     DataSummary,
@@ -35,16 +31,17 @@ from rulescore.scoring.results import (
     RuleInfo,
     RuleKind,
     RuleResult,
+    Run,
     TableCounts,
 )
-from rulescore.scoring.run import Run
 from rulescore.scoring.score import NONE_JUDGED, UNMEASURED, UNREFUTABLE
+from rulescore.waiting import alone_in
 
 EVALUATION = "evaluation.json"
 
 
 def save(evaluation: Evaluation, path: Path) -> tuple[Path, ...]:
-    """Writes the result to a file, and its contributions beside it if they are here."""
+    """Writes the result to a file, and its contributions to another if they are here."""
     run = None if evaluation.run is None else evaluation.run.digested()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -75,7 +72,7 @@ def _former(contributions: Path) -> Path:
 
 def _keep_former(result: Path, contributions: Path, former: Path) -> None:
     """Keeps the contributions of the existing result until another takes its place: a process that is killed in between leaves the
-    old result with new contributions, and we then read it with those kept."""
+    old result with new contributions, and we then read it with the contributions kept."""
     if not (result.is_file() and contributions.is_file()):
         return
     with suppress(InputError):
@@ -121,22 +118,22 @@ def _document(path: Path) -> dict[str, Any]:
     if path.exists() and not path.is_file():
         raise InputError(_no_result(path, "it is not a regular file"))
     try:
-        found = json.loads(path.read_bytes().decode(), parse_constant=_no_constant)
-        json.dumps(found, ensure_ascii=False).encode()  # which refuses halves of characters
+        document = json.loads(path.read_bytes().decode(), parse_constant=_no_constant)
+        json.dumps(document, ensure_ascii=False).encode()  # raises an error for half of a surrogate pair
     except OSError as error:
         raise InputError(_no_result(path, (error.strerror or str(error)).lower())) from None
     except (ValueError, RecursionError):
         raise InputError(_no_result(path, "it is not JSON")) from None
-    if not isinstance(found, dict) or found.get("program") != PROGRAM:
+    if not isinstance(document, dict) or document.get("program") != PROGRAM:
         raise InputError(_no_result(path, "it is JSON of another program"))
-    if "listing" in found:
+    if "listing" in document:
         raise InputError(_no_result(path, "it is a listing"))
-    match found.get("version"):
+    match document.get("version"):
         case bool():
             pass
         case int(version) if version > VERSION:
-            raise InputError(_of_later_version(path, version, found.get("run")))
-    return found
+            raise InputError(_of_later_version(path, version, document.get("run")))
+    return document
 
 
 def _no_constant(text: str) -> float:
@@ -149,7 +146,7 @@ def _of_later_version(path: Path, version: int, run: object) -> Diagnostic:
     notes = () if by is None else (f"rulescore {by} has written it",)
     helps = ("read it with that version of the program, or a later one",)
     message = f"the result is of version {version}, and this program reads versions up to {VERSION}"
-    return Diagnostic("E505", message, Place(str(path)), notes=notes, helps=helps)
+    return Diagnostic("E504", message, Place(str(path)), notes=notes, helps=helps)
 
 
 def _no_result(path: Path, why: str) -> Diagnostic:
@@ -174,10 +171,10 @@ def _contributions(result: Path, document: Mapping[str, Any]) -> pa.Table | None
     try:
         if (rows := parquet.read_metadata(path).num_rows) > most:
             raise InputError(_not_its_own(result, path, f"it has {rows:,} rows, and the result at most {most:,}"))
-        found = parquet.read_table(path)
+        table = parquet.read_table(path)
         # A column that did not exist when the file was written is empty.
         columns = [
-            found[field.name].cast(field.type) if field.name in _ALWAYS | {*found.column_names} else pa.nulls(rows, field.type)
+            table[field.name].cast(field.type) if field.name in _ALWAYS | {*table.column_names} else pa.nulls(rows, field.type)
             for field in CONTRIBUTIONS_SCHEMA
         ]
     except (pa.ArrowException, OSError, KeyError) as error:
@@ -194,41 +191,41 @@ _ALWAYS = {"model", "rule", "predicate", "arguments", "confirmed", "refuted", "e
 
 def _not_its_own(result: Path, path: Path, *notes: str) -> Diagnostic:
     helps = ("save the result again, or remove this file to read the result without it",)
-    return Diagnostic("E506", f"these contributions are not those of `{result}`", Place(str(path)), notes=notes, helps=helps)
+    return Diagnostic("E504", f"these contributions do not belong to `{result}`", Place(str(path)), notes=notes, helps=helps)
 
 
 def _evaluation(document: Mapping[str, Any]) -> Evaluation:
     return Evaluation(
         convention=document["convention"],
-        rule_results=tuple(_rule(one) for one in document["rules"]),
-        model_results=tuple(_model(name, one) for name, one in document["models"].items()),
+        rule_results=tuple(_rule(rule) for rule in document["rules"]),
+        model_results=tuple(_model(name, model) for name, model in document["models"].items()),
         summary=_summary(document["data"]),
-        warnings=tuple(_warning(one) for one in document["warnings"]),
+        warnings=tuple(_warning(warning) for warning in document["warnings"]),
         run=None if document["run"] is None else _run(document["run"]),
-        accuracy_results=tuple(_accuracy(one) for one in document.get("accuracy", ())),
-        right_results=tuple(RightPredictions(**one) for one in document.get("right", ())),
+        accuracy_results=tuple(_accuracy(accuracy) for accuracy in document.get("accuracy", ())),
+        right_results=tuple(RightPredictions(**counts) for counts in document.get("right", ())),
     )
 
 
-def _accuracy(found: Mapping[str, Any]) -> ModelAccuracy:
-    measures = tuple(AccuracyMeasure(**one) for one in found["measures"])
-    return ModelAccuracy(**{**found, "task": Task(found["task"]), "measures": measures})
+def _accuracy(accuracy: Mapping[str, Any]) -> ModelAccuracy:
+    measures = tuple(AccuracyMeasure(**measure) for measure in accuracy["measures"])
+    return ModelAccuracy(**{**accuracy, "task": Task(accuracy["task"]), "measures": measures})
 
 
 def _run(run: Mapping[str, Any]) -> Run:
     inputs = tuple(
-        Input(InputKind(one["kind"]), one["name"], one["of"], one["size"], one["rows"], one["sha256"], one["sha256_reason"])
-        for one in run["inputs"]
+        Input(InputKind(data["kind"]), data["name"], data["of"], data["size"], data["rows"], data["sha256"], data["sha256_reason"])
+        for data in run["inputs"]
     )
     return Run(run["rulescore"], run["date"], run["engine"]["name"], run["engine"]["version"], run["options"], inputs)
 
 
 def _summary(data: Mapping[str, Any]) -> DataSummary:
     tables = tuple(
-        TableCounts(name, one["rows"], one["hidden"], tuple(one.get("inferred_types", {}).items()))
-        for name, one in data["tables"].items()
+        TableCounts(name, size["rows"], size["hidden"], tuple(size.get("inferred_types", {}).items()))
+        for name, size in data["tables"].items()
     )
-    return DataSummary(**{**{one.name: data[one.name] for one in fields(DataSummary)}, "tables": tables})
+    return DataSummary(**{**{field.name: data[field.name] for field in fields(DataSummary)}, "tables": tables})
 
 
 def _rule(rule: Mapping[str, Any]) -> RuleResult:
@@ -247,7 +244,8 @@ def _rule(rule: Mapping[str, Any]) -> RuleResult:
         support=rule["support"],
     )
     models = {
-        name: ModelRuleResult(_counts(one), _measure(one, "score"), _measure(one, "share")) for name, one in rule["models"].items()
+        name: ModelRuleResult(_counts(data), _measure(data, "score"), _measure(data, "share"))
+        for name, data in rule["models"].items()
     }
     return RuleResult(
         info,
@@ -262,7 +260,7 @@ def _rule(rule: Mapping[str, Any]) -> RuleResult:
 
 def _model(name: str, model: Mapping[str, Any]) -> ModelResult:
     counts = ("rows", "kept", "predictions", "duplicates", "already_observed", "hidden", "covered", "queries")
-    predictions = PredictionCounts(*(model[one] for one in counts))
+    predictions = PredictionCounts(*(model[name] for name in counts))
     return ModelResult(
         name,
         predictions,
@@ -294,12 +292,12 @@ def _findings(model: Mapping[str, Any]) -> PredictionFindings:
     )
 
 
-def _counts(found: Mapping[str, Any]) -> Counts:
-    return Counts(found["confirmed"], found["refuted"], found["evaluable"])
+def _counts(counts: Mapping[str, Any]) -> Counts:
+    return Counts(counts["confirmed"], counts["refuted"], counts["evaluable"])
 
 
-def _measure(found: Mapping[str, Any], name: str) -> Measure:
-    value, reason = found[name], found[f"{name}_reason"]
+def _measure(measures: Mapping[str, Any], name: str) -> Measure:
+    value, reason = measures[name], measures[f"{name}_reason"]
     word = None if value is None or reason is None else reason.partition(":")[0]
     return Measure(value, reason, word if word in {UNMEASURED, UNREFUTABLE, NONE_JUDGED} else None)
 

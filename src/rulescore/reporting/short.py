@@ -1,13 +1,13 @@
-"""The short answer: a table of the models, and the rules that say most about them."""
+"""The short listing: a verdict in words, the rules that say most about the models, and a table of the models."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from rulescore.reporting.accuracies import RIGHT, accuracy_columns, accuracy_notes, right_columns
-from rulescore.reporting.cells import UNDEFINED, counted, of_all
-from rulescore.reporting.listing import Cell, CellKind, Column, Listing, Position, Tone
+from rulescore.reporting.accuracy import RIGHT, accuracy_columns, accuracy_notes, right_columns
+from rulescore.reporting.listing import UNDEFINED, Cell, CellKind, Column, Listing, Position, Tone, counted, of_all
+from rulescore.reporting.sentences import verdict
 from rulescore.reporting.tables import (
     kind_cell,
     measure_cell,
@@ -20,17 +20,17 @@ from rulescore.reporting.tables import (
     with_types,
 )
 from rulescore.scoring.evaluation import Evaluation
-from rulescore.scoring.ranking import excess, most_telling
 from rulescore.scoring.results import Counts, Measure, ModelResult, RuleKind, RuleResult
-from rulescore.scoring.score import NO_HARD_RULE, UNMEASURED
+from rulescore.scoring.score import NO_HARD_RULE, UNMEASURED, excess, most_telling
+from rulescore.setting.choices import Convention
 
 MOST_RULES = 20
 
-_LEGEND = (
-    "published scores: RVS hard, violations per hard rule; RVS soft, violation rate over that of the data (1: as often as the "
-    "data), weighed by share of all groundings",
-    "hard mean: over hard rules with groundings only; soft mean: weighed by share among soft rules",
+_RVS = (
+    "RVS (rule violation score, less is better): hard, violations per hard rule; soft, violation rate over the data's, weighed by "
+    "share of groundings"
 )
+_MEANS = "hard mean: over hard rules with groundings only; soft mean: weighed by share among soft rules"
 _SCORES = {"hard_score": "RVS hard", "soft_score": "RVS soft"}
 _MEAN_HEADINGS = {"hard_mean": "hard mean", "soft_mean": "soft mean"}
 
@@ -45,59 +45,62 @@ class Beside:
 
 
 def short_listings(evaluation: Evaluation, beside: Sequence[Beside] = ()) -> tuple[Listing, ...]:
-    models = (models_listing(evaluation, beside),) if evaluation.model_results else ()
+    """What stands on one screen: a verdict in words above the rules, then the models and what they brought."""
     rules = rules_listing(evaluation, MOST_RULES)
-    brought = (predictions_listing(evaluation.model_results),) if evaluation.model_results else ()
     *legend, read = rules.notes
     notes = (*legend, f"{read}; {_left_out(evaluation, len(rules.rows))}")
-    return (*models, with_types(replace(rules, notes=notes), evaluation.summary.tables), *brought)
+    lead = tuple(sentence.text for sentence in verdict(evaluation))
+    first = with_types(replace(rules, notes=notes, lead=lead), evaluation.summary.tables)
+    if not evaluation.model_results:
+        return (first,)
+    return first, models_listing(evaluation, beside), predictions_listing(evaluation.model_results)
 
 
-def models_listing(evaluation: Evaluation, beside: Sequence[Beside] = ()) -> Listing:
-    """One row a model; the best value of a column is marked, if the models differ in it. The accuracy that was measured stands
-    beside the scores."""
+def models_listing(evaluation: Evaluation, beside: Sequence[Beside] = (), *, detail: bool = False) -> Listing:
+    """One row a model; the best value of a column is marked, if the models differ in it. `detail`: also how many groundings could
+    be judged, how many predictions are right, and the two means."""
     models = evaluation.model_results
-    beside = (*beside, *(Beside(*one) for one in (*accuracy_columns(evaluation), *right_columns(evaluation))))
+    further = (*accuracy_columns(evaluation), *(right_columns(evaluation) if detail else ()))
+    beside = (*beside, *(Beside(*parts) for parts in further))
+    scores = _SCORES | (_MEAN_HEADINGS if detail else {})
     columns = (
         Column("model", "model"),
         Column("violating", "violating predictions", CellKind.COUNT),
-        Column("evaluable", "evaluable", CellKind.COUNT),
-        *(Column(key, heading, CellKind.SCORE) for key, heading in _SCORES.items()),
-        *(one.column for one in beside),
-        *(Column(key, heading, CellKind.SCORE) for key, heading in _MEAN_HEADINGS.items()),
+        *([Column("evaluable", "evaluable", CellKind.COUNT)] if detail else []),
+        *(column.column for column in beside),
+        *(Column(key, heading, CellKind.SCORE) for key, heading in scores.items()),
     )
     rows = tuple(
         (
             model.name,
             violating_cell(model),
-            model.evaluable,
-            *(measure_cell(getattr(model, key)) for key in _SCORES),
-            *(one.cells[model.name] for one in beside),
-            *(measure_cell(getattr(model, key)) for key in _MEAN_HEADINGS),
+            *([model.evaluable] if detail else []),
+            *(column.cells[model.name] for column in beside),
+            *(measure_cell(getattr(model, key)) for key in scores),
         )
         for model in models
     )
     lower: dict[str, Callable[[ModelResult], float | None]] = {"violating": _violating_share} | {
-        key: _number_of(key) for key in (*_SCORES, *_MEAN_HEADINGS)
+        key: _number_of(key) for key in scores
     }
     best = [(column, _best([value(model) for model in models])) for column, value in _by_position(columns, lower)]
     keys = [column.key for column in columns]
-    best += [(keys.index(one.column.key), _best_beside(one, models)) for one in beside]
+    best += [(keys.index(column.column.key), _best_beside(column, models)) for column in beside]
     return Listing(
         "models",
         "Models and their rule violation scores",
         columns,
         rows,
         notes=(
-            _violating_note(models),
-            *_LEGEND,
+            f"{_violating_note(models)}; {_RVS}",
+            *([_MEANS] if detail else []),
             *accuracy_notes(evaluation.accuracy_results),
-            *([RIGHT] if evaluation.right_results else []),
-            *reasons_of_measures(models),
+            *([RIGHT] if detail and evaluation.right_results else []),
+            *reasons_of_measures(models, scores),
             *unlinked(models),
             *of_no_rule(models),
         ),
-        best=frozenset((row, column) for column, found in best for row in found),
+        best=frozenset((row, column) for column, rows_of_best in best for row in rows_of_best),
         tones={(row, 1): Tone.BAD for row, model in enumerate(models) if model.unmeasured},
     )
 
@@ -105,12 +108,12 @@ def models_listing(evaluation: Evaluation, beside: Sequence[Beside] = ()) -> Lis
 def _violating_note(models: Sequence[ModelResult]) -> str:
     no_hard_rule = any(model.violating_reason == NO_HARD_RULE for model in models)
     which = "any rule, since there is no hard rule" if no_hard_rule else "a hard rule"
-    return f"violating predictions: those that violate {which}"
+    return f"violating predictions: those that break {which}"
 
 
 def rules_listing(evaluation: Evaluation, most: int | None = None) -> Listing:
-    """One row a rule: violations of evaluable groundings, in the data and under each model. `most`: how many rules, those that
-    separate the models most or are broken most."""
+    """One row a rule: violations of evaluable groundings, in the data and under each model. `most`: how many rules; we take the
+    rules that separate the models most or are broken most."""
     models = evaluation.model_results
     measured = [model.name for model in models if not model.unmeasured]
     chosen = most_telling(evaluation.rule_results, measured, most)
@@ -127,17 +130,36 @@ def rules_listing(evaluation: Evaluation, most: int | None = None) -> Listing:
         "Violations of each rule",
         columns,
         rows,
-        notes=(
-            f"2 of 30: 2 violations in 30 groundings that can be judged; {UNDEFINED}: there are none",
-            f"{read_in_words(evaluation.summary)}; convention: {evaluation.convention}",
-        ),
+        notes=(*_legend(chosen), _read(evaluation)),
         best=frozenset(_best_of_rules(chosen, models)),
         tones=dict(_tones(chosen, models)),
     )
 
 
+_CELLS = (
+    "x of y: of y groundings, cases of the rule that could be judged, x break it; judged: what the rule demands is known to be true"
+    f" (confirmed) or false (refuted); {UNDEFINED}: no such case"
+)
+_KINDS = {
+    RuleKind.HARD: "hard: the data never break it, or it is declared so",
+    RuleKind.SOFT: "soft: the data break it, too",
+    RuleKind.UNDETERMINED: "undetermined: too few cases in the data to judge it, so no score counts it",
+}
+
+
+def _legend(rules: Sequence[RuleResult]) -> tuple[str, ...]:
+    """What the words of the table mean, as far as they occur in it."""
+    kinds = {rule.kind for rule in rules}
+    return (_CELLS, "; ".join(meaning for kind, meaning in _KINDS.items() if kind in kinds)) if rules else ()
+
+
+def _read(evaluation: Evaluation) -> str:
+    read = read_in_words(evaluation.summary)
+    return read if evaluation.convention == Convention.DEFINITION else f"{read}; convention: {evaluation.convention}"
+
+
 def _rule_row(rule: RuleResult) -> tuple[Cell, ...]:
-    counts = (rule.dataset, *(found.counts for found in rule.models.values()))
+    counts = (rule.dataset, *(result.counts for result in rule.models.values()))
     return rule.info.name, kind_cell(rule), *map(violations_cell, counts), rule.info.text
 
 
@@ -150,7 +172,7 @@ def _heading(model: ModelResult) -> str:
 
 
 def _left_out(evaluation: Evaluation, shown: int) -> str:
-    """What the short answer leaves out, and the options that show it."""
+    """What the short listing leaves out, and the options that show it."""
     rules = len(evaluation.rule_results)
     further = "rates, scores and reasons" if evaluation.model_results else "rates and reasons"
     if shown == rules:
@@ -179,9 +201,9 @@ def _number_of(key: str) -> Callable[[ModelResult], float | None]:
     return number
 
 
-def _best_beside(one: Beside, models: Sequence[ModelResult]) -> set[int]:
-    cells = [one.cells[model.name] for model in models]
-    sign = -1 if one.higher_is_better else 1
+def _best_beside(column: Beside, models: Sequence[ModelResult]) -> set[int]:
+    cells = [column.cells[model.name] for model in models]
+    sign = -1 if column.higher_is_better else 1
     return _best([sign * cell if isinstance(cell, int | float) else None for cell in cells])
 
 

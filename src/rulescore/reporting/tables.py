@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from rulescore.reporting.cells import UNDEFINED, counted, of_all, share_of
-from rulescore.reporting.listing import Cell, CellKind, Column, Listing
+from rulescore.reporting.listing import UNDEFINED, Cell, CellKind, Column, Listing, counted, of_all, share_of
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.results import (
     DataSummary,
@@ -20,7 +19,7 @@ from rulescore.scoring.results import (
     TableCounts,
 )
 from rulescore.scoring.score import NO_HARD_RULE, NONE_JUDGED, UNMEASURED, UNREFUTABLE
-from rulescore.setting.request import ColumnType
+from rulescore.setting.choices import ColumnType
 
 _KIND_ORDER = tuple(RuleKind)
 
@@ -32,7 +31,7 @@ _COUNT_COLUMNS = (
 )
 
 
-# A longer text is cut if it stands beside figures; listings of rules and formats for programs have all of it.
+# A longer text is cut if it stands next to figures; listings of rules and formats for programs have all of it.
 _LONGEST_TEXT = 120
 
 _RATE_BOUND = "at most: the rate that so few groundings leave possible, with 95% confidence (about 3 / evaluable)"
@@ -147,11 +146,11 @@ def has_bounds(rules: Iterable[RuleResult]) -> bool:
 
 
 def group_listings(rules: Sequence[RuleResult]) -> tuple[Listing, ...]:
-    """Rules whose pairs are counted by groups, and those with a tolerance taken from the data; nothing if there are none."""
-    found = [rule for rule in rules if rule.largest_group is not None or rule.tolerance is not None]
-    if not found:
+    """Rules whose pairs are counted by groups, and rules with a tolerance taken from the data; nothing if there are none."""
+    grouped = [rule for rule in rules if rule.largest_group is not None or rule.tolerance is not None]
+    if not grouped:
         return ()
-    taken = any(rule.tolerance is not None for rule in found)
+    taken = any(rule.tolerance is not None for rule in grouped)
     columns = (
         Column("rule", "rule"),
         *([Column("tolerance", "tolerance", CellKind.VALUE)] if taken else []),
@@ -167,10 +166,10 @@ def group_listings(rules: Sequence[RuleResult]) -> tuple[Listing, ...]:
             rule.largest_group,
             rule.largest_group_share.value,
         )
-        for rule in found
+        for rule in grouped
     )
     title = "Tolerances taken from the data, and largest groups" if taken else "Largest groups"
-    reasons = Counter(rule.largest_group_share.reason for rule in found if rule.largest_group_share.value is None)
+    reasons = Counter(rule.largest_group_share.reason for rule in grouped if rule.largest_group_share.value is None)
     notes = [f"{UNDEFINED} share undefined for {counted(number, 'rule')}: {reason}" for reason, number in reasons.items()]
     return (Listing("groups", title, columns, rows, notes=tuple(notes)),)
 
@@ -184,11 +183,11 @@ def model_rules_listing(rules: tuple[RuleResult, ...], model: ModelResult) -> Li
         Column("score", "score", CellKind.SCORE),
         Column("share", "share", CellKind.RATE),
     )
-    founds = [(rule, rule.models[model.name]) for rule in rules]
-    founds.sort(key=lambda one: (_KIND_ORDER.index(one[0].kind), *_worst_first(one[1])))
-    rows = tuple(_model_row(rule, found) for rule, found in founds)
+    results = [(rule, rule.models[model.name]) for rule in rules]
+    results.sort(key=lambda pair: (_KIND_ORDER.index(pair[0].kind), *_worst_first(pair[1])))
+    rows = tuple(_model_row(rule, result) for rule, result in results)
     title = f"Rules under {model.name}{f', {UNMEASURED}' if model.unmeasured else ''}"
-    return Listing("model_rules", title, columns, rows, notes=tuple(_reasons_of_scores(found.score for _, found in founds)))
+    return Listing("model_rules", title, columns, rows, notes=tuple(_reasons_of_scores(result.score for _, result in results)))
 
 
 def titled(info: RuleInfo) -> str:
@@ -221,7 +220,7 @@ def types_in_words(tables: Sequence[TableCounts]) -> str | None:
     parts = []
     for table in tables:
         kinds = dict.fromkeys(kind for _, kind in table.inferred if kind != ColumnType.STRING)
-        by_kind = [f"{', '.join(column for column, own in table.inferred if own == kind)} {kind}" for kind in kinds]
+        by_kind = [f"{', '.join(column for column, column_kind in table.inferred if column_kind == kind)} {kind}" for kind in kinds]
         parts += [f"{table.name} ({'; '.join(by_kind)})"] if by_kind else []
     return ", ".join(parts) or None
 
@@ -239,67 +238,62 @@ def _dataset_cells(rule: RuleResult) -> tuple[Cell, ...]:
     return counts.confirmed, counts.refuted, counts.evaluable, counts.rate
 
 
-def _model_row(rule: RuleResult, found: ModelRuleResult) -> tuple[Cell, ...]:
-    counts = found.counts
+def _model_row(rule: RuleResult, result: ModelRuleResult) -> tuple[Cell, ...]:
+    counts = result.counts
     return (
         rule.info.name,
         kind_cell(rule),
         counts.refuted,
         counts.evaluable,
         counts.rate,
-        score_cell(rule, found),
-        found.share.value,
+        score_cell(rule, result),
+        result.share.value,
     )
 
 
-def score_cell(rule: RuleResult, found: ModelRuleResult) -> Cell:
+def score_cell(rule: RuleResult, result: ModelRuleResult) -> Cell:
     """A hard rule's score is a count of violations and is shown as one."""
-    if rule.kind is RuleKind.HARD and found.score.mark is None:
-        return found.counts.refuted
-    return measure_cell(found.score)
+    if rule.kind is RuleKind.HARD and result.score.mark is None:
+        return result.counts.refuted
+    return measure_cell(result.score)
 
 
-def _worst_first(found: ModelRuleResult) -> tuple[bool, float, int]:
-    score = found.score.value
-    return score is None, 0.0 if score is None else -score, -found.counts.evaluable
+def _worst_first(result: ModelRuleResult) -> tuple[bool, float, int]:
+    score = result.score.value
+    return score is None, 0.0 if score is None else -score, -result.counts.evaluable
 
 
 def _violating_any(models: tuple[ModelResult, ...]) -> list[str]:
     """How many predictions violate a rule, hard or soft."""
-    found = [(model.name, model.violating_any, model.predictions.distinct) for model in models if not model.unmeasured]
-    return [f"{name}: {share_of(some, all_of_them)} violate a rule" for name, some, all_of_them in found if some is not None]
+    counts = [(model.name, model.violating_any, model.predictions.distinct) for model in models if not model.unmeasured]
+    return [f"{name}: {share_of(some, all_of_them)} violate a rule" for name, some, all_of_them in counts if some is not None]
 
 
 def unlinked(models: tuple[ModelResult, ...]) -> list[str]:
     """How many new predictions have a constant that the data do not have, with an example."""
-    found = [(model.name, model.findings) for model in models]
+    findings = [(model.name, model.findings) for model in models]
     return [
-        f"{name}: in {of_all(one.new - one.linked, one.new)} new predictions, a constant does not occur in the data, such as "
-        f"{one.unlinked_text}"
-        for name, one in found
-        if one is not None and one.new is not None and one.linked is not None and one.unlinked is not None
+        f"{name}: in {of_all(part.new - part.linked, part.new)} new predictions, a constant does not occur in the data, such as "
+        f"{part.unlinked_text}"
+        for name, part in findings
+        if part is not None and part.new is not None and part.linked is not None and part.unlinked is not None
     ]
 
 
 def of_no_rule(models: tuple[ModelResult, ...]) -> list[str]:
     findings = [(model.name, model.findings) for model in models]
-    return [f"{name}: no rule mentions {found.unconcerned_text}" for name, found in findings if found and found.unconcerned]
+    return [f"{name}: no rule mentions {part.unconcerned_text}" for name, part in findings if part and part.unconcerned]
 
 
-def reasons_of_measures(models: tuple[ModelResult, ...]) -> list[str]:
+def reasons_of_measures(models: tuple[ModelResult, ...], headings: Mapping[str, str]) -> list[str]:
     """Why measures are undefined or say nothing: each reason once, with the models it is true of unless these are several and
-    all."""
+    all. `headings`: the measures and what people call them."""
     names: dict[tuple[str, tuple[str, str]], list[str]] = {}
     for model in models:
-        for name, measure in (
-            ("RVS hard", model.hard_score),
-            ("RVS soft", model.soft_score),
-            ("hard mean", model.hard_mean),
-            ("soft mean", model.soft_mean),
-        ):
-            if (reason := why(measure)) is not None:
+        for key, name in headings.items():
+            if (reason := why(getattr(model, key))) is not None:
                 names.setdefault((name, reason), []).append(model.name)
-    return [f"{mark} {_of_whom(found, len(models))}{name}: {reason}" for (name, (mark, reason)), found in names.items()]
+    return [f"{mark} {_of_whom(having, len(models))}{name}: {reason}" for (name, (mark, reason)), having in names.items()]
 
 
 def why(measure: Measure) -> tuple[str, str] | None:

@@ -9,12 +9,12 @@ from typing import Literal
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from rulescore.characters import visible
-from rulescore.reporting.cells import Appearance, is_number, shown
-from rulescore.reporting.listing import Cell, CellKind, Column, Listing, ListingLayout, Position, Tone
+from rulescore.errors.texts import visible
+from rulescore.reporting.listing import Appearance, Cell, CellKind, Column, Listing, ListingLayout, Position, Tone, is_number, shown
 
 _GAP = 2
 _NARROWEST_TEXT = 12
@@ -49,6 +49,10 @@ def _render(listing: Listing, appearance: Appearance) -> str:
         emoji=False,
         markup=False,
     )
+    for sentence in listing.lead:
+        console.print(Text(visible(sentence)))
+    if listing.lead:
+        console.print()
     console.print(Text(visible(listing.title), style="bold"))
     console.print(body)
     left = len(listing.rows) - len(kept)
@@ -59,22 +63,28 @@ def _render(listing: Listing, appearance: Appearance) -> str:
 
 
 def _fitted(listing: Listing, rows: Sequence[tuple[Cell, ...]], width: int) -> tuple[int, RenderableType]:
-    """A table and its width; texts of rules stand below their rows if there is no room beside the figures."""
+    """A table and its width; texts of rules stand below their rows if there is no room next to the figures."""
     cells = [[shown(cell, column.kind) for cell, column in zip(row, listing.columns, strict=True)] for row in rows]
     widths = column_widths(listing.columns, cells, width)
     kept = [number for number, column in enumerate(listing.columns) if column.kind is not CellKind.CODE or widths[number]]
     below = [number for number in range(len(listing.columns)) if number not in kept]
-    given = {number: widths[number] for number in kept}
+    limits = {number: widths[number] for number in kept}
 
-    table = _table(listing, given)
+    table = _table(listing, limits)
     parts: list[RenderableType] = [table]
     for row in range(len(cells)):
         if below and row:
-            table = _table(listing, given, heading=False)
+            table = _table(listing, limits, heading=False)
             parts.append(table)
         table.add_row(*(Text(cells[row][number], style=_style(listing, (row, number))) for number in kept))
-        parts += [Text(f"  {cells[row][number]}", style="dim", no_wrap=True, overflow="ellipsis") for number in below]
-    return max(width, sum(given.values()) + _GAP * (len(given) - 1)), Group(*parts)
+        parts += [_below(cells[row][number], whole=listing.columns[number].whole) for number in below]
+    return max(width, sum(limits.values()) + _GAP * (len(limits) - 1)), Group(*parts)
+
+
+def _below(text: str, *, whole: bool) -> RenderableType:
+    if whole:
+        return Padding(Text(text, style="dim", overflow="fold"), (0, 0, 0, _GAP))
+    return Text(f"{' ' * _GAP}{text}", style="dim", no_wrap=True, overflow="ellipsis")
 
 
 def _table(listing: Listing, widths: Mapping[int, int], *, heading: bool = True) -> Table:
@@ -86,12 +96,12 @@ def _table(listing: Listing, widths: Mapping[int, int], *, heading: bool = True)
         show_header=heading,
         header_style="bold",
     )
-    for number, given in widths.items():
+    for number, limit in widths.items():
         column = listing.columns[number]
         cut = column.kind is CellKind.CODE
         side: Literal["left", "right"] = "right" if is_number(column.kind) else "left"
         title = Text(visible(column.heading))
-        table.add_column(title, justify=side, width=given, overflow="ellipsis" if cut else "fold", no_wrap=cut)
+        table.add_column(title, justify=side, width=limit, overflow="ellipsis" if cut else "fold", no_wrap=cut)
     return table
 
 
@@ -120,8 +130,8 @@ def column_widths(columns: Sequence[Column], cells: Sequence[Sequence[str]], wid
     code = [number for number, column in enumerate(columns) if column.kind is CellKind.CODE]
     if code:
         others = [number for number in range(len(columns)) if number not in code]
-        found = column_widths([columns[number] for number in others], [[row[number] for number in others] for row in cells], width)
-        widths = dict(zip(others, found, strict=True))
+        fitted = column_widths([columns[number] for number in others], [[row[number] for number in others] for row in cells], width)
+        widths = dict(zip(others, fitted, strict=True))
         for number in code:
             wanted = max(map(cell_len, (columns[number].heading, *(row[number] for row in cells))))
             room = width - sum(widths.values()) - _GAP * len(widths)
@@ -137,7 +147,7 @@ def column_widths(columns: Sequence[Column], cells: Sequence[Sequence[str]], wid
     shared = _shared(least, widest, texts, room)
     if all(words[index] <= shared[index] for index in texts):
         return shared
-    # A word would be broken, so words come first, and before them the names of models or rules, which begin the first column.
+    # Columns of words get their width first, since a word cannot be split; before them the names in the first column.
     least[0] = max(least[0], min(_longest_word(_first_words(contents[0])), _LONGEST_NAME))
     for index in texts:
         least[index] += max(0, min(words[index] - least[index], room - sum(least)))
@@ -148,16 +158,16 @@ def _shared(least: Sequence[int], widest: Sequence[int], texts: Sequence[int], r
     """The least widths, and what they leave of the room shared out."""
     widths = list(least)
     left = max(0, room - sum(least))
-    # The narrowest text first, so that few have to fold; headings of figures unfold with what the texts leave.
+    # Serve narrow text columns first, so fewer wrap; headings of figures get the rest.
     for served, index in enumerate(texts):
-        given = min(widest[index] - widths[index], left // (len(texts) - served))
-        widths[index] += given
-        left -= given
+        share = min(widest[index] - widths[index], left // (len(texts) - served))
+        widths[index] += share
+        left -= share
     for index in set(range(len(widths))) - set(texts):
-        given = widest[index] - widths[index]
-        if given <= left:
-            widths[index] += given
-            left -= given
+        share = widest[index] - widths[index]
+        if share <= left:
+            widths[index] += share
+            left -= share
     return widths
 
 

@@ -1,1 +1,1 @@
-"""The published experiments, run again: published numbers beside ours, cell by cell, and why they differ."""
+"""The published experiments, run again: published numbers and ours, cell by cell, and why they differ."""

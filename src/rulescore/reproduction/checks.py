@@ -11,14 +11,12 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from rulescore.arguments.tables import Table
-from rulescore.reporting.cells import counted
-from rulescore.reporting.listing import Column, Listing, Tone
+from rulescore.reporting.listing import Column, Listing, Tone, counted
 from rulescore.reproduction import family, real_estate
-from rulescore.reproduction.comparison import Reproduction
-from rulescore.reproduction.files import data_files, prediction_files
-from rulescore.reproduction.running import read_columns, read_lines, scored
-from rulescore.result import Result
+from rulescore.reproduction.comparison import Reproduction, read_columns, read_lines, scored
+from rulescore.reproduction.published import data_files, prediction_files
 from rulescore.scoring.results import RuleKind
+from rulescore.session.result import Result
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +32,16 @@ class Check:
 Rows = list[tuple[str, ...]]
 
 
-def run_checks(found: Mapping[str, Reproduction]) -> list[Check]:
-    """`found`: the experiments by their names. A check uses their results, or scores anew."""
-    return [*_labels(), *_kinds(found["family"].result), *_rates(found["family"].result), _one_command(list(found.values()))]
+def run_checks(reproductions: Mapping[str, Reproduction]) -> list[Check]:
+    """`reproductions`: the experiments by their names. A check uses their results, or scores anew."""
+    family = reproductions["family"].result
+    return [*_labels(), *_kinds(family), *_rates(family), _one_command(list(reproductions.values()))]
 
 
 def checks_listing(checks: Sequence[Check]) -> Listing:
     columns = (Column("check", "check"), Column("claim", "claim"), Column("found", "found"), Column("holds", "holds"))
-    rows = tuple((one.name, one.claim, one.found, "yes" if one.holds else "no") for one in checks)
-    tones = {(row, 3): Tone.GOOD if one.holds else Tone.BAD for row, one in enumerate(checks)}
+    rows = tuple((check.name, check.claim, check.found, "yes" if check.holds else "no") for check in checks)
+    tones = {(row, 3): Tone.GOOD if check.holds else Tone.BAD for row, check in enumerate(checks)}
     return Listing("checks", "P1 to P4 of the publication, checked", columns, rows, tones=tones)
 
 
@@ -64,21 +63,21 @@ def _unchanged(name: str, claim: str, results: tuple[Result, Result]) -> Check:
 
 
 def _scores(result: Result) -> list[tuple[float | None, ...]]:
-    measures = [(one.hard_score, one.soft_score, one.hard_mean, one.soft_mean) for one in result.model_results]
+    measures = [(model.hard_score, model.soft_score, model.hard_mean, model.soft_mean) for model in result.model_results]
     return [tuple(measure.value for measure in of_model) for of_model in measures]
 
 
 def _family_by_labels() -> tuple[Result, Result]:
     data = data_files(family.NAME, (*family.TRIPLES, family.RULES))
-    # Answers without ranks, since ranks come from the labels.
-    answers = {
+    # Predictions without ranks, since ranks come from the labels.
+    predictions = {
         model: read_columns(path, ("head", "relation", "tail"))
         for model, path in prediction_files(family.NAME, {"AnyBURL": "anyburl", "CompGCN": "compgcn"}).items()
     }
     test: Rows = [tuple(line.split("\t")) for line in read_lines(data["test.txt"])]
     permuted = [(*row[:2], other[2]) for row, other in zip(test, [*test[1:], test[0]], strict=True)]
     rules = family.rule_text(data[family.RULES])
-    first, second = (scored(data["train.txt"], answers, rules, truth=labels) for labels in (test, permuted))
+    first, second = (scored(data["train.txt"], predictions, rules, truth=labels) for labels in (test, permuted))
     return first, second
 
 
@@ -89,20 +88,20 @@ def _sales_by_labels() -> tuple[Result, Result]:
     hidden = files.pop("hidden")
     rows = pyarrow.parquet.read_table(sales)
     prices = dict(zip(rows["id"].to_pylist(), rows["price"].to_pylist(), strict=True))
-    ids = [int(one) for one in read_columns(hidden, ("id",))["id"].to_pylist()]
-    permuted = prices | dict(zip(ids, [prices[one] for one in reversed(ids)], strict=True))
-    found = []
+    ids = [int(id_) for id_ in read_columns(hidden, ("id",))["id"].to_pylist()]
+    permuted = prices | dict(zip(ids, [prices[id_] for id_ in reversed(ids)], strict=True))
+    results = []
     for labels in (prices, permuted):
-        column = pa.array([labels[one] for one in rows["id"].to_pylist()], rows.schema.field("price").type)
+        column = pa.array([labels[id_] for id_ in rows["id"].to_pylist()], rows.schema.field("price").type)
         changed = rows.set_column(rows.schema.get_field_index("price"), "price", column)
         table = Table(changed, key="id", target="price", hidden={"path": hidden}, derived=real_estate.DERIVED)
-        truth = {one: float(labels[one]) for one in ids}
-        found.append(scored(None, files, real_estate.rule_text((1.0,)), tables={"sale": table}, truth=truth))
-    return found[0], found[1]
+        truth = {id_: float(labels[id_]) for id_ in ids}
+        results.append(scored(None, files, real_estate.rule_text((1.0,)), tables={"sale": table}, truth=truth))
+    return results[0], results[1]
 
 
 def _kinds(result: Result) -> Iterator[Check]:
-    """P2: the score of a hard rule counts violations, that of a soft rule compares with the data; both from the same
+    """P2: the score of a hard rule counts violations, the score of a soft rule compares with the data; both from the same
     contributions."""
     hard = [rule for rule in result.rule_results if rule.kind is RuleKind.HARD]
     soft = [rule for rule in result.rule_results if rule.kind is RuleKind.SOFT]
@@ -122,10 +121,10 @@ def _kinds(result: Result) -> Iterator[Check]:
 
 
 def _rates(result: Result) -> Iterator[Check]:
-    """P3: a soft rule's score is the predictions' rate over that of the data."""
+    """P3: a soft rule's score is the predictions' rate over the data's rate."""
     claim = "a soft score is the rate of the predictions over the rate of the data"
     sums, seen, right = _sums(result), 0, True
-    for rule in (one for one in result.rule_results if one.kind is RuleKind.SOFT):
+    for rule in (rule_result for rule_result in result.rule_results if rule_result.kind is RuleKind.SOFT):
         for model in result.model_results:
             refuted, evaluable = sums[model.name, rule.info.name]
             score = rule.models[model.name].score.value
@@ -137,8 +136,8 @@ def _rates(result: Result) -> Iterator[Check]:
 
 
 def _as_often(claim: str) -> Check:
-    """Observed facts as predictions: all facts of the one body atom break the rule exactly as often as the data do; those whose
-    head is refuted always, and those whose head is confirmed never."""
+    """Observed facts as predictions: all facts of the one body atom break the rule exactly as often as the data do; facts whose
+    head is refuted always, and facts whose head is confirmed never."""
     data = data_files(family.NAME, ("train.txt",))
     facts: Rows = [tuple(line.split("\t")) for line in read_lines(data["train.txt"])]
     relations = defaultdict(set)
@@ -147,12 +146,12 @@ def _as_often(claim: str) -> Check:
     sons = [row for row in facts if row[1] == "son"]
     # father(X, Y) <- son(Y, X): the head of son(y, x) is about the pair (x, y).
     judged = [(row, relations[row[2], row[0]]) for row in sons]
-    refuted = [row for row, found in judged if found and "father" not in found]
-    confirmed = [row for row, found in judged if found == {"father"}]
+    refuted = [row for row, judgement in judged if judgement and "father" not in judgement]
+    confirmed = [row for row, judgement in judged if judgement == {"father"}]
     rules = f"father(X, Y) <- son(Y, X). incompatible {', '.join(sorted({row[1] for row in facts}))}."
     result = scored(facts, {"all": sons, "refuted": refuted, "confirmed": confirmed}, rules)
     (rule,) = result.rule_results
-    scores = {model: found.score.value for model, found in rule.models.items()}
+    scores = {model: of_model.score.value for model, of_model in rule.models.items()}
     rate = rule.dataset.rate or 0
     text = f"father(X, Y) <- son(Y, X), rate {rate:.4f}: all observed sons as predictions score {scores['all']:g}, those refuted "
     text += f"{scores['refuted']:.3f}, those confirmed {scores['confirmed']:g}"
@@ -160,21 +159,21 @@ def _as_often(claim: str) -> Check:
     return Check("P3, observed facts", claim, text, holds)
 
 
-def _one_command(found: Sequence[Reproduction]) -> Check:
+def _one_command(reproductions: Sequence[Reproduction]) -> Check:
     """P4: graphs with given and with extracted incompatibilities, and a table; embeddings, rules, networks, regressors."""
-    models = {(one.name, model.name) for one in found for model in one.result.model_results}
+    models = {(part.name, model.name) for part in reproductions for model in part.result.model_results}
     scored_ones = {
-        (one.name, model.name)
-        for one in found
-        for model in one.result.model_results
+        (part.name, model.name)
+        for part in reproductions
+        for model in part.result.model_results
         if not model.unmeasured and (model.hard_score.value is not None or model.soft_score.value is not None)
     }
     texts = [
-        f"{one.name}: {counted(len(one.result.rule_results), 'rule')}, {counted(len(one.result.model_results), 'model')}"
-        for one in found
+        f"{part.name}: {counted(len(part.result.rule_results), 'rule')}, {counted(len(part.result.model_results), 'model')}"
+        for part in reproductions
     ]
     claim = "any data and any model, by one command"
-    return Check("P4, `rulescore reproduce all`", claim, "; ".join(texts), models == scored_ones and len(found) == 3)
+    return Check("P4, `rulescore reproduce all`", claim, "; ".join(texts), models == scored_ones and len(reproductions) == 3)
 
 
 def _sums(result: Result) -> dict[tuple[str, str], tuple[int, int]]:

@@ -17,15 +17,27 @@ from rulescore.errors import Source
 from rulescore.language.printer import print_statement
 from rulescore.language.reading import read_rules
 from rulescore.language.syntax import Rule
-from rulescore.reporting.cells import share_of
-from rulescore.reporting.listing import CellKind, Column, Listing
-from rulescore.reproduction.comparison import Cause, Cell, Compared, Reason, Reproduction, cell, sizes
+from rulescore.reporting.listing import CellKind, Column, Listing, share_of
+from rulescore.reproduction.comparison import (
+    APPENDIX,
+    DEFINITION,
+    Cause,
+    Cell,
+    Compared,
+    Reason,
+    Reproduction,
+    accuracy,
+    aggregates,
+    cell,
+    read_columns,
+    read_lines,
+    scored,
+    sizes,
+)
 from rulescore.reproduction.figures import Chart, Figure, model_figures, of_rules, table_of
-from rulescore.reproduction.files import data_files, prediction_files
-from rulescore.reproduction.published import published
-from rulescore.reproduction.running import APPENDIX, DEFINITION, accuracy, aggregates, read_columns, read_lines, scored
-from rulescore.result import Result
+from rulescore.reproduction.published import data_files, prediction_files, published
 from rulescore.scoring.results import Counts, RuleKind
+from rulescore.session.result import Result
 
 NAME = "family"
 TRIPLES = ("train.txt", "valid.txt", "test.txt")
@@ -81,21 +93,21 @@ def reproduce() -> Reproduction:
         convention: scored(data["train.txt"], models, rules, convention=convention, truth=truth)
         for convention in (APPENDIX, DEFINITION)
     }
-    given = published()[NAME]
+    printed = published()[NAME]
     return Reproduction(
         NAME,
         "Family",
         _remarks(by[APPENDIX]),
         (
-            _models(given["models"], by),
+            _models(printed["models"], by),
             _ours(by),
-            _cases(given["cases"], by),
-            _rates(given["dataset_rates"], by),
-            _hard_scores(given, by),
-            sizes(given["data"], _sizes(data, by[APPENDIX]), Cause.UNKNOWN, _REASONS),
+            _cases(printed["cases"], by),
+            _rates(printed["dataset_rates"], by),
+            _hard_scores(printed, by),
+            sizes(printed["data"], _sizes(data, by[APPENDIX]), Cause.UNKNOWN, _REASONS),
         ),
         by[APPENDIX],
-        _figures(given, by[APPENDIX]),
+        _figures(printed, by[APPENDIX]),
         (*data.values(), *files.values()),
         _project(data, files, rules),
     )
@@ -117,15 +129,15 @@ def _named(rule: Rule, name: str) -> str:
 
 
 def turned(path: Path) -> pa.Table:
-    """A model's answers, with head and tail exchanged in the answers to head queries."""
+    """A model's predictions, with head and tail exchanged if the query asks for the head."""
     rows = read_columns(path, ("query_direction", *_COLUMNS))
     of_head = pc.equal(rows["query_direction"], "head")
     head, relation, tail = (rows[name] for name in _COLUMNS)
     return pa.table({"head": pc.if_else(of_head, tail, head), "relation": relation, "tail": pc.if_else(of_head, head, tail)})
 
 
-def _models(given: Mapping[str, Any], by: Mapping[str, Result]) -> Compared:
-    cells = [one for name, numbers in given.items() for model in VARIANTS[name] for one in _model_cells(model, numbers, by)]
+def _models(printed: Mapping[str, Any], by: Mapping[str, Result]) -> Compared:
+    cells = [cell for name, numbers in printed.items() for model in VARIANTS[name] for cell in _model_cells(model, numbers, by)]
     notes = (
         "UniKER leaves out what it has inferred itself when it ranks (own filter); the usual filter leaves out known triples only",
         "CompGCN-turned: its answers to head queries with head and tail in each other's place. Observed, and no verdict: the "
@@ -147,7 +159,7 @@ def _model_cells(model: str, numbers: Mapping[str, Any], by: Mapping[str, Result
 
 
 def _of_hard_rules(model: str) -> Cause:
-    """CompGCN's accuracy is the published one, so that training alone does not explain the differences."""
+    """CompGCN's accuracy is the published one, so training alone does not explain the differences."""
     return Cause.UNKNOWN if model in VARIANTS["CompGCN"] else Cause.PREDICTIONS
 
 
@@ -173,10 +185,10 @@ def _ours(by: Mapping[str, Result]) -> Listing:
     rows = []
     for number, model in enumerate(by[APPENDIX].model_results):
         for convention, result in by.items():
-            found, one = aggregates(result, model.name), result.model_results[number]
+            means, model_result = aggregates(result, model.name), result.model_results[number]
             ranked = [accuracy(result, model.name, metric) for metric in ("hits_at_1", "mrr")]
-            violating = share_of(one.violating or 0, one.predictions.distinct)
-            scores = (found["soft"], found["soft_mean"], found["plain_mean"], found["hard"])
+            violating = share_of(model_result.violating or 0, model_result.predictions.distinct)
+            scores = (means["soft"], means["soft_mean"], means["plain_mean"], means["hard"])
             rows.append((model.name, *ranked, convention, *scores, violating))
     notes = (
         "RVS soft: weighed by shares of all groundings; soft mean: by shares among soft rules; mean of soft: not weighed",
@@ -185,9 +197,9 @@ def _ours(by: Mapping[str, Result]) -> Listing:
     return Listing("ours", "Models, by both conventions", columns, tuple(rows), notes=notes)
 
 
-def _cases(given: Mapping[str, Any], by: Mapping[str, Result]) -> Compared:
+def _cases(printed: Mapping[str, Any], by: Mapping[str, Result]) -> Compared:
     cells = []
-    for rule, models in given.items():
+    for rule, models in printed.items():
         for name, numbers in models.items():
             for model in VARIANTS[name]:
                 appendix, definition = (_counts(by[convention], rule, model) for convention in (APPENDIX, DEFINITION))
@@ -209,15 +221,15 @@ def _cases(given: Mapping[str, Any], by: Mapping[str, Result]) -> Compared:
 
 
 def _counts(result: Result, rule: str, model: str) -> Counts:
-    return next(one for one in result.rule_results if one.info.name == rule).models[model].counts
+    return next(part for part in result.rule_results if part.info.name == rule).models[model].counts
 
 
-def _rates(given: Mapping[str, Any], by: Mapping[str, Result]) -> Compared:
+def _rates(printed: Mapping[str, Any], by: Mapping[str, Result]) -> Compared:
     appendix, definition = (
         {rule.info.name: rule.dataset.rate for rule in by[convention].rule_results} for convention in (APPENDIX, DEFINITION)
     )
     cells = tuple(
-        cell(rule, "rate", number, appendix[rule], Cause.UNKNOWN, CellKind.RATE, definition[rule]) for rule, number in given.items()
+        cell(rule, "rate", value, appendix[rule], Cause.UNKNOWN, CellKind.RATE, definition[rule]) for rule, value in printed.items()
     )
     notes = (
         "`niece daughter sister` is niece(X, Y) <- daughter(X, Z), sister(Z, Y), and `_v` turns a relation round",
@@ -228,24 +240,24 @@ def _rates(given: Mapping[str, Any], by: Mapping[str, Result]) -> Compared:
     return Compared("dataset_rates", "Dataset rates of the 37 rules", "rule", cells, _REASONS, notes)
 
 
-def _hard_scores(given: Mapping[str, Any], by: Mapping[str, Result]) -> Compared:
-    hard = [rule for rule, rate in given["dataset_rates"].items() if not rate]
+def _hard_scores(printed: Mapping[str, Any], by: Mapping[str, Result]) -> Compared:
+    hard = [rule for rule, rate in printed["dataset_rates"].items() if not rate]
     cells = []
-    for name, scores in given["hard_rule_scores"].items():
+    for name, scores in printed["hard_rule_scores"].items():
         for model in VARIANTS[name]:
             for rule, number in zip(hard, scores, strict=True):
                 appendix, definition = (_counts(by[convention], rule, model).refuted for convention in (APPENDIX, DEFINITION))
                 cells.append(cell(f"{model}, {rule}", "score", number, appendix, _of_hard_rules(model), CellKind.COUNT, definition))
     title = f"Scores of the {len(hard)} hard rules"
     notes = ("rules are in the order above, which the publication does not name: a value may belong to another rule",)
-    wide = _wide_hard_scores(title, hard, given["hard_rule_scores"], by[APPENDIX])
+    wide = _wide_hard_scores(title, hard, printed["hard_rule_scores"], by[APPENDIX])
     return Compared("hard_rule_scores", title, "model and rule", tuple(cells), _MODEL_REASONS, notes, wide)
 
 
-def _wide_hard_scores(title: str, hard: Sequence[str], given: Mapping[str, Sequence[int]], result: Result) -> Listing:
+def _wide_hard_scores(title: str, hard: Sequence[str], printed: Mapping[str, Sequence[int]], result: Result) -> Listing:
     """A row for each rule, a column for each model: ours by the appendix alone."""
     columns, scores = [Column("rule", "rule")], []
-    for name, numbers in given.items():
+    for name, numbers in printed.items():
         columns.append(Column(f"{name} published", f"{name} published", CellKind.COUNT))
         scores.append(numbers)
         for model in VARIANTS[name]:
@@ -274,15 +286,15 @@ def _remarks(result: Result) -> tuple[str, ...]:
     )
 
 
-def _figures(given: Mapping[str, Any], result: Result) -> tuple[Figure, ...]:
-    rates = given["dataset_rates"]
+def _figures(printed: Mapping[str, Any], result: Result) -> tuple[Figure, ...]:
+    rates = printed["dataset_rates"]
     hard = [rule for rule, rate in rates.items() if not rate]
     scores = [
         (rule, model, float(value))
-        for model, values in given["hard_rule_scores"].items()
+        for model, values in printed["hard_rule_scores"].items()
         for rule, value in zip(hard, values, strict=True)
     ]
-    models = model_figures(given["models"])
+    models = model_figures(printed["models"])
     return (
         Figure(
             "dataset_rates",
@@ -299,7 +311,7 @@ def _figures(given: Mapping[str, Any], result: Result) -> tuple[Figure, ...]:
 
 def _project(data: Mapping[str, Path], files: Mapping[str, Path], rules: str) -> dict[str, str]:
     rows = turned(files["CompGCN"]).to_pylist()
-    answers = "".join("\t".join(row) + "\n" for row in (_COLUMNS, *(tuple(row.values()) for row in rows)))
+    predictions = "".join("\t".join(row) + "\n" for row in (_COLUMNS, *(tuple(row.values()) for row in rows)))
     models = "\n".join(f'{name} = "{path.resolve().as_posix()}"' for name, path in files.items())
     text = f"""\
 # Written by `rulescore reproduce family`.
@@ -316,4 +328,4 @@ convention = "appendix"
 [truth]
 path = "{data["test.txt"].resolve().as_posix()}"
 """
-    return {"rulescore.toml": text, "family.rules": rules, f"{TURNED}.tsv": answers}
+    return {"rulescore.toml": text, "family.rules": rules, f"{TURNED}.tsv": predictions}

@@ -1,4 +1,4 @@
-"""Published charts, drawn again: ours, with the published values beside them."""
+"""Published charts, drawn again: ours, with the published values."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow as pa
 
 from rulescore.reproduction.published import Printed
-from rulescore.result import Result
 from rulescore.scoring.results import Counts, Measure, ModelRuleResult, RuleInfo, RuleKind, RuleResult
+from rulescore.session.result import Result
 
 _MEASURES = {
     "hits@1": "hits_at_1",
@@ -38,7 +38,7 @@ class Chart(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A chart of a result, with the published values beside it. A chart over tolerances has `points` instead of a result."""
+    """A chart of a result, with the published values. A chart over tolerances has `points` instead of a result."""
 
     name: str
     chart: Chart
@@ -49,7 +49,7 @@ class Figure:
 
 
 def model_figures(models: Mapping[str, Mapping[str, Any]]) -> pa.Table:
-    """Published numbers of models; those that no chart has are left out."""
+    """Published numbers of models, without measures that no chart has."""
     rows = [
         (model, _MEASURES[key], float(value))
         for model, numbers in models.items()
@@ -70,14 +70,14 @@ def of_rules(result: Result, kind: RuleKind) -> Result:
 def rates_by_place(result: Result, published: Sequence[Printed]) -> Figure:
     """Rates of rules that the publication does not name, in falling order: ours at even distances among all that we have."""
     judged = [rule for rule in result.rule_results if rule.dataset.rate is not None]
-    found = sorted(judged, key=lambda rule: (-(rule.dataset.rate or 0), -rule.dataset.evaluable))
+    ordered = sorted(judged, key=lambda rule: (-(rule.dataset.rate or 0), -rule.dataset.evaluable))
     numbers = sorted(map(float, published), reverse=True)
-    chosen = _evenly(found, len(numbers))
+    chosen = _evenly(ordered, len(numbers))
     rules = [replace(rule, info=_place(place, rule.info.text), models={}) for place, rule in enumerate(chosen, 1)]
-    given = [(_place(place).name, number) for place, number in enumerate(numbers, 1)]
+    rates = [(_place(place).name, number) for place, number in enumerate(numbers, 1)]
     drawn = replace(result, rule_results=tuple(rules), model_results=())
-    note = _BY_PLACE.format(f"{len(numbers)} of {len(found)}, at even distances")
-    return Figure("dataset_rates", Chart.DATASET_RATES, drawn, table_of(("rule", "value"), given), note=note)
+    note = _BY_PLACE.format(f"{len(numbers)} of {len(ordered)}, at even distances")
+    return Figure("dataset_rates", Chart.DATASET_RATES, drawn, table_of(("rule", "value"), rates), note=note)
 
 
 def scores_by_place(
@@ -88,25 +88,25 @@ def scores_by_place(
     number = max(map(len, published.values()))
     models: list[dict[str, ModelRuleResult]] = [{} for _ in range(number)]
     for model in published:
-        found = [rule.models[model].score.value for rule in result.rule_results if rule.kind is kind]
-        falling = sorted((score for score in found if score is not None), reverse=True)
+        scores = [rule.models[model].score.value for rule in result.rule_results if rule.kind is kind]
+        falling = sorted((score for score in scores if score is not None), reverse=True)
         for place, score in enumerate(falling[:number] if highest else _evenly(falling, number)):
             models[place][model] = ModelRuleResult(Counts(), Measure(score), Measure(None))
     rules = [RuleResult(_place(place), kind, "", Counts(), scores) for place, scores in enumerate(models, 1)]
-    given = [
+    rows = [
         (_place(place).name, model, score)
         for model, scores in published.items()
         for place, score in enumerate(sorted(map(float, scores), reverse=True), 1)
     ]
     drawn = replace(
-        result, rule_results=tuple(rules), model_results=tuple(one for one in result.model_results if one.name in published)
+        result, rule_results=tuple(rules), model_results=tuple(model for model in result.model_results if model.name in published)
     )
     note = _BY_PLACE.format("the highest" if highest else f"{number} of each model's, at even distances")
-    return Figure(name, Chart.RULES, drawn, table_of(("rule", "model", "value"), given), note=note)
+    return Figure(name, Chart.RULES, drawn, table_of(("rule", "model", "value"), rows), note=note)
 
 
-def _evenly(found: Sequence[Any], number: int) -> list[Any]:
-    return [found[round(place * (len(found) - 1) / (number - 1))] for place in range(number)]
+def _evenly(ordered: Sequence[Any], number: int) -> list[Any]:
+    return [ordered[round(place * (len(ordered) - 1) / (number - 1))] for place in range(number)]
 
 
 def _place(place: int, text: str = "") -> RuleInfo:
@@ -115,14 +115,14 @@ def _place(place: int, text: str = "") -> RuleInfo:
 
 def drawings(figures: Sequence[Figure]) -> dict[str, str | bytes]:
     """Every figure as SVG, PNG and PDF, by the names of the files."""
-    from rulescore.reporting.plots.figures import rendered
+    from rulescore.plots.figures import rendered
 
-    return {f"{one.name}.{ending}": content for one in figures for ending, content in rendered(chart_of(one)).items()}
+    return {f"{figure.name}.{ending}": content for figure in figures for ending, content in rendered(chart_of(figure)).items()}
 
 
 def chart_of(figure: Figure) -> Any:
     """The figure as an Altair chart."""
-    from rulescore.reporting.plots.curve import lines_chart
+    from rulescore.plots.figures import lines_chart
 
     if figure.result is None:
         titles = {"dataset_rate": "dataset rate", "soft_score": "RVS of the four rules together"}

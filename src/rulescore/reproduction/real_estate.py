@@ -10,24 +10,32 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 
-from rulescore.accuracy.measure import measure_accuracy
-from rulescore.accuracy.metrics import MEAN_ABSOLUTE_ERROR, R_SQUARED, REGRESSION
+from rulescore.accuracy.metrics import MEAN_ABSOLUTE_ERROR, R_SQUARED, REGRESSION, measure_accuracy
 from rulescore.arguments.tables import Table
 from rulescore.reporting.listing import CellKind, Column, Listing
-from rulescore.reproduction.comparison import Cause, Cell, Compared, Reason, Reproduction, cell, sizes
+from rulescore.reproduction.comparison import (
+    Cause,
+    Cell,
+    Compared,
+    Reason,
+    Reproduction,
+    accuracy,
+    cell,
+    read_columns,
+    scored,
+    sizes,
+)
 from rulescore.reproduction.figures import Chart, Figure, model_figures, table_of
-from rulescore.reproduction.files import data_files, prediction_files
-from rulescore.reproduction.published import published
-from rulescore.reproduction.running import accuracy, read_columns, scored
-from rulescore.result import Result
+from rulescore.reproduction.published import data_files, prediction_files, published
 from rulescore.scoring.results import ModelResult, RuleResult
 from rulescore.scoring.score import score
+from rulescore.session.result import Result
 
 NAME, DATA_SET, SALES = "real-estate", "dvf-nantes", "sales.parquet"
 HIDDEN = "hidden"
 FILES = {"GraphSAGE": "graphsage", "boosting": "boosting", "nearest-neighbours": "knn"}
 FACTORS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0)
-"""The factors of the tolerances for the curve; we compare published numbers with those of factor 1."""
+"""The factors of the tolerances for the curve; we compare published numbers with factor 1."""
 
 R2, MAE = R_SQUARED.name, MEAN_ABSOLUTE_ERROR.name
 _MILLION = 1_000_000
@@ -69,20 +77,20 @@ def reproduce() -> Reproduction:
     at = {factor: _at(result, factor) for factor in FACTORS}
     rules, models = at[1.0]
     compared = replace(result, rule_results=tuple(rules.values()), model_results=tuple(models.values()))
-    given = published()[NAME]
+    printed = published()[NAME]
     return Reproduction(
         NAME,
         "Real estate: the four rules over public sales in Nantes",
         _remarks(),
         (
-            _models(given["models"], result, at[1.0]),
+            _models(printed["models"], result, at[1.0]),
             _ours(result, at[1.0], files, prices),
-            _rates(given["dataset_rates"], at[1.0][0]),
+            _rates(printed["dataset_rates"], at[1.0][0]),
             _curve(at),
-            sizes(given["data"], _sizes(result), Cause.DATA, _REASONS),
+            sizes(printed["data"], _sizes(result), Cause.DATA, _REASONS),
         ),
         compared,
-        _figures(given, compared, _points(at)),
+        _figures(printed, compared, _points(at)),
         (sales, hidden, *files.values()),
         _project(sales, hidden, files),
     )
@@ -104,7 +112,7 @@ def _rule(name: str, kind: Premises, factor: float) -> str:
 
 
 def _hidden_prices(sales: Path, hidden: Path) -> dict[int, float]:
-    ids = {int(one) for one in read_columns(hidden, ("id",))["id"].to_pylist()}
+    ids = {int(id_) for id_ in read_columns(hidden, ("id",))["id"].to_pylist()}
     rows = pyarrow.parquet.read_table(sales, columns=["id", "price"])
     pairs = zip(rows["id"].to_pylist(), rows["price"].cast(pa.float64()).to_pylist(), strict=True)
     return {number: price for number, price in pairs if number in ids}
@@ -118,10 +126,10 @@ def _at(result: Result, factor: float) -> Scored:
     """The result that the rules of one tolerance alone would give: arithmetic on their counts."""
     names = {rule_name(kind, factor): kind for kind in KINDS}
     rules = [rule for rule in result.rule_results if rule.info.name in names]
-    models = {one.name: [rule.models[one.name].counts for rule in rules] for one in result.model_results}
-    predictions = {one.name: one.predictions for one in result.model_results}
-    found, aggregated = score([rule.info for rule in rules], [rule.dataset for rule in rules], models, predictions)
-    return {names[rule.info.name]: rule for rule in found}, {one.name: one for one in aggregated}
+    models = {model.name: [rule.models[model.name].counts for rule in rules] for model in result.model_results}
+    predictions = {model.name: model.predictions for model in result.model_results}
+    scored_rules, aggregated = score([rule.info for rule in rules], [rule.dataset for rule in rules], models, predictions)
+    return {names[rule.info.name]: rule for rule in scored_rules}, {model.name: model for model in aggregated}
 
 
 def _remarks() -> tuple[str, ...]:
@@ -134,8 +142,8 @@ def _remarks() -> tuple[str, ...]:
     )
 
 
-def _models(given: Mapping[str, Any], result: Result, at: Scored) -> Compared:
-    cells = tuple(one for model, numbers in given.items() for one in _model_cells(model, numbers, result, at))
+def _models(printed: Mapping[str, Any], result: Result, at: Scored) -> Compared:
+    cells = tuple(cell for model, numbers in printed.items() for cell in _model_cells(model, numbers, result, at))
     notes = (
         "MAE in thousands of euros, by which the published ones are read; RVS of each kind of premises and of all together",
         "there are no predictions of Rel-LLM for these sales",
@@ -149,8 +157,8 @@ def _model_cells(model: str, numbers: Mapping[str, Any], result: Result, at: Sco
     yield cell(model, "R²", numbers["r2"], accuracy(result, model, R2), Cause.DATA, CellKind.RATE)
     yield cell(model, "MAE", numbers["mae"], None if mae is None else mae / 1000, Cause.DATA)
     for kind in KINDS:
-        found = rules[kind].models.get(model)
-        yield cell(model, f"RVS {kind}", numbers[kind], None if found is None else found.score.value, Cause.DATA)
+        of_model = rules[kind].models.get(model)
+        yield cell(model, f"RVS {kind}", numbers[kind], None if of_model is None else of_model.score.value, Cause.DATA)
     together = models.get(model)
     yield cell(model, "RVS together", numbers["aggregate"], None if together is None else together.soft_score.value, Cause.DATA)
 
@@ -169,10 +177,10 @@ def _ours(result: Result, at: Scored, files: Mapping[str, Path], prices: Mapping
     )
     rows = []
     for model, path in files.items():
-        found = measure_accuracy(REGRESSION, usual, _predicted(path, usual)).measures
+        measures = measure_accuracy(REGRESSION, usual, _predicted(path, usual)).measures
         all_of_them = (accuracy(result, model, R2), round(accuracy(result, model, MAE) or 0))
         scores = (rules[kind].models[model].score.value for kind in KINDS)
-        usual_ones = (found[R2].value, round(found[MAE].value or 0))
+        usual_ones = (measures[R2].value, round(measures[MAE].value or 0))
         rows.append((model, *all_of_them, *usual_ones, *scores, models[model].soft_score.value))
     notes = (
         f"{len(prices):,} hidden prices, of which {len(usual):,} are up to a million euros: a few sales of many millions move R²",
@@ -187,10 +195,10 @@ def _predicted(path: Path, wanted: Mapping[int, float]) -> dict[int, float]:
     return {int(number): float(price) for number, price in pairs if int(number) in wanted}
 
 
-def _rates(given: Mapping[str, Any], rules: Mapping[str, RuleResult]) -> Compared:
+def _rates(printed: Mapping[str, Any], rules: Mapping[str, RuleResult]) -> Compared:
     cells = tuple(
         cell(f"{kind}, ε = {KINDS[kind].tolerance:,}", "rate", number, rules[kind].dataset.rate, Cause.DATA, CellKind.RATE)
-        for kind, number in given.items()
+        for kind, number in printed.items()
     )
     counts = "; ".join(f"{kind} {rule.dataset.refuted:,} of {rule.dataset.evaluable:,}" for kind, rule in rules.items())
     notes = (f"refuted of evaluable pairs: {counts}",)
@@ -211,9 +219,9 @@ def _curve(at: Mapping[float, Scored]) -> Listing:
             factor,
             *(kind.tolerance * factor for kind in KINDS.values()),
             *(rules[kind].dataset.rate for kind in KINDS),
-            *(found[model].soft_score.value for model in models),
+            *(model_results[model].soft_score.value for model in models),
         )
-        for factor, (rules, found) in at.items()
+        for factor, (rules, model_results) in at.items()
     )
     notes = ("rate: of the observed sales; RVS: of the four rules together",)
     return Listing("curve", "Dataset rates and scores over ε", columns, rows, notes=notes)
@@ -237,10 +245,10 @@ def _points(at: Mapping[float, Scored]) -> pa.Table:
     return table_of(("at", "model", "measure", "value"), [*rates, *scores])
 
 
-def _figures(given: Mapping[str, Any], result: Result, points: pa.Table) -> tuple[Figure, ...]:
-    rates = [(rule_name(kind, 1), float(rate)) for kind, rate in given["dataset_rates"].items()]
-    scores = [(rule_name(kind, 1), model, float(numbers[kind])) for model, numbers in given["models"].items() for kind in KINDS]
-    models = model_figures(given["models"])
+def _figures(printed: Mapping[str, Any], result: Result, points: pa.Table) -> tuple[Figure, ...]:
+    rates = [(rule_name(kind, 1), float(rate)) for kind, rate in printed["dataset_rates"].items()]
+    scores = [(rule_name(kind, 1), model, float(numbers[kind])) for model, numbers in printed["models"].items() for kind in KINDS]
+    models = model_figures(printed["models"])
     note = "published: of the restricted DV3F, which these sales do not reproduce"
     return (
         Figure("dataset_rates", Chart.DATASET_RATES, result, table_of(("rule", "value"), rates), note=note),

@@ -1,7 +1,7 @@
 """Scores at every cut of the models' rankings, or of their scores: cumulative arithmetic on contributions.
 
-A prediction's contribution depends on no other prediction. So what `score` finds with the best k answers of each query is the sum
-of the contributions whose rank is at most k, and one evaluation gives all cuts.
+A prediction's contribution depends on no other prediction (decision 0002). So what `score` finds with the best k predictions of
+each query is the sum of the contributions whose rank is at most k, and one evaluation gives all cuts.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _GREATEST = 2**63
 
 
 class CurveOver(StrEnum):
-    """What a curve runs over: ranks, where answers up to a rank count, or scores, where answers from a score on count."""
+    """What a curve runs over: ranks, if predictions up to a rank count, or scores, if predictions from a score on count."""
 
     RANK = "rank"
     SCORE = "score"
@@ -37,14 +37,14 @@ class CurveOver(StrEnum):
 def curve_over(over: str) -> CurveOver:
     """The choice that a word names; raises an error for any other word."""
     if over not in set(CurveOver):
-        known = " or ".join(f"`{one}`" for one in CurveOver)
-        raise InputError(Diagnostic("E361", f"there is no curve over `{over}`", notes=(f"a curve runs over {known}",)))
+        known = " or ".join(f"`{choice}`" for choice in CurveOver)
+        raise InputError(Diagnostic("E330", f"there is no curve over `{over}`", notes=(f"a curve runs over {known}",)))
     return CurveOver(over)
 
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
-    """A model's scores with the answers up to a rank `at`, or from a score `at`. Undefined is None."""
+    """A model's scores with the predictions up to a rank `at`, or from a score `at`. Undefined is None."""
 
     at: int | float
     model: str
@@ -60,34 +60,34 @@ def curve_points(evaluation: Evaluation, over: CurveOver, at: Sequence[int | flo
     up to 20 groups of one size."""
     rows = evaluation.contributions
     longest = max([1, pc.max(rows["rank"]).as_py() or 1, *_asked_for(evaluation)])
-    found: list[CurvePoint] = []
+    points: list[CurvePoint] = []
     for model in evaluation.model_results:
-        own = rows.filter(pc.equal(rows["model"].cast(pa.string()), model.name))
-        _refuse_unknown(own, model.name, over)
-        cuts = at or (range(1, longest + 1) if over is CurveOver.RANK else _thresholds(own))
-        found += _points(model.name, _Rules(evaluation.rule_results), own, over, cuts)
-    return found
+        model_rows = rows.filter(pc.equal(rows["model"].cast(pa.string()), model.name))
+        _refuse_unknown(model_rows, model.name, over)
+        cuts = at or (range(1, longest + 1) if over is CurveOver.RANK else _thresholds(model_rows))
+        points += _points(model.name, _Rules(evaluation.rule_results), model_rows, over, cuts)
+    return points
 
 
 def _asked_for(evaluation: Evaluation) -> Iterator[int]:
     """The `top_k` of each model that has one."""
-    given = {} if evaluation.run is None else evaluation.run.options["top_k"]
-    yield from (top_k for top_k in given.values() if top_k is not None and top_k < EVERY_ANSWER)
+    limits = {} if evaluation.run is None else evaluation.run.options["top_k"]
+    yield from (top_k for top_k in limits.values() if top_k is not None and top_k < EVERY_ANSWER)
 
 
 def curve_table(points: Sequence[CurvePoint], over: CurveOver) -> Any:
     """The points as an Arrow table."""
-    first = {"k": pa.array([int(one.at) for one in points], pa.int64())}
+    first = {"k": pa.array([int(point.at) for point in points], pa.int64())}
     if over is CurveOver.SCORE:
-        first = {"threshold": pa.array([float(one.at) for one in points], pa.float64())}
+        first = {"threshold": pa.array([float(point.at) for point in points], pa.float64())}
     return pa.table(
         {
             **first,
-            "model": pa.array([one.model for one in points], pa.string()),
-            "violating": pa.array([one.violating for one in points], pa.int64()),
-            "evaluable": pa.array([one.evaluable for one in points], pa.int64()),
-            "hard_score": pa.array([one.hard for one in points], pa.float64()),
-            "soft_score": pa.array([one.soft for one in points], pa.float64()),
+            "model": pa.array([point.model for point in points], pa.string()),
+            "violating": pa.array([point.violating for point in points], pa.int64()),
+            "evaluable": pa.array([point.evaluable for point in points], pa.int64()),
+            "hard_score": pa.array([point.hard for point in points], pa.float64()),
+            "soft_score": pa.array([point.soft for point in points], pa.float64()),
         }
     )
 
@@ -97,7 +97,7 @@ def _refuse_unknown(rows: pa.Table, model: str, over: CurveOver) -> None:
         return
     other = {CurveOver.RANK: CurveOver.SCORE, CurveOver.SCORE: CurveOver.RANK}[over]
     helps = (f'add a `{over}` column, or ask for a curve over the {other}: `--curve {other}`, `curve("{other}")`',)
-    raise InputError(Diagnostic("E361", f"not all predictions of `{model}` have a {over}", helps=helps))
+    raise InputError(Diagnostic("E330", f"not all predictions of `{model}` have a {over}", helps=helps))
 
 
 def _thresholds(rows: pa.Table) -> list[float]:
@@ -135,7 +135,7 @@ class _Rules:
 
 
 def _points(model: str, rules: _Rules, rows: pa.Table, over: CurveOver, cuts: Iterable[int | float]) -> Iterator[CurvePoint]:
-    """From few answers to many. A place is a rank, or a score with its sign reversed: answers up to a place count."""
+    """From few predictions to many. A place is a rank, or a score with its sign reversed: predictions up to a place count."""
     sign = 1 if over is CurveOver.RANK else -1
     rows = rows.append_column("place", pc.multiply(rows[over.value], sign))
     steps = _sums(rows)
@@ -143,7 +143,7 @@ def _points(model: str, rules: _Rules, rows: pa.Table, over: CurveOver, cuts: It
     refuted: Counter[str] = Counter()
     evaluable: Counter[str] = Counter()
     done = 0
-    for cut in sorted(cuts, key=lambda one: one * sign):
+    for cut in sorted(cuts, key=lambda cut: cut * sign):
         while done < len(steps) and steps[done]["place"] <= cut * sign:
             step = steps[done]
             refuted[step["rule"]] += int(step["refuted_sum"])
@@ -160,8 +160,8 @@ def _sums(rows: pa.Table) -> list[dict[str, Any]]:
             rows = rows.set_column(rows.schema.get_field_index(name), name, rows[name].cast(pa.decimal128(38)))
     rows = rows.set_column(rows.schema.get_field_index("rule"), "rule", rows["rule"].cast(pa.string()))
     sums = rows.group_by(["place", "rule"]).aggregate([("refuted", "sum"), ("evaluable", "sum")])
-    found: list[dict[str, Any]] = sums.sort_by("place").to_pylist()
-    return found
+    steps: list[dict[str, Any]] = sums.sort_by("place").to_pylist()
+    return steps
 
 
 def _violating_places(rows: pa.Table, rules: _Rules) -> list[float]:

@@ -1,4 +1,4 @@
-"""The outcome of one evaluation: results as data, and the same results as Arrow tables and frames."""
+"""The outcome of one evaluation: results and accuracy as data, and the same as Arrow tables and frames."""
 
 from __future__ import annotations
 
@@ -10,9 +10,116 @@ from typing import Any
 import pyarrow as pa
 
 from rulescore.errors import Diagnostic, InputError, MissingExtraError, RulescoreError, meant
-from rulescore.scoring.accuracy import ModelAccuracy, RightPredictions, accuracy_by_metric
-from rulescore.scoring.results import Counts, DataSummary, Measure, ModelResult, ModelRuleResult, RuleResult
-from rulescore.scoring.run import Run
+from rulescore.scoring.labels import Labels
+from rulescore.scoring.results import Counts, DataSummary, Measure, ModelResult, ModelRuleResult, RuleResult, Run
+
+
+class Task(StrEnum):
+    """What a model was asked for."""
+
+    LINKS = "link prediction"
+    FACTS = "facts"
+    REGRESSION = "regression"
+    CLASSIFICATION = "classification"
+    TYPES = "types of answers"
+
+
+ALL, CLASS = "all", "class"
+BOTH, HEADS, TAILS = "both", "head", "tail"
+
+
+@dataclass(frozen=True, slots=True)
+class AccuracyMeasure:
+    """One figure. `part`: its scope: `both` directions, `head` or `tail` queries, `all` rows, or one `class`, whose name is
+    `label`. `count`: the number of queries or rows in that scope. If only bounds are known, `value` is None; `reason` says why."""
+
+    metric: str
+    part: str
+    count: int
+    value: float | None
+    least: float | None = None
+    greatest: float | None = None
+    reason: str | None = None
+    label: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAccuracy:
+    """One model against held-out facts, or the held-out values of a table's target. `asked`: the queries or values, `answered`: how
+    many of them it answers. `basis`: what the figures were made from; `filter`: which answers were left out of rankings, and
+    `ties`: what the rank is among equal scores. `reason`: why nothing could be measured."""
+
+    model: str
+    task: Task
+    table: str | None = None
+    asked: int = 0
+    answered: int = 0
+    basis: str | None = None
+    filter: str | None = None
+    ties: str | None = None
+    measures: tuple[AccuracyMeasure, ...] = ()
+    reason: str | None = None
+
+    def measure(self, metric: str, part: str | None = None) -> AccuracyMeasure | None:
+        """A figure of the whole, or of a part."""
+        parts = {BOTH, ALL} if part is None else {part}
+        return next((figure for figure in self.measures if figure.metric == metric and figure.part in parts), None)
+
+
+@dataclass(frozen=True, slots=True)
+class RightPredictions:
+    """How many predictions of one model are right: of the predictions that violate a hard rule, and of the others. We leave out
+    observed and known predictions, and values without a truth."""
+
+    model: str
+    violating: int
+    violating_right: int
+    others: int
+    others_right: int
+
+    @property
+    def wrong(self) -> int:
+        return self.violating + self.others - self.violating_right - self.others_right
+
+    @property
+    def wrong_violating(self) -> int:
+        """How many wrong predictions violate a hard rule: rules find them."""
+        return self.violating - self.violating_right
+
+
+_TITLES = {
+    "mrr": "MRR",
+    "mean_rank": "mean rank",
+    "mean_absolute_error": "MAE",
+    "root_mean_squared_error": "RMSE",
+    "r_squared": "R²",
+    "macro_f1": "macro F1",
+    "f1": "F1",
+}
+_LOWER = frozenset({"mean_rank", "mean_absolute_error", "root_mean_squared_error"})
+
+
+def metric_title(metric: str) -> str:
+    """The name that people know: `hits_at_10` is Hits@10."""
+    name, at, k = metric.partition("_at_")
+    return f"{name.capitalize()}@{k}" if at else _TITLES.get(metric, metric)
+
+
+def higher_is_better(metric: str) -> bool:
+    return metric not in _LOWER
+
+
+def accuracy_by_metric(accuracies: Sequence[ModelAccuracy]) -> dict[str, dict[str, AccuracyMeasure]]:
+    """The figures of each model as a whole, by metric; if there are several tables, the metric has its table's name before it."""
+    several = len({(part.task, part.table) for part in accuracies if part.task is not Task.TYPES and part.measures}) > 1
+    figures: dict[str, dict[str, AccuracyMeasure]] = {}
+    for accuracy in accuracies:
+        for measure in accuracy.measures:
+            if measure.part in {BOTH, ALL}:
+                name = f"{accuracy.table}.{measure.metric}" if several and accuracy.table is not None else measure.metric
+                figures.setdefault(name, {})[accuracy.model] = measure
+    return figures
+
 
 _LARGEST_INT64 = 2**63 - 1
 _LARGEST_DECIMAL = 10**38 - 1
@@ -27,7 +134,7 @@ class Which(StrEnum):
     CONTRIBUTIONS = "contributions"
 
 
-# Names repeat in every row, and a rule's may be its whole text.
+# Dictionary-encoded: names repeat, and an unnamed rule is named by its text.
 _NAME = pa.dictionary(pa.int32(), pa.string())
 
 CONTRIBUTIONS_SCHEMA = pa.schema(
@@ -51,7 +158,8 @@ CONTRIBUTIONS_SCHEMA = pa.schema(
 class Evaluation:
     """What was found. `contributions` has one row per model, rule and prediction that takes part in an evaluable grounding; the
     other tables are arithmetic on it. Undefined is null in every table. `run`: how it came about; None if it was put together by
-    hand. `accuracy_results`, `right_results`: none unless a truth was given."""
+    hand. `accuracy_results`, `right_results`: none unless a truth was given. `labels`: names that people see,
+    of which a saved result has none."""
 
     convention: str
     rule_results: tuple[RuleResult, ...]
@@ -62,6 +170,7 @@ class Evaluation:
     run: Run | None = field(default=None, repr=False, compare=False)
     accuracy_results: tuple[ModelAccuracy, ...] = ()
     right_results: tuple[RightPredictions, ...] = ()
+    labels: Labels = field(default=Labels(), repr=False, compare=False)
 
     @property
     def contributions(self) -> Any:
@@ -91,11 +200,19 @@ class Evaluation:
         return _accuracy_table(self.accuracy_results)
 
     def to_pandas(self, which: str = Which.RULES) -> Any:
-        """A table as a pandas frame of nullable types."""
+        """A table as a pandas frame of nullable types.
+
+        Args:
+            which: `rules`, `models`, `accuracy` or `contributions`.
+        """
         return pandas_frame(self._table(which))
 
     def to_polars(self, which: str = Which.RULES) -> Any:
-        """A table as a Polars frame."""
+        """A table as a Polars frame.
+
+        Args:
+            which: `rules`, `models`, `accuracy` or `contributions`.
+        """
         return polars_frame(self._table(which))
 
     def _table(self, which: str) -> Any:
@@ -125,11 +242,11 @@ def _unknown_table(which: str) -> Diagnostic:
 def _rules_table(results: Sequence[RuleResult]) -> Any:
     rows: list[tuple[RuleResult, str | None, ModelRuleResult | None]] = []
     for result in results:
-        rows.extend((result, model, found) for model, found in result.models.items())
+        rows.extend((result, model, of_model) for model, of_model in result.models.items())
         if not result.models:
             rows.append((result, None, None))
     rules = [result for result, _, _ in rows]
-    founds = [found for _, _, found in rows]
+    of_models = [of_model for _, _, of_model in rows]
     columns = {
         "rule": _strings(rule.info.name for rule in rules),
         "text": _strings(rule.info.text for rule in rules),
@@ -145,9 +262,9 @@ def _rules_table(results: Sequence[RuleResult]) -> Any:
         **_measure_columns("largest_group_share", [rule.largest_group_share for rule in rules]),
         "tolerance": _floats(rule.tolerance for rule in rules),
         "model": _strings(model for _, model, _ in rows),
-        **_count_columns("", [found.counts if found else None for found in founds]),
-        **_measure_columns("score", [found.score if found else None for found in founds]),
-        **_measure_columns("share", [found.share if found else None for found in founds]),
+        **_count_columns("", [of_model.counts if of_model else None for of_model in of_models]),
+        **_measure_columns("score", [of_model.score if of_model else None for of_model in of_models]),
+        **_measure_columns("share", [of_model.share if of_model else None for of_model in of_models]),
     }
     return pa.table(columns)
 
@@ -189,30 +306,30 @@ def _models_table(models: Sequence[ModelResult], accuracies: Sequence[ModelAccur
 
 
 def _right_columns(models: Sequence[str], right: Sequence[RightPredictions]) -> dict[str, Any]:
-    found = {one.model: one for one in right}
+    by_model = {counts.model: counts for counts in right}
     fields = ("violating_right", "others", "others_right", "wrong", "wrong_violating") if right else ()
-    return {field: _integers([getattr(found.get(model), field, None) for model in models]) for field in fields}
+    return {field: _integers([getattr(by_model.get(model), field, None) for model in models]) for field in fields}
 
 
 def _accuracy_columns(models: Sequence[str], accuracies: Sequence[ModelAccuracy]) -> dict[str, Any]:
     """Each model's accuracy as a whole; if there are several tasks, the name of a column begins with its table."""
     columns = {}
-    for name, found in accuracy_by_metric(accuracies).items():
-        measures = [found.get(model) for model in models]
-        columns[name] = _floats(None if one is None else one.value for one in measures)
-        columns[f"{name}_reason"] = _strings(None if one is None else one.reason for one in measures)
+    for name, by_model in accuracy_by_metric(accuracies).items():
+        measures = [by_model.get(model) for model in models]
+        columns[name] = _floats(None if measure is None else measure.value for measure in measures)
+        columns[f"{name}_reason"] = _strings(None if measure is None else measure.reason for measure in measures)
     return columns
 
 
 def _accuracy_table(accuracies: Sequence[ModelAccuracy]) -> Any:
-    rows = [(one, measure) for one in accuracies for measure in one.measures or (None,)]
-    of = [one for one, _ in rows]
+    rows = [(accuracy, measure) for accuracy in accuracies for measure in accuracy.measures or (None,)]
+    of = [accuracy for accuracy, _ in rows]
     measures = [measure for _, measure in rows]
     return pa.table(
         {
-            "model": _strings(one.model for one in of),
-            "task": _strings(one.task.value for one in of),
-            "table": _strings(one.table for one in of),
+            "model": _strings(accuracy.model for accuracy in of),
+            "task": _strings(accuracy.task.value for accuracy in of),
+            "table": _strings(accuracy.table for accuracy in of),
             "part": _strings(measure.part if measure else None for measure in measures),
             "class": _strings(measure.label if measure else None for measure in measures),
             "metric": _strings(measure.metric if measure else None for measure in measures),
@@ -220,12 +337,12 @@ def _accuracy_table(accuracies: Sequence[ModelAccuracy]) -> Any:
             "least": _floats(measure.least if measure else None for measure in measures),
             "greatest": _floats(measure.greatest if measure else None for measure in measures),
             "count": _integers([measure.count if measure else None for measure in measures]),
-            "reason": _strings(measure.reason if measure else one.reason for one, measure in rows),
-            "asked": _integers([one.asked for one in of]),
-            "answered": _integers([one.answered for one in of]),
-            "basis": _strings(one.basis for one in of),
-            "filter": _strings(one.filter for one in of),
-            "ties": _strings(one.ties for one in of),
+            "reason": _strings(measure.reason if measure else accuracy.reason for accuracy, measure in rows),
+            "asked": _integers([accuracy.asked for accuracy in of]),
+            "answered": _integers([accuracy.answered for accuracy in of]),
+            "basis": _strings(accuracy.basis for accuracy in of),
+            "filter": _strings(accuracy.filter for accuracy in of),
+            "ties": _strings(accuracy.ties for accuracy in of),
         }
     )
 

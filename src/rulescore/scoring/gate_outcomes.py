@@ -1,6 +1,6 @@
-"""Gates held against a result: the number read, what it was compared with, and whether the gate is met. Pure arithmetic.
+"""Gates held against a result: the number read, what it was compared with, and whether the gate passes. Pure arithmetic.
 
-A gate is not met by a number that says nothing: of an unmeasured model, of a rule that nothing could refute, an undefined one, or,
+No number that says nothing passes a gate: of an unmeasured model, of a rule that nothing could refute, an undefined one, or,
 unless the gate allows it, a 0 behind which nothing was judged.
 """
 
@@ -24,11 +24,14 @@ from rulescore.scoring.gates import (
     Threshold,
     Worse,
 )
-from rulescore.scoring.results import Measure, ModelResult, RuleKind, RuleResult
+from rulescore.scoring.results import Counts, Measure, ModelResult, RuleKind, RuleResult
 from rulescore.scoring.score import NO_HARD_RULE, NONE_JUDGED, WHY_NONE_JUDGED, WHY_UNMEASURED, WHY_UNREFUTABLE
-from rulescore.setting.gates import GateSeverity
+from rulescore.setting.choices import GateSeverity
 
 _COMPARED = (OfModel(Quantity.HARD), OfModel(Quantity.SOFT), OfModel(Quantity.VIOLATING))
+
+ANY_NUMBER = "any number"
+"""What a gate reads that names no number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +51,14 @@ class GateReading:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A gate held against one model; `model` is None if there is none. `notes`: what a gate does not guarantee although it is
-    met."""
+    """A gate held against one model, or against the data; `model` is None if there is none. `notes`: what a gate does not guarantee
+    although it is met."""
 
     gate: Gate
     model: str | None
     readings: tuple[GateReading, ...]
     notes: tuple[str, ...] = ()
+    of_data: bool = False
 
     @property
     def met(self) -> bool:
@@ -71,13 +75,54 @@ def judge(gates: Iterable[Gate], evaluation: Evaluation, baselines: Mapping[str,
     return tuple(outcome for gate in gates for outcome in _outcomes(gate, evaluation, baselines or {}))
 
 
+def judge_data(gates: Iterable[Gate], evaluation: Evaluation) -> tuple[Outcome, ...]:
+    """One outcome for each gate on an audit."""
+    return tuple(_outcome_of_data(gate, evaluation) for gate in gates)
+
+
+def _outcome_of_data(gate: Gate, evaluation: Evaluation) -> Outcome:
+    limit = gate.condition
+    assert isinstance(limit, Limit)
+    named = isinstance(limit.what, OfRule)
+    rules = [rule for rule in evaluation.rule_results if not isinstance(limit.what, OfRule) or rule.info.name == limit.what.rule]
+    measure = _of_rules(limit.what.quantity, [(rule, rule.dataset) for rule in rules])
+    exempt = [rule for rule in rules if rule.info.unrefutable]
+    notes = (f"{len(exempt):,} of {len(rules):,} rules looked at cannot be refuted",) if exempt and not named else ()
+    if limit.what == OfModel(Quantity.RATE) and measure.value:
+        highest = next(rule.info.name for rule in rules if rule.dataset.rate == measure.value)
+        notes = (f"that of `{highest}`", *notes)
+    return Outcome(gate, None, (_held(limit, measure),), notes, of_data=True)
+
+
+def _of_rules(quantity: Quantity | RuleQuantity, counts: Sequence[tuple[RuleResult, Counts]]) -> Measure:
+    """The highest rate of the rules that can be refuted, or their groundings together."""
+    refutable = [counted for rule, counted in counts if not rule.info.unrefutable]
+    if not refutable:
+        return Measure(None, WHY_UNREFUTABLE)
+    match quantity:
+        case Quantity.RATE | RuleQuantity.RATE:
+            rates = [counted.rate for counted in refutable if counted.rate is not None]
+            return Measure(max(rates)) if rates else Measure(None, "no rule has an evaluable grounding")
+        case Quantity.REFUTED | RuleQuantity.REFUTED:
+            return Measure(sum(counted.refuted for counted in refutable))
+        case _:
+            return Measure(sum(counted.evaluable for counted in refutable))
+
+
+def counts_behind(rule: RuleResult, outcome: Outcome) -> Counts:
+    """The counts of a rule that an outcome is about: under its model, or over the data."""
+    return rule.dataset if outcome.model is None else rule.models[outcome.model].counts
+
+
 def worst_rules(evaluation: Evaluation, outcome: Outcome, most: int = 3) -> tuple[RuleResult, ...]:
     """The rules behind an outcome whose violations exceed the data's rate most; all violations of hard rules count. If no rule
     exceeds it, the rules with the highest rates. Only rules of the kind that the gate reads, or the one rule that it names."""
+    if outcome.of_data:
+        return _worst_over_data(evaluation, outcome, most)
     if outcome.model is None:
         return ()
-    named = {one.rule for one in _looked_at(outcome.gate) if isinstance(one, OfRule)}
-    kinds = {kind for one in _looked_at(outcome.gate) for kind in _kinds(one)}
+    named = {quantity.rule for quantity in _looked_at(outcome.gate) if isinstance(quantity, OfRule)}
+    kinds = {kind for quantity in _looked_at(outcome.gate) for kind in _kinds(quantity)}
     behind = [
         (rule, _excess(rule, outcome.model), rule.models[outcome.model].counts)
         for rule in evaluation.rule_results
@@ -85,7 +130,14 @@ def worst_rules(evaluation: Evaluation, outcome: Outcome, most: int = 3) -> tupl
     ]
     above = [(more, rule) for rule, more, _ in behind if more > 0]
     worst = above or [(counts.rate or 0, rule) for rule, _, counts in behind if counts.refuted or named]
-    return tuple(rule for _, rule in sorted(worst, key=lambda one: one[0], reverse=True)[:most])
+    return tuple(rule for _, rule in sorted(worst, key=lambda ranked: ranked[0], reverse=True)[:most])
+
+
+def _worst_over_data(evaluation: Evaluation, outcome: Outcome, most: int) -> tuple[RuleResult, ...]:
+    """The rules with the highest rates, or the one that the gate names."""
+    named = {quantity.rule for quantity in _looked_at(outcome.gate) if isinstance(quantity, OfRule)}
+    rules = [rule for rule in evaluation.rule_results if rule.info.name in named or (not named and rule.dataset.refuted)]
+    return tuple(sorted(rules, key=lambda rule: rule.dataset.rate or 0, reverse=True)[:most])
 
 
 def _looked_at(gate: Gate) -> Sequence[Measured]:
@@ -114,7 +166,7 @@ def _excess(result: RuleResult, model: str) -> float:
 def _outcomes(gate: Gate, evaluation: Evaluation, baselines: Mapping[str, Evaluation]) -> Iterator[Outcome]:
     chosen = [model for model in evaluation.model_results if gate.models is None or model.name in gate.models]
     if not chosen:
-        label = "any number" if gate.condition.what is None else str(gate.condition.what)
+        label = ANY_NUMBER if gate.condition.what is None else str(gate.condition.what)
         yield Outcome(gate, None, (GateReading(label, None, met=False, reason="there is no model"),))
     for model in chosen:
         match gate.condition:
@@ -126,7 +178,7 @@ def _outcomes(gate: Gate, evaluation: Evaluation, baselines: Mapping[str, Evalua
 
 
 def _notes(gate: Gate, evaluation: Evaluation, model: ModelResult) -> Iterator[str]:
-    kinds = {kind for one in _looked_at(gate) if isinstance(one, OfModel) for kind in _kinds(one)}
+    kinds = {kind for quantity in _looked_at(gate) if isinstance(quantity, OfModel) for kind in _kinds(quantity)}
     rules = [rule for rule in evaluation.rule_results if rule.kind in kinds]
     exempt = sum(rule.info.unrefutable for rule in rules)
     if exempt:
@@ -134,8 +186,11 @@ def _notes(gate: Gate, evaluation: Evaluation, model: ModelResult) -> Iterator[s
 
 
 def _limited(limit: Limit, gate: Gate, evaluation: Evaluation, model: ModelResult) -> GateReading:
+    return _held(limit, _measure(limit.what, gate, evaluation, model, share=limit.bound.percent))
+
+
+def _held(limit: Limit, measure: Measure) -> GateReading:
     bound, share = limit.bound.value, limit.bound.percent
-    measure = _measure(limit.what, gate, evaluation, model, share=share)
     if measure.value is None or measure.reason is not None:
         return GateReading(str(limit.what), measure.value, False, share, bound, reason=measure.reason)
     return GateReading(str(limit.what), measure.value, not _holds(measure.value, limit.operator, bound), share, bound)
@@ -156,8 +211,8 @@ def _holds(value: float, operator: GateOperator, bound: float) -> bool:
 def _compared(worse: Worse, gate: Gate, evaluation: Evaluation, model: ModelResult, baseline: Evaluation) -> Iterator[GateReading]:
     """Readings of the numbers that both results have. If only one of them has a number, it is not as good as before: the gate is
     not met."""
-    label = "any number" if worse.what is None else str(worse.what)
-    before = next((one for one in baseline.model_results if one.name == model.name), None)
+    label = ANY_NUMBER if worse.what is None else str(worse.what)
+    before = next((earlier for earlier in baseline.model_results if earlier.name == model.name), None)
     if evaluation.convention != baseline.convention:
         reason = f"`{worse.baseline}` was counted by the convention `{baseline.convention}`, this by `{evaluation.convention}`"
         yield GateReading(label, None, met=False, reason=reason)
@@ -188,7 +243,7 @@ def _against(
 
 
 def _allowed(before: float, by: Threshold) -> int | float:
-    """The greatest number that is not worse. Computed exactly and rounded once, so that 1.05 is 5% more than 1."""
+    """The greatest number that is not worse. Computed exactly and rounded once, so 1.05 is 5% more than 1."""
     exact = Fraction(before) * (1 + by.number / 100) if by.percent else Fraction(before) + by.number
     return exact.numerator if exact.denominator == 1 else float(exact)
 
@@ -197,8 +252,11 @@ def _measure(what: Measured, gate: Gate, evaluation: Evaluation, model: ModelRes
     """A number, with a reason if it is undefined or says nothing. `share`: of the predictions, instead of their number."""
     if isinstance(what, OfRule):
         measure = _of_rule(what, evaluation, model)
+    elif what.quantity in {Quantity.RATE, Quantity.REFUTED}:
+        measure = _of_rules(what.quantity, [(rule, rule.models[model.name].counts) for rule in evaluation.rule_results])
+        measure = Measure(measure.value, measure.reason or (None if model.evaluable else WHY_NONE_JUDGED))
     elif what.quantity in COUNTED:
-        measure = _counted(what.quantity, model, share=share)
+        measure = _counts_of_kind(what.quantity, model, share=share)
     else:
         measure = _of_model(what.quantity, model)
     if model.unmeasured:
@@ -221,7 +279,7 @@ def _of_model(quantity: Quantity, model: ModelResult) -> Measure:
             return Measure(model.evaluable)
 
 
-def _counted(quantity: Quantity, model: ModelResult, *, share: bool) -> Measure:
+def _counts_of_kind(quantity: Quantity, model: ModelResult, *, share: bool) -> Measure:
     """A number of predictions, or their share: of the new ones, if only those are counted, else of all."""
     number: int | None = getattr(model, quantity)
     if number is None:
@@ -239,21 +297,21 @@ def _counted(quantity: Quantity, model: ModelResult, *, share: bool) -> Measure:
 
 
 def _of_rule(what: OfRule, evaluation: Evaluation, model: ModelResult) -> Measure:
-    rule = next((one for one in evaluation.rule_results if one.info.name == what.rule), None)
+    rule = next((result for result in evaluation.rule_results if result.info.name == what.rule), None)
     if rule is None:
         return Measure(None, f"there is no rule `{what.rule}`")
-    found = rule.models[model.name]
+    result = rule.models[model.name]
     match what.quantity:
         case RuleQuantity.SCORE:
-            measure = found.score
-        case RuleQuantity.RATE if found.counts.rate is None:
+            measure = result.score
+        case RuleQuantity.RATE if result.counts.rate is None:
             measure = Measure(None, "no prediction takes part in an evaluable grounding")
         case RuleQuantity.RATE:
-            measure = Measure(found.counts.rate)
+            measure = Measure(result.counts.rate)
         case RuleQuantity.REFUTED:
-            measure = Measure(found.counts.refuted, found.score.reason if found.score.mark == NONE_JUDGED else None)
+            measure = Measure(result.counts.refuted, result.score.reason if result.score.mark == NONE_JUDGED else None)
         case RuleQuantity.EVALUABLE:
-            measure = Measure(found.counts.evaluable)
+            measure = Measure(result.counts.evaluable)
         case RuleQuantity.SHARE:
-            measure = found.share
+            measure = result.share
     return Measure(measure.value, WHY_UNREFUTABLE) if rule.info.unrefutable else measure

@@ -2,10 +2,11 @@
 
 hard > 0                              an aggregate, or a count, against a number
 violating > 1%                        a share of the model's distinct predictions
+rate > 1%                             the highest rate of a rule: under the model or, in an audit, over the data
 rule(aunt_by_father).score > 3        a number of one rule; `rule("a) b").rate` if the name has unpaired parentheses
 worse than baseline.json by 5%        every aggregate and the violating share, against a saved result
 soft worse than baseline.json by 0.1  one of them, also by an amount
-hard > 0 if judged                    met by a model of which no prediction was judged, too
+hard > 0 if judged                    passed by a model of which no prediction was judged, too
 """
 
 from __future__ import annotations
@@ -17,11 +18,13 @@ from enum import StrEnum
 from fractions import Fraction
 
 from rulescore.errors import Diagnostic, InputError, Place, Source, Span, place_of, suggestion
-from rulescore.setting.gates import GateSeverity, GateText
+from rulescore.setting.choices import GateSeverity
+from rulescore.setting.model import GateText
 
 
 class Quantity(StrEnum):
-    """Numbers of a model. `hard` and `soft` are the published aggregates."""
+    """Numbers of a model. `hard` and `soft` are the published aggregates. An audit has the numbers in `OF_DATA`, over the
+    data: the highest rate of a rule, and the refuted and the evaluable groundings of all rules."""
 
     HARD = "hard"
     SOFT = "soft"
@@ -34,6 +37,8 @@ class Quantity(StrEnum):
     NEW = "new"
     LINKED = "linked"
     JUDGED = "judged"
+    RATE = "rate"
+    REFUTED = "refuted"
 
 
 class RuleQuantity(StrEnum):
@@ -44,6 +49,19 @@ class RuleQuantity(StrEnum):
     REFUTED = "refuted"
     EVALUABLE = "evaluable"
     SHARE = "share"
+
+
+OF_DATA = frozenset(
+    {
+        Quantity.RATE,
+        Quantity.REFUTED,
+        Quantity.EVALUABLE,
+        RuleQuantity.RATE,
+        RuleQuantity.REFUTED,
+        RuleQuantity.EVALUABLE,
+    }
+)
+"""Numbers that an audit has."""
 
 
 class GateOperator(StrEnum):
@@ -90,7 +108,7 @@ class Threshold:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """Not met if the comparison holds."""
+    """Fails if the comparison holds."""
 
     what: Measured
     operator: GateOperator
@@ -99,7 +117,7 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Worse:
-    """Not met if a number is above the saved one by more than `by`. Without `what`: any aggregate, or the violating share."""
+    """Fails if a number is above the saved one by more than `by`. Without `what`: any aggregate, or the violating share."""
 
     baseline: str
     by: Threshold
@@ -110,8 +128,8 @@ class Worse:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """`models`: the models it is for, None for all. `place`: where the text names them. `if_judged`: a number that is 0 because
-    nothing was judged meets it."""
+    """`models`: the models it is for, None for all. `place`: where the text names them. `at`: where the text stands. `if_judged`: a
+    number that is 0 because nothing was judged meets it."""
 
     text: str
     condition: Limit | Worse
@@ -120,6 +138,7 @@ class Gate:
     severity: GateSeverity = GateSeverity.ERROR
     models: tuple[str, ...] | None = None
     place: Place | None = field(default=None, compare=False, repr=False)
+    at: Place | None = field(default=None, compare=False, repr=False)
 
     @property
     def title(self) -> str:
@@ -138,22 +157,23 @@ def parse_gate(
     return read_gate(GateText(text, Span(Source(origin, text), 0, len(text)), name, severity, models))
 
 
-def read_gate(given: GateText) -> Gate:
-    text = _IF_JUDGED.sub("", given.text)
-    condition = _GateReader(text, given.span).gate()
+def read_gate(gate_text: GateText) -> Gate:
+    text = _IF_JUDGED.sub("", gate_text.text)
+    condition = _GateReader(text, gate_text.span).gate()
     if isinstance(condition, Worse):
-        condition = replace(condition, baseline=str(given.folder / condition.baseline))
-    if_judged = text != given.text
-    return Gate(given.text.strip(), condition, if_judged, given.name, given.severity, given.models, given.place)
+        condition = replace(condition, baseline=str(gate_text.folder / condition.baseline))
+    if_judged = text != gate_text.text
+    text, models, place = gate_text.text.strip(), gate_text.models, gate_text.place
+    return Gate(text, condition, if_judged, gate_text.name, gate_text.severity, models, place, gate_text.span.place())
 
 
-def read_gates(given: Iterable[GateText]) -> tuple[Gate, ...]:
+def read_gates(gate_texts: Iterable[GateText]) -> tuple[Gate, ...]:
     """The gates; everything wrong with them is raised together."""
     read: list[Gate] = []
     problems: list[Diagnostic] = []
-    for one in given:
+    for gate_text in gate_texts:
         try:
-            read.append(read_gate(one))
+            read.append(read_gate(gate_text))
         except InputError as error:
             problems.extend(error.problems)
     if problems:
@@ -166,31 +186,50 @@ def gate_problems(gates: Iterable[Gate], rules: Collection[str], models: Collect
     return [problem for gate in gates for problem in (*_unknown_rule(gate, rules), *_unknown_models(gate, models))]
 
 
+def data_gate_problems(gates: Iterable[Gate], rules: Collection[str]) -> list[Diagnostic]:
+    """Problems for gates on an audit: they name a rule that does not exist, or a number that only models have."""
+    return [problem for gate in gates for problem in (*_unknown_rule(gate, rules), *_not_of_data(gate))]
+
+
+def _not_of_data(gate: Gate) -> Iterator[Diagnostic]:
+    notes = ("an audit has `rate`, `refuted` and `evaluable`, of all rules or of one: `rule(NAME).refuted > 0`",)
+    match gate.condition:
+        case Worse(span=span):
+            helps = ("`rulescore audit --against` compares two data sets",)
+            yield Diagnostic(
+                "E520", "a saved result is one of models, and an audit has none", place_of(span), notes=notes, helps=helps
+            )
+        case Limit(what=what) if what.quantity not in OF_DATA:
+            yield Diagnostic("E520", f"`{what}` is a number of models, and an audit has none", gate.at, notes=notes)
+        case _:
+            return
+
+
 def _unknown_rule(gate: Gate, rules: Collection[str]) -> Iterator[Diagnostic]:
     what = gate.condition.what
     if isinstance(what, OfRule) and what.rule not in rules:
         place = place_of(what.span)
         helps = _meant(what.rule, rules) or ("`rulescore rules` lists the names",)
-        yield Diagnostic("E522", f"no rule is named `{what.rule}`", place, helps=helps)
+        yield Diagnostic("E261", f"no rule is named `{what.rule}`", place, helps=helps)
 
 
 def _unknown_models(gate: Gate, models: Collection[str]) -> Iterator[Diagnostic]:
     for model in gate.models or ():
         if model not in models:
-            notes = (f"the models: {', '.join(f'`{one}`' for one in models) or 'there are none'}",)
-            yield Diagnostic("E522", f"no model is named `{model}`", gate.place, notes=notes, helps=_meant(model, models))
+            notes = (f"the models: {', '.join(f'`{name}`' for name in models) or 'there are none'}",)
+            yield Diagnostic("E261", f"no model is named `{model}`", gate.place, notes=notes, helps=_meant(model, models))
 
 
 def _meant(word: str, known: Iterable[str]) -> tuple[str, ...]:
     """A suggestion for a word, whatever the case of its letters."""
-    by_small = {one.casefold(): one for one in known}
+    by_small = {name.casefold(): name for name in known}
     close = suggestion(word.casefold(), by_small)
     return () if close is None else (f"did you mean `{by_small[close]}`?",)
 
 
-_MEASURES = f"{', '.join(f'`{one}`' for one in Quantity)}, and `rule(NAME).score`"
-_RULE_MEASURES = ", ".join(f"`.{one}`" for one in RuleQuantity)
-_OPERATORS = ", ".join(f"`{one}`" for one in GateOperator)
+_MEASURES = f"{', '.join(f'`{quantity}`' for quantity in Quantity)}, and `rule(NAME).score`"
+_RULE_MEASURES = ", ".join(f"`.{quantity}`" for quantity in RuleQuantity)
+_OPERATORS = ", ".join(f"`{operator}`" for operator in GateOperator)
 _SPELLINGS = {"≥": ">=", "≤": "<=", "=>": ">=", "=<": "<="}
 COUNTED = {
     Quantity.VIOLATING,
@@ -201,7 +240,7 @@ COUNTED = {
     Quantity.JUDGED,
 }
 """Numbers of predictions, which may be compared with a percentage."""
-_SHARES = COUNTED | {RuleQuantity.RATE, RuleQuantity.SHARE}
+_SHARES = COUNTED | {Quantity.RATE, RuleQuantity.RATE, RuleQuantity.SHARE}
 # More of these is neither better nor worse.
 _WITHOUT_DIRECTION = {
     Quantity.EVALUABLE,
@@ -222,7 +261,7 @@ _NEXT = re.compile(rf"[^\W\d]\w*|{_NUMBER.pattern}|{_SIGN.pattern}|\S+|$")
 
 
 class _GateReader:
-    """Reads one gate from left to right. Offsets are those of its text, `span` says where that begins in its source."""
+    """Reads one gate from left to right. Offsets count in its text; `span` says where the text begins in its source."""
 
     def __init__(self, text: str, span: Span) -> None:
         self._text, self._span, self._at = text, span, 0
@@ -230,8 +269,8 @@ class _GateReader:
     def gate(self) -> Limit | Worse:
         what = None if self._next() == "worse" else self._measured()
         read = self._limit(what) if what is not None and self._next() != "worse" else self._worse(what)
-        if found := self._next():
-            joins = found in {"and", "or", ",", ";", "&&", "||"}
+        if token := self._next():
+            joins = token in {"and", "or", ",", ";", "&&", "||"}
             raise self._unexpected("the end of the gate", helps=("give every gate by itself",) if joins else ())
         return read
 
@@ -269,7 +308,7 @@ class _GateReader:
         bound, span = self._bound()
         if bound.percent and what.quantity not in _SHARES:
             message = f"`{what}` is not a share, so it cannot be compared with a percentage"
-            raise self._failure("E521", message, span, f"write `{what} {sign} {_plain(bound)}`")
+            raise self._failure("E520", message, span, f"write `{what} {sign} {_plain(bound)}`")
         return Limit(what, GateOperator(sign), bound)
 
     def _worse(self, what: Measured | None) -> Worse:
@@ -277,34 +316,34 @@ class _GateReader:
         if what is not None and what.quantity in _WITHOUT_DIRECTION:
             span = self._part(len(self._text) - len(self._text.lstrip()), self._at)
             advice = f"compare it with a number: `{what} < 100`"
-            raise self._failure("E521", f"more of `{what}` is neither better nor worse", span, advice)
+            raise self._failure("E520", f"more of `{what}` is neither better nor worse", span, advice)
         if not self._taken("than"):
             raise self._unexpected("`than` and a saved result")
         path, path_span = self._path()
         by, span = self._bound() if self._taken("by") else (Threshold(Fraction(0), percent=True), path_span)
         if what is None and not by.percent:
             advice = f"give a percentage, `by {_plain(by)}%`, or say of what: `soft worse than {path} by {_plain(by)}`"
-            raise self._failure("E521", "several numbers have no amount in common", span, advice)
+            raise self._failure("E520", "several numbers have no amount in common", span, advice)
         return Worse(path, by, what, path_span)
 
     def _path(self) -> tuple[str, Span]:
         """A path in quotes, or up to the last `by`."""
-        found = self._quoted()
-        if found is None:
+        name = self._quoted()
+        if name is None:
             last = _LAST_BY.match(self._text, self._at)
-            found = self._until(len(self._text) if last is None else last.end())
-        if not found[0]:
-            raise self._failure("E520", "the saved result is missing", found[1], "write `worse than result.json by 5%`")
-        return found
+            name = self._until(len(self._text) if last is None else last.end())
+        if not name[0]:
+            raise self._failure("E520", "the saved result is missing", name[1], "write `worse than result.json by 5%`")
+        return name
 
     def _quoted(self) -> tuple[str, Span] | None:
         if self._next()[:1] not in {'"', "'"}:
             return None
-        found = _QUOTED.match(self._text, self._at)
-        if found is None:
+        match = _QUOTED.match(self._text, self._at)
+        if match is None:
             raise self._failure("E520", "a quotation is not closed", self._part(self._at, len(self._text)))
-        self._at = found.end()
-        return re.sub(r"\\(.)", r"\1", found[2]), self._part(*found.span())
+        self._at = match.end()
+        return re.sub(r"\\(.)", r"\1", match[2]), self._part(*match.span())
 
     def _until(self, end: int) -> tuple[str, Span]:
         """The text up to an offset, without blanks around it; if there is none, the span of the character behind it."""
@@ -333,8 +372,8 @@ class _GateReader:
         """Passes blanks. Returns what comes next, without passing it."""
         while self._text[self._at : self._at + 1].isspace():
             self._at += 1
-        found = _NEXT.match(self._text, self._at)
-        return found[0] if found else ""
+        match = _NEXT.match(self._text, self._at)
+        return match[0] if match else ""
 
     def _taken(self, word: str) -> bool:
         taken = self._next() == word
@@ -347,9 +386,9 @@ class _GateReader:
         self._at += 1
 
     def _unexpected(self, expected: str, *, notes: tuple[str, ...] = (), helps: tuple[str, ...] = ()) -> InputError:
-        found = self._next()
-        place = self._part(self._at, self._at + max(1, len(found))).place()
-        message = f"expected {expected}, found {f'`{found}`' if found else 'the end of the gate'}"
+        token = self._next()
+        place = self._part(self._at, self._at + max(1, len(token))).place()
+        message = f"expected {expected}, found {f'`{token}`' if token else 'the end of the gate'}"
         return InputError(Diagnostic("E520", message, place, notes=notes, helps=helps))
 
     def _failure(self, code: str, message: str, span: Span, advice: str = "") -> InputError:

@@ -1,7 +1,7 @@
 """How often two predicates meet, and how surprising it is that they meet so seldom.
 
 The null model: `tuples` tuples could carry a fact of either predicate, and the facts of one are drawn among them independently of
-the facts of the other. Then the number that meet is hypergeometric. The tuples are those whose constants have something to do with
+the facts of the other. Then the number that meet is hypergeometric. We count tuples whose constants have something to do with
 each other (see `Session.incompatibilities`): among all combinations of constants, nearly all of which carry nothing, no two
 predicates would ever be expected to meet."""
 

@@ -1,13 +1,110 @@
-"""What an evaluation found, as data. Undefined is None and stands beside its reason."""
+"""What an evaluation found and how it came about, as data. Undefined is None and has its reason."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
 from enum import StrEnum
+from typing import Any, Self
 
-from rulescore.scoring.summary import DataSummary, PredictionCounts, TableCounts
+from rulescore.language.reading import EVERY_RULE, RuleSource
+from rulescore.language.words import OWN_FORMAT
+from rulescore.readers.inputs import Input
+from rulescore.setting.model import Setting
+from rulescore.version import __version__
+
+
+@dataclass(frozen=True, slots=True)
+class PredictionCounts:
+    """How many predictions a model brought: rows read, rows within top_k, distinct facts among them, repeated rows, and how many of
+    the distinct facts are observed already. `hidden` and `covered` are None if it predicts no table's target: how many targets
+    are hidden in the tables it predicts, and how many of them it predicts. `queries`: how many queries the rows answer; a fact
+    without a known query is a query by itself."""
+
+    rows: int
+    kept: int
+    distinct: int
+    duplicates: int
+    already_observed: int
+    hidden: int | None = None
+    covered: int | None = None
+    queries: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TableCounts:
+    """A table with a key: its rows, and how many of them have a hidden target. `inferred`: the columns of a text file that nobody
+    declares, with the types that we gave them by their values."""
+
+    name: str
+    rows: int
+    hidden: int
+    inferred: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DataSummary:
+    """What was read: distinct observed facts, repeated rows, negative facts and how many of them are observed too, constants,
+    predicates with facts, tables with keys."""
+
+    facts: int
+    fact_duplicates: int
+    negatives: int
+    negatives_observed: int
+    constants: int
+    predicates: int
+    tables: tuple[TableCounts, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """`date` is in UTC, by ISO 8601. `options` are plain values, as JSON has them."""
+
+    rulescore: str
+    date: str
+    engine: str
+    engine_version: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    inputs: tuple[Input, ...] = ()
+
+    def digested(self) -> Self:
+        """The same with the digests of its inputs."""
+        return replace(self, inputs=tuple(entry.digested() for entry in self.inputs))
+
+
+def run_of(setting: Setting, engine: str, engine_version: str, inputs: tuple[Input, ...]) -> Run:
+    """A run that ends now."""
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    return Run(__version__, now, engine, engine_version, _options(setting), inputs)
+
+
+def _options(setting: Setting) -> dict[str, Any]:
+    """The options that affect counts; the engine's options do not."""
+    scoring = setting.scoring
+    rules = {file.name: _rule_options(file) for file in setting.rules if isinstance(file, RuleSource) and _is_chosen(file)}
+    return {
+        "convention": scoring.convention.value,
+        "distinct_variables": scoring.distinct_variables,
+        "roles": None if scoring.roles is None else sorted(scoring.roles),
+        "weights": dict(scoring.weights),
+        "kinds": {rule: kind.value for rule, kind in scoring.kinds.items()},
+        "hard_needs": scoring.hard_needs,
+        "allow_unrefutable": scoring.allow_unrefutable,
+        "top_k": {model.model: model.top_k for model in setting.predictions},
+        "functions": [function.name for function in setting.functions],
+        **({"rules": rules} if rules else {}),
+    }
+
+
+def _is_chosen(source: RuleSource) -> bool:
+    return source.format not in (None, OWN_FORMAT) or source.choice != EVERY_RULE
+
+
+def _rule_options(source: RuleSource) -> dict[str, Any]:
+    return {"format": source.format} | asdict(source.choice) | {"heads": list(source.choice.heads)}
+
 
 __all__ = [
     "Counts",
@@ -102,8 +199,8 @@ class PredictionFindings:
 
     @property
     def unconcerned_text(self) -> str:
-        """The predicates that stand in no rule, those with most predictions first."""
-        most = sorted(self.unconcerned.items(), key=lambda one: (-one[1], one[0]))
+        """The predicates that stand in no rule; the most predicted ones first."""
+        most = sorted(self.unconcerned.items(), key=lambda entry: (-entry[1], entry[0]))
         shown = ", ".join(f"`{predicate}` ({times:,}{self._hint(predicate)})" for predicate, times in most[:MOST_PREDICATES])
         return shown + (f", and {len(most) - MOST_PREDICATES:,} more" if len(most) > MOST_PREDICATES else "")
 
@@ -234,3 +331,20 @@ class ModelResult:
         if not counts.hidden:
             return Measure(None, "no target is hidden")
         return Measure(counts.covered / counts.hidden)
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """A distance, or a percentage."""
+
+    value: int | float
+    relative: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class GridRow:
+    """What a rule would find in the data with another tolerance."""
+
+    rule: RuleInfo
+    tolerance: Tolerance
+    counts: Counts

@@ -1,21 +1,21 @@
-"""From counts to scores: kinds, rates, scores, shares and the two aggregates. Pure arithmetic, no database.
-
-Sums are exact or correctly rounded whatever the order of the rules, and counts may be integers of any size.
+"""From counts to scores: kinds, rates, scores, shares and the two aggregates, and what to be careful with. Pure arithmetic, no
+database.
 """
 
 from __future__ import annotations
 
 import math
+import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from rulescore.errors import Diagnostic, Place, Severity, Source
-from rulescore.language.dependencies import dependency
 from rulescore.language.parser import parse
 from rulescore.language.printer import print_rule
 from rulescore.language.syntax import RowAtom
+from rulescore.language.trees import dependency
 from rulescore.scoring.results import (
     Counts,
     Measure,
@@ -27,6 +27,106 @@ from rulescore.scoring.results import (
     RuleKind,
     RuleResult,
 )
+
+_KIND_ORDER = tuple(RuleKind)
+
+
+def excess(rule: RuleResult, counts: Counts) -> float:
+    """How many more violations there are than the data's rate gives for as many groundings. All violations count for a hard rule,
+    and for a rule that has no rate in the data."""
+    allowed = 0.0 if rule.kind is RuleKind.HARD else rule.dataset.rate or 0.0
+    return counts.refuted - allowed * counts.evaluable
+
+
+def separation(rule: RuleResult, models: Collection[str]) -> float:
+    """How far apart the models are, or how far the worst of them is from the data, whichever is more. Without models: the
+    violations in the data."""
+    if not models:
+        return rule.dataset.refuted
+    excesses = [excess(rule, rule.models[model].counts) for model in models]
+    return max(max(excesses) - min(excesses), *excesses)
+
+
+def most_telling(rules: Iterable[RuleResult], models: Collection[str], most: int | None = None) -> list[RuleResult]:
+    """The rules that separate the models most or are broken most; then hard rules first, and the worst of each kind first. Half of
+    the places are kept for hard rules, of which every violation counts; undetermined rules, which no score counts, come last."""
+    worst = sorted(
+        rules,
+        key=lambda rule: (
+            rule.kind is RuleKind.UNDETERMINED,
+            -separation(rule, models),
+            rule.info.unrefutable,
+            -sum(rule.models[model].counts.refuted for model in models),
+        ),
+    )
+    if most is not None:
+        hard = [rule for rule in worst if rule.kind is RuleKind.HARD and separation(rule, models) > 0][: most // 2]
+        kept = {id(rule) for rule in hard}
+        worst = [*hard, *(rule for rule in worst if id(rule) not in kept)][:most]
+        worst.sort(key=lambda rule: -separation(rule, models))
+    return sorted(worst, key=lambda rule: _KIND_ORDER.index(rule.kind))
+
+
+FEW_CASES = 10
+_MOST_EXAMPLES = 3
+
+
+def broken_hard_rules(results: Iterable[RuleResult]) -> Iterator[Diagnostic]:
+    """A warning for each rule that is declared hard, and that the data break."""
+    for result in results:
+        if result.kind is RuleKind.HARD and result.dataset.refuted:
+            name, counts = result.info.name, result.dataset
+            # A denial constraint has no other evaluable groundings than violations, so we print no `of …`.
+            times = f"{counts.refuted:,}" if result.info.denial else f"{counts.refuted:,} of {counts.evaluable:,}"
+            noun = "grounding" if times == "1" else "groundings"
+            yield Diagnostic(
+                "W503",
+                f"the data break the hard rule `{name}` in {times} {noun}; violations of models may be the data's own",
+                place=None if result.info.place is None else Place(result.info.place),
+                helps=(
+                    f"`rulescore violations --dataset --rule {shlex.quote(name)}` lists them",
+                    "without `@hard` the rule is soft: models are compared with the rate of the data",
+                ),
+                severity=Severity.WARNING,
+            )
+
+
+def few_cases(results: Sequence[RuleResult]) -> Iterator[Diagnostic]:
+    """A warning if most violations of hard rules break rules that are hard only because too few cases could have broken them."""
+    hard = [(_violations(result), result) for result in results if result.kind is RuleKind.HARD]
+    weak = [(number, result) for number, result in hard if number and _rests_on_few(result)]
+    total, few = sum(number for number, _ in hard), sum(number for number, _ in weak)
+    if 2 * few <= total:
+        return
+    most = [result for _, result in sorted(weak, key=lambda pair: -pair[0])]
+    yield Diagnostic(
+        "W504",
+        f"most violations of hard rules ({few:,} of {total:,}) are of rules with under {FEW_CASES} cases in the data",
+        notes=(
+            *(_example(result) for result in most[:_MOST_EXAMPLES]),
+            *([f"and {len(most) - _MOST_EXAMPLES:,} more"] if len(most) > _MOST_EXAMPLES else []),
+        ),
+        helps=(
+            f"`--hard-needs {FEW_CASES}`, or `hard_needs={FEW_CASES}`: rules with fewer cases are undetermined",
+            "declare rules `@hard` that hold whatever the data say",
+        ),
+        severity=Severity.WARNING,
+    )
+
+
+def _violations(result: RuleResult) -> int:
+    return sum(result_of_model.counts.refuted for result_of_model in result.models.values())
+
+
+def _rests_on_few(result: RuleResult) -> bool:
+    return result.info.declared_kind is None and 0 < result.dataset.evaluable < FEW_CASES
+
+
+def _example(result: RuleResult) -> str:
+    bound = result.rate_bound.value
+    assert bound is not None
+    return f"`{result.info.name}`: broken in 0 of {result.dataset.evaluable:,}, so its rate is at most {bound:.0%} (95% confidence)"
+
 
 UNMEASURED = "unmeasured"
 UNREFUTABLE = "unrefutable"
@@ -67,12 +167,12 @@ def score(
     """
     findings = findings or {}
     judged = [_Judged(info, counts, *kind_of(info, counts, hard_needs)) for info, counts in zip(rules, dataset, strict=True)]
-    found = {model: _model_rules(judged, counts, findings.get(model)) for model, counts in models.items()}
+    by_model = {model: _model_rules(judged, counts, findings.get(model)) for model, counts in models.items()}
     rule_results = tuple(
-        RuleResult(rule.info, rule.kind, rule.reason, rule.dataset, {model: found[model][index] for model in models})
+        RuleResult(rule.info, rule.kind, rule.reason, rule.dataset, {model: by_model[model][index] for model in models})
         for index, rule in enumerate(judged)
     )
-    model_results = tuple(_model(name, predictions[name], judged, found[name], findings.get(name)) for name in models)
+    model_results = tuple(_model(name, predictions[name], judged, by_model[name], findings.get(name)) for name in models)
     return rule_results, model_results
 
 
@@ -95,9 +195,9 @@ def violated_denials(results: Iterable[RuleResult]) -> tuple[Diagnostic, ...]:
 def _with_a_rate(info: RuleInfo) -> Iterator[str]:
     """A denial constraint of one `!=` as the equality that it asks for."""
     for rule in parse(Source(info.name, f"{info.text}.")).rules:
-        if (found := dependency(rule)) is not None:
-            yield f"or write `{print_rule(found)}`, which has the same violations, and a rate"
-            if any(isinstance(one, RowAtom) for one in found.body.conditions):
+        if (dependent := dependency(rule)) is not None:
+            yield f"or write `{print_rule(dependent)}`, which has the same violations, and a rate"
+            if any(isinstance(condition, RowAtom) for condition in dependent.body.conditions):
                 yield "name the keys of two rows of one table and let them differ, `A != B`: a row with itself says nothing"
 
 

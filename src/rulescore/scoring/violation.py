@@ -10,13 +10,14 @@ from enum import StrEnum
 from itertools import islice, product
 from typing import Protocol
 
-from rulescore.language.printer import print_condition, print_term
-from rulescore.language.syntax import Atom, Constant, RowAtom, Term, Wildcard
-from rulescore.values.moments import is_of_days, parse_moment
-from rulescore.values.types import Value
+from rulescore.language.printer import print_term, write_row
+from rulescore.language.syntax import Atom, Constant, Term
+from rulescore.language.terms import write_predicate, write_value
+from rulescore.scoring.labels import Labels
+from rulescore.values import Value, is_of_days, parse_moment
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots, since it keeps its text
 class Fact:
     """A ground atom with the values of its arguments; None stands for anything. `names`: the attributes, if it is a row.
     `predicted`: it is the row of the prediction, with the predicted values."""
@@ -28,13 +29,20 @@ class Fact:
     predicted: bool = False
 
     def __str__(self) -> str:
-        terms: list[Term] = [Wildcard() if one is None else Constant(one) for one in self.values]
-        atom = (
-            RowAtom(self.predicate, tuple(zip(self.names, terms, strict=True)))
-            if self.names
-            else Atom(self.predicate, tuple(terms))
-        )
-        return f"negative {print_condition(atom)}" if self.negative else print_condition(atom)
+        # Not a cached property, whose lock takes longer than the text.
+        text: str | None = self.__dict__.get("text")
+        if text is None:
+            text = self.__dict__["text"] = self._text()
+        return text
+
+    def _text(self) -> str:
+        # Facts are many, so we make no terms of their values.
+        terms = ["_" if value is None else write_value(value) for value in self.values]
+        if self.names:
+            text = write_row(self.predicate, zip(self.names, terms, strict=True))
+        else:
+            text = f"{write_predicate(self.predicate)}({', '.join(terms)})"
+        return f"negative {text}" if self.negative else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,22 +56,22 @@ class Refuter:
     def __str__(self) -> str:
         if self.declared == "closed":
             return f"nothing says {', '.join(map(str, self.absent))}: closed"
-        parts = [*map(str, self.facts), *(f"not {one}" for one in self.absent)]
+        parts = [*map(str, self.facts), *(f"not {fact}" for fact in self.absent)]
         return ", ".join(parts) if parts else self.declared or "its own arguments"
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The predicates that refute: of facts that hold, of those that are absent from a closed predicate."""
-        found = [f"negative {one.predicate}" if one.negative else one.predicate for one in self.facts]
-        closed = [f"closed {one.predicate}" for one in self.absent] if self.declared == "closed" else []
-        return tuple(dict.fromkeys(found or closed)) or (str(self),)
+        """The predicates that refute: predicates of facts that hold, and closed predicates that lack a fact."""
+        labels = [f"negative {fact.predicate}" if fact.negative else fact.predicate for fact in self.facts]
+        closed = [f"closed {fact.predicate}" for fact in self.absent] if self.declared == "closed" else []
+        return tuple(dict.fromkeys(labels or closed)) or (str(self),)
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedValues:
     """A comparison with the values of both sides. `holds`: whether it does, which a head may forbid. `margin`: by how much it holds
     or fails, if the sides are numbers, or dates, date-times or durations: then in days. `percent`: the sides are percentages.
-    `named`: the sides are equated as they stand in the data, so that whole numbers may be classes, which have no distance."""
+    `named`: the sides are equated as they stand in the data, so whole numbers may be classes, which have no distance."""
 
     text: str
     left: Value
@@ -117,10 +125,22 @@ class Aggregated:
 
 
 @dataclass(frozen=True, slots=True)
+class ShapeResult:
+    """What a validator of SHACL would say of a violation: the parameter of the shape that it breaks, such as `sh:minCount`, the
+    focus node, the path as SPARQL writes it, the value, and the message of the shape."""
+
+    constraint: str | None
+    focus: Value | None
+    path: str | None
+    value: Value | None
+    message: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Violation:
     """`model`, `prediction`, its `score` and `rank` are None for violations in the data alone. `body`: the conditions of the body
-    in words, `facts`: those of its atoms that bind, as facts, `absent`: those that it says are not there. `confirmed`: the head is
-    confirmed, so that this is not a violation."""
+    in words. `facts`: its positive atoms, as facts. `absent`: the facts that its negated atoms deny. `confirmed`: the head is
+    confirmed, so this is not a violation. `result`: what it is about, if its rule says so."""
 
     rule: str
     binding: Mapping[str, Value]
@@ -137,6 +157,7 @@ class Violation:
     rank: int | None = None
     roles: tuple[str, ...] = ()
     confirmed: bool = False
+    result: ShapeResult | None = None
 
     @property
     def refuted_by(self) -> tuple[str, ...]:
@@ -146,8 +167,8 @@ class Violation:
     @property
     def labels(self) -> tuple[str, ...]:
         """The predicates that refute the head; if there are none, what else refutes it."""
-        found = dict.fromkeys(label for one in self.refuters for label in one.labels)
-        return tuple(found) or ("a comparison" if self.compared and self.head != "false" else self.head,)
+        labels = dict.fromkeys(label for refuter in self.refuters for label in refuter.labels)
+        return tuple(labels) or ("a comparison" if self.compared and self.head != "false" else self.head,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +187,10 @@ class Violations:
 class FindsViolations(Protocol):
     """A session, as reports know it."""
 
+    @property
+    def labels(self) -> Labels:
+        """The names that people see in place of ids."""
+
     def violations(self, *, rule: str | None = None, model: str | None = None, limit: int | None = 20) -> Violations:
         """The first violations of a rule, or of all, by a model or, if it is None, by the data."""
 
@@ -177,7 +202,22 @@ class PredictedKey:
     values: tuple[Value, ...]
 
     def __str__(self) -> str:
-        return ", ".join(print_term(Constant(one)) for one in self.values)
+        return ", ".join(print_term(Constant(value)) for value in self.values)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedPrediction:
+    """A model's prediction by its number and as keys of constants; whether it is an observed fact, and whether all its constants
+    occur in the data; the rules that it breaks, and those that it meets and does not break, by their numbers."""
+
+    number: int
+    model: str
+    predicate: str
+    keys: tuple[str, ...]
+    observed: bool
+    linked: bool
+    breaks: tuple[int, ...]
+    meets: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,19 +234,33 @@ class Explained:
 
 class CountedBy(StrEnum):
     """What violations are counted by. An entity is an argument of the prediction (of a table: its key) or, in the data, a value of
-    the grounding; a refuter is the predicate of the fact that refutes."""
+    the grounding; a refuter is the predicate of the fact that refutes; a pattern is the predicate that should hold with a
+    refuter."""
 
     RULE = "rule"
     PREDICATE = "predicate"
     REFUTER = "refuter"
     ENTITY = "entity"
     PREDICTION = "prediction"
+    PATTERN = "pattern"
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """`should`: the predicate of the head, empty for a denial constraint, or a head that is no fact as a text. `against`: the
+    predicate of what refutes it; of a denial constraint, its name."""
+
+    should: str
+    against: str
+
+    def __str__(self) -> str:
+        return f"should be {self.should}, is {self.against}" if self.should else f"forbidden by {self.against}"
 
 
 @dataclass(frozen=True, slots=True)
 class CountedViolations:
     """The number of violations of a model, or of the data, for one value of what they are counted by. `predictions`: how many of
-    the model's predictions cause them, if known."""
+    the model's predictions cause them, if known. `pattern`: what they are counted by, if it is one, of which `what` is the text."""
 
     what: Value
     model: str | None
@@ -215,6 +269,7 @@ class CountedViolations:
     prediction: Fact | None = None
     score: float | None = None
     rank: int | None = None
+    pattern: Pattern | None = None
 
 
 def other_writings(atom: Atom) -> Iterator[Atom]:

@@ -28,6 +28,7 @@ class FileFormat(StrEnum):
 
     TEXT = "text"
     PARQUET = "parquet"
+    JSONL = "jsonl"
     NTRIPLES = "ntriples"
     NQUADS = "nquads"
     TURTLE = "turtle"
@@ -39,6 +40,45 @@ class FileFormat(StrEnum):
     NEURAL_LP = "neural-lp"
     EXPRESSGNN = "expressgnn"
     PSL = "psl"
+
+
+class Arrangement(StrEnum):
+    """What the rows of a table are: triples that name their predicate, or facts of the one predicate the table stands for."""
+
+    TRIPLES = "triples"
+    PREDICATE = "predicate"
+
+
+class ColumnType(StrEnum):
+    STRING = "string"
+    INTEGER = "integer"
+    FLOAT = "float"
+    BOOLEAN = "boolean"
+    DATE = "date"
+    DATETIME = "datetime"
+    INSTANT = "instant"
+
+
+class GateSeverity(StrEnum):
+    """What happens if a gate fails: the build fails, or the user sees a warning."""
+
+    ERROR = "error"
+    WARN = "warn"
+
+
+class Ties(StrEnum):
+    """The rank of an answer among answers of equal score: their best rank, the mean of best and worst, or their worst."""
+
+    OPTIMISTIC = "optimistic"
+    REALISTIC = "realistic"
+    PESSIMISTIC = "pessimistic"
+
+
+class ValueTask(StrEnum):
+    """How predicted values are compared with true ones."""
+
+    REGRESSION = "regression"
+    CLASSIFICATION = "classification"
 
 
 class OutputFormat(StrEnum):
@@ -81,7 +121,7 @@ class Form:
 
 
 EVERY_ANSWER = 2**62
-"""The `top_k` that keeps all answers of each query, in words `all`. Like any other, it needs to know which answers are best."""
+"""The `top_k` that keeps all predictions of each query, in words `all`. Like any other, it needs to know which are best."""
 
 
 def _as_number(value: object) -> object:
@@ -103,3 +143,15 @@ A_DELIMITER = Form(
 )
 Delimiter = Annotated[str, A_DELIMITER]
 Name = Annotated[str, Form(len, "expected some text")]
+
+
+class Deed(StrEnum):
+    """An action of a project file that needs the user's trust."""
+
+    CODE = "code"
+    SQL = "sql"
+    ENGINE = "engine"
+    DATABASE = "database"
+    SPILL = "spill"
+    OUTPUT = "output"
+    PLOTS = "plots"

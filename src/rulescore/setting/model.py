@@ -1,4 +1,4 @@
-"""A setting: everything one evaluation needs, as data. Streams are opened by the engine that loads them."""
+"""A setting: everything one evaluation needs, as data. The engine that loads a stream opens it."""
 
 from __future__ import annotations
 
@@ -6,16 +6,106 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import pyarrow as pa
 
-from rulescore.errors import Place, Source
+from rulescore.errors import Diagnostic, InputError, Place, Source, Span, meant
 from rulescore.language.syntax import And, Expression, Kind
-from rulescore.setting.choices import Name, Weight
+from rulescore.setting.choices import Arrangement, ColumnType, FileFormat, GateSeverity, Name, Ties, ValueTask, Weight
 from rulescore.setting.options import UNWRITTEN, EngineOptions, ScoringOptions
-from rulescore.setting.request import Request, chosen
-from rulescore.values.types import Value, ValueType
+from rulescore.values import Value, ValueType
+
+Choice = TypeVar("Choice", bound=StrEnum)
+
+
+def declaration(kind: ValueType) -> str:
+    """The word by which users declare a type."""
+    return ColumnType[kind.name].value
+
+
+def chosen(choices: type[Choice], word: Choice | str | None, key: str) -> Choice | None:
+    """The choice that the user gave, as itself or as its text. InputError for any other text."""
+    if word is None or word in list(choices):
+        return None if word is None else choices(word)
+    helps = meant(str(word), list(choices))
+    notes = (f"it is one of {', '.join(choices)}",)
+    raise InputError(Diagnostic("E402", f"`{key}` cannot be `{word}`", notes=notes, helps=helps))
+
+
+ColumnChoice = str | int
+"""A column by its name, or by its number counted from 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class FactFile:
+    """A file or folder and how to read it. We find out from the file what is None or empty.
+
+    Args:
+        path: The file or folder.
+        format: The format, such as "parquet" or "jsonl".
+        layout: Whether rows are triples or arguments of one predicate.
+        delimiter: The delimiter of a text file.
+        header: Whether a text file has a header.
+        types: Types of argument columns of a text file, by part, by `a0`, `a1`, … or by the header's name.
+        columns: Which column plays which part: `head`, `relation`, `tail`, `score`, `rank`, `query`, or `arguments` with a list.
+        predicate: The predicate, if the file holds facts of one.
+        graph: The named graph of an RDF file to read, or `default` for the statements outside all of them.
+    """
+
+    path: str | Path
+    format: FileFormat | str | None = None
+    layout: Arrangement | str | None = None
+    delimiter: str | None = None
+    header: bool | None = None
+    types: Mapping[str, ColumnType | str] = field(default_factory=dict)
+    columns: Mapping[str, ColumnChoice | Sequence[ColumnChoice]] = field(default_factory=dict)
+    predicate: str | None = None
+    graph: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "format", chosen(FileFormat, self.format, "format"))
+        object.__setattr__(self, "layout", chosen(Arrangement, self.layout, "layout"))
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One table to read: what the user says of it, whether it holds predictions, and what to do if its columns have no names.
+
+    `by_names` lets the columns' names decide between triples and one predicate, as in a folder; `stem` then names that
+    predicate. `rows`: the table has a key, and its rows are not facts. `stored`: a table of a database, which may have columns
+    that are no arguments. `in_folder`: a file of a folder that the user named."""
+
+    origin: str
+    file: FactFile
+    predictions: bool = False
+    by_names: bool = False
+    stem: str | None = None
+    rows: bool = False
+    stored: bool = False
+    in_folder: bool = False
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether it is a frame or a list in Python, which no project file can describe."""
+        return self.origin.startswith("<")
+
+    @property
+    def path(self) -> Path:
+        return Path(self.file.path)
+
+
+@dataclass(frozen=True, slots=True)
+class GateText:
+    """`span`: where its text stands. `place`: where its models' names stand. `folder`: paths of saved results begin there."""
+
+    text: str
+    span: Span
+    name: str | None = None
+    severity: GateSeverity = GateSeverity.ERROR
+    models: tuple[str, ...] | None = None
+    place: Place | None = None
+    folder: Path = Path()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +146,11 @@ Guess = FirstLine | FirstRow | OnePredicate | Recognised
 
 @dataclass(frozen=True, slots=True)
 class FactBatch:
-    """Facts of one arity. Columns: `predicate` (string) unless the batch names its one predicate, then `a0`, `a1`, … (string
-    keys of constants, never null), and for predictions `score` (float64), `rank` (int64) and `query` (string), each nullable.
-    `floats`: predicates and argument numbers whose values are floats, since the key of a whole number does not say so.
-    `declared_text`: those whose type the user declares to be string. `guess`: only in the first batch of a source. `negative`: a
-    source of observed facts says that these are false."""
+    """Facts of one arity. Columns: `predicate` (string) unless the batch names its one predicate, then `a0`, `a1`, … (string keys
+    of constants, never null), and for predictions `score` (float64), `rank` (int64) and `query` (string), each nullable. `floats`:
+    predicates and argument numbers whose values are floats, since the key of a whole number does not say so. `declared_text`: the
+    same for values that the user declares to be string. `guess`: only in the first batch of a source. `negative`: a source of
+    observed facts says that these are false."""
 
     arity: int
     rows: pa.RecordBatch
@@ -73,7 +163,7 @@ class FactBatch:
 
 @dataclass(frozen=True, slots=True)
 class NativeSource:
-    """Rows that an engine may read itself, past our readers: those of a Parquet file or, if there is a `frame`, of a frame of the
+    """Rows that an engine may read itself, past our readers: rows of a Parquet file or, if there is a `frame`, of a frame of the
     engine's own library."""
 
     request: Request
@@ -92,11 +182,24 @@ class FileVersion:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnRows:
+    """The rows of a source as its user has them, with all columns. `facts`: what can be read of them, each the fact of one row, in
+    their order. `unreadable`: by their numbers, what is wrong with the others. `objects`: the lines of a file of JSON Lines."""
+
+    table: pa.Table
+    facts: tuple[FactBatch, ...]
+    unreadable: Mapping[int, Diagnostic] = field(default_factory=dict)
+    objects: Sequence[Mapping[str, object] | None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class FactStream:
     """Facts from one place. `open` may be called once or more; each call reads from the beginning and raises InputError with
     file and line for rows it does not understand. `part_of`: the folder or mapping that the user named, if this is a part of it.
     `columns`: reads further columns of the same rows by their names; None if the columns have no names. `version`: tells which
-    version of a file is read; None if the facts are not in a file."""
+    version of a file is read; None if the facts are not in a file. `own`: reads whole rows, and tells wrong rows apart; None if
+    rows have nothing but their facts. `prefixes`: reads which prefixes a file of RDF declares, by the IRIs they stand for. `kinds`:
+    which terms of RDF stand for constants, by their keys; None if the facts are not RDF."""
 
     origin: str
     open: Callable[[], Iterator[FactBatch]]
@@ -104,6 +207,9 @@ class FactStream:
     part_of: str | None = None
     columns: Callable[[Mapping[str, frozenset[str]]], pa.Table] | None = None
     version: Callable[[], FileVersion | None] | None = None
+    own: Callable[[], OwnRows] | None = None
+    prefixes: Callable[[], Mapping[str, str]] | None = None
+    kinds: Callable[[], Mapping[str, frozenset[str]]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,14 +260,14 @@ FactSource = FactStream | FactTable | PublishedFacts
 
 
 class Infer(Protocol):
-    """The types that all values of some columns have, or those of the first rows if not `whole`; None if there are no values."""
+    """The types that all values of some columns have, or the first values if not `whole`; None if there are no values."""
 
     def __call__(self, columns: Sequence[str], *, whole: bool) -> Mapping[str, ValueType | None]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class TextColumns:
-    """The columns of a text file. `declared`: those whose type the user declares; the others are text. `infer`: the types that
+    """The columns of a text file. `declared`: columns whose type the user declares; the others are text. `infer`: the types that
     their values seem to have. `typed`: the same rows with such types; reading raises MisfitError if a value has another."""
 
     declared: Collection[str]
@@ -173,8 +279,8 @@ class TextColumns:
 class RowStream:
     """Rows of a table. `schema`: its columns, with the types of their source. `open` reads the given columns as string, int64,
     float64, bool or date32, date-times as int64, missing values as null; callers may call both more than once. `text`: the rows
-    come from a text file, so that texts take the type of the values they are compared with. `labels`: the index of a frame that
-    has one beside its columns. `version`: as in `FactStream`."""
+    come from a text file, so texts take the type of the values they are compared with. `labels`: the index of a frame that
+    has one in addition to its columns. `version`: as in `FactStream`. `numbered`: its column `row` is ours."""
 
     origin: str
     schema: Callable[[], pa.Schema]
@@ -183,6 +289,7 @@ class RowStream:
     native: NativeSource | None = None
     labels: Callable[[], list[object]] | None = None
     version: Callable[[], FileVersion | None] | None = None
+    numbered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +327,7 @@ class HiddenWhere:
 
 @dataclass(frozen=True, slots=True)
 class HiddenIds:
-    """The rows whose keys a table lists are hidden. `masked`: the user chose them by a mask, so that their order says nothing."""
+    """The rows whose keys a table lists are hidden. `masked`: the user chose them by a mask, so their order says nothing."""
 
     ids: RowStream | DatabaseTable
     masked: bool = False
@@ -283,8 +390,13 @@ class TablePredictions:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A registered predicate: a Python function of values that answers True, False or None. `arrow`: it takes one Arrow array
-    for each argument and answers with an array."""
+    """A registered predicate.
+
+    Args:
+        name: The predicate.
+        call: A Python function of values that returns True, False or None.
+        arrow: Whether it takes one Arrow array for each argument and returns an array.
+    """
 
     name: str
     call: Callable[..., object]
@@ -293,8 +405,17 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class SqlRule:
-    """A rule given as a statement that returns one row for each grounding: `prediction` (null over the data), `confirmed`,
-    `refuted`. Run as it is, on the word of the user."""
+    """A rule in SQL. We run its statement as it is, and trust the user.
+
+    Args:
+        name: The rule's name.
+        statement: Returns one row for each grounding: `prediction` (null over the data), `confirmed`, `refuted`.
+        kind: "hard" or "soft". None: as the data say.
+        weight: How much the rule counts.
+        description: What it says, in words.
+        tags: Words to find it by.
+        place: Where it is written, for messages.
+    """
 
     name: Name
     statement: Name
@@ -310,36 +431,12 @@ class SqlRule:
 
 @dataclass(frozen=True, slots=True)
 class ModelPredictions:
-    """One model's answers. `top_k` keeps the best answers of each query; streams without query and rank stay whole."""
+    """One model's predictions. `top_k` keeps the best ones of each query; streams without query and rank stay whole."""
 
     model: str
     streams: tuple[FactSource, ...]
     top_k: int | None = None
     tables: tuple[TablePredictions, ...] = ()
-
-
-def origins_of(predictions: ModelPredictions) -> list[str]:
-    """Where a model's predictions come from. A folder, a mapping and the tables of one published schema are one source."""
-    streams = [source for source in predictions.streams if isinstance(source, FactStream)]
-    parts = dict.fromkeys(source.part_of for source in streams if source.part_of is not None)
-    files = [*parts, *(source.origin for source in streams if source.part_of is None)]
-    stored = dict.fromkeys(source.origin for source in predictions.streams if not isinstance(source, FactStream))
-    return [*files, *stored, *(table.rows.origin for table in predictions.tables)]
-
-
-class Ties(StrEnum):
-    """The rank of an answer among answers of equal score: their best rank, the mean of best and worst, or their worst."""
-
-    OPTIMISTIC = "optimistic"
-    REALISTIC = "realistic"
-    PESSIMISTIC = "pessimistic"
-
-
-class ValueTask(StrEnum):
-    """How predicted values are compared with true ones."""
-
-    REGRESSION = "regression"
-    CLASSIFICATION = "classification"
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,9 +453,16 @@ class ObservedSides:
 
 
 @dataclass(frozen=True, slots=True)
+class DeclaredSides:
+    """Sets of classes for each side of a relation, true standing for its tails: an entity fits that is of a class of every set."""
+
+    classes: Mapping[tuple[str, bool], tuple[frozenset[str], ...]]
+
+
+@dataclass(frozen=True, slots=True)
 class HeldOut:
     """Held-out truth, for accuracy alone: no engine ever loads it. `filtered`: rankings leave out answers that are observed, held
-    out or in `known`. `ties`: None keeps the order of files that state one. `hits`: the k of Hits@k and Sem@k. `domains`: what fits
+    out or in `known`. `ties`: None takes the order that a file states. `hits`: the k of Hits@k and Sem@k. `domains`: what fits
     on either side of relations. `types`: further facts that give the types of entities."""
 
     facts: tuple[FactStream, ...] = ()
@@ -368,7 +472,7 @@ class HeldOut:
     ties: Ties | None = None
     hits: tuple[int, ...] = (1, 3, 10)
     task: ValueTask | None = None
-    domains: RowStream | ObservedSides | None = None
+    domains: RowStream | ObservedSides | DeclaredSides | None = None
     types: tuple[FactStream, ...] = ()
 
 
@@ -384,3 +488,5 @@ class Setting:
     functions: tuple[Function, ...] = ()
     sql_rules: tuple[SqlRule, ...] = ()
     truth: HeldOut | None = None
+    labels: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Names for ids, which people see instead."""

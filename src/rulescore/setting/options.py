@@ -8,7 +8,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
-from rulescore.language.formats.names import FormatName, Kind, WeighBy
+from rulescore.language.words import Kind, WeighBy
 from rulescore.setting.choices import (
     AtLeastOne,
     Convention,
@@ -28,14 +28,14 @@ UNWRITTEN = {"written": False}
 
 
 def option(explained: str, default: Any = None, *, repr: bool = True, **look: Any) -> Any:
-    """A field that is an option of the command line, too: its help and, if its type does not tell, its look as click words it."""
+    """A field that is also an option of the command line: its help and, if its type does not say it, its form in click's words."""
     return field(default=default, repr=repr, metadata={"help": explained, **look})
 
 
 def plain_type(kind: Any) -> tuple[Any, tuple[Any, ...]]:
-    """A type without None, of a union its first; and what its annotation says beside it."""
+    """A type without None, and the further parts of its annotation. Of a union, the first type."""
     if get_origin(kind) in (Union, UnionType):
-        kind = next(one for one in get_args(kind) if one is not NoneType)
+        kind = next(member for member in get_args(kind) if member is not NoneType)
     return (get_args(kind)[0], get_args(kind)[1:]) if get_origin(kind) is Annotated else (kind, ())
 
 
@@ -46,7 +46,7 @@ class EngineOptions:
 
     url: str = option("The database that counts. [default: duckdb]", "duckdb", repr=False, name="engine", metavar="URL")
     memory_limit: Memory | None = option(
-        "The most memory to take, such as 2GB: on DuckDB that of the whole process. [DuckDB: half of the machine's]", metavar="SIZE"
+        "The most memory to take, such as 2GB: on DuckDB of the whole process. [DuckDB: half of the machine's]", metavar="SIZE"
     )
     threads: Threads | None = option("How many threads the engine may use.")
     spill_folder: Path | None = option("The folder for data that do not fit into memory.")
@@ -88,7 +88,7 @@ class ReadingOptions:
 class RuleOptions:
     """How rule files are read, and which of their rules are taken; as in `RuleFile`."""
 
-    format: FormatName | None = option("The format of rule files. [default: by content]", name="rules_format", metavar="NAME")
+    format: str | None = option("The format of rule files. [default: by content]", name="rules_format", metavar="NAME")
     min_confidence: Share | None = option("Only rules with at least this confidence from their miner.", metavar="X")
     min_support: NotNegative | None = option("Only rules with at least this support from their miner.", metavar="N")
     max_length: AtLeastOne | None = option("Only rules with at most N atoms in the body.", metavar="N")

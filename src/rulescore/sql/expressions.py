@@ -33,12 +33,25 @@ from rulescore.language.syntax import (
     Variable,
 )
 from rulescore.language.trees import variables_in
-from rulescore.logic.ranges import is_nonzero, largest
-from rulescore.logic.types import LENGTHS, TESTS, Typing
-from rulescore.sql.moments import day_of, days, later_day, length_of, span_of
-from rulescore.sql.values import TURNED, Comparing, cast, compared, compared_with, constant, constant_in, never, try_cast
+from rulescore.logic.types import LENGTHS, TESTS, Typing, is_nonzero, largest
+from rulescore.sql.values import (
+    TURNED,
+    Comparing,
+    cast,
+    compared,
+    compared_with,
+    constant,
+    constant_in,
+    day_of,
+    days,
+    later_day,
+    length_of,
+    never,
+    span_of,
+    try_cast,
+)
 from rulescore.sql.words import Sql, all_of, any_of, call, case, sql, when
-from rulescore.values.types import DURATIONS, MOMENTS, ValueType
+from rulescore.values import DURATIONS, MOMENTS, ValueType
 
 _COMPARISONS: dict[Operator, Comparing] = {
     Operator.EQUAL: eq,
@@ -84,8 +97,8 @@ def sum_of_doubles(value: Sql) -> Sql:
 
 def plain_sum(case: exp.Case) -> exp.Expr | None:
     """The plain sum in what `sum_of_doubles` makes, None for any other case: some engines raise an error for an infinite sum."""
-    found: exp.Expr = case.args["ifs"][0].args["true"]
-    return found if isinstance(found, exp.Sum) and is_of_doubles(found) and case.args.get("default") is not None else None
+    amount: exp.Expr = case.args["ifs"][0].args["true"]
+    return amount if isinstance(amount, exp.Sum) and is_of_doubles(amount) and case.args.get("default") is not None else None
 
 
 def scaled_sum(value: Sql) -> Sql:
@@ -123,10 +136,10 @@ class Compiler(ABC):
             case Comparison():
                 return self._comparison(condition)
             case Membership(value, constants):
-                kind, found = self.type_of(value), _paren(self.value(value))
-                listed = [constant(one.value) if kind is None else constant_in(one.value, kind) for one in constants]
-                possible = [one for one in listed if one is not None]
-                return found.is_in(possible) if possible else never(eq, found)
+                kind, type_ = self.type_of(value), _paren(self.value(value))
+                listed = [constant(member.value) if kind is None else constant_in(member.value, kind) for member in constants]
+                possible = [member for member in listed if member is not None]
+                return type_.is_in(possible) if possible else never(eq, type_)
             case Test():
                 return self._test(condition)
             case Not(inner):
@@ -141,8 +154,8 @@ class Compiler(ABC):
     def value(self, expression: Expression) -> Sql:
         """The value of an expression, NULL if it is not finite. A part need not be checked by itself if the whole is not finite
         whenever the part is not."""
-        found = self._value(expression)
-        return finite(found) if math.isinf(largest(expression, self.type_of)) else found
+        value_sql = self._value(expression)
+        return finite(value_sql) if math.isinf(largest(expression, self.type_of)) else value_sql
 
     def number(self, expression: Expression) -> Sql:
         """A part of an expression as a double, which may be infinite or not a number."""
@@ -152,8 +165,8 @@ class Compiler(ABC):
         """A part of an expression as a double, NULL if it is not finite: used if the whole would not show that."""
         return self._as_double(expression, self.value(expression))
 
-    def _as_double(self, expression: Expression, found: Sql) -> Sql:
-        return _paren(found) if self.type_of(expression) is ValueType.FLOAT else cast(found, ValueType.FLOAT)
+    def _as_double(self, expression: Expression, value: Sql) -> Sql:
+        return _paren(value) if self.type_of(expression) is ValueType.FLOAT else cast(value, ValueType.FLOAT)
 
     def _comparison(self, comparison: Comparison) -> Sql:
         left, right = comparison.left, comparison.right
@@ -166,19 +179,19 @@ class Compiler(ABC):
                 pass
             case Constant(), _, Constant(), _ if set(types) != DURATIONS:
                 pass
-            case _, found, Constant(value), _:
-                return compared_with(kind, _paren(self.value(left)), found, value)
-            case Constant(value), _, _, found:
-                return compared_with(TURNED[kind], _paren(self.value(right)), found, value)
-            case _, one, _, other:
-                return compared(kind, _paren(self.value(left)), one, _paren(self.value(right)), other, self.inexact)
+            case _, type_, Constant(value), _:
+                return compared_with(kind, _paren(self.value(left)), type_, value)
+            case Constant(value), _, _, type_:
+                return compared_with(TURNED[kind], _paren(self.value(right)), type_, value)
+            case _, other_type, _, other:
+                return compared(kind, _paren(self.value(left)), other_type, _paren(self.value(right)), other, self.inexact)
         return kind(_paren(self._typed(left, right)), _paren(self._typed(right, left)))
 
     def _typed(self, expression: Expression, other: Expression) -> Sql:
         """A side of a comparison. If its type is unknown we cast it to the other side's, which the database would not guess."""
-        found = self.value(expression)
+        value = self.value(expression)
         wanted = self.type_of(other)
-        return cast(found, wanted) if self.type_of(expression) is None and wanted is not None else found
+        return cast(value, wanted) if self.type_of(expression) is None and wanted is not None else value
 
     def _test(self, test: Test) -> Sql:
         if test.predicate not in TESTS:
@@ -196,10 +209,10 @@ class Compiler(ABC):
             case Constant(value):
                 return constant(value)
             case Negative(operand):
-                turned = -_paren(self._value(operand))
-                found = self.type_of(expression)
+                turned = -self._operand(operand)
+                type_ = self.type_of(expression)
                 # The database would give a literal only as many bits as it needs.
-                return turned if found is None or any(variables_in(expression)) else cast(turned, found)
+                return turned if type_ is None or any(variables_in(expression)) else cast(turned, type_)
             case Operation():
                 return self._operation(expression)
             case Call():
@@ -209,33 +222,38 @@ class Compiler(ABC):
 
     def _operation(self, operation: Operation) -> Sql:
         left, right = operation.left, operation.right
-        found = self.type_of(operation)
+        type_ = self.type_of(operation)
         if operation.operator is Arithmetic.DIVIDE:
             return doubles(self.number(left) / _nonzero(right, self.finite_number(right)))
         if operation.operator is Arithmetic.MODULO:
             return self._remainder(left, right)
-        if found is ValueType.FLOAT:
+        if type_ is ValueType.FLOAT:
             return doubles(_ARITHMETIC[operation.operator](self.number(left), self.number(right)))
-        sides = [_paren(self._value(left)), _paren(self._value(right))]
-        if found is ValueType.DATE:
+        sides = [self._operand(left), self._operand(right)]
+        if type_ is ValueType.DATE:
             date, duration = sides if self.type_of(left) is ValueType.DATE else sides[::-1]
             return later_day(_ARITHMETIC[operation.operator], date, duration)
         if self.type_of(left) is self.type_of(right) is ValueType.DATE:
             return days(sides[0], sides[1])
-        if found in MOMENTS or found is ValueType.SPAN:
-            sides = [self._in_microseconds(one, side) for one, side in zip((left, right), sides, strict=True)]
-        if found is not None and not any(variables_in(operation)):  # literals would be 32-bit integers
-            sides[0] = cast(sides[0], found)
+        if type_ in MOMENTS or type_ is ValueType.SPAN:
+            sides = [self._in_microseconds(operand, side) for operand, side in zip((left, right), sides, strict=True)]
+        if type_ is not None and not any(variables_in(operation)):  # literals would be 32-bit integers
+            sides[0] = cast(sides[0], type_)
         return _ARITHMETIC[operation.operator](sides[0], sides[1])
 
-    def _in_microseconds(self, expression: Expression, found: Sql) -> Sql:
-        return span_of(found).paren() if self.type_of(expression) is ValueType.DURATION else found
+    def _operand(self, expression: Expression) -> Sql:
+        """A part that is computed with. If its type is unknown it is missing, and the database must not take it for text."""
+        value = self._value(expression)
+        return _paren(value) if self.type_of(expression) is not None else cast(value, ValueType.INTEGER)
+
+    def _in_microseconds(self, expression: Expression, value: Sql) -> Sql:
+        return span_of(value).paren() if self.type_of(expression) is ValueType.DURATION else value
 
     def _remainder(self, left: Expression, right: Expression) -> Sql:
-        """The remainder with the sign of the divisor; engines' own have that of the dividend. We divide by 1 instead of -1, so that
+        """The remainder with the divisor's sign; engines' own remainders have the dividend's sign. We divide by 1 instead of -1, so
         no step leaves 64 bits: the quotient of the least integer and -1 would."""
-        divisor = _paren(self._value(right))
-        rest = _paren(self._value(left)) % case((divisor == constant(-1), 1), (divisor != 0, divisor)).paren()
+        divisor = self._operand(right)
+        rest = self._operand(left) % case((divisor == constant(-1), 1), (divisor != 0, divisor)).paren()
         return rest + when(call("SIGN", rest) * call("SIGN", divisor) < 0, divisor, 0).paren()
 
     def _call(self, expression: Call) -> Sql:
@@ -245,11 +263,11 @@ class Compiler(ABC):
             case "round" | "floor" | "ceil" if self.type_of(first) is ValueType.INTEGER:
                 return self._value(first)
             case "abs":
-                return self._value(first).abs()
+                return self._operand(first).abs()
             case "min" | "max":
-                found = [self._same_type(expression, argument) for argument in arguments]
+                arguments_alike = [self._same_type(expression, argument) for argument in arguments]
                 kind = "LEAST" if expression.function == "min" else "GREATEST"
-                return when(all_of(*(_paren(one).is_known() for one in found)), call(kind, *found))
+                return when(all_of(*(_paren(argument).is_known() for argument in arguments_alike)), call(kind, *arguments_alike))
             case "round" if len(arguments) == 2:
                 assert isinstance(arguments[1], Constant)
                 scale = constant(float(10 ** int(arguments[1].value)))  # type: ignore[arg-type]  # checked to be an integer
@@ -290,7 +308,10 @@ class Compiler(ABC):
         real = any_of(x >= 0, y == y.floor())
         return when(all_of(real.paren(), ~all_of(x == 0, y < 0)), Sql(exp.Pow(this=x.node, expression=y.node)))
 
-    def _same_type(self, whole: Expression, part: Expression) -> Sql:
+    def _same_type(self, whole: Call, part: Expression) -> Sql:
+        if self.type_of(part) is None:
+            known = [type_ for argument in whole.arguments if (type_ := self.type_of(argument)) is not None]
+            return cast(self._value(part), known[0]) if known else self._value(part)
         if self.type_of(whole) is ValueType.SPAN:
             return self._in_microseconds(part, self._value(part))
         return self.finite_number(part) if self.type_of(whole) is ValueType.FLOAT else self._value(part)
@@ -308,5 +329,5 @@ def _nonzero(divisor: Expression, value: Sql) -> Sql:
 
 
 def _paren(value: Sql) -> Sql:
-    """The value in parentheses, if an operator beside it could bind to a part of it."""
+    """The value in parentheses, if a neighbouring operator could bind to a part of it."""
     return value.paren() if isinstance(value.node, exp.Binary | exp.Neg | exp.Case) else value

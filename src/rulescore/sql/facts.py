@@ -1,18 +1,35 @@
-"""Statements that turn rows of text keys into numbered, distinct, sorted facts."""
+"""Statements that turn rows of text keys into numbered, distinct, sorted facts and predictions, and into relations of values."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
 
 from rulescore.logic.refutation import Order, inverse
-from rulescore.sql.keys import type_letter
-from rulescore.sql.names import argument, arguments, candidate_table, fact_table, name
-from rulescore.sql.query import Create, Query, Select, create, row, same, select, union_all
-from rulescore.sql.words import Sql, all_of, call, count_rows, row_number, sql, when
+from rulescore.sql.query import Create, Query, Row, Select, create, exists, row, same, select, union_all, view
+from rulescore.sql.values import NUMBER, constant_in, digits, is_fraction, is_no_integer, key, length, type_letter, typed_text, word
+from rulescore.sql.words import (
+    Sql,
+    all_of,
+    argument,
+    arguments,
+    call,
+    case,
+    count_rows,
+    fact_table,
+    name,
+    prediction_table,
+    row_number,
+    sql,
+    when,
+)
+from rulescore.values import Value, ValueType, key_of
 
 CONSTANT = name("constant")
 PREDICATE = name("predicate")
-ANSWER = name("answer")
+MODEL_PREDICTION = name("answer")
 
 
 def raw_table(kind: str, arity: int) -> str:
@@ -74,7 +91,7 @@ def encoded(raw: str, arity: int, extra: Sequence[Sql] = ()) -> Select:
 def _in_order(
     source: str, arity: int, order: Order, index: int, stride: int, extra: tuple[str, ...] = (), beyond: int = 0
 ) -> Select:
-    """Rows of a base table with their arguments reordered, so that `predicate(a[order[0]], …)` is the fact; `index` is the order's.
+    """Rows of a base table with their arguments reordered, so `predicate(a[order[0]], …)` is the fact; `index` is the order's.
     `beyond` is added to the literal."""
     b, turned = row(source, "b"), inverse(order)
     literal = b.predicate * stride + index
@@ -100,7 +117,7 @@ def create_facts(
     return create(fact_table(arity), select(*fields).from_(f).order_by(*fields))
 
 
-def create_candidate_base(target: str, raw: str, arity: int, offset: int, observed: str | None) -> Create:
+def create_prediction_base(target: str, raw: str, arity: int, offset: int, observed: str | None) -> Create:
     """Distinct predicted facts of one arity, numbered, and whether each is observed already, and linked."""
     fields = ["predicate", *arguments(arity)]
     linked = when(all_of(*(row(CONSTANT, f"c{i}").linked == 1 for i in range(arity))), 1, 0)
@@ -113,16 +130,18 @@ def create_candidate_base(target: str, raw: str, arity: int, offset: int, observ
     return create(target, predicted.select(observed=when(~o.predicate.is_null(), 1, 0)).left_join(o, *same(o, d, fields)))
 
 
-def create_candidates(arity: int, base: str, orders: Sequence[Order], stride: int) -> Create:
+def create_numbered_predictions(arity: int, base: str, orders: Sequence[Order], stride: int) -> Create:
     further = ("prediction", "observed")
     return create(
-        candidate_table(arity), union_all([_in_order(base, arity, order, i, stride, further) for i, order in enumerate(orders)])
+        # Both orders of binary predictions, as of facts: a rule that reads them backwards keeps its shape (0006).
+        prediction_table(arity),
+        union_all([_in_order(base, arity, order, i, stride, further) for i, order in enumerate(orders)]),
     )
 
 
-def answers(raw: str, arity: int, base: str) -> Select:
-    """Which model predicted what, with the best score and rank. Of several queries that one prediction answers, the first by their
-    texts stands for all."""
+def model_predictions(raw: str, arity: int, base: str) -> Select:
+    """Which model predicted what, with the best score and rank. If a prediction answers several queries, the first by their texts
+    stands for all."""
     e = encoded(raw, arity, row(raw, "r")["model", "score", "rank", "query"]).as_("e")
     b = row(base, "b")
     keys = [e.model, b.prediction, b.observed, b.linked]
@@ -130,20 +149,20 @@ def answers(raw: str, arity: int, base: str) -> Select:
     return query.join(b, *same(b, e, ["predicate", *arguments(arity)])).group_by(*keys)
 
 
-def create_answers(parts: Sequence[Query]) -> Create:
-    return create(ANSWER, union_all(parts))
+def create_model_predictions(parts: Sequence[Query]) -> Create:
+    return create(MODEL_PREDICTION, union_all(parts))
 
 
 def model_counts() -> Select:
     """By model: how many distinct predictions it has, how many of them are observed, and how many have no known query."""
-    x = row(ANSWER, "x")
+    x = row(MODEL_PREDICTION, "x")
     observed, alone = x.observed.sum().big(), when(x.query.is_null(), 1, 0).sum().big()
     query = select(x.model, distinct=count_rows(), already_observed=observed, without_query=alone)
     return query.from_(x).group_by(x.model)
 
 
 def query_counts(raw: Sequence[str]) -> Select:
-    """By model: how many queries its predictions answer, those of repeated predictions included."""
+    """By model: how many queries its predictions answer, including repeated predictions."""
     rows = [row(source, "r") for source in raw]
     q = union_all([select(r.model, r.query).from_(r) for r in rows]).as_("q")
     return select(q.model, queries=q.query.count_distinct().big()).from_(q).group_by(q.model)
@@ -173,3 +192,240 @@ def constants_by_key(keys: str) -> Select:
 def engine_version() -> Select:
     """The engine's own description of its version, by a function that every engine has."""
     return select(version=call("version"))
+
+
+@dataclass(frozen=True, slots=True)
+class PredictedFacts:
+    """The predicted facts of one arity."""
+
+    arity: int
+    stride: int
+
+    def literals(self) -> Select:
+        """The number and the literal of each prediction, as it was read."""
+        p = self._row()
+        return select(p.prediction, p.literal).from_(p).where(self._as_read(p))
+
+    def unlinked(self) -> Select:
+        """The keys in each model's predictions that do not occur in the data."""
+        u = union_all([self._unlinked_at(i) for i in range(self.arity)]).as_("u")
+        return select(u.model, u.key).distinct().from_(u)
+
+    def _unlinked_at(self, place: int) -> Select:
+        p, a, c = self._row(), row(MODEL_PREDICTION, "a"), row(CONSTANT, "c")
+        query = select(a.model, c.key).from_(p).join(a, a.prediction == p.prediction).join(c, c.id == p[argument(place)])
+        return query.where(c.linked == 0, self._as_read(p))
+
+    def with_keys(self, query: Select, prediction: Sql) -> Select:
+        """A query with a prediction in each row: the rows whose prediction is one of these, with its `literal` and its keys."""
+        p = self._row()
+        query = query.join(p, p.prediction == prediction, self._as_read(p)).select(p.literal)
+        for i in range(self.arity):
+            c = row(CONSTANT, f"c{i}")
+            query = query.join(c, c.id == p[argument(i)]).select(c.key.named(argument(i)))
+        return query
+
+    def with_values(self, literal: int, values: Sequence[Value]) -> Select | None:
+        """The predictions of a literal whose first arguments are these values, and the models that make them; None if no prediction
+        can be one."""
+        p = self._row()
+        query = _with_query(p)
+        for i, value in enumerate(values):
+            c = row(CONSTANT, f"c{i}")
+            query = query.join(c, c.id == p[argument(i)]).where(c.key == key_of(value))
+        return query.where(p.literal == literal)
+
+    def _row(self) -> Row:
+        return row(prediction_table(self.arity), "p")
+
+    def _as_read(self, p: Row) -> Sql:
+        return p.literal % self.stride == 0
+
+
+def _with_query(p: Row) -> Select:
+    a = row(MODEL_PREDICTION, "a")
+    return select(p.prediction, a.model).from_(p).join(a, a.prediction == p.prediction)
+
+
+@dataclass(frozen=True, slots=True)
+class PredictedTargets:
+    """The predictions of a table's target. `source`: the table with a row for each, `fields`: its columns for the key and the
+    target, with their types."""
+
+    source: str
+    fields: Sequence[tuple[str, ValueType]]
+    literal: int
+
+    @property
+    def arity(self) -> int:
+        return len(self.fields)
+
+    def literals(self) -> Select:
+        p = row(self.source, "p")
+        return select(p.prediction, literal=sql(self.literal).integer()).from_(p)
+
+    def with_keys(self, query: Select, prediction: Sql) -> Select:
+        p = row(self.source, "p")
+        keys = {argument(i): key(p[field], kind) for i, (field, kind) in enumerate(self.fields)}
+        return query.join(p, p.prediction == prediction).select(literal=sql(self.literal).integer(), **keys)
+
+    def with_values(self, literal: int, values: Sequence[Value]) -> Select | None:
+        p = row(self.source, "p")
+        wanted = [(field, constant_in(value, kind)) for (field, kind), value in zip(self.fields, values, strict=False)]
+        same = [p[field] == value for field, value in wanted if value is not None]
+        return _with_query(p).where(*same) if literal == self.literal and len(same) == len(values) else None
+
+
+Predictions = PredictedFacts | PredictedTargets
+
+
+WHOLE, OTHER = "i", "f"
+"""The letters of integers of 64 bits, and of all other numbers."""
+
+TYPES = {
+    "s": ValueType.STRING,
+    "b": ValueType.BOOLEAN,
+    "d": ValueType.DATE,
+    "t": ValueType.DATETIME,
+    "z": ValueType.INSTANT,
+    WHOLE: ValueType.INTEGER,
+    OTHER: ValueType.FLOAT,
+}
+"""The types that `position_types` finds, by their letters."""
+
+# Every integer of fewer digits equals a double.
+_SURELY_EXACT = 15
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """An argument of the literals of a table, or of some of them."""
+
+    source: str
+    number: int
+    literals: Sequence[int] | None = None
+
+
+def position_types(positions: Sequence[Position]) -> Select:
+    """The types of constants at positions, for each literal: a letter, and the key of an example. `place` is the index of a
+    position. We compute the types of constants before the join, since constants are far fewer than their occurrences."""
+    c, p = row(CONSTANT, "c"), constants_at(positions)
+    letter = type_letter(c.key)
+    mark = case((letter != NUMBER, letter), (is_no_integer(c.key), OTHER), default=WHOLE)
+    m = select(c.id, c.key, mark=mark).from_(c).as_("m")
+    keys = [p.place, p.literal, m.mark]
+    return select(*keys, example=m.key.min()).from_(p).join(m, m.id == p.constant).group_by(*keys)
+
+
+def long_integers(positions: Sequence[Position]) -> Select:
+    """The keys of whole numbers at positions that may be too long for a double, for each literal."""
+    c, p = row(CONSTANT, "c"), constants_at(positions)
+    wanted = type_letter(c.key) == NUMBER, ~is_fraction(c.key), length(digits(c.key)) > _SURELY_EXACT
+    m = select(c.id, c.key).from_(c).where(*wanted).as_("m")
+    return select(p.place, p.literal, m.key).distinct().from_(p).join(m, m.id == p.constant)
+
+
+def constants_at(positions: Sequence[Position]) -> Row:
+    """The constants of literals at positions: `place`, `literal` and `constant`."""
+    return union_all([_constants_at(place, position) for place, position in enumerate(positions)]).as_("p")
+
+
+def _constants_at(place: int, position: Position) -> Select:
+    f = row(position.source, "f")
+    query = select(sql(place).named("place"), f.literal, constant=f[argument(position.number)]).from_(f)
+    return query if position.literals is None else query.where(f.literal.is_in(position.literals))
+
+
+def constants_by_type() -> Select:
+    """How many constants there are of each type, by its letter."""
+    c = row(CONSTANT, "c")
+    k = select(mark=type_letter(c.key)).from_(c).as_("k")
+    return select(k.mark, n=count_rows()).from_(k).group_by(k.mark)
+
+
+def relation_table(kind: str, index: int) -> str:
+    return name(f"{kind}_relation_{index}")
+
+
+def create_relation(target: str, source: str, literal: int, types: Sequence[ValueType], extra: tuple[str, ...] = ()) -> Create:
+    """The facts of one literal, their constants decoded."""
+    return create(target, _facts(source, [literal], types, extra))
+
+
+def create_keys(target: str, source: str, arity: int, literals: Sequence[int], extra: tuple[str, ...] = ()) -> Create:
+    """The facts of several literals with the keys of their constants."""
+    return create(target, _facts(source, literals, [ValueType.MIXED] * arity, ("literal", *extra)))
+
+
+def create_view(target: str, keys: str, literal: int, types: Sequence[ValueType], extra: tuple[str, ...] = ()) -> Create:
+    """The facts of one literal as a view on `create_keys`, their constants decoded. A planner may decode constants before it leaves
+    out the facts of other literals; those may be of other types, so we make the casts give NULL instead of failing."""
+    f = row(keys, "f")
+    values = [_decoded(f[argument(i)], wanted).named(argument(i)).node.copy() for i, wanted in enumerate(types)]
+    for value in values:
+        for cast in list(value.find_all(exp.Cast)):
+            cast.replace(exp.TryCast(this=cast.this, to=cast.to))
+    return view(target, select(*f[extra], *values).from_(f).where(f.literal == literal))
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some positions of the facts of a literal whose other positions have certain constants: `among` are their keys. `alike`: pairs
+    of positions with one constant."""
+
+    literal: int
+    picked: tuple[int, ...]
+    among: tuple[tuple[int, tuple[str, ...]], ...]
+    alike: tuple[tuple[int, int], ...]
+
+    def of(self, source: str, alias: str, extra: tuple[str, ...] = ()) -> Select:
+        """The numbers of the constants that are picked from the rows of a table, as `a0`, `a1`, …"""
+        f = row(source, alias)
+        query = select(*f[extra], **{argument(i): f[argument(place)] for i, place in enumerate(self.picked)}).from_(f)
+        for place, keys in self.among:
+            c = row(CONSTANT, f"{alias}{place}")
+            query = query.join(c, c.id == f[argument(place)], c.key.is_in(keys))
+        equal = (f[argument(left)] == f[argument(right)] for left, right in self.alike)
+        return query.where(f.literal == self.literal, *equal)
+
+
+def part_of_facts(part: Part, source: str, types: Sequence[ValueType]) -> Select:
+    """What a definition picks from the observed facts, each tuple once, its constants decoded."""
+    return decoded_rows(part.of(source, "f").distinct(), types, ())
+
+
+def part_of_predictions(part: Part, source: str, observed: str | None, types: Sequence[ValueType]) -> Select:
+    """What a definition picks from the predictions. A tuple is observed if any fact gives it, another than the prediction, too."""
+    p = part.of(source, "p", ("prediction",)).as_("p")
+    there: Sql = sql(0)
+    if observed is not None:
+        names = arguments(len(part.picked))
+        o = part.of(observed, "o").as_("o")
+        there = when(exists(o, *same(o, p, names)), 1, 0)
+    fields = p[["prediction", *arguments(len(part.picked))]]
+    return decoded_rows(select(*fields, observed=there).distinct().from_(p), types, ("prediction", "observed"))
+
+
+def decoded_rows(rows: Select, types: Sequence[ValueType], extra: tuple[str, ...]) -> Select:
+    d = rows.as_("d")
+    query = select(*d[extra]).from_(d)
+    for i, wanted in enumerate(types):
+        c = row(CONSTANT, f"c{i}")
+        query = query.join(c, c.id == d[argument(i)]).select(_decoded(c.key, wanted).named(argument(i)))
+    return query
+
+
+def _facts(source: str, literals: Sequence[int], types: Sequence[ValueType], extra: tuple[str, ...]) -> Select:
+    f = row(source, "f")
+    query = select(*f[extra]).from_(f)
+    for i, wanted in enumerate(types):
+        c = row(CONSTANT, f"c{i}")
+        query = query.join(c, c.id == f[argument(i)]).select(_decoded(c.key, wanted).named(argument(i)))
+    return query.where(f.literal.is_in(literals))
+
+
+def _decoded(key: Sql, wanted: ValueType) -> Sql:
+    """A constant's value; its key if types are mixed."""
+    if wanted is ValueType.MIXED:
+        return key
+    return typed_text(word(key), wanted)

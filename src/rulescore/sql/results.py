@@ -6,22 +6,20 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from rulescore.sql.facts import ANSWER, CONSTANT
+from rulescore.sql.facts import CONSTANT, MODEL_PREDICTION, PredictedFacts, Predictions
 from rulescore.sql.horn.evidence import COUNTS
-from rulescore.sql.keys import type_letter, word
-from rulescore.sql.names import arguments, name
-from rulescore.sql.predictions import PredictedFacts, Predictions
 from rulescore.sql.query import Create, Query, Row, Select, create, row, select, union_all
-from rulescore.sql.words import Sql, all_of, any_of, concatenated, count_rows, substring, when
+from rulescore.sql.values import type_letter, word
+from rulescore.sql.words import Sql, all_of, any_of, arguments, concatenated, count_rows, name, substring, when
 
 CONTRIBUTION = name("contribution")
 HARD_RULES = name("hard_rule")
 """The numbers of the hard rules."""
 
-_ANSWERED = ("score", "rank", "query")
+_RANKED = ("score", "rank", "query")
 
 # The rows of nearly every statement here.
-a, c = row(ANSWER, "a"), row(CONTRIBUTION, "c")
+a, c = row(MODEL_PREDICTION, "a"), row(CONTRIBUTION, "c")
 
 
 def part_table(index: int) -> str:
@@ -39,13 +37,13 @@ def create_contributions(parts: Sequence[int]) -> Create:
     return create(CONTRIBUTION, select(u.rule, u.prediction, **sums).from_(u).group_by(u.rule, u.prediction))
 
 
-def _by_answer(query: Select) -> Select:
+def _with_models(query: Select) -> Select:
     return query.from_(c).join(a, a.prediction == c.prediction)
 
 
 def model_totals() -> Select:
     """Counts per model and rule."""
-    return _by_answer(select(a.model, c.rule, **{count: c[count].sum() for count in COUNTS})).group_by(a.model, c.rule)
+    return _with_models(select(a.model, c.rule, **{count: c[count].sum() for count in COUNTS})).group_by(a.model, c.rule)
 
 
 def prediction_counts(sources: Sequence[Predictions]) -> Select:
@@ -94,6 +92,23 @@ def violating_predictions(source: Predictions) -> Select:
     return source.with_keys(query, a.prediction).where(a.observed == 0)
 
 
+def judged_predictions(source: Predictions) -> Select:
+    """Every prediction of each model, as keys, whether it is observed, and whether it is linked."""
+    return source.with_keys(select(*a["model", "prediction", "observed", "linked"]).from_(a), a.prediction)
+
+
+def unlinked_keys(sources: Sequence[Predictions]) -> Select:
+    """The keys in predictions that do not occur in the data."""
+    u = union_all([source.unlinked() for source in sources if isinstance(source, PredictedFacts)]).as_("u")
+    return select(u.key).distinct().from_(u)
+
+
+def judgements() -> Select:
+    """Which rules each prediction breaks or meets, in the order of the predictions and the rules."""
+    keys = [c.prediction, c.rule]
+    return select(*keys, c.confirmed, c.refuted).from_(c).order_by(*keys)
+
+
 def predicted_literals(sources: Sequence[Predictions], model: int) -> Select:
     """The literals of a model's predictions."""
     p = _literals(sources)
@@ -125,20 +140,20 @@ def described_contributions(sources: Sequence[Predictions], stride: int) -> Quer
 
 
 def _described(source: Predictions, stride: int) -> Select:
-    rows = _by_answer(select(a.model, c.rule, *a[_ANSWERED], *c[COUNTS]))
+    rows = _with_models(select(a.model, c.rule, *a[_RANKED], *c[COUNTS]))
     d = source.with_keys(rows, c.prediction).as_("d")
     query = select().from_(d)
     for field, number in (("model", d.model), ("rule", d.rule), ("predicate", d.literal // stride)):
         names = row(names_table(field), field)
         query = query.join(names, names.id == number).select(names.name.named(field))
     words = Sql(exp.Array(expressions=[word(key).node for key in d[arguments(source.arity)]]))
-    return query.select(words.named("arguments"), _types(d, source).named("types"), *d[_ANSWERED], *d[COUNTS])
+    return query.select(words.named("arguments"), _types(d, source).named("types"), *d[_RANKED], *d[COUNTS])
 
 
 def contributions() -> Select:
     """The contributions of every model."""
     keys = [a.model, c.rule, c.prediction]
-    return _by_answer(select(*keys, *a[_ANSWERED], *c[COUNTS])).order_by(*keys)
+    return _with_models(select(*keys, *a[_RANKED], *c[COUNTS])).order_by(*keys)
 
 
 def contributing(source: Predictions) -> Select:

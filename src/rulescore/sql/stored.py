@@ -12,13 +12,10 @@ import sqlglot
 from sqlglot import exp
 
 from rulescore.setting.model import ColumnIn, Guess
-from rulescore.sql.keys import decimal_key, key, text
-from rulescore.sql.moments import stamped
-from rulescore.sql.names import argument
-from rulescore.sql.published import DIALECT
 from rulescore.sql.query import Query, Row, Select, select, stored_row
-from rulescore.sql.words import FALSE, NULL, Sql, all_of, any_of, concatenated, count_rows, ordered, row_number, sql, when
-from rulescore.values.types import ValueType
+from rulescore.sql.values import decimal_key, key, stamped, text
+from rulescore.sql.words import FALSE, NULL, Sql, all_of, any_of, argument, concatenated, count_rows, ordered, row_number, sql, when
+from rulescore.values import ValueType
 
 # Tables, partitioned tables, views, materialised views and foreign tables; no session's temporary tables.
 _RELATIONS = """
@@ -30,8 +27,8 @@ WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.relpersistence <> 't'
     AND NOT n.nspname IN ('pg_catalog', 'information_schema', 'pg_toast')
 """
 
-# We resolve a domain to its base type through any domains between; the modifier is that of the last which has one. The maker of a
-# type can have every cast of it to a type of the server's run a function of theirs: `cast_by_function` marks such types.
+# We resolve a domain to its base type through any domains between; the modifier comes from the last domain that has one. The maker
+# of a type can have every cast of it to a type of the server's run a function of theirs: `cast_by_function` marks such types.
 _COLUMNS = """
 WITH RECURSIVE made AS (
     SELECT t.oid, t.oid AS base, -1 AS modifier FROM pg_catalog.pg_type AS t WHERE t.typtype = 'd'
@@ -51,6 +48,21 @@ FROM pg_catalog.pg_attribute AS a JOIN pg_catalog.pg_class AS c ON c.oid = a.att
     LEFT JOIN (made AS m JOIN pg_catalog.pg_type AS b ON b.oid = m.base AND b.typtype <> 'd') ON m.oid = t.oid
 WHERE a.attnum > 0 AND NOT a.attisdropped
 ORDER BY a.attnum
+"""
+
+# A row for each column of a key; the keys of a table stand together.
+_KEYS = """
+SELECT k.oid::BIGINT AS "number", n.nspname::TEXT AS "schema", c.relname::TEXT AS "table", a.attname::TEXT AS "column",
+    m.nspname::TEXT AS "other_schema", o.relname::TEXT AS "other_table", b.attname::TEXT AS "other"
+FROM (
+    SELECT k.oid, k.conrelid, k.confrelid, k.conkey, k.confkey, GENERATE_SUBSCRIPTS(k.conkey, 1) AS place
+    FROM pg_catalog.pg_constraint AS k WHERE k.contype IN ('p', 'f')
+) AS k
+    JOIN pg_catalog.pg_class AS c ON c.oid = k.conrelid JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+    JOIN pg_catalog.pg_attribute AS a ON a.attrelid = k.conrelid AND a.attnum = k.conkey[k.place]
+    LEFT JOIN pg_catalog.pg_class AS o ON o.oid = k.confrelid LEFT JOIN pg_catalog.pg_namespace AS m ON m.oid = o.relnamespace
+    LEFT JOIN pg_catalog.pg_attribute AS b ON b.attrelid = k.confrelid AND b.attnum = k.confkey[k.place]
+ORDER BY n.nspname, c.relname, k.oid, k.place
 """
 
 
@@ -89,16 +101,21 @@ _VALUES = {
 
 def relations() -> exp.Expr:
     """The tables and views of the database: `schema`, `name`, whether the role may read them, and their comments."""
-    return sqlglot.parse_one(_RELATIONS, dialect=DIALECT)
+    return sqlglot.parse_one(_RELATIONS, dialect="postgres")
 
 
 def schemas() -> exp.Expr:
-    return sqlglot.parse_one('SELECT n.nspname::TEXT AS "schema" FROM pg_catalog.pg_namespace AS n', dialect=DIALECT)
+    return sqlglot.parse_one('SELECT n.nspname::TEXT AS "schema" FROM pg_catalog.pg_namespace AS n', dialect="postgres")
+
+
+def keys() -> exp.Expr:
+    """The primary keys of all tables, and the foreign keys, which have an other table."""
+    return sqlglot.parse_one(_KEYS, dialect="postgres")
 
 
 def columns_of(schema: str, name: str | None = None) -> exp.Expr:
     """The columns of a table, or of every table of a schema."""
-    query = sqlglot.parse_one(_COLUMNS, dialect=DIALECT)
+    query = sqlglot.parse_one(_COLUMNS, dialect="postgres")
     assert isinstance(query, exp.Select)
     wanted = {"n.nspname": schema} if name is None else {"n.nspname": schema, "c.relname": name}
     for field, value in wanted.items():
@@ -167,8 +184,8 @@ def predicted_rows(facts: StoredFacts, model: int, *, best_rank: int | None, bes
     s = facts.row()
     score = NULL if facts.score is None else s[facts.score]
     rank = NULL if facts.rank is None else s[facts.rank]
-    given = {"model": sql(model).integer(), "score": score.cast("DOUBLE"), "rank": rank.big(), "query": _query(facts)}
-    query = select(**_fact(facts), **given)
+    qualities = {"model": sql(model).integer(), "score": score.cast("DOUBLE"), "rank": rank.big(), "query": _query(facts)}
+    query = select(**_fact(facts), **qualities)
     if best_rank is not None:
         return facts.rows(query).where(rank <= best_rank)
     if best_of_query is None:

@@ -1,4 +1,4 @@
-"""Values of the types that rules know, as SQL, and comparisons by value, whatever the types."""
+"""Values of the types that rules know, as SQL: constants, keys of constants, moments, and comparisons by value."""
 
 from __future__ import annotations
 
@@ -6,14 +6,200 @@ import datetime
 from collections.abc import Callable, Collection, Sequence
 from operator import eq, ge, gt, le, lt, ne
 
+from sqlglot import exp
+
 from rulescore.logic.types import agree, type_of_value
-from rulescore.sql.keys import is_no_integer, key, type_letter, word
-from rulescore.sql.moments import counted, span_of
 from rulescore.sql.query import Select, select, union_all
-from rulescore.sql.words import FALSE, NULL, TRUE, Sql, all_of, any_of, call, sql, when
-from rulescore.values.keys import equals_double, key_of
-from rulescore.values.moments import MICROSECOND, is_of_days, microseconds
-from rulescore.values.types import DURATIONS, LETTERS, MOMENTS, NUMBER_LETTER, NUMBERS, ValueType
+from rulescore.sql.words import FALSE, NULL, TRUE, Sql, all_of, any_of, call, collated, concatenated, name, sql, substring, when
+from rulescore.values import (
+    DAY,
+    DURATIONS,
+    LETTERS,
+    MARKER,
+    MICROSECOND,
+    MOMENTS,
+    NUMBER_LETTER,
+    NUMBERS,
+    UNITS,
+    ValueType,
+    equals_double,
+    is_of_days,
+    key_of,
+    microseconds,
+)
+
+MICROSECONDS = name("microseconds")
+"""The function in statements for the microseconds of a user's timestamp; NULL outside the years 1 to 9999."""
+NANOSECONDS = name("whole_microseconds")
+"""The same for a timestamp with nanoseconds; NULL if they are not whole microseconds."""
+
+
+def days(later: Sql, earlier: Sql) -> Sql:
+    """The days between two dates. In some engines a difference of dates is not a number: see `is_days`."""
+    return _of_type(later - earlier, exp.DType.INT).big()
+
+
+def is_days(node: exp.Expr) -> bool:
+    """Whether a node is a difference of dates: only those have a type of 32 bits."""
+    return isinstance(node, exp.Sub) and node.is_type(exp.DType.INT)
+
+
+def later_day(operation: Callable[[Sql, Sql], Sql], date: Sql, duration: Sql) -> Sql:
+    """A date plus or minus days, which are 32-bit integers. Some engines raise no error for a date beyond their range."""
+    return _of_type(operation(date, duration.integer()), exp.DType.DATE)
+
+
+def is_date(node: exp.Expr) -> bool:
+    """Whether a sum or difference is a date."""
+    return isinstance(node, exp.Add | exp.Sub) and node.is_type(exp.DType.DATE)
+
+
+def first_day() -> Sql:
+    return sql("1970-01-01").cast("DATE")
+
+
+def stamped(timestamp: Sql, *, zoned: bool, fine: bool = False) -> Sql:
+    """The microseconds of a user's timestamp. `fine`: it has nanoseconds."""
+    typed = _of_type(Sql(timestamp.node.copy()), exp.DType.TIMESTAMPTZ if zoned else exp.DType.TIMESTAMP)
+    return call(NANOSECONDS if fine else MICROSECONDS, typed)
+
+
+def has_zone(timestamp: exp.Expr) -> bool:
+    return timestamp.is_type(exp.DType.TIMESTAMPTZ)
+
+
+def span_of(days_of_it: Sql) -> Sql:
+    """A duration of days in microseconds."""
+    return days_of_it.paren() * DAY
+
+
+def length_of(duration: Sql, unit: int, *, of_days: bool) -> Sql:
+    """How many units of so many microseconds a duration is."""
+    if of_days:
+        return duration.paren() * (DAY // unit)
+    return duration.cast("DOUBLE") / sql(unit).cast("DOUBLE")
+
+
+def day_of(moment: Sql) -> Sql:
+    """The date of a date-time."""
+    return later_day(Sql.__add__, first_day(), _quotient(moment.paren() - _time_of(moment), DAY)).paren()
+
+
+def counted_microseconds(text: Sql) -> Sql:
+    """The microseconds of a date-time that is written as in the key of a constant."""
+    microseconds = days(substring(text, 1, 10).cast("DATE"), first_day()).paren() * DAY
+    for unit, place in (("hour", 12), ("minute", 15), ("second", 18)):
+        microseconds = microseconds + substring(text, place, 2).big() * UNITS[unit]
+    return (microseconds + when(text.length() > 20, substring(text, 21, 6).big(), 0)).paren()
+
+
+def written(moment: Sql, *, zoned: bool) -> Sql:
+    """A date-time as in the key of a constant."""
+    time = _time_of(moment)
+    parts = [collated(day_of(moment).cast("TEXT"))]
+    for mark, unit, modulus in (("T", "hour", 24), (":", "minute", 60), (":", "second", 60)):
+        size = UNITS[unit]
+        parts += [sql(mark), _digits(_quotient(time - time % size, size) % modulus, 2)]
+    fraction = (time % UNITS["second"]).paren()
+    more = when(fraction == 0, "", concatenated(".", _digits(fraction, 6)))
+    return concatenated(*parts, more.paren(), "Z" if zoned else "")
+
+
+def _of_type(value: Sql, kind: exp.DType) -> Sql:
+    """Marks a new node with its type, for engines that need another operation for that type."""
+    value.node.type = kind
+    return value
+
+
+def _time_of(moment: Sql) -> Sql:
+    """The microseconds since the day began, also for days before 1970."""
+    return ((moment.paren() % DAY + DAY) % DAY).paren()
+
+
+def _quotient(multiple: Sql, size: int) -> Sql:
+    """A multiple of `size` microseconds divided by `size`. Doubles hold both: the last 13 bits of the size of a day are zeros."""
+    return (multiple.cast("DOUBLE") / sql(size).cast("DOUBLE")).big()
+
+
+def _digits(value: Sql, width: int) -> Sql:
+    return call("LPAD", value.cast("TEXT"), width, "0")
+
+
+NUMBER = NUMBER_LETTER
+"""The letter of numbers' keys."""
+DOUBLE_TEXT = name("double_text")
+DECIMAL_TEXT = name("decimal_text")
+
+
+def key(value: Sql, kind: ValueType) -> Sql:
+    """The key of a value, which must be finite and not missing."""
+    match kind:
+        case ValueType.STRING:
+            return when(call("LEFT", text(value), 1) == MARKER, _marked("s", text(value)), text(value))
+        case ValueType.BOOLEAN:
+            return when(value, key_of(True), key_of(False))
+        case ValueType.DATE:
+            return _marked("d", text(value))
+        case ValueType.DATETIME:
+            return _marked("t", written(value, zoned=False))
+        case ValueType.INSTANT:
+            return _marked("z", written(value, zoned=True))
+        case ValueType.FLOAT:
+            return _marked("n", call(DOUBLE_TEXT, value.cast("DOUBLE")))
+        case ValueType.INTEGER | ValueType.DURATION | ValueType.SPAN:
+            return _marked("n", text(value))
+        case ValueType.MIXED:
+            return value
+
+
+def decimal_key(value: Sql) -> Sql:
+    """The key of a decimal: the key of the integer it equals, or of the nearest double."""
+    return _marked("n", call(DECIMAL_TEXT, value))
+
+
+def text(value: Sql) -> Sql:
+    """A value as text that compares by code points, whatever the collation of the user's column."""
+    return collated(value.cast("TEXT"))
+
+
+def _marked(letter: str, value: Sql) -> Sql:
+    return concatenated(f"{MARKER}{letter}", value)
+
+
+def is_no_integer(key: Sql) -> Sql:
+    """Whether a number's key is not the key of a 64-bit integer. We compare its digits as text, since every engine handles casts
+    that fail differently."""
+    figures, longest = digits(key), len(str(2**63))
+    size = length(figures)
+    beyond = all_of(size == longest, figures > str(2**63 - 1), word(key) != str(-(2**63)))
+    return any_of(is_fraction(key), size > longest, beyond).paren()
+
+
+def is_fraction(key: Sql) -> Sql:
+    """Whether a number's key is not written as an integer."""
+    return any_of(*(Sql(exp.Like(this=key.node, expression=exp.Literal.string(f"%{c}%"))) for c in ".e")).paren()
+
+
+def digits(key: Sql) -> Sql:
+    return call("REPLACE", word(key), "-", "")
+
+
+def length(written: Sql) -> Sql:
+    return written.length().big()
+
+
+def word(key: Sql) -> Sql:
+    """A constant as it is shown: its key without the mark of its type."""
+    return when(_is_marked(key), substring(key, 3), key)
+
+
+def _is_marked(key: Sql) -> Sql:
+    return substring(key, 1, 1) == MARKER
+
+
+def type_letter(key: Sql) -> Sql:
+    return when(_is_marked(key), substring(key, 2, 1), "s")
+
 
 SQL_TYPES = {
     ValueType.STRING: "VARCHAR",
@@ -102,14 +288,14 @@ def decoded(mixed: Sql, wanted: ValueType, inexact: Collection[str] = ()) -> Sql
 def typed_text(text: Sql, wanted: ValueType) -> Sql:
     """The value of a type that the text of a constant's key stands for."""
     if wanted in MOMENTS:
-        return counted(text)
+        return counted_microseconds(text)
     return text if wanted is ValueType.STRING else cast(text, wanted)
 
 
 def same(left: Sql, left_type: ValueType, right: Sql, right_type: ValueType, inexact: Collection[str] = ()) -> Sql:
     """Whether two values that are not missing are the same constant. A condition for joins, which may be NULL instead of false."""
     match left_type, right_type:
-        case one, other if one is other:
+        case one_type, other if one_type is other:
             return left == right
         case ValueType.INTEGER, ValueType.FLOAT:
             return all_of(cast(left, ValueType.FLOAT) == right, is_exact(left))
@@ -140,16 +326,16 @@ def compared(
     if {left_type, right_type} == DURATIONS:
         return kind(converted(left, left_type, ValueType.SPAN), converted(right, right_type, ValueType.SPAN))
     if agree(left_type, right_type):
-        found = same(left, left_type, right, right_type, inexact).paren().or_else(FALSE)
-        return when(all_of(~left.is_null(), ~right.is_null()), found if kind is eq else ~found)
+        equal = same(left, left_type, right, right_type, inexact).paren().or_else(FALSE)
+        return when(all_of(~left.is_null(), ~right.is_null()), equal if kind is eq else ~equal)
     return never(kind, left, right)
 
 
 def compared_with(kind: Comparing, value: Sql, value_type: ValueType, literal: object) -> Sql:
     """A value compared with a constant."""
-    found = constant_in(literal, value_type)
-    if found is not None:
-        return kind(value, found)
+    written = constant_in(literal, value_type)
+    if written is not None:
+        return kind(value, written)
     if value_type in DURATIONS and type_of_value(literal) in DURATIONS:
         return compared(kind, value, value_type, constant(literal), type_of_value(literal))
     if kind in (eq, ne) or value_type not in NUMBERS or type_of_value(literal) not in NUMBERS:
@@ -167,18 +353,18 @@ def never(kind: Comparing, *values: Sql) -> Sql:
     return any_of(*(value != value for value in values)).paren()
 
 
-def converted(value: Sql, found: ValueType, wanted: ValueType, inexact: Collection[str] = ()) -> Sql:
+def converted(value: Sql, type_: ValueType, wanted: ValueType, inexact: Collection[str] = ()) -> Sql:
     """A value as one of another type; NULL if that type has no such value."""
-    if found is wanted:
+    if type_ is wanted:
         return value
-    if not agree(found, wanted):
+    if not agree(type_, wanted):
         return cast(NULL, wanted)
-    if {found, wanted} == DURATIONS:
+    if {type_, wanted} == DURATIONS:
         # No variable that is a duration of days in the whole rule is a time span in a part of it.
         return span_of(value)
     if wanted is ValueType.MIXED:
-        return key(value, found)
-    if found is ValueType.MIXED:
+        return key(value, type_)
+    if type_ is ValueType.MIXED:
         return decoded(value, wanted, inexact)
     return when(is_whole(value), cast(value, wanted)) if wanted is ValueType.INTEGER else cast(value, wanted)
 

@@ -1,4 +1,4 @@
-"""What statements say of values: `y.rank + 1 == x.rank` in Python is the same in SQL. An `Sql` wraps a node of sqlglot."""
+"""What our tables are called, and what statements say of values: `y.rank + 1 == x.rank` in Python is the same in SQL."""
 
 from __future__ import annotations
 
@@ -7,6 +7,42 @@ from functools import cache, lru_cache, reduce
 from typing import Literal
 
 from sqlglot import exp
+
+PREFIX = "__rulescore__"
+_ANSWERS = f"{PREFIX}answers_"
+
+
+def name(stem: str) -> str:
+    return PREFIX + stem
+
+
+def fact_table(arity: int) -> str:
+    return name(f"fact_{arity}")
+
+
+def prediction_table(arity: int) -> str:
+    return name(f"candidate_{arity}")
+
+
+def tuple_table(arity: int) -> str:
+    return name(f"tuple_{arity}")
+
+
+def answers_table(number_of: int) -> str:
+    """The table of a registered predicate's answers."""
+    return f"{_ANSWERS}{number_of}"
+
+
+def is_answers_table(table_name: str) -> bool:
+    return table_name.startswith(_ANSWERS)
+
+
+def argument(index: int) -> str:
+    return f"a{index}"
+
+
+def arguments(arity: int) -> list[str]:
+    return [argument(i) for i in range(arity)]
 
 
 def _operator(kind: type[exp.Binary], **how: bool) -> Callable[[Sql, Operand], Sql]:
@@ -19,7 +55,7 @@ def _function(kind: type[exp.Expr]) -> Callable[[Sql], Sql]:
 
 class Sql:
     """A value or a condition. Operators make larger ones, with parentheses where SQL needs them: `a == b` is a condition of a
-    statement, never a truth in Python. Texts and integers beside an operator are constants."""
+    statement, never a truth in Python. Texts and integers next to an operator are constants."""
 
     __slots__ = ("node",)
     __hash__ = None  # type: ignore[assignment]
@@ -28,6 +64,7 @@ class Sql:
         self.node = node
 
     def __bool__(self) -> bool:
+        # `==` makes a condition, so an `if` on it would be a mistake that nobody sees (0018).
         raise TypeError("SQL is neither true nor false in Python")
 
     __eq__, __ne__ = _operator(exp.EQ), _operator(exp.NEQ)  # type: ignore[assignment]
@@ -95,7 +132,7 @@ class Sql:
 Operand = Sql | exp.Expr | str | int
 Field = Sql | exp.Expr | int | Literal["*"]
 
-# How tightly operators bind; what is not here binds most tightly.
+# How tightly operators bind; all others bind most tightly.
 _BINDING: dict[type[exp.Expr], int] = {
     **dict.fromkeys((exp.Or, exp.And, exp.Not), 0),
     **dict.fromkeys((exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Is, exp.In, exp.Between), 1),
@@ -145,7 +182,7 @@ def column(alias: str, field: str) -> exp.Column:
 
 @cache
 def _data_type(kind: str) -> exp.DataType:
-    return exp.DataType.build(kind)  # which parses the word
+    return exp.DataType.build(kind)  # `build` parses the word
 
 
 def all_of(*conditions: Sql) -> Sql:
@@ -160,7 +197,7 @@ def connected(kind: type[exp.Connector], conditions: Sequence[Sql | exp.Expr]) -
     """Conditions joined by AND or OR. A condition that is itself such a connection gets parentheses."""
     nodes = [node(condition) for condition in conditions]
     if len(nodes) > 1:
-        nodes = [exp.Paren(this=one) if isinstance(one, exp.Connector) else one for one in nodes]
+        nodes = [exp.Paren(this=node) if isinstance(node, exp.Connector) else node for node in nodes]
     return reduce(lambda left, right: kind(this=left, expression=right), nodes)
 
 

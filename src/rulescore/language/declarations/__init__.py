@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from rulescore.language.cursor import Cursor
 from rulescore.language.declarations.closed import read_closed
+from rulescore.language.declarations.definition import read_definition
 from rulescore.language.declarations.functional import read_functional
 from rulescore.language.declarations.incompatible import read_incompatible
 from rulescore.language.declarations.pca import read_pca
@@ -38,7 +39,7 @@ def _read_predicate(cursor: Cursor, start: int) -> tuple[Declaration, ...]:
     cursor.finish("`.`")
     if arity == 0:
         span = cursor.span_from(start)
-        cursor.report("E108", f"`{name}` has no arguments", span, note="a predicate has one argument or more")
+        cursor.report("E101", f"`{name}` has no arguments", span, note="a predicate has one argument or more")
     return (PredicateDeclaration(name, arity, cursor.span_from(start)),)
 
 
@@ -60,4 +61,5 @@ _READERS: dict[str, Callable[[Cursor, int], tuple[Declaration, ...]]] = {
     "refute": read_refute,
     "extract": _read_extract,
     "predicate": _read_predicate,
+    "define": read_definition,
 }

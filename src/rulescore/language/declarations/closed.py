@@ -39,7 +39,7 @@ def read_closed(cursor: Cursor, start: int) -> tuple[Refuting, ...]:
 
 
 def read_predicates(cursor: Cursor, start: int) -> list[tuple[str | None, Span]]:
-    """Predicates up to the full stop, each with its place; or `*`, for all, with that of the statement."""
+    """Predicates up to the full stop, each with its place. `*` means all of them, and has the statement's place."""
     if cursor.token.kind == "*":
         cursor.advance()
         cursor.finish("`.`")

@@ -131,7 +131,7 @@ def _check_dependency(
 
 def _no_dependency(cursor: Cursor, word: str, message: str, span: Span) -> StatementError:
     return cursor.failure(
-        "E117",
+        "E116",
         message,
         span,
         note="keys determine values: different variables, at least one on each side of `->`",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from rulescore.errors import Diagnostic, Span, place_of
-from rulescore.language.bodies import read_atom
+from rulescore.language.conditions import read_atom
 from rulescore.language.cursor import Cursor
 from rulescore.language.declarations.refute import Refute, variables
 from rulescore.language.printer import print_atom
@@ -83,7 +83,7 @@ class IncompatiblePair(Refuting):
 
 
 def _with_itself(predicate: str, span: Span | None, label: str, advice: str) -> Diagnostic:
-    return Diagnostic("E207", f"`{predicate}` cannot be incompatible with itself", place_of(span), label, helps=(advice,))
+    return Diagnostic("E116", f"`{predicate}` cannot be incompatible with itself", place_of(span), label, helps=(advice,))
 
 
 def read_incompatible(cursor: Cursor, start: int) -> tuple[Refuting, ...]:

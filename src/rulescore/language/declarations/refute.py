@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from rulescore.errors import Span
-from rulescore.language.bodies import read_atom, read_body
+from rulescore.language.conditions import read_atom, read_body
 from rulescore.language.cursor import Cursor
 from rulescore.language.printer import print_atom, print_body
 from rulescore.language.syntax import And, Atom, Condition, Refuting, Variable

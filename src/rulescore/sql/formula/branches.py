@@ -1,5 +1,5 @@
 """Every way to find the groundings of a formula. A prediction stands at an atom that binds variables, at an atom that binds none,
-in a refutation of the head, or within an aggregate; atoms before its place read observed facts, atoms behind it facts or the
+in a refutation of the head, or within an aggregate (0007); atoms before its place read observed facts, atoms behind it facts or the
 prediction."""
 
 from __future__ import annotations
@@ -7,8 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from rulescore.logic.formula import All, AnyOf, Disjunct, Exists, Judgement, Leaf, Opposite, ResolvedAtom
-from rulescore.logic.resolved_trees import atoms_of
+from rulescore.logic.formula import All, AnyOf, Disjunct, Exists, Judgement, Leaf, Opposite, ResolvedAtom, atoms_of
 from rulescore.setting.choices import Role
 from rulescore.sql.formula.scope import FormulaContext, Joins, RowSource, Scope
 from rulescore.sql.query import exists
@@ -21,8 +20,8 @@ MOST_NESTED = 12
 @dataclass(frozen=True, slots=True)
 class Branch:
     """One way to find groundings: a disjunct, the joins that read its atoms, and the place of the prediction in words. `binds`: the
-    prediction is the first atom that can be it, so that no other such branch has the same grounding. `repeats`: the branch may find
-    one grounding several times."""
+    prediction is the first atom that can be it, so no other such branch has the same grounding. `repeats`: the branch may find one
+    grounding several times."""
 
     disjunct: Disjunct
     joins: Joins
@@ -31,11 +30,11 @@ class Branch:
     repeats: bool = False
 
 
-def branches(context: FormulaContext, *, predictions: bool) -> Iterator[Branch]:
+def branches(context: FormulaContext) -> Iterator[Branch]:
     """Every way to find the groundings of a rule, without the tests of the body. `changes` finds the groundings with a prediction
     in an aggregate; here they are included only while we ask registered predicates, whose answers it needs."""
     for disjunct in context.possible(context.rule.disjuncts):
-        if predictions:
+        if context.predictions:
             yield from _prediction_branches(context, disjunct)
         else:
             yield Branch(disjunct, _observed(context, disjunct), "over the data")
@@ -72,11 +71,11 @@ def _binding(context: FormulaContext, disjunct: Disjunct, index: int) -> Joins:
 
 def _other_atoms(context: FormulaContext, disjuncts: Sequence[Disjunct], disjunct: Disjunct) -> list[ResolvedAtom]:
     """Atoms of a condition that bind nothing in one of its disjuncts and may be the prediction."""
-    found: list[ResolvedAtom] = []
+    others: list[ResolvedAtom] = []
     for other in disjuncts:
-        found += [atom for test in other.tests for atom in atoms_of(test)]
-        found += other.atoms if other is not disjunct else ()
-    return list(dict.fromkeys(one for atom in found for one in context.participating(atom)))
+        others += [atom for test in other.tests for atom in atoms_of(test)]
+        others += other.atoms if other is not disjunct else ()
+    return list(dict.fromkeys(part for atom in others for part in context.participating(atom)))
 
 
 def _observed(context: FormulaContext, disjunct: Disjunct) -> Joins:
@@ -144,8 +143,9 @@ def taken_part_through(context: FormulaContext) -> tuple[str, ...]:
 
 
 def in_measures(context: FormulaContext, names: Sequence[str], around: Callable[[], Joins]) -> Iterator[tuple[Joins, bool]]:
-    """Ways for a prediction to take part in aggregates of a grounding, which `around` reads: at an atom of an inner grounding that
-    holds, or held before. The flag says whether that atom is alone, so that there is at most one inner grounding."""
+    """The ways for a prediction to change an aggregate: it stands at an atom of an inner grounding that holds with it, or that held
+    without it. `around` reads the grounding itself. The flag says that the inner condition has one atom, so a prediction is in
+    at most one inner grounding."""
     for measure in (context.rule.measures[name] for name in names):
         for inner in context.possible(measure.disjuncts):
             for index, atom in enumerate(inner.atoms):

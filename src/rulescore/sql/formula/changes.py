@@ -1,10 +1,9 @@
 """Predictions in aggregates.
 
 Through an aggregate, a prediction takes part in the groundings that the data with it judge differently from the data alone: few of
-the many that the aggregate concerns. So we compute the values of aggregates once for each prediction and each binding of the
+the many that the aggregate concerns (0011). So we compute the values of aggregates once for each prediction and each binding of the
 variables that they read, with the prediction (`after`) and without it (`before`), join the groundings of the data to these values
-and judge them by both.
-"""
+and judge them by both."""
 
 from __future__ import annotations
 
@@ -15,8 +14,23 @@ from sqlglot import exp
 
 from rulescore.language.syntax import Aggregation, Expression, Variable
 from rulescore.logic.disjuncts import bound_variables
-from rulescore.logic.formula import AggregateValue, All, AnyOf, Disjunct, Exists, Judgement, Leaf, Opposite, ResolvedAtom
-from rulescore.logic.resolved_trees import Resolved, atoms_of, computed_in, nodes_of, parts_of, variables_of
+from rulescore.logic.formula import (
+    AggregateValue,
+    All,
+    AnyOf,
+    Disjunct,
+    Exists,
+    Judgement,
+    Leaf,
+    Opposite,
+    Resolved,
+    ResolvedAtom,
+    atoms_of,
+    computed_in,
+    nodes_of,
+    parts_of,
+    variables_of,
+)
 from rulescore.sql.formula.branches import in_measures, taken_part_through
 from rulescore.sql.formula.scope import FormulaContext, Joins, RowSource, Scope
 from rulescore.sql.query import Row, Select, alias, exists, name_of, row, select, union_all
@@ -28,7 +42,7 @@ k = alias("k")
 
 def can_be_inside(context: FormulaContext, names: Sequence[str]) -> bool:
     """Whether a prediction can be an atom in the range of one of these aggregates."""
-    disjuncts = [one for name in names for one in context.possible(context.rule.measures[name].disjuncts)]
+    disjuncts = [disjunct for name in names for disjunct in context.possible(context.rule.measures[name].disjuncts)]
     return any(context.predictable(atom) for disjunct in disjuncts for part in parts_of(disjunct) for atom in atoms_of(part))
 
 
@@ -55,16 +69,16 @@ class Measured:
         return [scope.prediction.named("prediction"), *outer]
 
     def is_row_of(self, scope: Scope) -> Sql:
-        """Whether a row `k` is that of a grounding."""
+        """Whether a row `k` belongs to a grounding."""
         assert scope.prediction is not None
-        same = [scope.is_value_of(name, one) for name, one in self.keys(k).items()]
+        same = [scope.is_value_of(name, key) for name, key in self.keys(k).items()]
         return all_of(k.prediction == scope.prediction, *same)
 
     def measures(self, when: str) -> dict[str, Sql]:
         return {name: k[f"{when}{i}"] for i, name in enumerate(self.names)}
 
     def _expressions(self, when: str) -> dict[str, Sql]:
-        return {repr(one): k[f"computed_{when}{i}"] for i, one in enumerate(self.computed)}
+        return {repr(expression): k[f"computed_{when}{i}"] for i, expression in enumerate(self.computed)}
 
     def after(self, scope: Scope) -> Scope:
         """The scope of a grounding that reads what it can from its row `k`."""
@@ -87,44 +101,44 @@ def _read_by(context: FormulaContext, disjunct: Disjunct, names: Sequence[str]) 
     """The variables that atoms of a disjunct bind and aggregates read, directly or through equations."""
     made_of: dict[str, tuple[Resolved, ...]] = {name: (value,) for name, value in disjunct.values}
     made_of.update({name: tuple(_parts(measure)) for name, measure in context.rule.measures.items()})
-    found: set[str] = set()
+    read: set[str] = set()
     waiting = list(names)
     while waiting:
         name = waiting.pop()
-        if name not in found:
-            found.add(name)
-            waiting += [one.name for part in made_of.get(name, ()) for one in variables_of(part)]
-    return tuple(name for name in bound_variables(disjunct) if name in found)
+        if name not in read:
+            read.add(name)
+            waiting += [variable.name for part in made_of.get(name, ()) for variable in variables_of(part)]
+    return tuple(name for name in bound_variables(disjunct) if name in read)
 
 
 def _computed_from(context: FormulaContext, disjunct: Disjunct, names: set[str]) -> tuple[Expression, ...]:
     """Expressions of nothing but aggregates and the variables these read: we compute them once for each row, not for each
     grounding."""
     judgements = [*disjunct.tests, context.rule.confirmed, context.rule.refuted]
-    every = {repr(one): one for judgement in judgements for one in computed_in(judgement) if not isinstance(one, Variable)}
-    return tuple(one for one in every.values() if {v.name for v in variables_of(one)} <= names and _changes(context, one))
+    every = {repr(part): part for judgement in judgements for part in computed_in(judgement) if not isinstance(part, Variable)}
+    return tuple(part for part in every.values() if {v.name for v in variables_of(part)} <= names and _changes(context, part))
 
 
-def values(found: Measured, standing: str | None, scope: Scope) -> Select:
+def values(measured: Measured, standing: str | None, scope: Scope) -> Select:
     """The rows of the table that `Measured` describes. `standing`: a table of groundings in which predictions stand; `scope` is
     theirs."""
-    parts = list(_inside(found))
+    parts = list(_inside(measured))
     if standing is not None:
-        parts.append(select(*found.key_of(scope), sql(0).named("inside")).from_(row(standing, "g")))
-    keys = [key.node.alias for key in found.key_of(scope)]
+        parts.append(select(*measured.key_of(scope), sql(0).named("inside")).from_(row(standing, "g")))
+    keys = [key.node.alias for key in measured.key_of(scope)]
     u = union_all(parts).as_("u")
     rows = select(*u[keys], inside=u.inside.max()).from_(u).group_by(*u[keys])
-    after = Scope(found.context, found.keys(k), k.prediction, dict(found.disjunct.values))
+    after = Scope(measured.context, measured.keys(k), k.prediction, dict(measured.disjunct.values))
     fields = [*keys, "inside"]
-    for i, name in enumerate(found.names):
-        wider = with_aggregate(after, rows, fields, found.context.rule.measures[name], f"after{i}")
+    for i, name in enumerate(measured.names):
+        wider = with_aggregate(after, rows, fields, measured.context.rule.measures[name], f"after{i}")
         if wider is not None:
             rows, fields = wider, [*fields, f"after{i}"]
-    names = [Variable(name) for name in found.names]
+    names = [Variable(name) for name in measured.names]
     rows = _wider(rows, fields, "", names, (after, replace(after, prediction=None)))
-    if found.computed:
-        known = [replace(after, columns={**after.columns, **found.measures(when)}) for when in ("after", "before")]
-        rows = _wider(rows, [one.alias_or_name for one in rows.fields], "computed_", found.computed, known)
+    if measured.computed:
+        known = [replace(after, columns={**after.columns, **measured.measures(when)}) for when in ("after", "before")]
+        rows = _wider(rows, [field.alias_or_name for field in rows.fields], "computed_", measured.computed, known)
     return rows
 
 
@@ -136,39 +150,39 @@ def _wider(rows: Select, fields: list[str], prefix: str, values: Sequence[Expres
     return select(*k[fields], *more).from_(rows.as_("k"))
 
 
-def _inside(found: Measured) -> Iterator[Select]:
+def _inside(measured: Measured) -> Iterator[Select]:
     """The rows whose prediction is in an aggregate."""
-    for joins, _ in in_measures(found.context, taken_part_through(found.context), lambda: _around(found)):
-        yield joins.query(*found.key_of(joins.scope), sql(1).named("inside"))
+    for joins, _ in in_measures(measured.context, taken_part_through(measured.context), lambda: _around(measured)):
+        yield joins.query(*measured.key_of(joins.scope), sql(1).named("inside"))
 
 
-def _around(found: Measured) -> Joins:
+def _around(measured: Measured) -> Joins:
     """The distinct bindings, in the data, of the variables that aggregates read. If one atom has all these variables, we read only
     that atom: bindings that the rest of the body lacks join nothing later."""
-    context, disjunct = found.context, found.disjunct
+    context, disjunct = measured.context, measured.disjunct
     name = context.alias()
-    joins = Joins(Scope(context, found.keys(alias(name)), None, dict(disjunct.values)))
-    if not found.outer:
+    joins = Joins(Scope(context, measured.keys(alias(name)), None, dict(disjunct.values)))
+    if not measured.outer:
         return joins
-    enough = [atom for atom in disjunct.atoms if {*found.outer} <= {one.name for one in variables_of(atom)}]
+    enough = [atom for atom in disjunct.atoms if {*measured.outer} <= {variable.name for variable in variables_of(atom)}]
     reading = Joins(Scope(context, {}, None))
     for atom in enough[:1] or disjunct.atoms:
         reading.read(atom, RowSource.OBSERVED)
-    fields = [reading.scope.projected(variable).named(f"o{i}") for i, variable in enumerate(found.outer)]
+    fields = [reading.scope.projected(variable).named(f"o{i}") for i, variable in enumerate(measured.outer)]
     joins.start(reading.query(*fields).distinct().as_(name))
     return joins
 
 
-def turned(found: Measured, held: Callable[[Scope], Sql] | None) -> Joins:
+def turned(measured: Measured, held: Callable[[Scope], Sql] | None) -> Joins:
     """Groundings of the data whose judgement changes with a prediction inside one of their aggregates. `held`: whether the body
     held before, if the disjunct is not the only one."""
-    scope = Scope(found.context, found.keys(k), k.prediction)
-    joins = Joins(found.after(scope))
-    joins.start(row(found.table, "k"))
-    joins.read_observed(found.disjunct)
+    scope = Scope(measured.context, measured.keys(k), k.prediction)
+    joins = Joins(measured.after(scope))
+    joins.start(row(measured.table, "k"))
+    joins.read_observed(measured.disjunct)
     joins.condition(k.inside == 1)
-    before = found.before(joins.scope)
-    joins.condition(judged_otherwise(joins.scope, before, _still_held(before, found.disjunct) if held is None else held(before)))
+    before = measured.before(joins.scope)
+    joins.condition(judged_otherwise(joins.scope, before, _still_held(before, measured.disjunct) if held is None else held(before)))
     return joins
 
 
@@ -201,25 +215,25 @@ def _has_value(scope: Scope, name: str, value: Expression) -> Sql:
 
 def judged_otherwise(after: Scope, before: Scope, held: Sql | None) -> Sql:
     """Whether a grounding whose body holds with a prediction is judged differently without it: its body does not hold, or one of
-    the head's answers differs. `held`: whether its body holds without it; None: it does."""
+    the verdicts on the head differs. `held`: whether its body holds without it; None: it does."""
     context = after.context
     confirmed, refuted = context.rule.confirmed, context.rule.refuted
-    found = [] if held is None else [when(held, 1, 0) == 0]
+    conditions = [] if held is None else [when(held, 1, 0) == 0]
     if refuted == Opposite(confirmed) and _judgement_changes(context, confirmed):  # true, false or unknown
         sides = [scope.judgement(confirmed).paren() for scope in (after, before)]
-        return any_of(*found, Sql(exp.NullSafeNEQ(this=sides[0].node, expression=sides[1].node))).paren()
+        return any_of(*conditions, Sql(exp.NullSafeNEQ(this=sides[0].node, expression=sides[1].node))).paren()
     for judgement in (confirmed, refuted):
         if _judgement_changes(context, judgement):
-            found.append(when(after.judgement(judgement), 1, 0) != when(before.judgement(judgement), 1, 0))
-    return any_of(*found).paren()
+            conditions.append(when(after.judgement(judgement), 1, 0) != when(before.judgement(judgement), 1, 0))
+    return any_of(*conditions).paren()
 
 
 def _changes(context: FormulaContext, part: Resolved) -> bool:
     """Whether a prediction may change the value of a test or an expression."""
     measures = context.rule.measures
-    for one in nodes_of(part):
-        match one:
-            case ResolvedAtom() if context.predictable(one):
+    for node in nodes_of(part):
+        match node:
+            case ResolvedAtom() if context.predictable(node):
                 return True
             case Variable(name) if name in measures and any(_changes(context, part) for part in _parts(measures[name])):
                 return True
@@ -267,22 +281,22 @@ def with_aggregate(scope: Scope, rows: Select, fields: list[str], measure: Aggre
     if measure.function is Aggregation.COUNT:  # no argument of a fact is missing
         argument, _ = atoms[0].arguments[0]
         value = facts[context.relation(atoms[0]).columns[argument].column]
-        found = value.count()
+        aggregate = value.count()
     else:
-        found = scope.aggregated(measure, value)
+        aggregate = scope.aggregated(measure, value)
     k = rows.as_("k")
-    wider = select(*k[fields], found.named(name)).from_(k)
+    wider = select(*k[fields], aggregate.named(name)).from_(k)
     return wider.left_join(facts, *conditions).group_by(*k[fields])
 
 
 def _can_be_joined(value: Sql, conditions: Sequence[Sql], facts: str) -> bool:
     """Whether an outer join of rows `k` with `facts` can find an aggregate's value. Its conditions may not contain a query; the
     value has to be missing if there is no fact; and without an equation the join is slower than a query about each row."""
-    if any(one.node.find(exp.Select) for one in (value, *conditions)):
+    if any(expression.node.find(exp.Select) for expression in (value, *conditions)):
         return False
-    equates = any(isinstance(one.node, exp.EQ) and _tables(one) == {"k", facts} for one in conditions)
+    equates = any(isinstance(condition.node, exp.EQ) and _tables(condition) == {"k", facts} for condition in conditions)
     return equates and facts in _tables(value)
 
 
 def _tables(expression: Sql) -> set[str]:
-    return {one.table for one in expression.node.find_all(exp.Column)}
+    return {column.table for column in expression.node.find_all(exp.Column)}

@@ -22,17 +22,18 @@ from rulescore.logic.formula import (
     Judgement,
     Leaf,
     Opposite,
+    Relation,
     ResolvedAtom,
+    Schema,
 )
-from rulescore.logic.questions import Question, asks, question
-from rulescore.logic.ranges import may_be_missing
-from rulescore.logic.schema import Relation, Schema
+from rulescore.logic.judgement import Question, asks, question
+from rulescore.logic.types import may_be_missing
 from rulescore.setting.choices import Role
 from rulescore.sql.expressions import Compiler, sum_of_doubles
 from rulescore.sql.query import Row, Select, exists, no_row, row, select, union_all, union_distinct
 from rulescore.sql.values import cast, constant, constant_in, converted, is_exact, same
 from rulescore.sql.words import FALSE, NULL, Field, Sql, all_of, any_of, count_rows, sql, when
-from rulescore.values.types import ValueType
+from rulescore.values import ValueType
 
 
 class RowSource(Enum):
@@ -45,12 +46,14 @@ class RowSource(Enum):
 
 @dataclass(frozen=True, slots=True)
 class FormulaContext:
-    """What all statements of a rule share. `calls`: the tables that hold the answers of registered predicates. While we are
-    `asking` these, we skip every test that needs an answer, and values computed from answers may be missing."""
+    """What all statements of a rule share. `predictions`: whether a prediction takes part in groundings, or none. `calls`: the
+    tables that hold the answers of registered predicates. While we are `asking` these, we skip every test that needs an answer, and
+    values computed from answers may be missing."""
 
     rule: FormulaRule
     schema: Schema
     calls: Mapping[Question, str]
+    predictions: bool
     distinct_variables: bool = False
     roles: frozenset[Role] = frozenset({Role.BODY, Role.HEAD})
     asking: bool = False
@@ -81,12 +84,16 @@ class FormulaContext:
         relation = self.relation(atom)
         if not self.predictable(atom):
             return []
-        given = dict(atom.arguments)
-        if not relation.is_table or any(isinstance(given.get(one, Wildcard()), Wildcard) for one in (*relation.key, *given)):
+        arguments = dict(atom.arguments)
+        if not relation.is_table or any(
+            isinstance(arguments.get(attribute, Wildcard()), Wildcard) for attribute in (*relation.key, *arguments)
+        ):
             return [atom]
-        key = tuple((one, given[one]) for one in relation.key)
+        key = tuple((attribute, arguments[attribute]) for attribute in relation.key)
         return [
-            ResolvedAtom(atom.relation, (*key, one), atom.written) for one in atom.arguments if one[0] in relation.from_prediction
+            ResolvedAtom(atom.relation, (*key, argument), atom.written)
+            for argument in atom.arguments
+            if argument[0] in relation.from_prediction
         ]
 
     def alias(self) -> str:
@@ -123,8 +130,8 @@ class Scope(Compiler):
         if name in self.columns:
             return self.columns[name]
         if name in self.values:
-            found = self.type_of(self.values[name])
-            return self.value(self.values[name]) if name in self.kinds else self.typed(name, self.value(self.values[name]), found)
+            type_ = self.type_of(self.values[name])
+            return self.value(self.values[name]) if name in self.kinds else self.typed(name, self.value(self.values[name]), type_)
         return self._measured(self.context.rule.measures[name], self.type(variable))
 
     def type(self, variable: Variable | Attribute) -> ValueType | None:
@@ -147,19 +154,19 @@ class Scope(Compiler):
 
     def is_value_of(self, variable: str, other: Sql) -> Sql:
         """Whether a column that has the variable's type in all parts of the rule holds its value."""
-        found, wanted = self.type(Variable(variable)), self.context.rule.types.get(variable)
+        type_, wanted = self.type(Variable(variable)), self.context.rule.types.get(variable)
         value = self.column(Variable(variable))
-        return other == value if found is None or wanted is None else same(other, wanted, value, found, self.inexact)
+        return other == value if type_ is None or wanted is None else same(other, wanted, value, type_, self.inexact)
 
     def knows(self, name: str) -> bool:
         return name in self.columns or name in self.values or name in self.context.rule.measures
 
-    def typed(self, name: str, value: Sql, found: ValueType | None) -> Sql:
+    def typed(self, name: str, value: Sql, type_: ValueType | None) -> Sql:
         """A value of a variable in the variable's own type: an integer here may be a float elsewhere in the rule."""
         wanted = self.context.rule.types.get(name)
-        if wanted is None or found is None:
+        if wanted is None or type_ is None:
             return value if wanted is None else cast(value, wanted)
-        return converted(value, found, wanted, self.inexact)
+        return converted(value, type_, wanted, self.inexact)
 
     def atom(self, atom: ResolvedAtom) -> Sql:
         """An atom holds if it is observed or is the prediction."""
@@ -199,13 +206,13 @@ class Scope(Compiler):
         asked = question(self.context.rule, test)
         if self.context.asking and asked not in self.context.calls:
             return NULL.cast("BOOLEAN")
-        answers = row(self.context.calls[asked], self.context.alias())
-        given = [
-            same(answers[f"a{i}"], kind, self.value(one), self.type_of(one) or kind, self.inexact) if kind else FALSE
-            for i, (one, kind) in enumerate(zip(test.arguments, asked.types, strict=True))
+        verdicts = row(self.context.calls[asked], self.context.alias())
+        alike = [
+            same(verdicts[f"a{i}"], kind, self.value(argument), self.type_of(argument) or kind, self.inexact) if kind else FALSE
+            for i, (argument, kind) in enumerate(zip(test.arguments, asked.types, strict=True))
         ]
         # sqlglot takes a subquery as a condition only in parentheses.
-        return select(answers.answer).from_(answers).where(all_of(*given)).value().paren()
+        return select(verdicts.answer).from_(verdicts).where(all_of(*alike)).value().paren()
 
     def judgement(self, judgement: Judgement) -> Sql:
         match judgement:
@@ -241,7 +248,7 @@ class Scope(Compiler):
             counts = {Aggregation.COUNT, Aggregation.COUNT_DISTINCT, Aggregation.SUM}
             missing = NULL if kind is None else cast(NULL, kind)
             return sql(0) if measure.function in counts else missing
-        names = {one.name for one in variables_in(measure.value)}
+        names = {variable.name for variable in variables_in(measure.value)}
         if measure.function in _OF_EQUAL_VALUES and not names & set(measure.variables):
             value = cast(self.value(measure.value), kind) if kind is not None else self.value(measure.value)
             return when(any_of(*map(self._exists, disjuncts)), value)
@@ -256,8 +263,8 @@ class Scope(Compiler):
         return self._measured_rows(measure, disjuncts)
 
     def _distinct_values(self, value: Expression, disjunct: Disjunct, predicted: ResolvedAtom) -> Sql:
-        """The number of distinct values: those of the data, which all predictions share, plus those that the prediction, at the one
-        atom it can be, adds. A set of values for each prediction would be as large as the group."""
+        """The number of distinct values: the data's, which all predictions share, plus the values that the prediction adds at the
+        one atom it can be. A set of values for each prediction would be as large as the group."""
         observed, added = (self._rows_of(disjunct, predicted, source) for source in (RowSource.OBSERVED, RowSource.PREDICTED))
         there = self._rows_of(disjunct, predicted, RowSource.OBSERVED)
         there.condition(there.scope.value(value) == added.scope.value(value))
@@ -354,7 +361,7 @@ class Joins:
         """Read an atom; `or_missing`: attributes that match any row if their argument is missing."""
         context = self.scope.context
         relation = context.relation(atom)
-        here = _rows(relation, source, context.alias(), [name for name, _ in atom.arguments])
+        here = _source_rows(relation, source, context.alias(), [name for name, _ in atom.arguments])
         conditions: list[Sql] = []
         if source is RowSource.PREDICTED:
             if self.scope.prediction is None:
@@ -379,8 +386,8 @@ class Joins:
                 if relation.is_table:
                     yield here.is_known()
             case Constant(value):
-                found = None if kind is None else constant_in(value, kind)  # without a type there are no rows
-                yield FALSE if found is None else here == found
+                member = None if kind is None else constant_in(value, kind)  # without a type there are no rows
+                yield FALSE if member is None else here == member
             case Variable(variable) if not self.scope.knows(variable):
                 self.scope.bind(variable, here, kind)
                 if relation.is_table:
@@ -431,7 +438,7 @@ class Joins:
         return query.where(*conditions)
 
 
-def _rows(relation: Relation, source: RowSource, alias: str, names: Sequence[str]) -> Row:
+def _source_rows(relation: Relation, source: RowSource, alias: str, names: Sequence[str]) -> Row:
     match source:
         case RowSource.OBSERVED:
             return row(relation.observed, alias)

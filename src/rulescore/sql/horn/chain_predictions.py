@@ -15,27 +15,11 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from rulescore.sql.horn.chains import EVIDENCE, Piece, f
-from rulescore.sql.horn.claims import flipped, head_table, own_readings
-from rulescore.sql.horn.context import HornContext
-from rulescore.sql.horn.evidence import plain_counts, prediction_counts, weighed
-from rulescore.sql.horn.halves import (
-    NOTHING,
-    c,
-    chosen,
-    chosen_heads,
-    grouped,
-    half_table,
-    jump_table,
-    part_table,
-    placed,
-    placed_heads,
-    singles,
-    span_table,
-)
-from rulescore.sql.horn.signatures import INVERSE
-from rulescore.sql.names import candidate_table, tuple_table
+from rulescore.sql.horn.claims import HornContext, flipped, head_table, own_readings
+from rulescore.sql.horn.evidence import INVERSE, plain_counts, prediction_counts, weighed
+from rulescore.sql.horn.halves import NOTHING, c, chosen, chosen_heads, grouped, placed, placed_heads, singles, tables_of
 from rulescore.sql.query import Create, Query, Row, Select, alias, create, row, same, select, union_all
-from rulescore.sql.words import Operand, Sql, all_of, any_of, count_rows, sql, when
+from rulescore.sql.words import Operand, Sql, all_of, any_of, count_rows, prediction_table, sql, tuple_table, when
 
 # A tuple with its signature, and the steps of most statements here: walks of halves, chosen predictions, what near halves reach,
 # the tuples that far halves must lead to, and how many paths do.
@@ -46,8 +30,8 @@ w, p, z, a, g = row("walk", "w"), row("chosen", "p"), row("reached", "z"), row("
 def _walked(query: Select, group: int, ends: Query, depth: int, *, distinct: bool) -> Select:
     """Add the step `walk`: the halves from their ends, all atoms but the last. Paths keep the constants they passed if variables
     must be distinct."""
-    given, e, h = ends.as_("e"), row("ends", "e"), row(half_table(group), "h")
-    query = query.with_step("ends", select(given.half, given.c).distinct().from_(given))
+    halves, e, h = ends.as_("e"), row("ends", "e"), row(tables_of(group).halves, "h")
+    query = query.with_step("ends", select(halves.half, halves.c).distinct().from_(halves))
     passed = _passed(depth, distinct=distinct)
     standing = select(h.start, c=e.c, b=e.c, n=1, **dict.fromkeys(passed, NOTHING)).distinct().from_(e)
     levels: list[Query] = [standing.join(h, h.half == e.half).where(h.length == 1)]
@@ -66,7 +50,7 @@ def _passed(depth: int, *, distinct: bool) -> list[str]:
 
 def _further(group: int, index: int, *, distinct: bool) -> Select:
     """The paths of every start, one atom longer."""
-    part, e, before = row(part_table(group), "p"), row("ends", "e"), row(f"walked_{index - 1}", "w")
+    part, e, before = row(tables_of(group).parts, "p"), row("ends", "e"), row(f"walked_{index - 1}", "w")
     needed = select(*part["start", "parent", "literal"], e.c).distinct().from_(e)
     n = needed.join(part, part.half == e.half, part.depth == index).as_("n")
     query, here, many = select().from_(n), n.c, count_rows()
@@ -101,7 +85,7 @@ class _Apart:
 
 
 def _apart(left: Sequence[Sql], right: Sequence[Sql]) -> list[Sql]:
-    return [any_of(one != other, one == NOTHING, other == NOTHING) for one in left for other in right]
+    return [any_of(seat != other, seat == NOTHING, other == NOTHING) for seat in left for other in right]
 
 
 def _keeping_apart(depth: int, context: HornContext) -> _Apart | None:
@@ -118,7 +102,7 @@ def _reached(group: int, apart: _Apart | None) -> Select:
     """The near half to its end `x`, one argument of the head; `onward` says whether the far half has fewer paths than there are
     tuples that carry evidence."""
     kept = apart.near if apart else ()
-    h, r = row(half_table(group), "h"), row(EVIDENCE.reach, "r")
+    h, r = row(tables_of(group).halves, "h"), row(EVIDENCE.reach, "r")
     ended = select(*p[_REACHED], p.near_end.named("x"), p.n, **dict.fromkeys(kept, NOTHING)).from_(p).where(p.near == NOTHING)
     going = (
         select()
@@ -147,7 +131,7 @@ def _met(y: Sql, n: Sql) -> Select:
 
 
 def _by_far_half(group: int, apart: _Apart | None) -> Select:
-    h = row(half_table(group), "h")
+    h = row(tables_of(group).halves, "h")
     return (
         _met(f.a1, z.n * w.n)
         .join(h, h.half == z.far)
@@ -173,7 +157,7 @@ def _wanted(context: HornContext, apart: _Apart | None) -> Query:
 _FAR = ("far", "far_end", "y")
 
 
-def _found(group: int, apart: _Apart | None) -> Select:
+def _far_paths(group: int, apart: _Apart | None) -> Select:
     """The number of paths of the far half between each wanted pair of constants."""
     asked = select(*a[_FAR]).distinct().from_(a).as_("a")
     query = _backwards(select().from_(asked), group).where(*(apart.far_half(a.y) if apart else ()))
@@ -182,7 +166,7 @@ def _found(group: int, apart: _Apart | None) -> Select:
 
 def _backwards(query: Select, group: int) -> Select:
     """Join the last atom of the far half, read from its end, and the walk before it."""
-    h = row(half_table(group), "h")
+    h = row(tables_of(group).halves, "h")
     query = query.join(h, h.half == a.far).join(f, f.literal == h.back, f.a0 == a.y)
     return query.join(w, w.start == h.start, w.c == a.far_end, w.b == f.a1)
 
@@ -205,15 +189,15 @@ def create_spans(group: int, length: int, most: int, *, distinct: bool) -> Creat
     nothing then take off what spans with fewer jumps counted."""
     single = singles(group, distinct=distinct)
     if most == 1:
-        return create(span_table(group), single)
+        return create(tables_of(group).spans, single)
     query = select().with_step("wanted", _jumps(group))
-    query = _walked(query, group, _far_ends("wanted"), length - 3, distinct=False)
-    query = query.with_step("found", _found(group, None)).with_step("span_2", _jumped())
+    query = _walked(query, group, _far_ends("wanted"), max(length - 3, 0), distinct=False)
+    query = query.with_step("found", _far_paths(group, None)).with_step("span_2", _jumped())
     for atoms in range(3, most + 1):
         query = query.with_step(f"span_{atoms}", _longer(f"span_{atoms - 1}"))
     s = union_all([select("*").from_(row(f"span_{atoms}", "s")) for atoms in range(2, most + 1)]).as_("s")
     added = grouped(select().from_(s), {field: s[field] for field in _SPAN}, s.n.sum())
-    return create(span_table(group), query.select("*").from_(union_all([single, added]).as_("b")))
+    return create(tables_of(group).spans, query.select("*").from_(union_all([single, added]).as_("b")))
 
 
 _SPAN = ("prediction", "observed", "body", "first", "last", "u", "v")
@@ -221,7 +205,7 @@ _SPAN = ("prediction", "observed", "body", "first", "last", "u", "v")
 
 def _jumps(group: int) -> Select:
     """A prediction at two atoms: the half between them must lead from `far_end` to `y`."""
-    j, d = row(jump_table(group), "j"), row(candidate_table(2), "d")
+    j, d = row(tables_of(group).jumps, "j"), row(prediction_table(2), "d")
     query = select(c.prediction, c.observed, *j["body", "first", "last", "far"], u=c.a0, v=d.a1, far_end=c.a1, y=d.a0)
     query = query.from_(c).join(j, j.from_literal == c.literal)
     return query.join(d, d.prediction == c.prediction, d.literal == j.to_literal)
@@ -261,7 +245,7 @@ def body_counts(group: int, length: int, piece: Piece, context: HornContext, kee
     apart = _keeping_apart(length - 2, context)
     query = query.with_step("reached", _reached(group, apart)).with_step("wanted", _wanted(context, apart))
     if not apart:
-        query = query.with_step("found", _found(group, apart))
+        query = query.with_step("found", _far_paths(group, apart))
     met = union_all([_by_far_half(group, apart), _by_evidence(group, apart), _closed()])
     query = query.with_step("met", _added(met, context))
     located = _located(group, context)
@@ -313,7 +297,7 @@ def head_counts(group: int, length: int, piece: Piece, context: HornContext, kee
     query = select().with_step("placed", placed_heads(group, piece, distinct=distinct))
     query = query.with_step("wanted", chosen_heads(group, "placed"))
     query = _walked(query, group, _far_ends("wanted"), length - 1, distinct=distinct)
-    query = query.with_step("found", _found(group, _keeping_apart(length - 1, context)))
+    query = query.with_step("found", _far_paths(group, _keeping_apart(length - 1, context)))
     claims = _with_found(select(a.rule, a.prediction, g.n).from_(a))
     if context.appendix:
         return plain_counts(claims, ["rule", "prediction"], confirmed=True, refuted=False, steps=query)

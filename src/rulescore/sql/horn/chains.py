@@ -1,29 +1,17 @@
-"""Rules whose body is a chain of three or more binary atoms from one argument of the head to the other, many at once.
-
-    h(X, Y) <- p(X, A), q(A, B), r(B, Y)
-
-We walk a body from one of its ends, all atoms but the last, and add up paths that end alike; bodies that begin alike share that
-part. If the last atom offers fewer ways on than there are tuples that we seek, we follow those ways and look up the tuple;
-otherwise we follow the tuples and look up the last atom. No hub is expanded against another. Over the data we seek tuples that
-carry evidence; for predictions that refute heads, the predicted tuples.
-"""
+"""Rules whose body is a chain from one argument of the head to the other, many at a time."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
-from rulescore.logic.plan import Bound, Shape
-from rulescore.sql.horn.claims import flipped, head_table
-from rulescore.sql.horn.context import HornContext
-from rulescore.sql.horn.evidence import OPPOSES, plain_counts, weighed
-from rulescore.sql.horn.returns import Coincidence, coincidences, returned
-from rulescore.sql.horn.signatures import INVERSE
-from rulescore.sql.names import candidate_table, fact_table, name, tuple_table
-from rulescore.sql.query import Create, Query, Row, Select, alias, create, exists, row, select, union_all
-from rulescore.sql.words import Sql, count_rows, least, sql, when
+from rulescore.logic.plan import Bound, Group, Judge, Shape
+from rulescore.sql.horn.claims import HornContext, flipped, head_table
+from rulescore.sql.horn.evidence import INVERSE, OPPOSES, plain_counts, weighed
+from rulescore.sql.query import Create, Row, Select, alias, create, exists, row, select, union_all
+from rulescore.sql.words import Sql, count_rows, fact_table, least, name, prediction_table, sql, tuple_table, when
 
 DEGREE = name("degree")
 
@@ -33,8 +21,8 @@ f = row(fact_table(2), "f")
 
 @dataclass(frozen=True, slots=True)
 class Sought:
-    """The tuples that paths must lead to: their table and what we read from it, the table of how many begin with a constant
-    (`reach`), and that of how many facts of a literal lead from a constant to one with which such a tuple begins (`degree`)."""
+    """The tuples that paths must lead to: their table and what we read from it. Table `reach`: how many begin with a constant.
+    Table `degree`: how many facts of a literal lead from a constant to the beginning of such a tuple."""
 
     tuples: str
     fields: tuple[str, ...]
@@ -43,7 +31,7 @@ class Sought:
 
 
 EVIDENCE = Sought(tuple_table(2), ("signature",), name("reach"), DEGREE)
-PREDICTED = Sought(candidate_table(2), ("prediction", "literal"), name("predicted_reach"), name("predicted_degree"))
+PREDICTED = Sought(prediction_table(2), ("prediction", "literal"), name("predicted_reach"), name("predicted_degree"))
 
 
 def start_table(group: int) -> str:
@@ -56,10 +44,10 @@ def end_table(group: int) -> str:
 
 def way_through(shape: Shape) -> tuple[tuple[int, bool], ...] | None:
     """The atoms of a chain from the head's first argument to its second, and which of them are read backwards; None unless the body
-    is a chain of at least three atoms."""
+    is a chain of at least two atoms."""
     slots = [[slot.index for slot in atom.slots if isinstance(slot, Bound)] for atom in shape.atoms]
     if (
-        len(slots) < 3
+        len(slots) < 2
         or shape.negated
         or shape.tests
         or shape.head != (Bound(0), Bound(1))
@@ -80,21 +68,26 @@ def way_through(shape: Shape) -> tuple[tuple[int, bool], ...] | None:
     return tuple(way) if here == 1 else None
 
 
-def create_degrees() -> Create:
-    """How many facts of a literal begin with a constant."""
-    return create(DEGREE, _degrees())
+def is_chain(group: Group) -> bool:
+    """Whether the paths of the body tell the head's arguments, and evidence on these judges it."""
+    return group.judge is Judge.EVIDENCE and way_through(group.shape) is not None
 
 
-def create_predicted_degrees() -> Create:
+def create_shared(*, predictions: bool) -> list[Create]:
+    """What all chains look up, with what they need for predictions."""
+    shared = [create(DEGREE, _degrees()), _create_reach(EVIDENCE)]
+    if not predictions:
+        return shared
     r = row(PREDICTED.reach, "r")
-    return create(PREDICTED.degree, _degrees().join(r, r.a0 == f.a1))
+    return [*shared, _create_reach(PREDICTED), create(PREDICTED.degree, _degrees().join(r, r.a0 == f.a1))]
 
 
 def _degrees() -> Select:
+    """How many facts of a literal begin with a constant."""
     return select(f.literal, f.a0, n=count_rows()).from_(f).group_by(f.literal, f.a0)
 
 
-def create_reach(sought: Sought) -> Create:
+def _create_reach(sought: Sought) -> Create:
     t = row(sought.tuples, "t")
     query = select(t.a0, n=count_rows()).from_(t).where(*_conditions(sought, t))
     return create(sought.reach, query.group_by(t.a0))
@@ -105,24 +98,25 @@ def _conditions(sought: Sought, t: Row) -> list[Sql]:
     return [t.signature > 0] if sought is EVIDENCE else []
 
 
-def walks(group: int, length: int, stride: int, sought: Sought, constants: int) -> Select:
-    """How many rows we walk for each start of `length` atoms, including those of its shorter beginnings. We add up paths with the
-    same two ends, so that no more lead on from a constant than there are constants."""
+def walks(group: int, length: int, context: HornContext, sought: Sought, constants: int) -> Select:
+    """How many rows we walk for each start of `length` atoms, including its shorter beginnings. Unless variables must be distinct,
+    we add up paths with the same two ends, so no more lead on from a constant than there are constants."""
     s, d = row(start_table(group), "s"), row(sought.degree, "d")
-    first = select(s.start, b=d.a0, n=d.n.cast("DOUBLE")).from_(s).join(d, d.literal == flipped(s.l0, stride))
+    first = select(s.start, b=d.a0, n=d.n.cast("DOUBLE")).from_(s).join(d, d.literal == flipped(s.l0, context.stride))
     query = select().with_step("walked_1", first)
     for index in range(2, length + 1):
-        w, further = _onward(group, index, "walked")
-        n = least(w.n, sql(constants).cast("DOUBLE")).sum()
-        query = query.with_step(f"walked_{index}", _added(further, {"start": w.start, "b": f.a1}, n))
-    rows = [row(f"walked_{index}", "w") for index in range(2, length + 1)]
+        w, further = _onward(group, index)
+        most = w.n if context.distinct_variables else least(w.n, sql(constants).cast("DOUBLE"))
+        query = query.with_step(f"walked_{index}", _added(further, {"start": w.start, "b": f.a1}, most.sum()))
+    # We look up the first atom and walk from there, so `walked_1` counts only if there is no other atom.
+    rows = [row(f"walked_{index}", "w") for index in range(min(2, length), length + 1)]
     u = union_all([select(w.start, w.n).from_(w) for w in rows]).as_("u")
     return query.select(u.start, n=u.n.sum()).from_(u).group_by(u.start)
 
 
-def _onward(group: int, index: int, walked: str) -> tuple[Row, Select]:
+def _onward(group: int, index: int) -> tuple[Row, Select]:
     """Paths of one atom less, and the facts that lead on."""
-    w, s = row(f"{walked}_{index - 1}", "w"), row(start_table(group), "s")
+    w, s = row(f"walked_{index - 1}", "w"), row(start_table(group), "s")
     return w, select().from_(w).join(s, s.start == w.start).join(f, f.literal == s[f"l{index - 1}"], f.a0 == w.b)
 
 
@@ -163,12 +157,17 @@ def _met(group: int, length: int, piece: Piece, sought: Sought, *, distinct: boo
     the tuples."""
     query = select().with_step("walked_1", _first(group, piece, sought, distinct=distinct))
     for index in range(2, length + 1):
-        query = _walked(query, group, index, length, distinct=distinct)
-    query = query.with_step("ended", _ended(group, length, sought))
-    parts: list[Query] = [_by_last_atom(sought, distinct=distinct), _by_tuple(sought, distinct=distinct)]
-    if distinct:
-        parts += [_returned_to_tuple(group, how, sought) for how in coincidences(length + 1)]
-    return query.with_step("met", _remaining(union_all(parts), ("body", "turned", *sought.fields)))
+        query = query.with_step(f"walked_{index}", _further(group, index, distinct=distinct))
+    passed = _passed(length) if distinct else []
+    query = query.with_step("ended", _ended(group, length, sought, passed))
+    u = union_all([_by_last_atom(sought, passed), _by_tuple(sought, passed)]).as_("u")
+    fields = {field: u[field] for field in ("body", "turned", *sought.fields)}
+    return query.with_step("met", _added(select().from_(u), fields, u.n.sum()))
+
+
+def _passed(length: int) -> list[str]:
+    """The columns for the constants that a path of that many atoms has passed, its two ends among them."""
+    return ["x", *(f"p{index}" for index in range(1, length)), "b"]
 
 
 def _first(group: int, piece: Piece, sought: Sought, *, distinct: bool) -> Select:
@@ -179,65 +178,28 @@ def _first(group: int, piece: Piece, sought: Sought, *, distinct: bool) -> Selec
     return query.where(f.a0 != f.a1) if distinct else query
 
 
-def _walked(query: Select, group: int, index: int, length: int, *, distinct: bool) -> Select:
-    """Add the step of paths that are one atom longer. If variables must be distinct, we take off the paths that return."""
-    if not distinct or index < 3:
-        return query.with_step(f"walked_{index}", _added(*_further(group, index, "walked", distinct=distinct)))
-    # `any` holds all paths, those that return included.
-    if index < length:
-        before = "any" if index > 3 else "walked"
-        query = query.with_step(f"any_{index}", _added(*_further(group, index, before, distinct=True)))
-    further, fields, _ = _further(group, index, "walked", distinct=True)
-    parts: list[Query] = [further.select(**fields, n=alias("w").n)]
-    parts += [_returned_inside(group, how) for how in coincidences(index)]
-    return query.with_step(f"walked_{index}", _remaining(union_all(parts), fields))
-
-
-def _further(group: int, index: int, walked: str, *, distinct: bool) -> tuple[Select, dict[str, Sql], Sql]:
-    """Paths that are one atom longer, what tells them apart, and how many they are."""
-    w, query = _onward(group, index, walked)
+def _further(group: int, index: int, *, distinct: bool) -> Select:
+    """Paths that are one atom longer, added up by their ends. If variables must be distinct, each path keeps what it has passed."""
+    w, query = _onward(group, index)
     if distinct:
-        query = query.where(f.a1 != w.x, f.a1 != w.b)
+        before = _passed(index - 1)
+        kept = dict(zip(_passed(index)[1:-1], w[before[1:]], strict=True))
+        return query.select(w.start, w.x, **kept, b=f.a1, n=1).where(*(f.a1 != w[constant] for constant in before))
     # Paths of one atom are one each, and a count takes less room than a sum.
-    n = count_rows() if index == 2 else w.n.sum()
-    return query, {"start": w.start, "x": w.x, "b": f.a1}, n
+    return _added(query, {"start": w.start, "x": w.x, "b": f.a1}, count_rows() if index == 2 else w.n.sum())
 
 
 def _added(query: Select, fields: Mapping[str, Sql], n: Sql) -> Select:
     return query.select(**fields, n=n).group_by(*fields.values())
 
 
-def _remaining(parts: Query, fields: Iterable[str]) -> Select:
-    """Paths added up, without those of which none is left."""
-    u = parts.as_("u")
-    return _added(select().from_(u), {field: u[field] for field in fields}, u.n.sum()).having(u.n.sum() != 0)
-
-
-def _returned_inside(group: int, how: Coincidence) -> Select:
-    query, b, n = returned(how, _leading_to(how), start_table(group), None)
-    w = alias("w")
-    return query.select(w.start, w.x, b=b, n=n)
-
-
-def _returned_to_tuple(group: int, how: Coincidence, sought: Sought) -> Select:
-    """Paths whose last constant is an earlier one, if they lead to a sought tuple."""
-    query, y, n = returned(how, _leading_to(how), start_table(group), end_table(group))
-    e, t = alias("e"), row(sought.tuples, "t")
-    query = query.select(e.body, e.turned, n.named("n"), *t[sought.fields])
-    return query.join(t, t.a0 == alias("w").x, t.a1 == y, *_conditions(sought, t))
-
-
-def _leading_to(how: Coincidence) -> str:
-    return f"{'any' if how.begins > 2 else 'walked'}_{how.begins}"
-
-
-def _ended(group: int, length: int, sought: Sought) -> Select:
+def _ended(group: int, length: int, sought: Sought, passed: Sequence[str]) -> Select:
     """Walked paths with the last atom of each body that begins so; `onward` says whether that atom has fewer ways on than there
-    are sought tuples."""
+    are sought tuples. `passed`: the columns of the constants from which the last must differ."""
     w, e = row(f"walked_{length}", "w"), row(end_table(group), "e")
     d, r = row(DEGREE, "d"), row(sought.reach, "r")
     return (
-        select(e.body, e.literal, e.turned, w.x, w.b, w.n, onward=d.n <= r.n)
+        select(e.body, e.literal, e.turned, w.x, *w[passed[1:-1]], w.b, w.n, onward=d.n <= r.n)
         .from_(w)
         .join(e, e.start == w.start)
         .join(d, d.literal == e.literal, d.a0 == w.b)
@@ -250,20 +212,20 @@ def _at_end(t: Row, sought: Sought) -> tuple[Row, Select]:
     return e, select(e.body, e.turned, e.n, *t[sought.fields]).from_(e)
 
 
-def _by_last_atom(sought: Sought, *, distinct: bool) -> Select:
+def _by_last_atom(sought: Sought, passed: Sequence[str]) -> Select:
     t = row(sought.tuples, "t")
     e, query = _at_end(t, sought)
     query = query.join(f, f.literal == e.literal, f.a0 == e.b)
     query = query.join(t, t.a0 == e.x, t.a1 == f.a1, *_conditions(sought, t))
-    return query.where(e.onward, *([f.a1 != e.x, f.a1 != e.b] if distinct else ()))
+    return query.where(e.onward, *(f.a1 != constant for constant in e[passed]))
 
 
-def _by_tuple(sought: Sought, *, distinct: bool) -> Select:
+def _by_tuple(sought: Sought, passed: Sequence[str]) -> Select:
     t = row(sought.tuples, "t")
     e, query = _at_end(t, sought)
     query = query.join(t, t.a0 == e.x, *_conditions(sought, t))
     query = query.join(f, f.literal == e.literal, f.a0 == e.b, f.a1 == t.a1)
-    return query.where(exp.Not(this=e.onward.node), *([t.a1 != e.x, t.a1 != e.b] if distinct else ()))
+    return query.where(exp.Not(this=e.onward.node), *(t.a1 != constant for constant in e[passed]))
 
 
 def _if_turned(m: Row, value: Sql, otherwise: Sql) -> Sql:

@@ -1,25 +1,48 @@
-"""Statements that find groundings: the bodies that hold, and what they claim of their heads.
-
-A *claim* is a rule, a head tuple `t0 …`, the prediction that takes part (none over the data alone) and the number `n` of
-groundings behind it. `own` is the prediction as a literal on the tuple `o0 …`.
-"""
+"""Statements that find groundings: the bodies that hold, and what they claim of their heads."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any, TypeVar, overload
-
-from sqlglot import exp
 
 from rulescore.logic.plan import Bound, Free, Group, Parameter, Shape, ShapeSlot, ShapeTest
-from rulescore.sql.horn.context import HornContext
-from rulescore.sql.names import argument, arguments, candidate_table, fact_table, name, tuple_table
+from rulescore.logic.refutation import Order, identity
 from rulescore.sql.query import Query, Row, Select, alias, exists, row, same, select, union_all
-from rulescore.sql.words import NULL, Sql, all_of, any_of, count_rows, sql, when
+from rulescore.sql.words import (
+    NULL,
+    Sql,
+    all_of,
+    any_of,
+    argument,
+    arguments,
+    count_rows,
+    fact_table,
+    name,
+    prediction_table,
+    tuple_table,
+    when,
+)
 
-# The rows of nearly every statement here: the parameters of a body, and those of a head that has this body.
+
+@dataclass(frozen=True, slots=True)
+class HornContext:
+    """What the statements of one evaluation have in common."""
+
+    stride: int
+    orders: dict[int, tuple[Order, ...]]
+    fact_arities: frozenset[int]
+    prediction_arities: frozenset[int]
+    distinct_variables: bool
+    appendix: bool
+    ambiguous: bool
+    any_observed_prediction: bool
+
+    def orders_of(self, arity: int) -> tuple[Order, ...]:
+        return self.orders.get(arity, (identity(arity),))
+
+
+# The rows of nearly every statement here: the parameters of a body, and of a head that has this body.
 b, h = alias("b"), alias("h")
 
 
@@ -65,14 +88,9 @@ def body_entries(group: Group) -> list[Entry]:
     return [Entry((i,), tuple(j for j in range(i + 1, len(atoms)) if together(i, j))) for i in range(len(atoms))]
 
 
-Term = TypeVar("Term", Sql, exp.Expr)
-
-
-def flipped(literal: Term, stride: int) -> Term:
+def flipped(literal: Sql, stride: int) -> Sql:
     """The literal of the reversed tuple: binary predicates have exactly two orders."""
-    given = sql(literal)
-    turned = (given + 1 - 2 * (given % stride)).paren()
-    return turned if isinstance(literal, Sql) else turned.node
+    return (literal + 1 - 2 * (literal % stride)).paren()
 
 
 def fact_at(index: int) -> Row:
@@ -124,7 +142,7 @@ class _Join:
 def facts_or_predictions(context: HornContext, arity: int) -> Query:
     """Facts, whose `prediction` is null, and predictions that are not facts."""
     fields = ["literal", *arguments(arity)]
-    c, f = row(candidate_table(arity), "c"), row(fact_table(arity), "f")
+    c, f = row(prediction_table(arity), "c"), row(fact_table(arity), "f")
     new = select(*c[fields], c.prediction).from_(c).where(c.observed == 0)
     if arity not in context.fact_arities:
         return new
@@ -177,12 +195,12 @@ def _absent(join: _Join, index: int, prediction: Sql | None) -> list[Sql]:
     for position, slot in enumerate(atom.slots):
         if not isinstance(slot, Free):
             conditions.append(x[argument(position)] == join.value(slot))
-    found = []
+    absent = []
     if atom.arity in join.context.fact_arities:
-        found.append(~exists(row(fact_table(atom.arity), "x"), *conditions))
-    if atom.arity in join.context.candidate_arities and prediction is not None:
-        found.append(~exists(row(candidate_table(atom.arity), "x"), *conditions, x.prediction == prediction))
-    return found
+        absent.append(~exists(row(fact_table(atom.arity), "x"), *conditions))
+    if atom.arity in join.context.prediction_arities and prediction is not None:
+        absent.append(~exists(row(prediction_table(atom.arity), "x"), *conditions, x.prediction == prediction))
+    return absent
 
 
 def same_fact(context: HornContext, arity: int, left: Row, right: Row) -> Sql:
@@ -197,16 +215,16 @@ def same_fact(context: HornContext, arity: int, left: Row, right: Row) -> Sql:
 def _filters(join: _Join, own: Row | None, filled: Sequence[int], own_arity: int) -> list[Sql]:
     """Tests, negated atoms, distinct variables; and that observed atoms are facts other than the prediction."""
     shape, context = join.shape, join.context
-    found = [_test(join, test) for test in shape.tests]
+    conditions = [_test(join, test) for test in shape.tests]
     for index in range(len(shape.negated)):
-        found.extend(_absent(join, index, None if own is None else own.prediction))
+        conditions.extend(_absent(join, index, None if own is None else own.prediction))
     if context.distinct_variables:
-        found.extend(join.columns[i] != join.columns[j] for i, j in combinations(range(shape.variables), 2))
+        conditions.extend(join.columns[i] != join.columns[j] for i, j in combinations(range(shape.variables), 2))
     if own is not None and not context.appendix and context.any_observed_prediction:
         for index, atom in enumerate(shape.atoms):
             if index not in filled and atom.arity == own_arity:
-                found.append(~same_fact(context, own_arity, fact_at(index), own))
-    return found
+                conditions.append(~same_fact(context, own_arity, fact_at(index), own))
+    return conditions
 
 
 def possible(group: Group, context: HornContext, entry: Entry | None) -> bool:
@@ -214,10 +232,10 @@ def possible(group: Group, context: HornContext, entry: Entry | None) -> bool:
     shape = group.shape
     filled = (*entry.atoms, *entry.also) if entry is not None else ()
     for index, atom in enumerate(shape.atoms):
-        if atom.arity not in (context.candidate_arities if index in filled else context.fact_arities):
+        if atom.arity not in (context.prediction_arities if index in filled else context.fact_arities):
             return False
     if entry is not None and not entry.atoms:
-        return shape.head is not None and len(shape.head) in context.candidate_arities
+        return shape.head is not None and len(shape.head) in context.prediction_arities
     return True
 
 
@@ -251,19 +269,19 @@ def body_groundings(group: Group, number_of_group: int, context: HornContext, en
     join = _Join(context, group.shape)
     first, *others = entry.atoms
     arity, own = group.shape.atoms[first].arity, fact_at(first)
-    _atom(join, first, context.predictions(arity), with_body=False)
+    _atom(join, first, prediction_table(arity), with_body=False)
     late = facts_first(group.shape)
     if not late:
         _add_body(join, number_of_group, [first])
     for index in others:
-        _atom(join, index, context.predictions(arity), with_body=not late)
+        _atom(join, index, prediction_table(arity), with_body=not late)
         join.query = join.query.where(fact_at(index).prediction == own.prediction)
     for index, atom in enumerate(group.shape.atoms):
         if index in entry.also:
             _atom(join, index, facts_or_predictions(context, arity), with_body=not late)
             join.query = join.query.where(fact_or_own(fact_at(index), own.prediction))
         elif index not in entry.atoms:
-            _atom(join, index, context.facts(atom.arity), with_body=not late)
+            _atom(join, index, fact_table(atom.arity), with_body=not late)
     if late:
         _add_body(join, number_of_group, range(len(group.shape.atoms)))
     join.query = join.query.where(*_filters(join, own, (*entry.atoms, *entry.also), arity))
@@ -275,7 +293,7 @@ def head_groundings(group: Group, number_of_group: int, context: HornContext, op
     names a table of oppositions, as a fact that is incompatible with the head."""
     join = _Join(context, group.shape)
     head = group.shape.head or ()
-    p, o = row(context.predictions(len(head)), "p"), alias("o")
+    p, o = row(prediction_table(len(head)), "p"), alias("o")
     heads = row(head_table(number_of_group), "h")
     fits = join.match(p, head, h, "h")
     join.add(p, ())
@@ -283,7 +301,7 @@ def head_groundings(group: Group, number_of_group: int, context: HornContext, op
     if facts_first(group.shape):
         join.query = join.query.where(*fits)
         for index, atom in enumerate(group.shape.atoms):
-            _atom(join, index, context.facts(atom.arity), with_body=False)
+            _atom(join, index, fact_table(atom.arity), with_body=False)
         _add_body(join, number_of_group, range(len(group.shape.atoms)))
         join.add(heads, [b.body == h.body, said] if opposes is None else [b.body == h.body])
         if opposes is not None:
@@ -303,25 +321,25 @@ def head_groundings(group: Group, number_of_group: int, context: HornContext, op
 
 def _read_before(opposes: str, p: Row, o: Row, arity: int) -> Sql:
     """Whether the prediction `p`, read in another order on the same tuple, is a refuting literal of a lower number than `o`."""
-    q, x = row(opposes, "q"), row(candidate_table(arity), "x")
+    q, x = row(opposes, "q"), row(prediction_table(arity), "x")
     earlier = select(1).from_(q).join(x, x.literal == q.l0)
     return exists(earlier.where(q.head == o.head, q.l0 < o.l0, *same(x, p, ["prediction", *arguments(arity)])))
 
 
-def _carried(found: Grounded) -> dict[str, Sql]:
-    own = found.own
+def _carried(grounded: Grounded) -> dict[str, Sql]:
+    own = grounded.own
     if own is None:
         return {}
-    values = {own_argument(i): own[argument(i)] for i in range(found.own_arity)}
+    values = {own_argument(i): own[argument(i)] for i in range(grounded.own_arity)}
     return {"prediction": own.prediction, "own": own.literal, **values}
 
 
-def rows(found: Grounded) -> Select:
+def rows(grounded: Grounded) -> Select:
     """A row for each grounding, with all its variables."""
-    join, query = found.join, found.join.query
-    if not found.head_joined:
-        query = query.join(row(head_table(found.number), "h"), h.body == b.body)
-    query = query.select(rule=h.rule, head=h.literal, **_carried(found), **_head_values(join))
+    join, query = grounded.join, grounded.join.query
+    if not grounded.head_joined:
+        query = query.join(row(head_table(grounded.number), "h"), h.body == b.body)
+    query = query.select(rule=h.rule, head=h.literal, **_carried(grounded), **_head_values(join))
     return query.select(**{variable(i): join.columns[i] for i in range(join.shape.variables)})
 
 
@@ -329,80 +347,67 @@ def _head_values(join: _Join) -> dict[str, Sql]:
     return {head_argument(i): value for i, value in enumerate(_head_slots(join))}
 
 
-def claims(found: Grounded) -> Select:
+def claims(grounded: Grounded) -> Select:
     """Groundings counted per claim; we count per body before we join the rules that share it."""
-    join, shape = found.join, found.join.shape
-    carried = _carried(found)
-    if found.head_joined:
+    join, shape = grounded.join, grounded.join.shape
+    carried = _carried(grounded)
+    if grounded.head_joined:
         return _grouped(join.query, {"rule": h.rule, "head": h.literal, **carried, **_head_values(join)})
     needed = {variable(i): join.columns[i] for i in shape.head_variables}
     inner = {"body": b.body, **carried, **needed}
-    if found.own is None and len(needed) == shape.variables:
+    if grounded.own is None and len(needed) == shape.variables:
         matches = join.query.select(**inner, n=1)
     else:
         matches = _grouped(join.query, inner)
-    return _with_heads(shape, found.number, matches, list(carried))
+    return _with_heads(shape, grounded.number, matches, list(carried))
 
 
-def located(found: Grounded, *, readings: bool) -> Select:
+def located(grounded: Grounded, *, readings: bool) -> Select:
     """Groundings counted per rule, prediction and signature of the head's tuple: `rule`, `head`, `signature`, `n`.
 
     `readings` adds `reading0` …: the prediction as a literal on the head's tuple, if it is one."""
-    join, own = found.join, found.own
+    join, own = grounded.join, grounded.own
     head = join.shape.head or ()
-    if not found.head_joined and any(isinstance(slot, Parameter) for slot in head):
-        return _located_claims(found, readings=readings)
-    values, t = _head_slots(join), row(join.context.tuples(len(head)), "t")
+    if not grounded.head_joined and any(isinstance(slot, Parameter) for slot in head):
+        return _located_claims(grounded, readings=readings)
+    values, t = _head_slots(join), row(tuple_table(len(head)), "t")
     join.add(t, [t[argument(i)] == value for i, value in enumerate(values)])
     fields = {"signature": t.signature}
     if own is not None:
         fields["prediction"] = own.prediction
         if readings:
-            fields |= _readings(join.context, own.literal, own[arguments(found.own_arity)], values)
-    if found.head_joined:
+            fields |= _readings(join.context, own.literal, own[arguments(grounded.own_arity)], values)
+    if grounded.head_joined:
         return _grouped(join.query, {"rule": h.rule, "head": h.literal, **fields})
     counted, m = _grouped(join.query, {"body": b.body, **fields}), row("counted", "m")
     query = select(h.rule, h.literal.named("head"), *m[list(fields)], m.n).with_step("counted", counted).from_(m)
-    return query.join(row(head_table(found.number), "h"), h.body == m.body)
+    return query.join(row(head_table(grounded.number), "h"), h.body == m.body)
 
 
-def _located_claims(found: Grounded, *, readings: bool) -> Select:
+def _located_claims(grounded: Grounded, *, readings: bool) -> Select:
     """As `located`, for heads with constants: only the rules know these constants, so we join the rules before the head's tuple."""
-    arity = len(found.join.shape.head or ())
+    arity = len(grounded.join.shape.head or ())
     k, t = row("claims", "k"), row(tuple_table(arity), "t")
     head = [k[head_argument(i)] for i in range(arity)]
     fields = {"rule": k.rule, "head": k.head, "signature": t.signature}
-    if found.own is not None:
+    if grounded.own is not None:
         fields["prediction"] = k.prediction
         if readings:
-            own = [k[own_argument(i)] for i in range(found.own_arity)]
-            fields |= _readings(found.join.context, k.own, own, head)
-    query = select(**fields, n=k.n.sum()).with_named("claims", claims(found)).from_(k)
+            own = [k[own_argument(i)] for i in range(grounded.own_arity)]
+            fields |= _readings(grounded.join.context, k.own, own, head)
+    query = select(**fields, n=k.n.sum()).with_named("claims", claims(grounded)).from_(k)
     query = query.join(t, *(t[argument(i)] == value for i, value in enumerate(head)))
     return query.group_by(*fields.values())
 
 
 def _readings(context: HornContext, own: Sql, values: Sequence[Sql], head: Sequence[Sql]) -> dict[str, Sql]:
-    found = own_readings(context, own, values, head)
-    return {f"reading{i}": when(holds, literal) for i, (holds, literal) in enumerate(found)}
+    readings = own_readings(context, own, values, head)
+    return {f"reading{i}": when(holds, literal) for i, (holds, literal) in enumerate(readings)}
 
 
-@overload
-def own_readings(context: HornContext, own: Sql, values: Sequence[Sql], head: Sequence[Sql]) -> list[tuple[Sql, Sql]]: ...
-
-
-@overload
-def own_readings(
-    context: HornContext, own: exp.Expr, values: Sequence[exp.Expr], head: Sequence[exp.Expr]
-) -> list[tuple[exp.Expr, exp.Expr]]: ...
-
-
-def own_readings(context: HornContext, own: Any, values: Sequence[Any], head: Sequence[Any]) -> Any:
+def own_readings(context: HornContext, own: Sql, values: Sequence[Sql], head: Sequence[Sql]) -> list[tuple[Sql, Sql]]:
     """The ways in which a prediction, the literal `own` on the tuple `values`, can be a literal on the head's tuple: a condition,
     and that literal."""
-    if not isinstance(own, Sql):
-        readings = own_readings(context, sql(own), [sql(value) for value in values], [sql(value) for value in head])
-        return [(holds.node, literal.node) for holds, literal in readings]
     arity = len(head)
     if arity == 2:
         straight = all_of(values[0] == head[0], values[1] == head[1])

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from rulescore.logic.plan import Bound, ConditionShape, Free, Group, Parameter, ShapeAtom, ShapeSlot
 from rulescore.sql.horn.claims import (
+    HornContext,
     body_table,
     dataset_groundings,
     fact_or_own,
@@ -20,11 +21,9 @@ from rulescore.sql.horn.claims import (
     rows,
     variable,
 )
-from rulescore.sql.horn.context import HornContext
 from rulescore.sql.horn.evidence import OPPOSES, claim_readings, count_judged, is_head
-from rulescore.sql.names import argument, candidate_table, fact_table, name
 from rulescore.sql.query import Query, Row, Select, alias, exists, row, same, select, union_all
-from rulescore.sql.words import FALSE, Sql, any_of, count_rows, when
+from rulescore.sql.words import FALSE, Sql, any_of, argument, count_rows, fact_table, name, prediction_table, when
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,16 +61,16 @@ def branches(source: ConditionSource, context: HornContext, asked: AskedHeads, *
 
     `via` is 1 if the prediction is among the refuting atoms."""
     atoms = source.shape.atoms
-    found = []
+    queries = []
     if not asked.free and all(atom.arity in context.fact_arities for atom in atoms):
-        found.append(_branch(source, context, asked, None, instances))
+        queries.append(_branch(source, context, asked, None, instances))
     if asked.predictions or asked.free:
         for first, own in enumerate(atoms):
             facts = all(atom.arity in context.fact_arities for atom in atoms[:first])
-            known = context.fact_arities | context.candidate_arities
-            if facts and own.arity in context.candidate_arities and all(atom.arity in known for atom in atoms[first:]):
-                found.append(_branch(source, context, asked, first, instances))
-    return found
+            known = context.fact_arities | context.prediction_arities
+            if facts and own.arity in context.prediction_arities and all(atom.arity in known for atom in atoms[first:]):
+                queries.append(_branch(source, context, asked, first, instances))
+    return queries
 
 
 def _branch(source: ConditionSource, context: HornContext, asked: AskedHeads, first: int | None, instances: bool) -> Select:
@@ -101,12 +100,12 @@ def _branch(source: ConditionSource, context: HornContext, asked: AskedHeads, fi
                 on.append(here == value(slot))
         joined = row(fact_table(atom.arity), f"g{index}")
         if index == first:
-            joined = row(candidate_table(atom.arity), f"g{index}")
+            joined = row(prediction_table(atom.arity), f"g{index}")
             if prediction is None:
                 prediction = fact.prediction
             else:
                 on.append(fact.prediction == prediction)
-        elif first is not None and index > first and prediction is not None and atom.arity in context.candidate_arities:
+        elif first is not None and index > first and prediction is not None and atom.arity in context.prediction_arities:
             joined = facts_or_predictions(context, atom.arity).as_(f"g{index}")
             on.append(fact_or_own(fact, prediction))
         query = query.join(joined, *on)
@@ -114,13 +113,13 @@ def _branch(source: ConditionSource, context: HornContext, asked: AskedHeads, fi
         left, right = value(test.left), value(test.right)
         query = query.where(left == right if test.equal else left != right)
     for index, atom in enumerate(shape.negated):
-        given = [(position, slot) for position, slot in enumerate(atom.slots) if not isinstance(slot, Free)]
+        bound = [(position, slot) for position, slot in enumerate(atom.slots) if not isinstance(slot, Free)]
         conditions = [x.literal == c[f"l{len(shape.atoms) + index}"]]
-        conditions += [x[argument(position)] == value(slot) for position, slot in given]
+        conditions += [x[argument(position)] == value(slot) for position, slot in bound]
         if atom.arity in context.fact_arities:
             query = query.where(~exists(row(fact_table(atom.arity), "x"), *conditions))
-        if prediction is not None and atom.arity in context.candidate_arities:
-            own = row(candidate_table(atom.arity), "x")
+        if prediction is not None and atom.arity in context.prediction_arities:
+            own = row(prediction_table(atom.arity), "x")
             query = query.where(~exists(own, *conditions, x.prediction == prediction))
     kept = ["head", *(head_argument(i) for i in range(shape.arity)), *asked.extra]
     query = query.select(**{field: q[field] for field in kept})
@@ -146,10 +145,10 @@ def asked_keys(arity: int, *, predictions: bool) -> list[str]:
 
 def refuted_heads(sources: Sequence[ConditionSource], context: HornContext, asked: AskedHeads, arity: int) -> Select | None:
     """Refuted heads, each once; `via` is 1 if the prediction can be among the refuting atoms. None if nothing can refute them."""
-    found: list[Query] = [branch for source in sources for branch in branches(source, context, asked)]
-    if not found:
+    queries: list[Query] = [branch for source in sources for branch in branches(source, context, asked)]
+    if not queries:
         return None
-    u = union_all(found).as_("u")
+    u = union_all(queries).as_("u")
     keys = u[asked_keys(arity, predictions=asked.predictions or asked.free)]
     return select(*keys, via=u.via.max()).from_(u).group_by(*keys)
 
@@ -165,7 +164,7 @@ def judged_claims(
     selected: Sequence[str],
     keep: Sequence[str] | None = None,
 ) -> Select:
-    """Claims with their two answers: the `selected` columns, `confirmed` and `refuted`."""
+    """Claims with their two verdicts: the `selected` columns, `confirmed` and `refuted`."""
     k, f, r = row("claims", "k"), row(fact_table(arity), "f"), row("refuted", "r")
     keys = asked_keys(arity, predictions=predictions)
     query = select(*k[selected]).with_step("claims", claims).with_step("asked", select(*k[keys]).distinct().from_(k)).from_(k)
@@ -247,9 +246,9 @@ def _ground(slot: ShapeSlot, g: Row, b: Row) -> Sql | None:
 
 
 def _is_not_prediction(context: HornContext, r: Row, literal: Sql, values: Sequence[Sql | None]) -> list[Sql]:
-    if len(values) not in context.candidate_arities:
+    if len(values) not in context.prediction_arities:
         return []
-    x = row(candidate_table(len(values)), "x")
+    x = row(prediction_table(len(values)), "x")
     conditions = [x.prediction == r.prediction, x.literal == literal]
     conditions += [x[argument(i)] == value for i, value in enumerate(values) if value is not None]
     return [~exists(x, *conditions)]

@@ -1,7 +1,4 @@
-"""Statements that list the groundings behind a count: the same claims, a row each, with the heads that are refuted.
-
-The limit is applied inside; rows come in the order of their constants.
-"""
+"""Statements that list the groundings behind a count, and that count violations of many rules by what they have in common."""
 
 from __future__ import annotations
 
@@ -10,22 +7,33 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from rulescore.logic.plan import Group, Judge
-from rulescore.sql.facts import ANSWER, CONSTANT
-from rulescore.sql.horn.claims import head_argument, variable
-from rulescore.sql.horn.conditions import AskedHeads, ConditionSource, asked_keys, refuted_heads
-from rulescore.sql.horn.context import HornContext
+from rulescore.sql.facts import CONSTANT, MODEL_PREDICTION, Predictions
+from rulescore.sql.horn.claims import HornContext, head_argument, variable
+from rulescore.sql.horn.conditions import AskedHeads, ConditionSource, asked_keys, branches, refuted_heads
 from rulescore.sql.horn.evidence import OPPOSES, read_alike_before
-from rulescore.sql.names import argument, candidate_table, fact_table, name
-from rulescore.sql.predictions import Predictions
-from rulescore.sql.query import Query, Row, Select, exists, row, same, select, union_all
+from rulescore.sql.query import Query, Row, Select, alias, exists, row, same, select, union_all
 from rulescore.sql.results import CONTRIBUTION
-from rulescore.sql.words import FALSE, Sql, any_of, concatenated, count_rows, sql
+from rulescore.sql.words import (
+    FALSE,
+    Sql,
+    all_of,
+    any_of,
+    argument,
+    concatenated,
+    count_rows,
+    fact_table,
+    name,
+    prediction_table,
+    row_number,
+    sql,
+)
 
 LISTED = name("listed")
 WANTED = name("wanted")
+SHARE = name("listed_share")
 
-# The rows of many statements here: a grounding, what refutes its head, an answer, a contribution, what is wanted.
-g, r, a, c, w = row("groundings", "g"), row("refuted", "r"), row(ANSWER, "a"), row(CONTRIBUTION, "c"), row(WANTED, "w")
+# The rows of many statements here: a grounding, what refutes its head, a model's prediction, a contribution, a wanted number.
+g, r, a, c, w = row("groundings", "g"), row("refuted", "r"), row(MODEL_PREDICTION, "a"), row(CONTRIBUTION, "c"), row(WANTED, "w")
 
 
 def row_columns(group: Group, *, predictions: bool) -> list[str]:
@@ -80,8 +88,8 @@ def _plays_a_role(context: HornContext, arity: int, roles: frozenset[str]) -> Sq
 
 def _is_predicted(context: HornContext, arity: int) -> Sql:
     """Whether the prediction of a grounding `g` is its head."""
-    x = row(candidate_table(arity), "x")
-    return exists(x, *_is_head(x, arity), x.prediction == g.prediction) if arity in context.candidate_arities else FALSE
+    x = row(prediction_table(arity), "x")
+    return exists(x, *_is_head(x, arity), x.prediction == g.prediction) if arity in context.prediction_arities else FALSE
 
 
 def _is_observed(context: HornContext, arity: int) -> Sql:
@@ -143,33 +151,59 @@ def confirmed_appendix_rows(
     """Groundings whose head is a fact, or is the prediction itself."""
     arity = len(group.shape.head or ())
     parts: list[Query] = []
-    for claims, condition in [*((one, [_is_observed(context, arity)]) for one in observed), *((one, []) for one in heads)]:
+    for claims, condition in [
+        *((facts, [_is_observed(context, arity)]) for facts in observed),
+        *((head, []) for head in heads),
+    ]:
         parts.append(select(*g[columns]).from_(claims.as_("g")).where(*condition))
     return _united(parts, columns)
 
 
-OF_ANSWER = MODEL, SCORE, RANK = tuple(name(field) for field in ("model", "score", "rank"))
+OF_PREDICTION = MODEL, SCORE, RANK = tuple(name(field) for field in ("model", "score", "rank"))
+RULE, MOST = name("rule"), name("most")
 
 
 def restricted(rows: Select, *, models: Sequence[int], prediction: int | None) -> Select:
     """Rows of some models, with the number of each, its score and its rank; of one prediction if one is given."""
     rows = rows.join(a, a.prediction == g.prediction.big(), a.model.is_in(models))
-    rows = rows.select(**dict(zip(OF_ANSWER, a["model", "score", "rank"], strict=True)))
+    rows = rows.select(**dict(zip(OF_PREDICTION, a["model", "score", "rank"], strict=True)))
     return rows.where(g.prediction == prediction) if prediction is not None else rows
 
 
 def chosen(rows: Select, columns: Sequence[str], further: Sequence[str], limit: int | None, seed: str | None) -> Select:
-    """Rows in the order of their columns or, with a seed, in an order drawn by the seed, so that the first rows are a sample."""
+    """Rows in the order of their columns or, with a seed, in an order drawn by the seed, so the first rows are a sample."""
     z = rows.as_("z")
-    order = z[columns]
-    if seed is not None:
-        words = [part for field in order for part in (field.cast("TEXT").or_else(""), sql("|"))]
-        order = [Sql(exp.MD5(this=concatenated(f"{seed}|", *words).node)), *order]
+    order = z[columns] if seed is None else _drawn_by(seed, z[columns])
     query = select(*z[columns], *z[further]).from_(z).order_by(*order)
     return query if limit is None else query.limit(limit)
 
 
-def counted(rows: Select, *, by_model: bool) -> Select:
+def drawn(rows: Select, by: Sequence[str], columns: Sequence[str], further: Sequence[str], seed: int) -> Select:
+    """A sample of the rows that are alike in `by`: as many as the table of shares says, drawn by the seed. `columns`: what tells
+    these rows from each other."""
+    z, s = rows.as_("z"), row(SHARE, "s")
+    every = [*by, *columns, *further]
+    place = row_number(*_drawn_by(str(seed), z[[*by, *columns]]), per=z[by])
+    d = select(*z[every], place=place).from_(z).as_("d")
+    return select(*d[every]).from_(d).join(s, *same(d, s, by), d.place <= s[MOST]).order_by(*d[by], d.place)
+
+
+def _drawn_by(seed: str, fields: Sequence[Sql]) -> list[Sql]:
+    words = [part for field in fields for part in (field.cast("TEXT").or_else(""), sql("|"))]
+    return [Sql(exp.MD5(this=concatenated(f"{seed}|", *words).node)), *fields]
+
+
+def first_of_each(rows: Select, columns: Sequence[str], further: Sequence[str], most: int) -> Select:
+    """The first rows of each model's wanted predictions, in the order of their columns."""
+    z = rows.as_("z")
+    place = row_number(*z[columns], per=[z[MODEL], z.prediction])
+    numbered = select(*z[columns], *z[further], place=place).from_(z).join(w, w.id == z.prediction.big()).as_("n")
+    return (
+        select(*numbered[columns], *numbered[further]).from_(numbered).where(~(numbered.place > most)).order_by(*numbered[columns])
+    )
+
+
+def row_counts(rows: Select, *, by_model: bool) -> Select:
     """How many rows there are, or how many of each model."""
     z = rows.as_("z")
     query = select(n=count_rows()).from_(z)
@@ -177,7 +211,7 @@ def counted(rows: Select, *, by_model: bool) -> Select:
 
 
 def refuted_counts(prediction: int | None) -> Select:
-    """Violations of each rule and model, by the contributions: those of all predictions, or of one."""
+    """Violations of each rule and model, by the contributions of all predictions, or of one."""
     query = select(c.rule, a.model, n=c.refuted.sum().big()).from_(c).join(a, a.prediction == c.prediction)
     if prediction is not None:
         query = query.where(c.prediction == prediction)
@@ -209,3 +243,75 @@ def makers_of(prediction: int) -> Select:
 def contributions_of(prediction: int) -> Select:
     """What one prediction contributes to every rule."""
     return select(c.rule, c.confirmed, c.refuted, c.evaluable).from_(c).where(c.prediction == prediction)
+
+
+VIOLATING = name("violating")
+OF_OPPONENT, OF_LABEL = "opponent", "label"
+
+
+def of_rule(rows: Select, rule: int) -> Select:
+    return rows.where(alias("g").rule == rule)
+
+
+def by_opponent(stride: int, *, models: bool, heads: bool = False) -> Select:
+    """Groundings by the predicate of the fact against them, given as its first literal. `heads`: and by the literal of the head."""
+    z = row(VIOLATING, "z")
+    return _summed(z, _first_literal(z[OF_OPPONENT], stride), models=models, heads=heads)
+
+
+def by_head(*, models: bool) -> Select:
+    """Groundings of denials, whose heads are all alike."""
+    z = row(VIOLATING, "z")
+    return _summed(z, z.head, models=models)
+
+
+def by_label(sources: Sequence[ConditionSource], context: HornContext, arity: int, *, models: bool, heads: bool = False) -> Select:
+    """Groundings by the predicates that refute them, each given as its first literal. A head that no fact refutes is absent from a
+    closed predicate: its label is -1 minus the literal of the head. `heads`: and by the literal of the head."""
+    keys = asked_keys(arity, predictions=models)
+    z, r = row(VIOLATING, "z"), row("reasons", "r")
+    parts: list[Query] = []
+    for source in sources:
+        for index in range(len(source.shape.atoms) or 1):
+            for branch in branches(source, context, AskedHeads("heads", models), instances=True):
+                i = branch.as_("i")
+                label = _first_literal(i[f"l{index}"], context.stride) if source.shape.atoms else -1 - i.head
+                parts.append(select(*i[keys], label=label).from_(i))
+    u = union_all(parts).as_("u")
+    most = exp.Window(this=r.label.max().node, partition_by=[key.node for key in r[keys]])
+    x = select(*r[keys], r.label, most=most).from_(r).as_("x")
+    labelled = (
+        select(x.label, *z[_further(models, heads)])
+        .from_(z)
+        .join(x, *same(x, z, keys))
+        # The label of an absent fact counts only if the head has no other label.
+        .where(~all_of(x.label < 0, ~(x.most < 0)))
+        .as_("z")
+    )
+    summed = _summed(labelled, labelled.label, models=models, heads=heads)
+    summed = summed.with_step("heads", select(*z[keys]).distinct().from_(z))
+    return summed.with_step("reasons", select(*u[keys], u.label).distinct().from_(u))
+
+
+def by_value(rows: Select, variables: int) -> Select:
+    """How many groundings contain each constant."""
+    z = row("violating", "z")
+    parts: list[Query] = []
+    for index in range(variables):
+        earlier = (z[variable(index)] != z[variable(i)] for i in range(index))
+        parts.append(select(id=z[variable(index)]).from_(z).where(*earlier))
+    u = union_all(parts).as_("u")
+    return select(u.id, n=count_rows()).with_step("violating", rows).from_(u).group_by(u.id)
+
+
+def _summed(z: Row, label: Sql, *, models: bool, heads: bool = False) -> Select:
+    further = z[_further(models, heads)]
+    return select(label.named(OF_LABEL), *further, n=count_rows()).from_(z).group_by(label, *further)
+
+
+def _further(models: bool, heads: bool) -> list[str]:
+    return [*([MODEL] if models else []), *(["head"] if heads else [])]
+
+
+def _first_literal(literal: Sql, stride: int) -> Sql:
+    return literal - (literal % stride).paren()

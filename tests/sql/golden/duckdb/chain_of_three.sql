@@ -84,8 +84,6 @@ WITH walked_1 AS MATERIALIZED (
     "u"."body",
     "u"."turned",
     "u"."signature"
-  HAVING
-    SUM("u"."n") <> 0
 ), located AS MATERIALIZED (
   SELECT
     "h"."rule",

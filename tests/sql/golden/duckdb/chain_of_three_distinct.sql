@@ -18,10 +18,11 @@ WITH walked_1 AS MATERIALIZED (
     "s"."piece" = 0 AND "f"."a0" <> "f"."a1"
 ), walked_2 AS MATERIALIZED (
   SELECT
-    "w"."start" AS "start",
-    "w"."x" AS "x",
+    "w"."start",
+    "w"."x",
+    "w"."b" AS "p1",
     "f"."a1" AS "b",
-    COUNT(*) AS "n"
+    1 AS "n"
   FROM "walked_1" AS "w"
   JOIN "__rulescore__start_0" AS "s"
     ON "s"."start" = "w"."start"
@@ -29,16 +30,13 @@ WITH walked_1 AS MATERIALIZED (
     ON "f"."literal" = "s"."l1" AND "f"."a0" = "w"."b"
   WHERE
     "f"."a1" <> "w"."x" AND "f"."a1" <> "w"."b"
-  GROUP BY
-    "w"."start",
-    "w"."x",
-    "f"."a1"
 ), ended AS MATERIALIZED (
   SELECT
     "e"."body",
     "e"."literal",
     "e"."turned",
     "w"."x",
+    "w"."p1",
     "w"."b",
     "w"."n",
     "d"."n" <= "r"."n" AS "onward"
@@ -67,7 +65,10 @@ WITH walked_1 AS MATERIALIZED (
     JOIN "__rulescore__tuple_2" AS "t"
       ON "t"."a0" = "e"."x" AND "t"."a1" = "f"."a1" AND "t"."signature" > 0
     WHERE
-      "e"."onward" AND "f"."a1" <> "e"."x" AND "f"."a1" <> "e"."b"
+      "e"."onward"
+      AND "f"."a1" <> "e"."x"
+      AND "f"."a1" <> "e"."p1"
+      AND "f"."a1" <> "e"."b"
     UNION ALL
     SELECT
       "e"."body",
@@ -80,42 +81,15 @@ WITH walked_1 AS MATERIALIZED (
     JOIN "__rulescore__fact_2" AS "f"
       ON "f"."literal" = "e"."literal" AND "f"."a0" = "e"."b" AND "f"."a1" = "t"."a1"
     WHERE
-      NOT "e"."onward" AND "t"."a1" <> "e"."x" AND "t"."a1" <> "e"."b"
-    UNION ALL
-    SELECT
-      "e"."body",
-      "e"."turned",
-      "w"."n" * -1 AS "n",
-      "t"."signature"
-    FROM (
-      SELECT DISTINCT
-        "w"."start",
-        "w"."b"
-      FROM "walked_1" AS "w"
-    ) AS a
-    JOIN "__rulescore__start_0" AS "s"
-      ON "s"."start" = "a"."start"
-    JOIN "__rulescore__fact_2" AS "f2"
-      ON "f2"."literal" = "s"."l1" AND "f2"."a0" = "a"."b"
-    JOIN "__rulescore__end_0" AS "e"
-      ON "e"."start" = "a"."start"
-    JOIN "__rulescore__fact_2" AS "f3"
-      ON "f3"."literal" = "e"."literal" AND "f3"."a0" = "f2"."a1" AND "f3"."a1" = "a"."b"
-    JOIN "walked_1" AS "w"
-      ON "w"."start" = "a"."start" AND "w"."b" = "a"."b"
-    JOIN "__rulescore__tuple_2" AS "t"
-      ON "t"."a0" = "w"."x" AND "t"."a1" = "f3"."a1" AND "t"."signature" > 0
-    WHERE
-      (
-        "f2"."a0" <> "f2"."a1" AND "f3"."a0" <> "f3"."a1"
-      ) AND "w"."x" <> "f2"."a1"
+      NOT "e"."onward"
+      AND "t"."a1" <> "e"."x"
+      AND "t"."a1" <> "e"."p1"
+      AND "t"."a1" <> "e"."b"
   ) AS u
   GROUP BY
     "u"."body",
     "u"."turned",
     "u"."signature"
-  HAVING
-    SUM("u"."n") <> 0
 ), located AS MATERIALIZED (
   SELECT
     "h"."rule",

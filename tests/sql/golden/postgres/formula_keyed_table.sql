@@ -40,13 +40,13 @@ FROM (
         "k"."inside",
         "k"."after0",
         (
-          SELECT
-            (
-              SUM("t5"."c2")
-            ) / CAST(NULLIF(COUNT("t5"."c2"), 0) AS DOUBLE PRECISION)
-          FROM "__rulescore__table_0_observed" AS "t5"
-          WHERE
-            NOT "t5"."c0" IS NULL AND "t5"."c3" = "k"."o0" AND NOT "t5"."c2" IS NULL
+          CASE
+            WHEN "__rulescore__aggregate_0"."k0" IS NULL
+            THEN (
+              NULL
+            ) / CAST(NULLIF(0, 0) AS DOUBLE PRECISION)
+            ELSE "__rulescore__aggregate_0"."value"
+          END
         ) AS "before0"
       FROM (
         SELECT
@@ -112,6 +112,19 @@ FROM (
           "k"."o0",
           "k"."inside"
       ) AS k
+      LEFT JOIN (
+        SELECT
+          "t5"."c3" AS "k0",
+          (
+            SUM("t5"."c2")
+          ) / CAST(NULLIF(COUNT("t5"."c2"), 0) AS DOUBLE PRECISION) AS "value"
+        FROM "__rulescore__table_0_observed" AS "t5"
+        WHERE
+          NOT "t5"."c0" IS NULL AND NOT "t5"."c2" IS NULL
+        GROUP BY
+          "t5"."c3"
+      ) AS "__rulescore__aggregate_0"
+        ON "__rulescore__aggregate_0"."k0" = "k"."o0"
     ) AS k
   )
   SELECT

@@ -84,8 +84,6 @@ WITH `walked_1_0` AS (
     `u`.`body`,
     `u`.`turned`,
     `u`.`signature`
-  HAVING
-    SUM(`u`.`n`) <> 0
 ), `located_0` AS (
   SELECT
     `h`.`rule`,

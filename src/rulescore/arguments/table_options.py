@@ -1,0 +1,54 @@
+"""Tables as the command line names them: `--table sales=sales.csv`, `--table shop.sqlite`, `--key sales=id`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from rulescore.arguments.tables import Table
+from rulescore.errors import Diagnostic, InputError, meant
+from rulescore.readers.row_numbers import ROW
+from rulescore.readers.sources import named_source, stem
+from rulescore.readers.sqlite import is_sqlite, sqlite_tables
+
+
+def named_tables(sources: Sequence[str], keys: Sequence[str] = (), delimiter: str | None = None) -> dict[str, Table]:
+    """Descriptions of tables by their names. A path without a name names the table after the file; a SQLite file without a name is
+    all its tables."""
+    tables: dict[str, Table] = {}
+    for source in sources:
+        for name, table in _described(source, delimiter):
+            if name in tables:
+                helps = ("give them different names: `--table NAME=PATH`; a folder or a pattern makes one table of several files",)
+                raise InputError(Diagnostic("E204", f"two tables are named `{name}`", helps=helps))
+            tables[name] = table
+    for text in keys:
+        name, columns = _key(text, tables)
+        tables[name] = replace(tables[name], key=columns)
+    return tables
+
+
+def _described(source: str, delimiter: str | None) -> Iterator[tuple[str, Table]]:
+    named = named_source(source)
+    name, text = (None, named) if isinstance(named, str) else next(iter(named.items()))
+    path = Path(text)
+    if not is_sqlite(path):
+        yield name or stem(path), Table(path, key=ROW, delimiter=delimiter)
+        return
+    known = sqlite_tables(path)
+    for table in known if name is None else [name]:
+        yield table, Table(database=path, table=table, key=known.get(table) or ROW)
+
+
+def _key(text: str, tables: dict[str, Table]) -> tuple[str, tuple[str, ...]]:
+    name, mark, columns = text.partition("=")
+    if not mark and len(tables) == 1:
+        name, columns = next(iter(tables)), text
+    elif not mark:
+        helps = (f"write `--key {next(iter(tables))}={text}`",)
+        raise InputError(Diagnostic("E402", f"`--key {text}` does not say of which table", helps=helps))
+    if name not in tables:
+        notes = (f"the tables: {', '.join(f'`{table}`' for table in tables)}",)
+        raise InputError(Diagnostic("E333", f"`--key` names no table `{name}`", notes=notes, helps=meant(name, tables)))
+    return name, tuple(column.strip() for column in columns.split(","))

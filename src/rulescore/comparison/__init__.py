@@ -1,0 +1,1 @@
+"""Is the difference real: models, rules and runs, with intervals."""

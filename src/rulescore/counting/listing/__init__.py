@@ -1,1 +1,0 @@
-"""The groundings behind the counts."""

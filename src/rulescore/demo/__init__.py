@@ -1,0 +1,1 @@
+"""A first look at the package, on data made on the spot."""

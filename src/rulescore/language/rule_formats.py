@@ -1,0 +1,253 @@
+"""What the formats of other tools have in common: a line of text becomes a rule, is set aside, or is a located problem; and how a
+text tells its format.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import islice
+
+from rulescore import plugins
+from rulescore.errors import Diagnostic, InputError, Source, Span, meant
+from rulescore.language.conditions import MOST_ATOMS
+from rulescore.language.syntax import And, Atom, Condition, Constant, Head, Rule, Term, Variable
+from rulescore.language.words import format_names
+
+EMPTY_BODY = "with an empty body"
+NEGATIVE_WEIGHT = "with a negative weight"
+LOG = "lines of log"
+NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+WEIGHT_TAG = "weight="
+_INVERSE = "inv_"
+
+
+class MisreadError(Exception):
+    """A fault of a line: a message, and the offsets in the line between which the fault is."""
+
+    def __init__(self, message: str, start: int = 0, end: int | None = None, *, help: str = "", code: str = "E152") -> None:
+        super().__init__(message)
+        self.message, self.start, self.end, self.help, self.code = message, start, end, help, code
+
+
+class SetAsideError(Exception):
+    """A line that we understand and that is not a rule. `reason`: in words, for a count: `with an empty body`."""
+
+    def __init__(self, reason: str = EMPTY_BODY) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class TableName:
+    """A table that denial constraints may be about, and its key."""
+
+    name: str
+    key: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRules:
+    """What a text holds. `set_aside`: how many lines, by the reason; `problems`: of lines that we do not understand; `told`: what
+    users must know of the format."""
+
+    rules: list[Rule] = field(default_factory=list)
+    set_aside: Counter[str] = field(default_factory=Counter)
+    problems: list[Diagnostic] = field(default_factory=list)
+    told: list[Diagnostic] = field(default_factory=list)
+
+
+LineReader = Callable[[Source, int, str], Rule | None]
+"""A line of a source, which begins at this offset, as a rule; None for a line of titles."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleFormat:
+    """`title`: its name for users. `recognises`: whether lines are of this format; formats are asked in the order of their `turn`.
+    `example`: a line, for messages. `write`: a rule as a line, if we write the format; `keeps`: what lines say beyond the rule."""
+
+    name: str
+    title: str
+    example: str
+    recognises: Callable[[Sequence[str]], bool]
+    read: Callable[[Source, Sequence[TableName]], ToolRules]
+    turn: int = 0
+    write: Callable[[Rule], str] | None = None
+    keeps: frozenset[str] = frozenset()
+
+
+class UnfitError(Exception):
+    """Why a format cannot express a rule."""
+
+
+def mostly(pattern: str) -> Callable[[Sequence[str]], bool]:
+    """Recognises lines of which more than half match, so we report a broken line and do not take it for another format."""
+    match = re.compile(pattern).match
+    return lambda lines: 2 * sum(1 for line in lines if match(line)) > len(lines)
+
+
+def some(pattern: str) -> Callable[[Sequence[str]], bool]:
+    match = re.compile(pattern).match
+    return lambda lines: any(match(line) for line in lines)
+
+
+def read_lines(source: Source, title: str, example: str, read: LineReader) -> ToolRules:
+    """One rule a line. Empty lines and those that begin with `#` or `//` hold nothing."""
+    rules_read = ToolRules()
+    start = 0
+    for line in source.text.split("\n"):
+        text = line.strip()
+        if text and not text.startswith(("#", "//")):
+            try:
+                if (rule := read(source, start, line.rstrip())) is not None:
+                    rules_read.rules.append(rule)
+            except SetAsideError as aside:
+                rules_read.set_aside[aside.reason] += 1
+            except MisreadError as wrong:
+                rules_read.problems.append(problem_at(source, start, line.rstrip(), wrong, title, example))
+        start += len(line) + 1
+    return rules_read
+
+
+def problem_at(source: Source, start: int, line: str, wrong: MisreadError, title: str, example: str) -> Diagnostic:
+    end = len(line) if wrong.end is None else wrong.end
+    return Diagnostic(
+        wrong.code,
+        f"expected a line of {title} rules: {wrong.message}",
+        Span(source, start + wrong.start, start + max(end, wrong.start + 1)).place(),
+        notes=(f"such a line is `{example}`",),
+        helps=(wrong.help,) if wrong.help else (),
+    )
+
+
+def rule_of(
+    head: Head,
+    body: Sequence[Condition],
+    span: Span,
+    *,
+    confidence: float | None = None,
+    support: int | None = None,
+    tags: tuple[str, ...] = (),
+) -> Rule:
+    if not body:
+        raise SetAsideError
+    if len(body) > MOST_ATOMS:
+        raise MisreadError(f"the body has more than {MOST_ATOMS} atoms", 0)
+    return Rule(head, And(tuple(body), span), tags=tags, confidence=confidence, support=support, span=span)
+
+
+def weight_tags(weight: str) -> tuple[str, ...]:
+    """The weight that a tool gives to a rule, as a tag: it is not the weight in scores. A weight of 1 has no tag."""
+    return () if float(weight) == 1 else (f"{WEIGHT_TAG}{weight}",)
+
+
+def share(text: str, start: int) -> float:
+    """A confidence as a number; MisreadError if it is not between 0 and 1."""
+    value = float(text.replace(",", "."))
+    if not 0 <= value <= 1:
+        raise MisreadError("a confidence lies between 0 and 1", start, start + len(text))
+    return value
+
+
+def inverted(name: str, left: Term, right: Term, span: Span) -> Atom:
+    """`inv_aunt(X, Y)` is `aunt(Y, X)`."""
+    if name.startswith(_INVERSE) and len(name) > len(_INVERSE):
+        return Atom(name[len(_INVERSE) :], (right, left), span)
+    return Atom(name, (left, right), span)
+
+
+def path(atoms: int, span: Span) -> list[Variable]:
+    """The variables along a chain from X to Y: X, Y; X, Z, Y; X, Z1, Z2, Y. A rule whose chain has no atom is set aside."""
+    if not atoms:
+        raise SetAsideError
+    between = ["Z"] if atoms == 2 else [f"Z{number}" for number in range(1, atoms)]
+    return [Variable(name, span) for name in ("X", *between, "Y")]
+
+
+def stated_weight(rule: Rule) -> str:
+    return next((tag.removeprefix(WEIGHT_TAG) for tag in rule.tags if tag.startswith(WEIGHT_TAG)), "1.0")
+
+
+def body_atoms(body: And) -> tuple[Atom, ...]:
+    return tuple(map(only_atom, body.conditions))
+
+
+def only_atom(condition: Condition | Head) -> Atom:
+    if isinstance(condition, Atom):
+        return condition
+    raise UnfitError("it is not made of atoms alone")
+
+
+def entity(term: Term) -> str:
+    """The name of an entity. Other types would come back as names."""
+    if isinstance(term, Constant) and isinstance(term.value, str):
+        return term.value
+    raise UnfitError("it has a constant that is not a text")
+
+
+_FACTS = "give facts with `--facts`, and predictions with `--predictions`"
+_ONTOLOGY = "an ontology is read as rules if its name ends so: `.ttl`, `.nt`, `.nq`, `.trig`, `.rdf`, `.owl` or `.xml`"
+_STRANGE_COMMENT = re.compile(r"\s*(?:#|//|%|\Z)")
+_MOST_STRANGE_LINES = 50
+
+# Each pattern must match all lines that we try it on: the first one, or the first fifty.
+_FIRST = (
+    (re.compile(r"\s*(?:@prefix|@base|PREFIX|BASE)\b"), "Turtle", _ONTOLOGY),
+    (re.compile(r"\s*<(?:\?xml|!DOCTYPE|rdf:RDF)"), "RDF/XML", _ONTOLOGY),
+    (re.compile(r"\s*<[^<>\s]+>\s+<[^<>\s]+>\s.*\.\s*\Z"), "N-Triples", _ONTOLOGY),
+    (re.compile(r"\s*[\[{]"), "JSON", "write rules as `head <- body.`"),
+)
+_EVERY = (
+    (re.compile(r"[^\t]+\t[^\t]+\t[^\t]+(?:\t[^\t]+)*\Z"), "triples", _FACTS),
+    (re.compile(r"!?\s*\w+\([^()]*\)\Z"), "facts of ExpressGNN", _FACTS),
+    (re.compile(r"\d+\t[^\t]+\Z|[^\t]+\t\d+\Z"), "a dictionary of ids", _FACTS),
+    (re.compile(r"[^,\s()]+(?:,[^,()]+){2,}\Z"), "rows with commas between them", _FACTS),
+)
+
+
+def data_file(text: str, *, arrows: bool) -> tuple[str, str] | None:
+    """What a text without rules probably is, and what to do. `arrows`: it has signs of rules, so we do not look for rows."""
+    lines = [line.rstrip() for line in text[:100_000].split("\n") if not _STRANGE_COMMENT.match(line)][:_MOST_STRANGE_LINES]
+    if len(lines) >= 3 and all(line.startswith(("Heads:", "Tails:")) for line in lines[1:3]):
+        return "an AnyBURL ranking", "give it as predictions: `--predictions MODEL=FILE`"
+    asked = ((_FIRST, lines[:1]), (() if arrows else _EVERY, lines))
+    matching = ((what, cure) for kinds, some in asked for pattern, what, cure in kinds if some and all(map(pattern.match, some)))
+    return next(matching, None)
+
+
+_MOST_LINES = 50
+_LINES = re.compile(r"[^\n]+")
+_COMMENT = re.compile(r"\s*(?:#|//|%|$)")
+
+
+@cache
+def rule_formats() -> dict[str, RuleFormat]:
+    """The formats of other tools by their names. The first that recognises a text wins: the most special lines come first."""
+    formats = [plugins.load(plugins.RULE_FORMATS, name) for name in plugins.plugins(plugins.RULE_FORMATS)]
+    return {form.name: form for form in sorted(formats, key=lambda form: form.turn)}
+
+
+def rule_format(name: str) -> RuleFormat:
+    """One format of another tool, without loading the others."""
+    form: RuleFormat = plugins.load(plugins.RULE_FORMATS, name)
+    return form
+
+
+def recognise(text: str) -> RuleFormat | None:
+    """The format of another tool that a text is in, by its first lines; None for our own language and for unknown formats."""
+    telling = (line[0].rstrip() for line in _LINES.finditer(text) if not _COMMENT.match(line[0]))
+    lines = list(islice(telling, _MOST_LINES))
+    return next((form for form in rule_formats().values() if lines and form.recognises(lines)), None)
+
+
+def require_format(name: str) -> str:
+    """The name, if there is such a format. Raises InputError."""
+    if name in format_names():
+        return name
+    notes = (f"the formats are {', '.join(f'`{known}`' for known in format_names())}",)
+    raise InputError(
+        Diagnostic("E402", f"there is no format of rules `{name}`", notes=notes, helps=meant(name, list(format_names())))
+    )

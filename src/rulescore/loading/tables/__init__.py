@@ -1,1 +1,0 @@
-"""Tables with keys onto an engine."""

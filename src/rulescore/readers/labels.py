@@ -1,0 +1,56 @@
+"""Reads labels: names for the ids of entities and predicates."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from rulescore.errors import Diagnostic, InputError, Place
+
+_HEADINGS = {("id", "label"), ("id", "name")}
+
+
+LabelsLike = Mapping[str, str] | str | Path | Iterable[str | Path]
+"""What users give as labels: a mapping, or files."""
+
+
+def labels_of(what: LabelsLike | None) -> dict[str, str]:
+    """Labels by id, from a mapping, a file, or several files: the first label of an id is taken."""
+    if what is None:
+        return {}
+    if isinstance(what, Mapping):
+        return dict(what)
+    paths = [what] if isinstance(what, str | Path) else list(what)
+    return {name: label for path in reversed(paths) for name, label in read_labels(Path(path)).items()}
+
+
+def read_labels(path: Path) -> dict[str, str]:
+    """Labels by id, from two columns separated by tabs or commas. The first label of an id is taken.
+
+    Args:
+        path: The file, with or without a line `id, label` above.
+
+    Returns:
+        The labels by id.
+
+    Raises:
+        InputError: The file cannot be read, or a line has not two columns.
+    """
+    try:
+        text = path.read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else (error.strerror or str(error)).lower()
+        raise InputError(Diagnostic("E606", f"the labels `{path}` cannot be read: {reason}")) from error
+    rows = list(csv.reader(text.splitlines(), delimiter="\t" if "\t" in text.partition("\n")[0] else ","))
+    if rows and tuple(word.strip().lower() for word in rows[0]) in _HEADINGS:
+        rows[0] = []
+    labels: dict[str, str] = {}
+    for number, row in enumerate(rows, 1):
+        if row and len(row) != 2:
+            place = Place(str(path), number)
+            helps = ("write an id and its label, with a tab or a comma between them",)
+            raise InputError(Diagnostic("E606", f"a line of labels has {len(row)} columns", place, helps=helps))
+        if row and row[1].strip():
+            labels.setdefault(row[0], row[1].strip())
+    return labels

@@ -1,0 +1,115 @@
+"""A session, as far as it counts: over the data, and with predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
+
+import pyarrow as pa
+
+from rulescore.counting import horn, run
+from rulescore.counting.parameters import Counter, open_counter
+from rulescore.engines.base import purpose
+from rulescore.errors import Diagnostic, Severity
+from rulescore.logic.plan import Judge
+from rulescore.scoring.results import Counts
+from rulescore.session.opening import Opened
+from rulescore.sql.query import TitledStatement
+from rulescore.waiting import warn_now
+
+MANY_GROUNDINGS = 1_000_000_000
+
+
+class Counted(Opened):
+    """Counts on demand. It loads the plan's parameters once, and counts contributions once."""
+
+    _contributed = _warned = False
+
+    @cached_property
+    def _rule_names(self) -> list[str]:
+        """The names of rules, by their numbers."""
+        return [rule.name for rule in self.rules]
+
+    @cached_property
+    def counter(self) -> Counter:
+        """The plan, prepared for counting."""
+        if any(group.judge is Judge.EVIDENCE for group in self.plan.groups):
+            self.evidence.number()
+        with purpose("loading the parameters of the plan"):
+            horn.prepare(self._unprepared)
+        return self._unprepared
+
+    @cached_property
+    def _unprepared(self) -> Counter:
+        """The plan with what refutes its heads: all that listings need."""
+        with purpose("loading what refutes heads"):
+            return open_counter(
+                self.engine, self.data.loaded, self.plan, self.refutations, self.setting.scoring, self.formulas.titles
+            )
+
+    def _dataset_counts(self) -> list[Counts]:
+        """The counts of every rule over the data."""
+        self._warn_of_many()
+        counts = self.formulas.sorted_counts() if self.formulas.rules else {}
+        statements = self._dataset_statements(self.counter, counts)
+        return self._in_order(counts | run.dataset_counts(self.engine, statements))
+
+    def _dataset_statements(self, counter: Counter, counted: Collection[int]) -> Iterator[TitledStatement]:
+        """The statements that count over the data all rules that are not counted yet."""
+        yield from horn.over_the_data(counter)
+        if self.formulas.rules:
+            yield from run.told(self.formulas.dataset_statements(counted))
+        if self.sql_rules.rules:
+            yield from run.told(self.sql_rules.statements(predictions=False))
+
+    def _contribute(self) -> None:
+        """Count what every prediction contributes to every rule; only the first call does."""
+        if not self._contributed:
+            run.count_contributions(self.engine, self._prediction_statements())
+            if self.setting.sql_rules and self.data.loaded.predicted:
+                self.sql_rules.refuse_unknown_predictions()
+            self._contributed = True
+
+    def _model_counts(self) -> dict[str, list[Counts]]:
+        """The counts of every rule with the predictions of each model."""
+        self._contribute()
+        totals = run.model_totals(self.engine) if self.data.loaded.predicted else {}
+        return {model: self._in_order(totals.get(number, {})) for number, model in enumerate(self.data.loaded.models)}
+
+    def _violating(self, hard: Sequence[int]) -> Iterator[pa.Table]:
+        """The predictions of all models that are not observed, and which of them violate a hard rule."""
+        self._contribute()
+        return run.violating_predictions(self.engine, self.data.loaded, hard)
+
+    def _prediction_statements(self) -> Iterator[TitledStatement]:
+        yield from horn.with_predictions(self.counter)
+        if self.formulas.rules and self.data.loaded.predicted:
+            yield from run.told(self.formulas.prediction_statements())
+        if self.sql_rules.rules and self.data.loaded.predicted:
+            yield from run.told(self.sql_rules.statements(predictions=True))
+
+    def _in_order(self, rows: run.CountRows) -> list[Counts]:
+        return [Counts(*rows.get(number, (0, 0, 0))) for number in range(len(self.rules))]
+
+    def _warn_of_many(self) -> None:
+        """Warn once, before a run that may take hours."""
+        if self._warned:
+            return
+        self._warned = True
+        estimates = horn.estimates(self._unprepared) | (self.formulas.estimates() if self.formulas.rules else {})
+        too_many = {rule: n for rule, n in estimates.items() if n > MANY_GROUNDINGS}
+        if too_many:
+            warn_now(_too_many(too_many, self._rule_names))
+
+
+def _too_many(estimates: Mapping[int, int], names: Sequence[str]) -> Diagnostic:
+    most = sorted(estimates, key=lambda rule: -estimates[rule])
+    listed = tuple(f"`{names[rule]}`: about {estimates[rule]:,}" for rule in most[:3])
+    rules = "1 rule may have" if len(estimates) == 1 else f"{len(estimates):,} rules may have"
+    return Diagnostic(
+        "W213",
+        f"{rules} more than a thousand million groundings: counting may take hours and all memory",
+        notes=(*listed, *([f"and {len(most) - 3:,} more"] if len(most) > 3 else ())),
+        helps=("`--explain` shows estimates; `--timeout` and `--memory-limit` bound the run, Ctrl-C ends it",),
+        severity=Severity.WARNING,
+    )

@@ -1,0 +1,382 @@
+"""Spark: a session on one machine, on a cluster, or behind Spark Connect, with its tables and views. Tables are views of what
+Spark keeps.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
+from itertools import accumulate, takewhile
+from pathlib import Path
+from threading import Event
+from typing import Any, TypeVar
+
+import pyarrow as pa
+from py4j.protocol import Py4JError
+from pyspark.errors import AnalysisException, PySparkException
+from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_type
+from pyspark.sql.types import DataType, TimestampType
+from sqlglot import exp
+
+from rulescore.engines.base import Capabilities, Engine
+from rulescore.engines.catalogue import Catalogue, StoredColumn, TablePath
+from rulescore.engines.worker import Worker
+from rulescore.errors import Diagnostic, EngineError, InputError
+from rulescore.setting.options import EngineOptions
+from rulescore.spark.dialect import PLACE, SPARK, Numbering, numbered, numbering, task, unordered
+from rulescore.spark.session import SparkConnection, is_remote, open_session, quiet, refuse_options
+from rulescore.sql.dialect import text
+from rulescore.sql.query import Statement, tree
+from rulescore.sql.stored import StoredType
+from rulescore.sql.words import PREFIX
+from rulescore.sql.words import name as reserved
+
+
+class SparkCatalogue(Catalogue):
+    """Finds tables by name, `catalog.database.table`; catalog and database may be omitted."""
+
+    def __init__(self, schema_of: Callable[[str], pa.Schema | None]) -> None:
+        """`schema_of`: the columns of a table by its quoted name, None if there is no such table."""
+        self._schema_of = schema_of
+
+    def find(self, table: str) -> TablePath:
+        path = tuple(table.split("."))
+        if self._schema_of(_quoted(path)) is None:
+            helps = ("name it as the session would: `database.table`",)
+            raise InputError(Diagnostic("E337", f"Spark has no table `{table}`, or may not read it", helps=helps))
+        return path
+
+    def columns(self, path: TablePath) -> dict[str, StoredColumn]:
+        schema = self._schema_of(_quoted(path))
+        assert schema is not None
+        return {field.name: _column(field.type) for field in schema}
+
+
+def _quoted(path: TablePath) -> str:
+    return ".".join("`" + part.replace("`", "``") + "`" for part in path)
+
+
+def _column(kind: pa.DataType) -> StoredColumn:
+    scale = kind.scale if pa.types.is_decimal(kind) else None
+    return StoredColumn(str(kind), _column_type(kind), scale)
+
+
+def _column_type(kind: pa.DataType) -> StoredType | None:
+    for test, stored_type in (
+        (pa.types.is_string, StoredType.TEXT),
+        (pa.types.is_large_string, StoredType.TEXT),
+        (pa.types.is_integer, StoredType.INTEGER),
+        (pa.types.is_floating, StoredType.FLOAT),
+        (pa.types.is_decimal, StoredType.DECIMAL),
+        (pa.types.is_boolean, StoredType.BOOLEAN),
+        (pa.types.is_date, StoredType.DATE),
+        (pa.types.is_timestamp, StoredType.INSTANT if getattr(kind, "tz", None) else StoredType.TIMESTAMP),
+    ):
+        if test(kind):
+            return stored_type
+    return None
+
+
+_Result = TypeVar("_Result")
+
+
+# We number constants and predictions with integers of 32 bits.
+_MOST_NUMBERED = 2**31 - 1
+
+# Up to this many rows travel with every statement that reads them; larger tables we hand to the executors once.
+_FEW_ROWS = 10_000
+
+# Up to this many rows in all are few for a session of our own.
+_FEW_IN_ALL = 100_000
+
+# Spark refuses values above its own default.
+_PLAN_LENGTH, _LONGEST_PLAN = "spark.sql.maxPlanStringLength", 2**31 - 16
+
+_FAILURES = (PySparkException, Py4JError)
+
+_OVERFLOW = ("ARITHMETIC_OVERFLOW", "NUMERIC_VALUE_OUT_OF_RANGE")
+
+
+class SparkEngine(Engine):
+    """A session whose executors keep the tables: in memory and then on their disks or, with a spill folder, in files there, which
+    survive the loss of an executor."""
+
+    dialect = SPARK.name
+    capabilities = Capabilities(
+        fetches_rows=False, cheap_statements=False, statements_at_once=16, reads_parquet=True, writes_parquet=True
+    )
+
+    def __init__(self, options: EngineOptions) -> None:
+        refuse_options(options)
+        self._timeout = options.timeout
+        self._worker = Worker(self.cancel)
+        self._tag = f"rulescore-{uuid.uuid4().hex}"
+        self._tables: dict[str, list[Any]] = {}
+        # Functions that release the rows of each table, and rows that belong to no table yet.
+        self._releases: dict[str, list[Callable[[], object]]] = {}
+        self._fresh: list[Callable[[], object]] = []
+        self._folder = None if options.spill_folder is None else f"{options.spill_folder.absolute()}/{self._tag}"
+        self._files = 0
+        self._sources = 0
+        self._rows_given = 0
+
+        self._running: list[SparkConnection] = []
+        self._given_up = Event()
+
+        def start() -> None:
+            with quiet():
+                self._running.append(open_session(options, self._given_up))
+
+        try:
+            self._worker.do(start)
+        except BaseException:
+            for work in self._running:  # Ctrl-C while it started
+                self._worker.do(work.close)
+            self._worker.close()
+            raise
+        (self._opened,) = self._running
+        self._session = self._opened.session
+
+    def _load(self, name: str, rows: pa.Table) -> None:
+        self._do(lambda: self._drop([name]))
+        self._append(name, rows)
+
+    def _append(self, name: str, rows: pa.Table) -> None:
+        rows = _plain(rows)
+
+        def work() -> None:
+            self._rows_given += rows.num_rows
+            if self._rows_given > _FEW_IN_ALL:
+                self._opened.expect_many()
+            # For an empty table, Spark Connect needs a schema of its own. For an empty list instead, Spark would start Python
+            # processes whenever it reads the table.
+            schema = None if rows.num_rows else from_arrow_schema(rows.schema)
+            frame = self._session.createDataFrame(rows, schema)
+            self._add(name, frame if rows.num_rows <= _FEW_ROWS else self._kept(frame))
+
+        self._do(work)
+
+    def attach(self, database: Path, name: str) -> None:
+        helps = ("write its tables as Parquet files, or name another engine",)
+        raise InputError(Diagnostic("E347", f"Spark cannot read `{database}` in place", helps=helps))
+
+    def read_natively(self, rows: Sequence[Path] | object) -> str | None:
+        """The executors read the files; a frame gets a view. None for files that Spark cannot read or does not see."""
+        self._sources += 1
+        view = reserved(f"source_{self._sources}")
+
+        def work() -> str | None:
+            if not isinstance(rows, list):
+                self._tables[view] = []
+                return self._opened.view_of(rows, view)
+            try:
+                self._session.read.parquet(*(str(path.absolute()) for path in rows)).createOrReplaceTempView(view)
+            except _FAILURES:
+                return None
+            self._opened.expect_many()
+            self._tables[view] = []
+            return view
+
+        return self._do(work)
+
+    def catalogue(self) -> SparkCatalogue:
+        self._do(self._opened.expect_many)
+        return SparkCatalogue(lambda table: self._do(lambda: self._schema(table)))
+
+    def _schema(self, table: str) -> pa.Schema | None:
+        try:
+            return pa.schema([(field.name, _arrow_type(field.dataType)) for field in self._session.table(table).schema.fields])
+        except AnalysisException:
+            return None
+
+    def _write(self, query: Statement, folder: Path) -> None:
+        self._do(lambda: self._attempt(query, lambda frame: frame.write.mode("overwrite").parquet(str(folder.absolute()))))
+
+    def _run(self, statement: Statement, as_written: bool) -> None:
+        match tree(statement):
+            case exp.Drop() as dropped:
+                self._do(lambda: self._drop([table.name for table in dropped.find_all(exp.Table)]))
+            case exp.Create(kind="TABLE") as made:
+                self._do(lambda: self._replace(made.this.name, made.expression))
+            case exp.Insert() as more:
+                self._do(lambda: self._add(more.this.name, self._made(more.expression)))
+            case exp.Create(kind="VIEW") as view:
+                self._do(lambda: self._view(view))
+            case other:
+                raise AssertionError(other.key)  # we send an engine no other statements
+
+    def _query(self, statement: Statement, as_written: bool) -> pa.Table:
+        return self._do(lambda: self._attempt(statement, lambda frame: frame.toArrow()))
+
+    def text(self, statement: Statement, *, pretty: bool = False) -> str:
+        return text(statement, SPARK, pretty=pretty)
+
+    def explain(self, sql: str) -> str:
+        def work() -> str:
+            conf = self._session.conf
+            before = conf.get(_PLAN_LENGTH, None)
+            conf.set(_PLAN_LENGTH, str(_LONGEST_PLAN))  # we configure our own sessions to log no plans
+            try:
+                plan: str = self._session.sql(f"EXPLAIN FORMATTED {sql}").collect()[0][0]
+            finally:
+                if before is None:
+                    conf.unset(_PLAN_LENGTH)
+                else:
+                    conf.set(_PLAN_LENGTH, before)
+            return plan
+
+        return self._do(work)
+
+    def cancel(self) -> None:
+        self._given_up.set()
+        for work in self._running:
+            work.cancel(self._tag)
+
+    def close(self) -> None:
+        if self._worker.is_copy:
+            return
+        try:
+            self._worker.do(self._leave)
+        finally:
+            self._worker.close()
+
+    # The following methods run in the worker's thread.
+
+    def _leave(self) -> None:
+        self._drop(list(self._tables))
+        if self._folder is not None:
+            self._remove(self._folder)
+        self._opened.close()
+
+    def _replace(self, name: str, query: exp.Expr) -> None:
+        made = self._made(query)
+        self._drop([name])
+        self._add(name, made)
+
+    def _view(self, statement: exp.Create) -> None:
+        """Makes a view on a frame, which Spark resolves only once; but by a statement if the name is the user's, for rules in SQL:
+        such names may have characters that views on frames do not accept."""
+        name = statement.this.name
+        self._drop([name])
+        if name.startswith(PREFIX):
+            self._add(name, self._session.sql(self.text(statement.expression)))
+        else:
+            self._session.sql(self.text(statement))
+            self._tables[name] = []
+
+    def _made(self, query: exp.Expr) -> Any:
+        """The rows of a query, computed once. Their order means nothing."""
+        rows = unordered(query)
+        made = numbering(rows)
+        return self._attempt(rows, self._kept) if made is None else self._numbered(made)
+
+    def _numbered(self, numbering: Numbering) -> Any:
+        """Sorts rows over all tasks, and numbers them by their place in their task and the number of rows in the tasks before."""
+        rows = self._session.sql(self.text(numbering.rows))
+        if numbering.keys:
+            rows = rows.repartitionByRange(*numbering.keys).sortWithinPartitions(*numbering.keys).drop(*numbering.keys)
+        # Functions as text: as objects they belong either to classic sessions or to Connect, by a setting of the process.
+        placed = self._kept(rows.selectExpr("*", f"monotonically_increasing_id() AS {PLACE}"))
+        sizes = dict(placed.selectExpr(f"{self.text(task())} AS task").groupBy("task").count().collect())
+        return placed.selectExpr(*(self.text(statement) for statement in numbered(numbering, numbers_before(sizes))))
+
+    def _attempt(self, statement: Statement, finish: Callable[[Any], _Result]) -> _Result:
+        """What `finish` makes of the statement's frame. We add counts up in 64 bits, and if these overflow again in 128."""
+        sql = self.text(statement)
+        try:
+            return finish(self._session.sql(sql))
+        except _FAILURES as error:
+            if not any(words in str(error) for words in _OVERFLOW):
+                raise
+        return finish(self._session.sql(text(statement, SPARK, with_overflow_checks=True)))
+
+    def _kept(self, frame: Any) -> Any:
+        """The rows of a frame, computed once and kept by the executors."""
+        if self._folder is None:
+            kept = frame.localCheckpoint(eager=True)
+            # Connect releases the rows with the frame; classic sessions only when the driver's Java collects garbage.
+            if not is_remote(self._session):
+                self._fresh.append(lambda: kept._jdf.queryExecution().logical().rdd().unpersist(False))
+            return kept
+        self._files += 1
+        path = f"{self._folder}/{self._files}"
+        frame.write.parquet(path)
+        self._fresh.append(lambda: self._remove(path))
+        return self._session.read.schema(frame.schema).parquet(path)
+
+    def _add(self, name: str, frame: Any) -> None:
+        """Add rows to a table, or make it."""
+        parts = self._tables.setdefault(name, [])
+        parts.append(frame)
+        self._releases.setdefault(name, []).extend(self._fresh)
+        self._fresh.clear()
+        reduce(lambda left, right: left.unionByName(right), parts).createOrReplaceTempView(name)
+
+    def _drop(self, names: Sequence[str]) -> None:
+        for name in names:
+            if self._tables.pop(name, None) is not None:
+                self._session.catalog.dropTempView(name)
+                for release in self._releases.pop(name, []):
+                    release()
+
+    def _remove(self, folder: str) -> None:
+        java = self._session._jvm
+        path = java.org.apache.hadoop.fs.Path(folder)
+        path.getFileSystem(self._session._jsc.hadoopConfiguration()).delete(path, True)
+
+    # The following methods run in the caller's thread.
+
+    def _do(self, work: Callable[[], _Result]) -> _Result:
+        def tagged() -> _Result:
+            self._opened.tag(self._tag)
+            with quiet():
+                return work()
+
+        try:
+            return self._worker.do(tagged, seconds=self._timeout)
+        except _FAILURES as error:
+            raise EngineError(_words(error)) from error
+
+
+def numbers_before(sizes: Mapping[int, int]) -> list[int]:
+    """For each task, how many rows the tasks before it have. InputError if there are more rows than numbers. `sizes`: the number of
+    rows of every task that has some."""
+    rows = sum(sizes.values())
+    if rows > _MOST_NUMBERED:
+        message = f"there are {rows:,} different constants, predictions or sets of literals, and numbers for {_MOST_NUMBERED:,}"
+        raise InputError(
+            Diagnostic("E369", message, helps=("score parts of the predictions, or facts of fewer predicates, at a time",))
+        )
+    return list(accumulate((sizes.get(part, 0) for part in range(max(sizes, default=0))), initial=0))
+
+
+def _words(error: Exception) -> str:
+    """What happened, without the plan and the traces behind it."""
+    lines = str(error).splitlines()
+    causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
+    if causes:
+        return causes[-1]
+    told = takewhile(lambda line: not line.startswith(("\tat ", "'", "+-", "== SQL", "JVM stacktrace")), lines)
+    return "\n".join(line for line in told if not line.startswith("An error occurred while calling")).strip(": \n")
+
+
+def _plain(rows: pa.Table) -> pa.Table:
+    """Rows in types that Spark has."""
+    # Of a table in several chunks the library may read only the first.
+    return rows.cast(pa.schema([(field.name, _stored_type(field.type)) for field in rows.schema])).combine_chunks()
+
+
+def _stored_type(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_dictionary(kind):
+        return _stored_type(kind.value_type)
+    if pa.types.is_unsigned_integer(kind):
+        return pa.int64()
+    if pa.types.is_large_string(kind) or pa.types.is_null(kind):
+        return pa.string()
+    return kind
+
+
+def _arrow_type(kind: DataType) -> pa.DataType:
+    """The Arrow type of a column. A `TimestampType` is an instant, in whatever zone Spark shows it."""
+    return pa.timestamp("us", "UTC") if isinstance(kind, TimestampType) else to_arrow_type(kind)

@@ -1,0 +1,135 @@
+"""Rules of the commonest heavy shape, `h(X, Y) <- p(X, Z), q(Y, Z)` in any directions, counted over the data by triangles.
+
+Every evaluable grounding is a triangle of tuples that carry facts: X-Z and Y-Z for the body, X-Y for the evidence. We find all
+triangles of the graph once, each from its corner of least degree, and count them per triple of signatures; only then do the rules
+come in. The cost hardly depends on how many rules there are, and no hub is ever expanded against another (0004).
+"""
+
+from __future__ import annotations
+
+from rulescore.logic.plan import Bound, Group, Judge, Shape, ShapeAtom
+from rulescore.sql.horn.claims import HornContext, body_table, head_table
+from rulescore.sql.horn.evidence import INVERSE, MEMBER, weighed
+from rulescore.sql.query import Create, Query, Select, create, row, select, union_all
+from rulescore.sql.words import Sql, count_rows, name, ordered, row_number, tuple_table, when
+
+SHAPE = Shape(
+    atoms=(ShapeAtom((Bound(0), Bound(2))), ShapeAtom((Bound(1), Bound(2)))),
+    negated=(),
+    tests=(),
+    variables=3,
+    head=(Bound(0), Bound(1)),
+)
+
+
+def is_triangle(group: Group) -> bool:
+    """Whether two atoms of the body and the evidence make a triangle."""
+    return group.shape == SHAPE and group.judge is Judge.EVIDENCE
+
+
+RANK = name("rank")
+EDGE = name("edge")
+TRIANGLE = name("triangle")
+
+# A tuple of two constants with its signature.
+t = row(tuple_table(2), "t")
+
+
+def create_ranks() -> Create:
+    """Constants by the number of their neighbours, fewest first."""
+    d = select(t.a0, degree=count_rows()).from_(t).where(t.signature > 0).group_by(t.a0).as_("d")
+    return create(RANK, select(d.a0, rank=row_number(ordered(d.degree), ordered(d.a0)).integer()).from_(d))
+
+
+def create_edges() -> Create:
+    """Tuples that carry facts, each pair of constants once, from the lower rank `u` to the higher `v`; `key` is both in one."""
+    x, y = row(RANK, "x"), row(RANK, "y")
+    query = select(u=x.rank, v=y.rank, key=edge_key(x.rank, y.rank), s=t.signature).from_(t)
+    query = query.join(x, x.a0 == t.a0).join(y, y.a0 == t.a1)
+    return create(EDGE, query.where(t.signature > 0, x.rank <= y.rank).order_by(x.rank, y.rank))
+
+
+# A prime beyond every rank. PostgreSQL hashes both halves of a large number together: with a power of 2 here, all keys of one sum
+# would fall into one place.
+_BEYOND = 2_654_435_761
+
+
+def edge_key(left: Sql, right: Sql) -> Sql:
+    """Two numbers in one, which joins faster than two."""
+    return left.big() * _BEYOND + right
+
+
+def create_triangles(*, distinct: bool) -> Create:
+    """Triangles u ≤ v ≤ w per triple of signatures, with their number; corners may coincide unless they must be distinct."""
+    e, f, g = row(EDGE, "e"), row(EDGE, "f"), row(EDGE, "g")
+    fields = {"uv": e.s, "uw": f.s, "vw": g.s}
+    if distinct:
+        query = select(**fields, u_is_v=0, v_is_w=0)
+    else:
+        fields |= {"u_is_v": when(e.u == e.v, 1, 0), "v_is_w": when(e.v == f.v, 1, 0)}
+        query = select(**fields)
+    query = query.select(n=count_rows()).from_(e)
+    query = query.join(f, f.u == e.u, f.v > e.v if distinct else f.v >= e.v).join(g, g.key == edge_key(e.v, f.v))
+    if distinct:
+        query = query.where(e.u != e.v)
+    return create(TRIANGLE, query.group_by(*fields.values()))
+
+
+# The six ways in which X, Y, Z can be the corners u, v, w: the sides XZ, YZ and XY (a `-` reads the side backwards), and the
+# coincidences of corners under which another way is the same.
+PLACEMENTS = (
+    ("uw", "vw", "uv", ()),
+    ("uv", "-vw", "uw", ("v_is_w",)),
+    ("vw", "uw", "-uv", ("u_is_v",)),
+    ("-uv", "-uw", "vw", ("u_is_v",)),
+    ("-vw", "uv", "-uw", ("v_is_w",)),
+    ("-uw", "-uv", "-vw", ("u_is_v", "v_is_w")),
+)
+
+
+def sides() -> Select:
+    """Triangles with each side's signature both ways."""
+    r = row(TRIANGLE, "t")
+    query = select(*r["uv", "uw", "vw", "u_is_v", "v_is_w", "n"]).from_(r)
+    for side in ("uv", "uw", "vw"):
+        i = row(INVERSE, f"i_{side}")
+        query = query.select(i.inverse.named(f"-{side}")).join(i, i.signature == r[side])
+    return query
+
+
+def placed() -> Query:
+    """Triangles in every place that X, Y and Z can take; `apart`: how many have three different corners."""
+    s = row("sides", "s")
+    parts = []
+    apart = when(s.u_is_v + s.v_is_w == 0, s.n, 0)
+    for xz, yz, xy, excluded in PLACEMENTS:
+        part = select(xz=s[xz], yz=s[yz], xy=s[xy]).select(s.n, apart=apart).from_(s)
+        parts.append(part.where(*(s[flag] == 0 for flag in excluded)))
+    return union_all(parts)
+
+
+def _used(group: int, literal: str) -> Select:
+    """Signatures, and of their literals those that stand at an atom of some body."""
+    b, m = row(body_table(group), "b"), row(MEMBER, "m")
+    d = select(b[literal]).distinct().from_(b).as_("d")
+    return select(m.signature, literal=d[literal]).from_(d).join(m, m.literal == d[literal])
+
+
+def dataset_counts(group: int, context: HornContext) -> Select:
+    """Counts per rule over the data."""
+    query = select().with_step("sides", sides()).with_step("placed", placed())
+    query = query.with_step("first", _used(group, "l0")).with_step("second", _used(group, "l1"))
+    return weighed(query.with_step("counted", _counted(group)).with_step("located", _located(group)), ("rule",), context)
+
+
+def _counted(group: int) -> Select:
+    """How many triangles have the sides of each body, per evidence."""
+    p, x, y, b = row("placed", "p"), row("first", "x"), row("second", "y"), row(body_table(group), "b")
+    query = select(b.body, signature=p.xy, n=p.n.sum()).from_(p).join(x, x.signature == p.xz).join(y, y.signature == p.yz)
+    return query.join(b, b.l0 == x.literal, b.l1 == y.literal).group_by(b.body, p.xy)
+
+
+def _located(group: int) -> Select:
+    """Counts of bodies per evidence, as claims of the rules that have the body."""
+    c, h = row("counted", "c"), row(head_table(group), "h")
+    return select(h.rule, h.literal.named("head"), *c["signature", "n"]).from_(c).join(h, h.body == c.body)

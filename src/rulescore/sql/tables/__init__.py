@@ -1,1 +1,0 @@
-"""Statements that make the rows of tables with keys."""

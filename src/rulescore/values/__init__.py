@@ -1,1 +1,0 @@
-"""Values: their types, the keys that stand for constants, and date-times."""

@@ -1,0 +1,197 @@
+"""The statements of an RDF file, by subject and predicate, and the statements of rules that ontologies need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from rulescore.language.declarations.refute import Refute
+from rulescore.language.syntax import (
+    And,
+    Atom,
+    Comparison,
+    Condition,
+    Constant,
+    Expression,
+    Falsity,
+    Head,
+    Kind,
+    Operator,
+    Rule,
+    Statement,
+    Term,
+    Variable,
+)
+from rulescore.values import Value
+
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+RDFS = "http://www.w3.org/2000/01/rdf-schema#"
+OWL = "http://www.w3.org/2002/07/owl#"
+SHACL = "http://www.w3.org/ns/shacl#"
+XSD = "http://www.w3.org/2001/XMLSchema#"
+TYPE = f"{RDF}type"
+
+SUBCLASS = f"{RDFS}subClassOf"
+
+DATATYPES = frozenset((f"{RDFS}Literal", f"{RDF}langString", f"{RDF}PlainLiteral", f"{OWL}real", f"{OWL}rational"))
+"""Names of datatypes outside of XML Schema."""
+
+USUAL_PREFIXES = {RDF: "rdf", RDFS: "rdfs", OWL: "owl", SHACL: "sh", XSD: "xsd"}
+
+
+@dataclass(frozen=True, slots=True)
+class Iri:
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Blank:
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """`value`: the constant that stands for it in facts; None: its text."""
+
+    text: str
+    datatype: str
+    value: Value | None = None
+
+
+Node = Iri | Blank | Literal
+Triple = tuple[Node, str, Node]
+
+
+def short(name: str) -> str:
+    """An IRI of the vocabulary with its usual prefix, any other by its last part."""
+    for place, prefix in USUAL_PREFIXES.items():
+        if name.startswith(place):
+            return f"{prefix}:{name.removeprefix(place)}"
+    return name.rstrip("/#").replace("#", "/").rpartition("/")[2] or name
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the files around an ontology say. `below`: triples that put a class below another. `predicates`: of all facts."""
+
+    below: tuple[Triple, ...] = ()
+    predicates: tuple[str, ...] = ()
+
+
+ALONE = Surroundings()
+
+
+class Graph:
+    """Triples in the order of the file, and what its surroundings say."""
+
+    def __init__(self, triples: Iterable[Triple], beside: Surroundings = ALONE) -> None:
+        self.triples = tuple(dict.fromkeys(triples))
+        self.predicates = beside.predicates
+        self._below: dict[Node, list[Node]] = {}
+        self._objects: dict[tuple[Node, str], list[Node]] = {}
+        self._subjects: dict[tuple[str, Node], list[Node]] = {}
+        self._said: dict[Node, list[tuple[str, Node]]] = {}
+        for subject, predicate, value in self.triples:
+            self._objects.setdefault((subject, predicate), []).append(value)
+            self._subjects.setdefault((predicate, value), []).append(subject)
+            self._said.setdefault(subject, []).append((predicate, value))
+        for subject, predicate, value in dict.fromkeys((*self.triples, *beside.below)):
+            if predicate == SUBCLASS:
+                self._below.setdefault(value, []).append(subject)
+
+    def objects(self, subject: Node, predicate: str) -> list[Node]:
+        return self._objects.get((subject, predicate), [])
+
+    def subjects(self, predicate: str, value: Node) -> list[Node]:
+        return self._subjects.get((predicate, value), [])
+
+    def said_of(self, subject: Node) -> list[tuple[str, Node]]:
+        return self._said.get(subject, [])
+
+    def is_a(self, subject: Node, kind: str) -> bool:
+        return Iri(kind) in self.objects(subject, TYPE)
+
+    def members(self, head: Node) -> list[Node]:
+        """The members of a list; a list that comes back to itself ends there."""
+        members: list[Node] = []
+        seen: set[Node] = set()
+        while head not in seen and (first := self.objects(head, f"{RDF}first")):
+            seen.add(head)
+            members.append(first[0])
+            head = next(iter(self.objects(head, f"{RDF}rest")), Iri(f"{RDF}nil"))
+        return members
+
+    def below(self, name: str) -> list[str]:
+        """The names of a class and of the classes that are below it."""
+        classes = {name: None}
+        waiting = [name]
+        while waiting:
+            for subclass in self._below.get(Iri(waiting.pop()), ()):
+                if isinstance(subclass, Iri) and subclass.value not in classes:
+                    classes[subclass.value] = None
+                    waiting.append(subclass.value)
+        return list(classes)
+
+
+def names(nodes: Iterable[Node]) -> Iterator[str]:
+    return (node.value for node in nodes if isinstance(node, Iri))
+
+
+Thing = Variable | Constant
+"""What stands for a thing in a rule."""
+
+X, Y, Z = Variable("X"), Variable("Y"), Variable("Z")
+
+
+@dataclass(frozen=True, slots=True)
+class NotUnderstood:
+    """An axiom, in words, and what it is about, if that has a name."""
+
+    axiom: str
+    about: str | None
+
+
+Made = Statement | NotUnderstood
+
+
+def atom(predicate: str, left: Term, right: Term) -> Atom:
+    return Atom(predicate, (left, right))
+
+
+def is_a(term: Term, kind: str) -> Atom:
+    return Atom(TYPE, (term, Constant(kind)))
+
+
+def constant(node: Node) -> Constant:
+    match node:
+        case Iri(value):
+            return Constant(value)
+        case Blank(label):
+            return Constant(label)
+        case Literal(text, _, value):
+            return Constant(text if value is None else value)
+
+
+def equal(left: Expression, right: Expression) -> Comparison:
+    return Comparison(Operator.EQUAL, left, right)
+
+
+def different(left: Expression, right: Expression) -> Comparison:
+    return Comparison(Operator.DIFFERENT, left, right)
+
+
+def denial(name: str, *body: Condition) -> Rule:
+    return constraint(name, Falsity(), *body)
+
+
+def constraint(name: str, head: Head, *body: Condition) -> Rule:
+    """A hard rule, however often the data violate it."""
+    return Rule(head, And(body), name, Kind.HARD)
+
+
+def implication(name: str, head: Atom, *body: Condition) -> Rule:
+    return Rule(head, And(body), name)
+
+
+def refutation(head: Atom, *body: Condition) -> Refute:
+    return Refute(head, And(body))

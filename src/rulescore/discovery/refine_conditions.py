@@ -1,0 +1,182 @@
+"""Adds conditions to a rule: another atom, a constant, an excluded constant, a bound."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import permutations
+
+import numpy as np
+import pyarrow.compute as pc
+
+from rulescore.discovery.table_rows import Rows
+from rulescore.discovery.table_words import compared, variables_of
+from rulescore.language.syntax import (
+    And,
+    Atom,
+    Comparison,
+    Condition,
+    Constant,
+    Not,
+    Operator,
+    RowAtom,
+    Rule,
+    Variable,
+    Wildcard,
+)
+from rulescore.language.trees import variables_in
+from rulescore.logic.checks import opposed
+from rulescore.logic.refutation import Declared
+from rulescore.setting.model import FactSource, FactStream
+from rulescore.values import NUMBERS, ValueType, value_of
+
+Place = tuple[str, int]
+"""An argument of a predicate."""
+
+_MOST_CONSTANTS = 20
+"""How many constants of a place we try, the most frequent first."""
+_MOST_CLASSES = 50
+_BOUNDS = tuple(tenth / 10 for tenth in range(1, 10))
+
+
+def of_graph(rule: Rule, sources: Sequence[FactSource], least: int, declared: Declared) -> Iterator[Rule]:
+    """The rule with one more condition: an atom over its variables, the absence of an atom, an atom with a constant, or an excluded
+    constant. `least`: how many facts must have the constant."""
+    head = rule.head
+    for condition in _of_graph(rule, sources, least):
+        if not isinstance(head, Atom) or not _is_decided(condition, head, declared):
+            yield _with(rule, condition)
+
+
+def _is_decided(condition: Condition, head: Atom, declared: Declared) -> bool:
+    """Whether the fact that confirms or refutes the head decides the condition: `father(X, _)`, or `not mother(_, Y)`, lowers the
+    rate of a head `father(X, Y)` that `mother(X, Y)` refutes, but says nothing."""
+    match condition:
+        case Atom():
+            return _covers(condition, head)
+        case Not(Atom() as absent):
+            facts = (Atom(absent.predicate, terms) for terms in (head.terms, head.terms[::-1]))
+            return any(_covers(absent, fact) and (fact == head or opposed(head, fact, declared)) for fact in facts)
+        case _:
+            return False
+
+
+def _covers(atom: Atom, other: Atom) -> bool:
+    """Whether an atom holds if another does: they are equal but for wildcards."""
+    same = (atom.predicate, atom.arity) == (other.predicate, other.arity)
+    return same and all(own in (term, Wildcard()) for own, term in zip(atom.terms, other.terms, strict=True))
+
+
+def _of_graph(rule: Rule, sources: Sequence[FactSource], least: int) -> Iterator[Condition]:
+    arities, frequent = _facts(sources)
+    variables = _bound(rule)
+    present = {condition for condition in rule.body.conditions if isinstance(condition, Atom)}
+    for predicate, arity in sorted(arities.items()):
+        if arity not in (1, 2):
+            continue
+        for terms in permutations(variables, arity):
+            atom = Atom(predicate, terms)
+            if atom not in present:
+                yield from (atom, Not(atom))
+        for variable in variables if arity == 2 else ():
+            for atom in (Atom(predicate, (variable, Wildcard())), Atom(predicate, (Wildcard(), variable))):
+                yield from (atom, Not(atom))
+            for place, other in ((1, 0), (0, 1)):
+                for key, count in frequent.get((predicate, place), []):
+                    if count >= least:
+                        constant = Constant(value_of(key))
+                        yield Atom(predicate, (variable, constant) if other == 0 else (constant, variable))
+    for atom in present:
+        for place, term in enumerate(atom.terms):
+            if isinstance(term, Variable):
+                for key, _ in frequent.get((atom.predicate, place), []):
+                    yield Comparison(Operator.DIFFERENT, term, Constant(value_of(key)))
+
+
+def of_table(rule: Rule, rows: Rows, least: int) -> Iterator[Rule]:
+    """The rule with one more condition on its rows of the table: they have a value, they agree in a column, or, if the rule reads
+    one row, the row does not have a value, or keeps a bound. `least`: how many rows must have the value."""
+    atoms = [condition for condition in rule.body.conditions if isinstance(condition, RowAtom) and condition.table == rows.table]
+    used = {variable.name for condition in (rule.head, *rule.body.conditions) for variable in _variables(condition)}
+    names = _free(variables_of(rows.types), used)
+    named = {attribute for atom in atoms for attribute, _ in atom.arguments}
+    for attribute, kind in rows.types.items():
+        if attribute in named or attribute in rows.key:
+            continue
+        variable = Variable(names[attribute])
+        values = pc.value_counts(rows.values(attribute).drop_null()).to_pylist()
+        frequent = sorted((value for value in values if value["counts"] >= least), key=lambda value: -value["counts"])[
+            :_MOST_CONSTANTS
+        ]
+        widened = _named_in_all(rule, rows.table, attribute, variable)
+        if kind is not ValueType.FLOAT and 1 < len(values) <= _MOST_CLASSES:
+            for value in frequent:
+                constant = Constant(value["values"])
+                yield _named_in_all(rule, rows.table, attribute, constant)
+                if len(atoms) == 1:
+                    yield _with(widened, Comparison(Operator.DIFFERENT, variable, constant))
+        if kind is not ValueType.FLOAT and len(atoms) > 1 and len(values) > 1:
+            yield widened
+        if kind in NUMBERS and len(atoms) == 1 and len(values) > 2:
+            numbers = rows.values(attribute).drop_null().to_numpy(zero_copy_only=False)
+            for limit in sorted({number.item() for number in np.quantile(numbers, _BOUNDS, method="lower")}):
+                yield from (
+                    _with(widened, compared(variable, operator, limit)) for operator in (Operator.AT_LEAST, Operator.AT_MOST)
+                )
+
+
+def _facts(sources: Sequence[FactSource]) -> tuple[dict[str, int], dict[Place, list[tuple[str, int]]]]:
+    """The predicates with their arity, and the most frequent constants of their places."""
+    arities: dict[str, int] = {}
+    counts: dict[Place, Counter[str]] = {}
+    for source in sources:
+        for batch in source.open() if isinstance(source, FactStream) else ():
+            if batch.negative:
+                continue
+            for place in range(batch.arity):
+                field = f"a{place}"
+                keys = [field] if batch.predicate is not None else ["predicate", field]
+                for row in batch.rows.select(keys).to_pylist() if batch.arity <= 2 else ():
+                    predicate = batch.predicate or row["predicate"]
+                    counts.setdefault((predicate, place), Counter())[row[field]] += 1
+                    arities[predicate] = batch.arity
+    return arities, {place: _most(counted) for place, counted in counts.items()}
+
+
+def _most(counted: Counter[str]) -> list[tuple[str, int]]:
+    return sorted(counted.items(), key=lambda pair: (-pair[1], pair[0]))[:_MOST_CONSTANTS]
+
+
+def _with(rule: Rule, condition: Condition) -> Rule:
+    return replace(rule, body=And((*rule.body.conditions, condition)))
+
+
+def _named_in_all(rule: Rule, table: str, attribute: str, term: Variable | Constant) -> Rule:
+    conditions = tuple(
+        replace(condition, arguments=(*condition.arguments, (attribute, term)))
+        if isinstance(condition, RowAtom) and condition.table == table
+        else condition
+        for condition in rule.body.conditions
+    )
+    return replace(rule, body=And(conditions))
+
+
+def _bound(rule: Rule) -> list[Variable]:
+    """The variables that atoms of the body bind."""
+    atoms = [condition for condition in rule.body.conditions if isinstance(condition, Atom)]
+    return list(dict.fromkeys(term for atom in atoms for term in atom.terms if isinstance(term, Variable)))
+
+
+def _variables(condition: object) -> Iterable[Variable]:
+    return variables_in(condition)  # type: ignore[arg-type]  # `false` has none
+
+
+def _free(names: dict[str, str], used: set[str]) -> dict[str, str]:
+    """The names, each with underscores until the rule does not have it."""
+    free = {}
+    for attribute, name in names.items():
+        while name in used:
+            name += "_"
+        free[attribute] = name
+    return free

@@ -1,0 +1,1 @@
+"""Repairs of tables, judged one by one."""

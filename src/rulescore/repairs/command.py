@@ -1,0 +1,102 @@
+"""`rulescore repairs`: what rules say of each repaired cell."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from rulescore.cli.options import ALL, Command, SettingChoice, format_option, quiet_option, setting_options
+from rulescore.cli.output import show, tell
+from rulescore.errors import Diagnostic, InputError
+
+if TYPE_CHECKING:
+    # Loading these takes longer than `--help` may.
+    from rulescore.repairs.judging import JudgedRepair
+    from rulescore.reporting.listing import Listing
+
+
+@click.command(
+    cls=Command,
+    examples=(
+        "rulescore repairs --table sales.csv --rules sales.rules --predictions tool=repairs.csv",
+        "rulescore repairs --table sales.csv --rules dc.txt --predictions tool=repairs.csv --format csv > judged.csv",
+    ),
+)
+@setting_options(ALL)
+@click.option(
+    "--limit", type=click.IntRange(min=1), metavar="N", help="List at most N repairs. [default: 20, or all as CSV and JSON]"
+)
+@format_option
+@quiet_option
+def repairs(choice: SettingChoice, limit: int | None, form: str, quiet: bool) -> None:
+    """Judge the repaired cells of a table, one by one.
+
+    A file of repairs has three columns: the key of a row, `attribute`, and the value. The rules judge a repair and
+    the value that it replaces.
+    """
+    from rulescore.cli.setting import COUNTING, load
+    from rulescore.readers.cell_files import read_cells
+    from rulescore.readers.sources import files_by_model
+    from rulescore.repairs.judging import judge_repairs
+
+    if not choice.predictions:
+        helps = ("give `--predictions NAME=FILE`",)
+        raise InputError(Diagnostic("E404", "there are no repairs to judge", helps=helps))
+    setting = load(replace(choice, predictions=()), COUNTING).setting
+    judged: list[JudgedRepair] = []
+    for model, paths in files_by_model(choice.predictions).items():
+        for path in paths:
+            cells = read_cells(Path(path))
+            if cells is None:
+                notes = ("it has three columns: the key of a row, `attribute`, and the value",)
+                raise InputError(Diagnostic("E320", f"`{path}` is no file of repairs", notes=notes))
+            judged += judge_repairs(setting, model, cells, path)
+    most = limit or (20 if form == "table" else None)
+    show(_listing(judged, most), form)
+    if not quiet and most is not None and len(judged) > most:
+        tell(f"{len(judged) - most:,} more repairs are not shown; `--limit N` shows more, and `--format csv` all")
+
+
+def _listing(judged: list[JudgedRepair], most: int | None) -> Listing:
+    """All repairs in the order of their files or, if only some are shown, those that break most first."""
+    from rulescore.repairs.judging import Verdict
+    from rulescore.reporting.listing import CellKind, Column, Listing, counted
+
+    shown = judged if most is None else sorted(judged, key=lambda repair: list(Verdict).index(repair.verdict))[:most]
+    columns = (
+        Column("model", "model"),
+        Column("id", "row"),
+        Column("attribute", "attribute"),
+        Column("old", "old"),
+        Column("value", "value"),
+        Column("verdict", "verdict"),
+        Column("refuted_before", "refuted", CellKind.COUNT),
+        Column("refuted", "then", CellKind.COUNT),
+        Column("evaluable", "of", CellKind.COUNT),
+        Column("rules", "breaks"),
+    )
+    rows = tuple(
+        (
+            repair.model,
+            repair.key,
+            repair.column,
+            repair.old,
+            repair.new,
+            repair.verdict.value,
+            repair.before.refuted,
+            repair.after.refuted,
+            repair.after.evaluable,
+            ", ".join(repair.rules) or None,
+        )
+        for repair in shown
+    )
+    notes = []
+    for model in dict.fromkeys(repair.model for repair in judged):
+        verdicts = Counter(repair.verdict for repair in judged if repair.model == model)
+        told = ", ".join(f"{verdicts[verdict]:,} {verdict}" for verdict in Verdict if verdicts[verdict])
+        notes.append(f"{model}: {counted(verdicts.total(), 'repair')}: {told}")
+    return Listing("repairs", "Repairs, one by one", columns, rows, notes=tuple(notes))

@@ -15,7 +15,7 @@ import pytest
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "continuous-integration.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "how-to" / "continuous-integration.md").read_text(encoding="utf-8")
 WORKFLOW = next(block for block in re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL) if "jobs:" in block)
 COMMANDS = re.findall(r"^ +- run: (.+)$", WORKFLOW, re.MULTILINE)
 
@@ -48,8 +48,8 @@ def test_the_commands_of_the_workflow_do_what_the_page_says(tmp_path: Path, envi
     assert checked.returncode == 0, checked.stderr
     scored = run(COMMANDS[2], tmp_path, environment)
     assert scored.returncode == 1, scored.stderr
-    assert "gate `no_impossible: hard > 0` is not met by `careless`: hard is 1" in scored.stderr
-    assert "### rulescore: 1 of 2 gates not met, 1 warning" in (tmp_path / "the summary.md").read_text(encoding="utf-8")
+    assert "gate `no_impossible: hard > 0` failed by `careless`: hard is 1" in scored.stderr
+    assert "### rulescore: 1 of 2 gates failed, 1 warning" in (tmp_path / "the summary.md").read_text(encoding="utf-8")
     assert ElementTree.parse(tmp_path / "gates.xml").getroot().get("failures") == "1"
     (tmp_path / "careless.csv").write_text((tmp_path / "careful.csv").read_text(encoding="utf-8"), encoding="utf-8")
     assert run(COMMANDS[2], tmp_path, environment).returncode == 0

@@ -14,4 +14,4 @@ def test_a_missing_library_is_told_with_the_command(library: str, extra: str) ->
     program = f"import sys; sys.modules[{library!r}] = None; import rulescore.integrations.{extra}"
     told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stderr
     assert "E938" in told
-    assert f"pip install 'rulescore[{extra}]'" in told
+    assert f"pip install '.[{extra}]'" in told

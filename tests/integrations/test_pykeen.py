@@ -116,18 +116,32 @@ def test_a_model_is_scored_in_one_call(trained: Any, nations: Any) -> None:
 
 
 def test_accuracy_beside_is_that_of_pykeen(trained: Any, nations: Any) -> None:
-    """From all answers, with nothing but the test triples beside them; from the best ones, Hits@1 alone is exact."""
+    """Exactly, however many answers are scored, and whether the truth is named or not."""
     from rulescore.integrations.pykeen import score
 
-    for k in (nations.num_entities, 1):
-        (found,) = score(trained, RULES, dataset=nations, k=k, truth=nations.testing).accuracy_results
+    for options in ({"k": 1}, {"k": 3}, {"k": nations.num_entities, "truth": nations.testing}):
+        (found,) = score(trained, RULES, dataset=nations, **options).accuracy_results
         assert found.reason is None
         for part in ("both", "head", "tail"):
-            ours = found.measure("hits_at_1", part).value
-            assert ours == pytest.approx(trained.get_metric(f"{part}.optimistic.hits_at_1"))
-            bounds = found.measure("mrr", part)
-            assert bounds.least - 1e-9 <= trained.get_metric(f"{part}.optimistic.mrr") <= bounds.greatest + 1e-9
-            assert k == 1 or bounds.value == pytest.approx(trained.get_metric(f"{part}.optimistic.mrr"))
+            for metric in ("mrr", "hits_at_1", "hits_at_3", "hits_at_10"):
+                assert found.measure(metric, part).value == pytest.approx(trained.get_metric(f"{part}.realistic.{metric}"))
+
+
+def test_another_truth_has_bounds_of_the_best_answers(trained: Any, nations: Any) -> None:
+    from rulescore.integrations.pykeen import score
+
+    (found,) = score(trained, RULES, dataset=nations, k=1, truth=nations.validation).accuracy_results
+    assert found.basis != "ranks of the predictions' file"
+
+
+def test_a_table_of_a_trained_model_has_accuracy_beside_scores(trained: Any, nations: Any) -> None:
+    from rulescore.integrations.pykeen import score
+
+    table = score(trained, RULES, dataset=nations).to_latex("published")
+    heading = next(line for line in table.splitlines() if line.startswith("model & "))
+    assert heading.startswith("model & Hits@1 & Hits@3 & Hits@10 & MRR & ")
+    assert heading.index("soft") < heading.index("hard")
+    assert " to " not in table.partition(r"\midrule")[2]
 
 
 def test_several_models_are_scored_together(nations: Any) -> None:

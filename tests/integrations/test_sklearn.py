@@ -122,12 +122,12 @@ def test_a_scorer_can_be_sent_to_other_processes() -> None:
 
 
 def test_what_cannot_be_scored_is_told() -> None:
-    with pytest.raises(InputError, match=r"(?s)E577.*did you mean `rvs_hard`"):
+    with pytest.raises(InputError, match=r"(?s)E570.*did you mean `rvs_hard`"):
         scorer(measure="rvs_hrd")
-    with pytest.raises(InputError, match=r"E577.*`X`, a ndarray"):
+    with pytest.raises(InputError, match=r"E570.*`X`, a ndarray"):
         scorer()(constant(0.0), sales().to_numpy())
     data = sales().assign(row=1)
-    with pytest.raises(InputError, match=r"E577.*a column `row`"):
+    with pytest.raises(InputError, match=r"E570.*index as `row`"):
         rule_violation_scorer(RULES, data=data, target="price", table="sale")(constant(0.0), data)
 
 

@@ -85,11 +85,11 @@ def test_classes_have_labels_and_keys_several_columns() -> None:
 
 def test_what_does_not_fit_is_told() -> None:
     metric = TripleRuleViolation(RULES, FACTS, entities=ENTITIES, relations=RELATIONS)
-    with pytest.raises(InputError, match="E579"):
+    with pytest.raises(InputError, match="E570"):
         metric.compute()
-    with pytest.raises(InputError, match=r"E579.*1 of `head`.*2 of `score`"):
+    with pytest.raises(InputError, match=r"E570.*1 of `head`.*2 of `score`"):
         metric.update([[0, 3, 2]], [0.5, 0.6])
-    with pytest.raises(InputError, match=r"E579.*`4` has no label among `entities`"):
+    with pytest.raises(InputError, match=r"E570.*`4` has no label among `entities`"):
         metric.update([[4, 3, 2]])
-    with pytest.raises(InputError, match=r"E579.*three columns"):
+    with pytest.raises(InputError, match=r"E570.*three columns"):
         metric.update([[4, 3]])

@@ -73,7 +73,7 @@ def test_wandb_has_scores_options_and_the_result(tmp_path: Path, monkeypatch: py
     from rulescore.integrations.wandb import log_result
 
     found = result("a")
-    with pytest.raises(InputError, match="E584"):
+    with pytest.raises(InputError, match="E404"):
         log_result(found)
     with wandb.init(project="rulescore", dir=tmp_path) as run:
         log_result(found)

@@ -7,9 +7,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from rulescore.api import open_session
 from rulescore.arguments.rule_sources import RulesLike
 from rulescore.readers.sources import FactsLike
+from rulescore.session.api import open_session
 
 
 def refuse_rules(
@@ -23,6 +23,6 @@ def refuse_rules(
     # Facts that nobody scores: predicates that only predictions have are known, too.
     anything = pa.table({name: pa.array([""] * len(labels), pa.string()) for name in ("head", "relation", "tail")})
     predicted = {"model": anything.set_column(1, "relation", pa.array(labels, pa.string()))} if labels else None
-    given = {name: value for name, value in options.items() if name not in {"contributions", "truth", "top_k"}}
-    with open_session(observed, predicted, rules, **given) as opened:
+    unread = {name: value for name, value in options.items() if name not in {"contributions", "truth", "top_k"}}
+    with open_session(observed, predicted, rules, **unread) as opened:
         opened.session.refuse_unrefutable()

@@ -1,12 +1,12 @@
-"""The numbers of a result that other tools log beside their own."""
+"""The numbers of a result that other tools log with their own."""
 
 from __future__ import annotations
 
 import json
 import re
 
-from rulescore.result import Result
 from rulescore.scoring.results import Measure, ModelResult
+from rulescore.session.result import Result
 
 MEASURES = ("rvs_hard", "rvs_soft", "violating_predictions")
 
@@ -32,20 +32,20 @@ def logged_measures(result: Result, prefix: str = "") -> dict[str, float]:
     """The defined measures of all models, by name: `rvs_hard` if there is one model, `transe/rvs_hard` if there are several. We
     replace characters that names of metrics may not have by their numbers."""
     only = len(result.model_results) == 1
-    found = {
+    measures = {
         f"{prefix}{'' if only else _plain(model.name) + '/'}{name}": value
         for model in result.model_results
         for name, value in model_measures(model).items()
     }
-    return {name: float(value) for name, value in found.items() if value is not None}
+    return {name: float(value) for name, value in measures.items() if value is not None}
 
 
 def logged_options(result: Result) -> dict[str, str]:
     """The options that a result was made with, other than empty ones, and the versions of program and engine, as texts."""
     if result.run is None:
         return {}
-    told = {name: value for name, value in result.run.options.items() if value not in (None, False, {}, [])}
-    options = {name: value if isinstance(value, str) else json.dumps(value) for name, value in told.items()}
+    options = {name: value for name, value in result.run.options.items() if value not in (None, False, {}, [])}
+    options = {name: value if isinstance(value, str) else json.dumps(value) for name, value in options.items()}
     return {"version": result.run.rulescore, "engine": f"{result.run.engine} {result.run.engine_version}", **options}
 
 

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from rulescore.api import score
 from rulescore.arguments.rule_sources import RulesLike
 from rulescore.arguments.tables import Table
 from rulescore.errors import Diagnostic, InputError, meant
 from rulescore.integrations.early import refuse_rules
 from rulescore.integrations.measures import MEASURES, model_measures, the_model
+from rulescore.session.api import score
 
 _ROW = "row"
 """The name of the key in rules, if an index names the rows."""
@@ -20,8 +20,8 @@ _ROW = "row"
 
 @dataclass(frozen=True)
 class RuleViolationScorer:
-    """`scorer(estimator, X, y)`: minus a measure of the estimator's predictions for the rows of `X`, so that greater is better; NaN
-    if the measure is undefined. The scorer never reads `y`. `name`: its name among other scorers."""
+    """`scorer(estimator, X, y)`: minus a measure of the estimator's predictions for the rows of `X`, so greater is better; NaN if
+    the measure is undefined. The scorer never reads `y`. `name`: its name among other scorers."""
 
     rules: RulesLike
     data: Any
@@ -39,9 +39,9 @@ class RuleViolationScorer:
         ids = _index(X, "X") if self.key is None else list(X[self.key])
         predicted = dict(zip(ids, estimator.predict(X), strict=True))
         result = score(None, {"estimator": predicted}, self.rules, tables={self.table: self.described(ids)}, **self.options)
-        found = model_measures(the_model(result))[self.measure]
+        value = model_measures(the_model(result))[self.measure]
         # A difference, because -0.0 and 0.0 would print differently.
-        return math.nan if found is None else 0 - found
+        return math.nan if value is None else 0 - value
 
     def described(self, hidden: list[Any]) -> Table:
         """The table, without the targets of some rows."""
@@ -59,16 +59,27 @@ def rule_violation_scorer(
     measure: str = "rvs_hard",
     **options: Any,
 ) -> RuleViolationScorer:
-    """Makes a scorer, like those of `make_scorer`, that measures how far predictions of `target` respect `rules` over `table`.
+    """Makes a scorer, as `make_scorer` does, that measures how far predictions of `target` respect `rules` over `table`.
 
-    `data`: all rows with their targets. The targets of the rows that the estimator predicts are hidden, the others observed.
-    `key`: the column by which we find the rows of `X` in `data`; without it we use the pandas index, which rules call `row`.
-    `table`: the name of the table in rules. `measure`: `rvs_hard`, `rvs_soft` or `violating_predictions`. `options`: those of
-    `rulescore.score`."""
+    Args:
+        rules: as `rulescore.score` takes them.
+        data: all rows with their targets. Targets of rows that the estimator predicts are hidden, the others observed.
+        target: the column that the estimator predicts.
+        table: the name of the table in rules.
+        key: the column by which we find the rows of `X` in `data`. Without it we use the pandas index, which rules call `row`.
+        measure: `rvs_hard`, `rvs_soft` or `violating_predictions`.
+        **options: further options of `rulescore.score`.
+
+    Returns:
+        The scorer, which calls `rulescore.score` for each split.
+
+    Raises:
+        InputError: there is no such measure, rows have no keys, or something is wrong with the rules.
+    """
     if measure not in MEASURES:
         helps = meant(measure, MEASURES)
-        notes = (f"the measures are {', '.join(f'`{one}`' for one in MEASURES)}",)
-        raise InputError(Diagnostic("E577", f"there is no measure `{measure}`", notes=notes, helps=helps))
+        notes = (f"the measures are {', '.join(f'`{name}`' for name in MEASURES)}",)
+        raise InputError(Diagnostic("E570", f"there is no measure `{measure}`", notes=notes, helps=helps))
     scorer = RuleViolationScorer(rules, data, target, table, key, measure, options)
     refuse_rules(None, rules, {**options, "tables": {table: scorer.described([])}})
     return scorer
@@ -78,12 +89,13 @@ def _with_index(data: Any) -> Any:
     index = _index(data, "data")
     if _ROW in data.columns:
         helps = (f'give `key="{_ROW}"` if that column names the rows, or rename it',)
-        raise InputError(Diagnostic("E577", f"`data` has a column `{_ROW}`, but rules call its index so", helps=helps))
+        message = f"rules refer to the index as `{_ROW}`, but `data` already has a column of that name"
+        raise InputError(Diagnostic("E570", message, helps=helps))
     return data.assign(**{_ROW: index})
 
 
 def _index(rows: Any, what: str) -> list[Any]:
     if not hasattr(rows, "index") or not hasattr(rows, "assign"):
         helps = ("give pandas frames, whose index names the rows, or the column `key` that names them",)
-        raise InputError(Diagnostic("E577", f"the rows of `{what}`, a {type(rows).__name__}, have no keys", helps=helps))
+        raise InputError(Diagnostic("E570", f"the rows of `{what}`, a {type(rows).__name__}, have no keys", helps=helps))
     return list(rows.index)

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from made_results import Rows, made_result
 from measure import spread
 from printing import Table, Target, show, show_targets, spread_text
-from rulescore.scoring.comparison import compare
+from rulescore.comparison.comparing import compare
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.results import Counts
 

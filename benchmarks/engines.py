@@ -16,7 +16,7 @@ import pyarrow as pa
 from measure import DifferentCountsError, ratios, spread
 from printing import Table, Target, show, show_targets, spread_text
 from rulescore.arguments.python import make_setting
-from rulescore.evaluate import Session
+from rulescore.session.session import Session
 from workload import SHARED, material, write
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rulescore.arguments.python import make_setting
-from rulescore.evaluate import Session
 from rulescore.scoring.results import RuleResult
+from rulescore.session.session import Session
 from workload import Row
 
 MODEL = "model"

@@ -1,5 +1,5 @@
 """Dataset rates by other means: the published method on two databases, what a user would write by hand, Logica, pandas, and the
-compiled kernel, beside the package. `python benchmarks/peers.py --write` also writes docs/performance.md."""
+compiled kernel, beside the package. `python benchmarks/peers.py --write` also writes docs/explanation/performance.md."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from workload import Encoded, Row, encode, material, read_rules, row, write
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 RESULTS = Path(__file__).with_name("results") / "peers.json"
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "performance.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "explanation" / "performance.md"
 SERVER = "RULESCORE_BENCH_POSTGRES"
 
 

@@ -125,7 +125,7 @@ def count(folder: Path, *, sorted_plans: bool) -> Report:
     """The package on one workload. Loading is everything before counting."""
     from rulescore import Table as KeyedTable
     from rulescore.arguments.python import make_setting
-    from rulescore.evaluate import Session
+    from rulescore.session.session import Session
 
     started = time.perf_counter()
     predictions = folder / "predictions.parquet"

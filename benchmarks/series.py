@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import gzip
 import random
+import shutil
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
@@ -15,11 +18,20 @@ from workload import SHARED, Material, Triple, material, write, write_triples
 
 MINED = SHARED / "anyburl" / "fb15k-237.rules.100k.gz"
 FEW, MANY = 4_000, 100_000
-COPIES, MOST_COPIES = (1, 4, 16), 59
+COPIES, MOST_COPIES, LARGEST = (1, 4, 16), 59, (235, 470)
 PREDICTIONS, MOST_PREDICTIONS = (20_000, 200_000), 2_000_000
 MODELS = (1, 3, 10)
+ANSWERS, MANY_MODELS = 40_000, (10, 50)
 LIMITS = {16: "500MB", MOST_COPIES: "1GB"}
 SEED = 1
+
+
+class Extent(IntEnum):
+    """How far series go on: as long as one waits for, to 16 million facts, to 128 million."""
+
+    USUAL = 0
+    FULL = 1
+    LARGEST = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +56,18 @@ class Series:
     grows: bool = True
 
 
-Maker = Callable[[Path, Material, bool], Series | None]
+Maker = Callable[[Path, Material, Extent], Series | None]
 
 
-def make(titles: Sequence[str], folder: Path, *, full: bool) -> tuple[str, list[Series]]:
+def make(titles: Sequence[str], folder: Path, extent: Extent) -> tuple[str, list[Series]]:
     """The name of the graph, and the series of these titles with their files laid out. Those about mined rules need the data that
     lie beside the repository."""
     graph = material()
-    made = [MAKERS[title](folder / title, graph, full) for title in titles]
+    made = [MAKERS[title](folder / title, graph, extent) for title in titles]
     return graph.name, [one for one in made if one is not None]
 
 
-def _fixed(folder: Path, graph: Material, _: bool) -> Series:
+def _fixed(folder: Path, graph: Material, _: Extent) -> Series:
     """The start of the process, and one score: of the files as their makers wrote them, or of the generated ones."""
     if MINED.exists():
         folder.mkdir(parents=True)
@@ -76,7 +88,7 @@ AUDITED_FEW = f"audit of {FEW:,} mined rules"
 AUDITED_MANY = f"audit of {MANY:,} mined rules"
 
 
-def _rules(folder: Path, _: Material, __: bool) -> Series | None:
+def _rules(folder: Path, _: Material, __: Extent) -> Series | None:
     if not MINED.exists():
         return None
     mined = _mined()
@@ -84,7 +96,7 @@ def _rules(folder: Path, _: Material, __: bool) -> Series | None:
     return Series("rules", tuple(_audited(folder, name, lines) for name, lines in steps))
 
 
-def _kinds(folder: Path, _: Material, __: bool) -> Series | None:
+def _kinds(folder: Path, _: Material, __: Extent) -> Series | None:
     """Mined rules of each kind alone, and those with the most atoms for one model, in both conventions."""
     if not MINED.exists():
         return None
@@ -109,7 +121,7 @@ def kind(rule: Rule) -> str:
     return "1 atom, " + ("constants in head and body" if head and body else "a constant in the head" if head else "others")
 
 
-def _spark(folder: Path, _: Material, __: bool) -> Series | None:
+def _spark(folder: Path, _: Material, __: Extent) -> Series | None:
     """A graph so small that Spark plans statements and starts tasks most of the time."""
     family = SHARED / "family"
     if not family.exists() or find_spec("pyspark") is None:
@@ -140,17 +152,27 @@ def _audited(folder: Path, name: str, lines: Sequence[str]) -> Step:
     return Step(name, len(lines), ("audit", *files, "--format", "csv", "--quiet"))
 
 
-def _facts(folder: Path, graph: Material, full: bool) -> Series:
+def _facts(folder: Path, graph: Material, extent: Extent) -> Series:
     """Disjoint copies of the facts, and the predictions about the first."""
     place = write(folder, graph, graph.rules)
-    sizes = (*COPIES, MOST_COPIES) if full else COPIES
-    steps = (_copied(place, graph, copies, "", once=copies == MOST_COPIES) for copies in sizes)
+    sizes = (*COPIES, *((MOST_COPIES,) if extent >= Extent.FULL else ()), *(LARGEST if extent >= Extent.LARGEST else ()))
+    refuse_too_large((place / "facts.tsv").stat().st_size * sum(sizes), place)
+    steps = (_copied(place, graph, copies, "", once=copies >= MOST_COPIES) for copies in sizes)
     return Series("facts", tuple(steps))
 
 
-def _limits(folder: Path, graph: Material, full: bool) -> Series:
+def refuse_too_large(size: int, folder: Path) -> None:
+    """Say what will be written before it is, and end if there is no room for twice as much: what does not fit into memory is
+    written, too."""
+    free = shutil.disk_usage(folder).free
+    print(f"facts of {size / 1e9:.1f} GB will be written to {folder}, where {free / 1e9:.1f} GB are free", file=sys.stderr)
+    if free < 2 * size:
+        sys.exit("there is too little room: set TMPDIR to a larger disk")
+
+
+def _limits(folder: Path, graph: Material, extent: Extent) -> Series:
     place = write(folder, graph, graph.rules)
-    sizes = LIMITS.items() if full else islice(LIMITS.items(), 1)
+    sizes = LIMITS.items() if extent >= Extent.FULL else islice(LIMITS.items(), 1)
     return Series("limits", tuple(_copied(place, graph, copies, limit, once=True) for copies, limit in sizes), grows=False)
 
 
@@ -170,8 +192,8 @@ def _bytes(limit: str) -> int:
     return int(limit.removesuffix("MB").removesuffix("GB")) * (10**9 if limit.endswith("GB") else 10**6)
 
 
-def _predictions(folder: Path, graph: Material, full: bool) -> Series:
-    sizes = (*PREDICTIONS, MOST_PREDICTIONS) if full else PREDICTIONS
+def _predictions(folder: Path, graph: Material, extent: Extent) -> Series:
+    sizes = (*PREDICTIONS, MOST_PREDICTIONS) if extent >= Extent.FULL else PREDICTIONS
     place = write(folder, graph, graph.rules)
     steps = []
     for size in sizes:
@@ -182,17 +204,27 @@ def _predictions(folder: Path, graph: Material, full: bool) -> Series:
     return Series("predictions", tuple(steps))
 
 
-def _models(folder: Path, graph: Material, _: bool) -> Series:
+def _models(folder: Path, graph: Material, _: Extent) -> Series:
+    return _of_models("models", folder, graph, MODELS, min(PREDICTIONS))
+
+
+def _answers(folder: Path, graph: Material, _: Extent) -> Series:
+    """As many models as people compare, with an answer to every query of FB15k-237."""
+    return _of_models("answers", folder, graph, MANY_MODELS, ANSWERS)
+
+
+def _of_models(title: str, folder: Path, graph: Material, counts: Sequence[int], predictions: int) -> Series:
     """Models with as many predictions each, others in each."""
     place = write(folder, graph, graph.rules)
-    paths = {f"model-{number}": place / f"model-{number}.tsv" for number in range(max(MODELS))}
+    paths = {f"model-{number}": place / f"model-{number}.tsv" for number in range(max(counts))}
     for number, path in enumerate(paths.values()):
-        write_triples(path, predicted(graph.facts, min(PREDICTIONS), SEED + number), 1)
+        write_triples(path, predicted(graph.facts, predictions, SEED + number), 1)
     steps = []
-    for count in MODELS:
+    for count in counts:
         arguments = _score(place, place / "facts.tsv", dict(islice(paths.items(), count)))
-        steps.append(Step(f"score of {count} model{'s' if count > 1 else ''}", count, arguments, 1))
-    return Series("models", tuple(steps))
+        name = f"score of {count} model{'s' if count > 1 else ''} with {predictions:,} predictions"
+        steps.append(Step(name, count, arguments, 1))
+    return Series(title, tuple(steps))
 
 
 def predicted(facts: Sequence[Triple], count: int, seed: int) -> list[Triple]:
@@ -226,6 +258,7 @@ MAKERS: dict[str, Maker] = {
     "facts": _facts,
     "predictions": _predictions,
     "models": _models,
+    "answers": _answers,
     "limits": _limits,
     "spark": _spark,
 }

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pyspark
 
-from rulescore.engines.spark.java import java_home
+from rulescore.spark.session import java_home
 
 _HOST = "127.0.0.1"
 _SECONDS_TO_START = 120

@@ -17,23 +17,22 @@ from pyspark.sql import SparkSession
 import spark_graph
 from rulescore.arguments.python import make_setting
 from rulescore.engines.base import Engine
-from rulescore.engines.spark.java import java_home
-from rulescore.engines.spark.session import OWN
-from rulescore.evaluate import Session
 from rulescore.logic.plan import Judge
+from rulescore.session.session import Session
+from rulescore.spark.session import OWN, java_home
 from rulescore.sql import facts as loading
-from rulescore.sql import names, results
-from rulescore.sql.horn import wedges
+from rulescore.sql import results
+from rulescore.sql import words as names
+from rulescore.sql.horn import triangles
 
 _TABLES = {
     "facts, both ways round": names.fact_table(2),
     "pairs that carry facts": names.tuple_table(2),
-    "edges": wedges.EDGE,
-    "kinds of triangles": wedges.TRIANGLE,
-    "spokes": wedges.SPOKE,
+    "edges": triangles.EDGE,
+    "kinds of triangles": triangles.TRIANGLE,
     "contributions": results.CONTRIBUTION,
 }
-_OF_EVIDENCE, _OF_TRIANGLES = {"pairs that carry facts"}, {"edges", "kinds of triangles", "spokes"}
+_OF_EVIDENCE, _OF_TRIANGLES = {"pairs that carry facts"}, {"edges", "kinds of triangles"}
 
 
 def main() -> None:

@@ -22,10 +22,11 @@ import pyarrow as pa
 import rulescore
 from measure import DifferentCountsError, Spread, ratios, spread
 from printing import MEBIBYTE, Table, Target, show, show_targets, spread_text
-from series import AUDITED_FEW, AUDITED_MANY, FEW, MAKERS, SCORED, Series, Step, make
+from series import AUDITED_FEW, AUDITED_MANY, FEW, MAKERS, SCORED, Extent, Series, Step, make
 
 RESULTS = Path(__file__).with_name("results")
 LAUNCH = Path(__file__).with_name("launch.py")
+SPLIT = Path(__file__).with_name("split.py")
 GIBIBYTE = 2**30
 STEEPEST = 1.15
 """The largest exponent of growth: sorting four times sixteen million rows takes about 4.3 times as long, an exponent of 1.06."""
@@ -49,21 +50,29 @@ def main() -> None:
         # An installer compiles the modules of a package: no user waits for that.
         compileall.compile_dir(Path(rulescore.__file__).parent, quiet=1)
         print("writing files", file=sys.stderr, flush=True)
-        graph, series = make(options.series, Path(temporary), full=options.full)
-        found = _measured([step for one in series for step in one.steps], Path(temporary), options.rounds)
+        graph, series = make(options.series, Path(temporary), options.extent)
+        steps = [step for one in series for step in one.steps]
+        if options.split:
+            show(_split([step for step in steps if step.name in (SCORED, AUDITED_FEW, AUDITED_MANY)], Path(temporary)))
+            return
+        found = _measured(steps, Path(temporary), options.rounds)
     for one in series:
         show(_table(one, found))
     targets = _targets(series, found)
     show_targets(targets)
     if options.save:
-        name = "whole-full.json" if options.full else "whole.json"
+        name = {Extent.USUAL: "whole.json", Extent.FULL: "whole-full.json", Extent.LARGEST: "whole-largest.json"}[options.extent]
         (RESULTS / name).write_text(json.dumps(_kept(graph, series, found, targets), indent=2) + "\n")
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--series", nargs="+", choices=list(MAKERS), default=list(MAKERS), help="these only")
-    parser.add_argument("--full", action="store_true", help="16 million facts and 2 million predictions too, once each")
+    full, largest = "16 million facts and 2 million predictions too, once each", "64 and 128 million facts as well, once each"
+    extents = {"dest": "extent", "action": "store_const", "default": Extent.USUAL}
+    parser.add_argument("--full", const=Extent.FULL, help=full, **extents)
+    parser.add_argument("--largest", const=Extent.LARGEST, help=largest, **extents)
+    parser.add_argument("--split", action="store_true", help="of a score and of audits: processor seconds of each part, once")
     parser.add_argument("--rounds", type=int, default=3, help="interleaved rounds")
     parser.add_argument("--save", action="store_true", help=f"keep the result in {RESULTS.name}/")
     return parser.parse_args()
@@ -87,8 +96,18 @@ def _measured(steps: Sequence[Step], folder: Path, rounds: int) -> Runs:
 
 
 def measured(arguments: Sequence[str], output: Path) -> Run:
-    told = subprocess.run([sys.executable, str(LAUNCH), str(output), *arguments], stdout=subprocess.PIPE, check=True).stdout
-    return Run(**json.loads(told))
+    return Run(**json.loads(_told(LAUNCH, output, arguments)))
+
+
+def _told(program: Path, output: Path, arguments: Sequence[str]) -> bytes:
+    return subprocess.run([sys.executable, str(program), str(output), *arguments], stdout=subprocess.PIPE, check=True).stdout
+
+
+def _split(steps: Sequence[Step], folder: Path) -> Table:
+    """What the interpreter, imports, reading, planning, counting and writing take of a run."""
+    told = [json.loads(_told(SPLIT, folder / "output", step.arguments)) for step in steps]
+    parts = [(part, *(f"{seconds[part]:.2f}" for seconds in told)) for part in told[0]]
+    return [("processor s", *(step.name for step in steps)), *parts, ("all", *(f"{sum(seconds.values()):.2f}" for seconds in told))]
 
 
 def _counts(step: Step, output: Path) -> list[int]:
@@ -159,7 +178,8 @@ def _wall(runs: Sequence[Run]) -> Spread:
     return spread([one.wall for one in runs])
 
 
-def _kept(graph: str, series: Sequence[Series], found: Runs, targets: Sequence[Target]) -> dict[str, object]:
+def environment() -> dict[str, object]:
+    """The machine and the versions, for results that are kept."""
     pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return {
         "machine": {
@@ -174,6 +194,12 @@ def _kept(graph: str, series: Sequence[Series], found: Runs, targets: Sequence[T
             "duckdb": duckdb.__version__,
             "pyarrow": pa.__version__,
         },
+    }
+
+
+def _kept(graph: str, series: Sequence[Series], found: Runs, targets: Sequence[Target]) -> dict[str, object]:
+    return {
+        **environment(),
         "graph": graph,
         "runs": {name: [asdict(one) for one in runs] for name, runs in found.items()},
         "exponents": {one.title: _exponents(one, found) for one in series if one.grows},

@@ -31,12 +31,14 @@ def main(contender: str, folder: Path) -> None:
             import peers
 
             tell(peers.count(folder, contender))
-        case "average" | "values" | "number":
+        case "average" | "greatest" | "values" | "number":
             import aggregates
 
             tell(aggregates.count(folder, contender))
         case _:
-            raise SystemExit(f"no contender `{contender}`: published, ours, kernel, sorted, joined, average, values or number")
+            raise SystemExit(
+                f"no contender `{contender}`: published, ours, kernel, sorted, joined, average, greatest, values or number"
+            )
 
 
 def _published(folder: Path) -> Report:

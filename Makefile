@@ -5,7 +5,7 @@ VENV := .venv
 RUN := $(VENV)/bin
 INSTALL := $(RUN)/python -m pip install --quiet --constraint constraints.txt
 
-.PHONY: demo examples test test-quick bench bench-aggregates bench-compare bench-engines bench-peers bench-proximity bench-spark bench-whole bench-whole-full clean
+.PHONY: demo docs examples release-check test test-core bench bench-aggregates bench-compare bench-discover bench-engines bench-peers bench-proximity bench-report bench-spark bench-whole bench-whole-full clean
 
 demo: $(VENV)/installed
 	$(RUN)/rulescore demo
@@ -16,16 +16,27 @@ examples: $(VENV)/installed
 	$(RUN)/python examples/flights/run.py
 	$(RUN)/python examples/classification/run.py
 
-test: $(VENV)/installed-test
+# A folder to read from disk: build/site. DOCS_GENERATOR=properdocs makes the same with another generator.
+docs: $(VENV)/installed-docs
+	$(RUN)/python tools/make_site.py --generator $(or $(DOCS_GENERATOR),zensical)
+
+# Everything of a release but its publication.
+release-check: $(VENV)/installed-docs $(VENV)/installed-release
+	$(RUN)/python tools/release.py
+
+test: $(VENV)/installed-test $(VENV)/installed-docs
 	$(RUN)/ruff check .
 	$(RUN)/ruff format --check .
 	$(RUN)/mypy
 	$(RUN)/lint-imports
 	$(RUN)/pytest -n 2 --dist loadgroup --durations 30
 
-# Without database servers, which `make test` starts by itself, and without what takes long: tests/README.md says what that is.
-test-quick: $(VENV)/installed-test
-	$(RUN)/pytest -n 2 --dist loadgroup --durations 10 -m 'not server and not slow'
+# What hangs on the core, and what shows the whole: `make test` has them, `make test-core` leaves them out.
+EXTRAS := comparison datasets demo discovery docs examples formats integrations mending plots postgres published repairs report reproduction spark verdicts
+
+# The core on DuckDB, in three minutes: no server, nothing slow, fewer generated settings.
+test-core: $(VENV)/installed-test
+	RULESCORE_HYPOTHESIS=$${RULESCORE_HYPOTHESIS:-core} $(RUN)/pytest -n 2 --dist loadgroup --durations 10 -m 'not server and not slow' $(EXTRAS:%=--ignore=tests/%)
 
 bench: $(VENV)/installed-bench
 	$(RUN)/python benchmarks/whole.py
@@ -50,8 +61,15 @@ bench-compare: $(VENV)/installed
 bench-peers: $(VENV)/installed-bench
 	$(RUN)/python benchmarks/peers.py
 
+bench-discover: $(VENV)/installed
+	$(RUN)/python benchmarks/discover.py
+
 bench-engines: $(VENV)/installed-test
 	$(RUN)/python benchmarks/engines.py
+
+# Needs Chromium.
+bench-report: $(VENV)/installed-test
+	$(RUN)/python benchmarks/report.py
 
 bench-proximity: $(VENV)/installed
 	$(RUN)/python benchmarks/proximity.py
@@ -77,6 +95,14 @@ $(VENV)/installed: $(VENV)/made pyproject.toml constraints.txt
 
 $(VENV)/installed-test: $(VENV)/installed
 	$(INSTALL) --group test
+	@touch $@
+
+$(VENV)/installed-docs: $(VENV)/installed
+	$(INSTALL) --group docs
+	@touch $@
+
+$(VENV)/installed-release: $(VENV)/installed
+	$(INSTALL) --group release
 	@touch $@
 
 $(VENV)/installed-bench: $(VENV)/installed

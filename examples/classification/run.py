@@ -15,13 +15,12 @@ import numpy as np
 
 from catalogue import WORDS, Catalogue, disjoint_classes, make_catalogue
 from classifiers import Classes, descriptions, edges
-from rulescore.accuracy.measure import measure_accuracy
-from rulescore.accuracy.metrics import CLASSIFICATION
+from rulescore.accuracy.metrics import CLASSIFICATION, measure_accuracy
 from rulescore.arguments.project import load_project
 from rulescore.cli.output import show, show_warnings
-from rulescore.evaluate import Session
 from rulescore.reporting.accuracy import accuracy_listing, rule_scores_listing
-from rulescore.reporting.cells import Format
+from rulescore.reporting.listing import Format
+from rulescore.session.session import Session
 
 SIZES = {"small": 1_000, "full": 50_000}
 MODELS = {"descriptions": descriptions, "edges": edges}

@@ -16,13 +16,12 @@ import pyarrow.parquet as pq
 
 from departures import HIDDEN_MONTH, installed_flights, make_flights, sample
 from estimates import Minutes, labels, regression, timetable
-from rulescore.accuracy.measure import measure_accuracy
-from rulescore.accuracy.metrics import REGRESSION
+from rulescore.accuracy.metrics import REGRESSION, measure_accuracy
 from rulescore.arguments.project import load_project
 from rulescore.cli.output import show, show_warnings
-from rulescore.evaluate import Session
 from rulescore.reporting.accuracy import accuracy_listing, rule_scores_listing
-from rulescore.reporting.cells import Format
+from rulescore.reporting.listing import Format
+from rulescore.session.session import Session
 
 SIZES = {"small": 6_000, "full": 336_776}
 MODELS = {"regression": regression, "timetable": timetable}

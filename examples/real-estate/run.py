@@ -15,13 +15,12 @@ from dvf import make_register, write_database, write_parquet
 from layout import PARQUET, SLICE_PROJECT, register_project, write_project
 from market import SIZES
 from regressors import Prices, group_median, neighbours, ridge, truth
-from rulescore.accuracy.measure import measure_accuracy
-from rulescore.accuracy.metrics import REGRESSION
+from rulescore.accuracy.metrics import REGRESSION, measure_accuracy
 from rulescore.arguments.project import load_project
 from rulescore.cli.output import show, show_warnings
-from rulescore.evaluate import Session
 from rulescore.reporting.accuracy import accuracy_listing, rule_scores_listing
-from rulescore.reporting.cells import Format
+from rulescore.reporting.listing import Format
+from rulescore.session.session import Session
 from sales import Sales, read_slice, write_slice
 
 MODELS: dict[str, Callable[[Sales], Prices]] = {

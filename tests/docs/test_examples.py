@@ -25,45 +25,26 @@ from rulescore.cli.main import program
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = (
-    "README.md",
-    "docs/getting-started.md",
-    "docs/numbers.md",
-    "docs/conventions.md",
-    "docs/violations.md",
-    "docs/python-api.md",
-    "docs/comparing.md",
-    "docs/accuracy.md",
-    "docs/plots.md",
-    "docs/rule-language.md",
-    "docs/formats.md",
-    "docs/datasets.md",
-    "docs/tables.md",
-    "docs/databases.md",
-    "docs/registered-predicates.md",
-    "docs/sql-rules.md",
-    "docs/security.md",
-    "docs/continuous-integration.md",
-    "docs/architecture.md",
-    "docs/ontologies.md",
-    "docs/predictions.md",
-    "docs/examples/real-estate.md",
-    "docs/examples/flights.md",
-    "docs/examples/classification.md",
-    "docs/models/anyburl.md",
-    "docs/models/mlflow.md",
-    "docs/models/rel-llm.md",
-    "docs/models/scikit-learn.md",
-)
-# Those that import torch, in one process.
-TORCH_DOCUMENTS = (
-    "docs/models/expressgnn.md",
-    "docs/models/graphsage.md",
-    "docs/models/pykeen.md",
-    "docs/models/pytorch.md",
-    "docs/models/uniker.md",
-)
-RUN = [*DOCUMENTS, *(pytest.param(name, marks=pytest.mark.xdist_group("torch")) for name in TORCH_DOCUMENTS)]
+DOCS = ROOT / "docs"
+# Their blocks are run by tests of their own, or are parts of a program.
+NOT_RUN = {"how-to/planning-large-data.md", "how-to/plugins.md", "reference/data-formats.md", "reference/json-schema.md"}
+# They import torch, in one process.
+TORCH = {"how-to/mending.md", *(f"how-to/models/{name}.md" for name in ("expressgnn", "graphsage", "pykeen", "pytorch", "uniker"))}
+
+
+def names() -> list[str]:
+    """README and the pages with sessions or Python."""
+    pages = {page.relative_to(DOCS).as_posix(): page.read_text(encoding="utf-8") for page in DOCS.rglob("*.md")}
+    run = sorted(name for name, text in pages.items() if re.search("^```(console|python)$", text, re.MULTILINE))
+    assert set(run) > NOT_RUN | TORCH
+    return ["README.md", *(f"docs/{name}" for name in run if name not in NOT_RUN)]
+
+
+DOCUMENTS = names()
+RUN = [
+    pytest.param(name, marks=pytest.mark.xdist_group("torch")) if name.removeprefix("docs/") in TORCH else name
+    for name in DOCUMENTS
+]
 FENCES = {"console", "python", "text", "sh", "rules", "toml", "yaml"}
 
 CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -165,11 +146,37 @@ def test_every_session_of_the_documents_happens_as_shown(name: str, tmp_path: Pa
     assert happened == text
 
 
-@pytest.mark.parametrize("name", [*DOCUMENTS, *TORCH_DOCUMENTS])
+@pytest.mark.parametrize("name", DOCUMENTS)
 def test_every_block_of_the_documents_says_what_it_holds(name: str) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")
     opening = re.findall(r"^```(.*)$", text, re.MULTILINE)[::2]
     assert set(opening) <= FENCES
+
+
+FIRST_PAGES = sorted(
+    path.stem for path in (DOCS / "start").glob("*.md") if path.stem not in {"install", "first-score", "first-report"}
+)
+
+
+@pytest.mark.parametrize("name", FIRST_PAGES)
+def test_a_first_page_needs_three_commands_and_no_project_file_by_hand(name: str) -> None:
+    text = (DOCS / "start" / f"{name}.md").read_text(encoding="utf-8")
+    commands = re.findall(r"^\$ rulescore ", text, re.MULTILINE)
+    assert 1 <= len(commands) <= 3
+    written = re.search(r"^\$ cat rulescore.toml$", text, re.MULTILINE)
+    made = re.search(r"^\$ rulescore init", text, re.MULTILINE)
+    assert written is None or (made is not None and made.start() < written.start())
+
+
+def test_there_is_a_first_page_for_each_kind_of_user() -> None:
+    assert len(FIRST_PAGES) == 8
+
+
+@pytest.mark.parametrize("name", ["README.md", *(f"docs/{path.relative_to(DOCS).as_posix()}" for path in DOCS.rglob("*.md"))])
+def test_there_is_one_way_to_install(name: str) -> None:
+    """There is no release yet: a package index has nothing of that name, or something else."""
+    text = (ROOT / name).read_text(encoding="utf-8")
+    assert re.search(r"install '?rulescore\b(?! --find-links)", text) is None
 
 
 PAGES = sorted(["README.md", *(str(page.relative_to(ROOT)) for page in (ROOT / "docs").rglob("*.md"))])
@@ -185,6 +192,15 @@ def test_every_link_between_the_documents_leads_somewhere(name: str) -> None:
 
 
 def test_the_index_names_every_page() -> None:
-    index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
-    pages = [page for page in PAGES if page.startswith("docs/") and page != "docs/README.md"]
+    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    pages = [page for page in PAGES if page.startswith("docs/") and page != "docs/index.md"]
     assert [page for page in pages if f"]({page.removeprefix('docs/')})" not in index] == []
+
+
+def test_each_word_of_the_glossary_is_linked_from_another_page() -> None:
+    words = re.findall(r'<a id="([a-z]+)"></a>', (DOCS / "reference" / "glossary.md").read_text(encoding="utf-8"))
+    linked = {
+        word for page in DOCS.rglob("*.md") for word in re.findall(r"glossary\.md#([a-z]+)", page.read_text(encoding="utf-8"))
+    }
+    assert len(words) == 12
+    assert linked == set(words)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-import random
-import socket
+import re
 import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import IO
 
 import pyspark
 
@@ -27,71 +27,58 @@ PATIENCE = 120
 @contextmanager
 def connect_server() -> Iterator[str]:
     """The address of a Connect server."""
-    port = free_port()
-    settings = {**SMALL, "spark.connect.grpc.binding.address": "127.0.0.1", "spark.connect.grpc.binding.port": str(port)}
+    settings = {**SMALL, "spark.connect.grpc.binding.address": "127.0.0.1", "spark.connect.grpc.binding.port": "0"}
     with own_folder("connect") as folder, java_home():
         settings |= {"spark.local.dir": str(folder), "spark.sql.warehouse.dir": f"{folder}/warehouse"}
         flags = [part for name, value in settings.items() for part in ("--conf", f"{name}={value}")]
         server = "org.apache.spark.sql.connect.service.SparkConnectServer"
-        with running([HOME / "bin" / "spark-submit", "--class", server, *flags, "spark-internal"], folder, port):
+        command = [HOME / "bin" / "spark-submit", "--class", server, *flags, "spark-internal"]
+        with running(command, folder, r"Connect server started at: \S+:(\d+)") as port:
             yield f"sc://127.0.0.1:{port}"
 
 
 @contextmanager
 def standalone_master() -> Iterator[str]:
     """The address of a master whose one worker has a core and 600 MB."""
-    port, shown = free_port(), free_port()
-    start = [HOME / "bin" / "spark-class", "org.apache.spark.deploy"]
-    address = f"spark://127.0.0.1:{port}"
-    master = ["master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", str(shown)]
+    any_port = ["--host", "127.0.0.1", "--port", "0", "--webui-port", "0"]
+    start, package = HOME / "bin" / "spark-class", "org.apache.spark.deploy"
     with ExitStack() as stack:
         folder = stack.enter_context(own_folder("cluster"))
         stack.enter_context(java_home())
-        stack.enter_context(running(_deploy(start, master), folder, port))
-        own = free_port()
-        worker = ["worker.Worker", address, "--host", "127.0.0.1", "--port", str(own), "--webui-port", str(free_port())]
-        stack.enter_context(running(_deploy(start, [*worker, "-c", "1", "-m", "600m", "-d", str(folder / "work")]), folder, own))
+        master = [start, f"{package}.master.Master", *any_port]
+        address = stack.enter_context(running(master, folder, r"Starting Spark master at (spark://\S+)"))
+        limits = ["-c", "1", "-m", "600m", "-d", folder / "work"]
+        worker = [start, f"{package}.worker.Worker", address, *any_port, *limits]
+        stack.enter_context(running(worker, folder, "Successfully registered with master"))
         yield address
 
 
-def _deploy(start: list[object], arguments: list[str]) -> list[object]:
-    program, package = start
-    return [program, f"{package}.{arguments[0]}", *arguments[1:]]
-
-
-def free_port() -> int:
-    """One that no system hands out by itself: any program could be given such a one before the server takes it."""
-    while True:
-        port = random.randrange(10_000, 32_000)
-        with socket.socket() as one, suppress(OSError):
-            one.bind(("127.0.0.1", port))
-            return port
-
-
 @contextmanager
-def running(command: list[object], folder: Path, port: int) -> Iterator[None]:
-    """A process that answers at a port. It is stopped in the end, and waited for."""
+def running(command: list[object], folder: Path, ready: str) -> Iterator[str]:
+    """A process that says by a line of its log that it is ready, and in the line's first group at which address: the system chooses
+    the ports, so nobody else can have taken them. The process is stopped in the end, and waited for."""
     with tempfile.TemporaryFile() as messages:
         environment = {**os.environ, **ENVIRONMENT, **LOCAL, "SPARK_LOCAL_DIRS": str(folder)}
         process = subprocess.Popen(list(map(str, command)), cwd=folder, env=environment, stdout=messages, stderr=messages)
         record(folder, process.pid)
         try:
-            _await(process, port)
-            yield
+            yield _awaited(process, messages, ready)
         except BaseException:
-            messages.seek(0)
-            print(messages.read().decode(errors="replace")[-4000:])
+            print(_said(messages)[-4000:])
             raise
         finally:
             process.terminate()
             process.wait()
 
 
-def _await(process: subprocess.Popen[bytes], port: int) -> None:
+def _awaited(process: subprocess.Popen[bytes], messages: IO[bytes], ready: str) -> str:
     until = time.monotonic() + PATIENCE
     while time.monotonic() < until and process.poll() is None:
-        with socket.socket() as one:
-            if one.connect_ex(("127.0.0.1", port)) == 0:
-                return
+        if said := re.search(ready, _said(messages)):
+            return said[said.lastindex or 0]
         time.sleep(0.1)
-    raise AssertionError(f"nothing answers at port {port}; the process says {process.poll()}")
+    raise AssertionError(f"no line `{ready}` in the log; the process says {process.poll()}")
+
+
+def _said(messages: IO[bytes]) -> str:
+    return os.pread(messages.fileno(), 1 << 24, 0).decode(errors="replace")

@@ -22,30 +22,34 @@ from report.conftest import chromium
 from rulescore.errors.codes import CODES
 
 ROOT = Path(__file__).parents[2]
-SITE = ROOT / "build" / "site"
+READ = ("docs", "src", "tools", "examples", "mkdocs.yml", "CONTRIBUTING.md", "CHANGELOG.md")
 NEEDED = ("zensical", "properdocs", "material", "mkdocstrings_handlers", "nbclient")
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("chromium")]
 
 
-def make_site(generator: str) -> None:
+def make_site(generator: str, folder: Path) -> Path:
     if missing := [name for name in NEEDED if find_spec(name) is None]:
         message = f"needs {', '.join(missing)}: `pip install --constraint constraints.txt --group docs`"
         if os.environ.get("RULESCORE_NEEDS_DOCS"):
             pytest.fail(message)
         pytest.skip(message)
     command = [sys.executable, "tools/make_site.py", "--generator", generator]
-    made = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    environment = {**os.environ, "PYTHONPATH": str(folder / "src")}
+    made = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
     assert made.returncode == 0, made.stdout + made.stderr
+    return folder / "build" / "site"
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the site that is published, which is made last. `make docs` beside the tests does not touch it."""
-    make_site("properdocs")
-    assert (SITE / "search" / "search_index.js").exists()
-    make_site("zensical")
-    return shutil.copytree(SITE, tmp_path_factory.mktemp("docs") / "site")
+    """The site as it is published, made in a copy of what `make docs` reads, so no other process writes there."""
+    folder = tmp_path_factory.mktemp("checkout")
+    for name in READ:
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        copy(ROOT / name, folder / name)
+    assert (make_site("properdocs", folder) / "search" / "search_index.js").exists()
+    return make_site("zensical", folder)
 
 
 @pytest.fixture(scope="module")

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from rulescore.errors import InputError, Source
 from rulescore.language.parser import parse, parse_rule
-from rulescore.language.rule_formats import recognise, rule_format
+from rulescore.language.rule_formats import UnfitError, converted, recognise, rule_format, written
 from rulescore.language.syntax import And, Atom, Constant, Falsity, Or, Program, Rule, Variable
 from rulescore.language.words import OWN_FORMAT
-from rulescore.language.writing import UnfitError, converted, written
 
 PREDICATES = st.sampled_from(
     ["aunt", "/a/b./c-d", "http://x.org/p#q", "born in", "r(s)", "inv_r", "a, b", "p v q", "!p", "x_v", "ü"]

@@ -9,7 +9,7 @@ from pathlib import Path
 from rulescore.arguments.rule_sources import read_triples
 from rulescore.arguments.tables import rows_of, table_predictions, the_target_table
 from rulescore.errors import Diagnostic, InputError, Place
-from rulescore.language.domains import declared_domains
+from rulescore.language.triples import declared_domains
 from rulescore.readers.files import ending_of
 from rulescore.readers.frames import is_frame
 from rulescore.readers.layout import PREDICTION

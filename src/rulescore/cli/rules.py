@@ -116,8 +116,7 @@ def convert(
     from rulescore.arguments.rule_sources import RuleFile, rule_sources
     from rulescore.errors.texts import visible
     from rulescore.language.reading import read_rules
-    from rulescore.language.rule_formats import TableName
-    from rulescore.language.writing import converted
+    from rulescore.language.rule_formats import TableName, converted
     from rulescore.reporting.files import require_absent, write_files
 
     if (table is None) != (not key):

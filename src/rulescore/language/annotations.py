@@ -66,12 +66,7 @@ def _read_arguments(cursor: Cursor) -> tuple[Term, ...] | None:
     if cursor.token.kind != "(":
         return None
     cursor.advance()
-    terms: list[Term] = []
-    if cursor.token.kind != ")":
-        terms.append(read_term(cursor))
-        while cursor.token.kind == ",":
-            cursor.advance()
-            terms.append(read_term(cursor))
+    terms = [] if cursor.token.kind == ")" else cursor.several(read_term)
     cursor.expect(")", "`,` or `)`")
     return tuple(terms)
 

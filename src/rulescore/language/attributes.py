@@ -5,50 +5,30 @@ Here a bare word or a name in backticks is an attribute; only a text in double q
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TypeVar
 
-from rulescore.errors import Diagnostic, InputError, Source, Span
+from rulescore.errors import Source, Span
 from rulescore.language.builtins import TESTS
 from rulescore.language.conditions import read_body, read_expression
-from rulescore.language.cursor import Cursor, StatementError, Token, statements
+from rulescore.language.cursor import Cursor, StatementError, Token
+from rulescore.language.parser import parse_alone
 from rulescore.language.syntax import Aggregate, And, Atom, Expression, Let, RowAtom, Test, Variable
 from rulescore.language.terms import EscapeError, unquote
 from rulescore.language.trees import nodes_in
 
-_Read = TypeVar("_Read", Expression, And)
+_Tree = TypeVar("_Tree", Expression, And)
 _VALUES = frozenset({"attribute", "number", "quoted", "date", "moment", "true", "false", ")"})
 """Kinds of tokens with which a value can end."""
 
 
 def parse_expression(source: Source) -> Expression:
     """The value of a derived attribute. Raises InputError with every problem in it."""
-    return _parse(source, read_expression)
+    return parse_alone(source, lambda cursor: _checked(cursor, read_expression(cursor)), _with_attributes)
 
 
 def parse_condition(source: Source) -> And:
     """A condition on attributes. Raises InputError with every problem in it."""
-    return _parse(source, read_body)
-
-
-def _parse(source: Source, read: Callable[[Cursor], _Read]) -> _Read:
-    first, *others = statements(source)
-    if first[-1].kind == "end":
-        first[-1] = Token(".", "", first[-1].start, first[-1].start)
-    problems: list[Diagnostic] = []
-    cursor = Cursor(source, _with_attributes(first), problems)
-    try:
-        tree = read(cursor)
-        if cursor.token.text == "." or (others and others[0][0].kind != "end"):
-            raise cursor.failure("E101", "expected the end of the text, found `.`", cursor.token_span(cursor.token))
-        if cursor.token.kind != ".":
-            raise cursor.unexpected("the end of the text")
-        _check(cursor, tree)
-    except StatementError as error:
-        problems.append(error.problem)
-    if problems:
-        raise InputError(problems)
-    return tree
+    return parse_alone(source, lambda cursor: _checked(cursor, read_body(cursor)), _with_attributes)
 
 
 def _with_attributes(tokens: list[Token]) -> list[Token]:
@@ -75,8 +55,8 @@ def _name(token: Token) -> str | None:
     return None
 
 
-def _check(cursor: Cursor, tree: Expression | And) -> None:
-    """Raises if the tree speaks of more than the attributes of one row."""
+def _checked(cursor: Cursor, tree: _Tree) -> _Tree:
+    """The tree. Raises if it speaks of more than the attributes of one row."""
     for node in nodes_in(tree):
         match node:
             case Atom() | RowAtom() | Aggregate() | Let():
@@ -87,6 +67,7 @@ def _check(cursor: Cursor, tree: Expression | And) -> None:
                 raise _not_of_a_row(cursor, node.span, "an attribute is named without a question mark")
             case _:
                 pass
+    return tree
 
 
 def _not_of_a_row(cursor: Cursor, span: Span | None, note: str) -> StatementError:

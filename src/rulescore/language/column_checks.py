@@ -105,11 +105,7 @@ def _dotted(text: str, span: Span) -> Columns:
 
 
 def _read_names(cursor: Cursor) -> tuple[str, ...]:
-    names = [read_name(cursor, "the name of a column")]
-    while cursor.token.kind == ",":
-        cursor.advance()
-        names.append(read_name(cursor, "the name of a column"))
-    return tuple(names)
+    return tuple(cursor.several(lambda cursor: read_name(cursor, "the name of a column")))
 
 
 def _variables(*names: str) -> dict[str, Variable]:

@@ -55,10 +55,7 @@ def at_argument_name(cursor: Cursor) -> bool:
 def read_row(cursor: Cursor, table: str, start: int) -> RowAtom:
     """The arguments of `table` and the closing parenthesis. The cursor stands at the first name."""
     arguments: dict[str, Term] = {}
-    _read_row_argument(cursor, table, arguments)
-    while cursor.token.kind == ",":
-        cursor.advance()
-        _read_row_argument(cursor, table, arguments)
+    cursor.several(lambda cursor: _read_row_argument(cursor, table, arguments))
     cursor.expect(")", "`,` or `)`")
     return RowAtom(table, tuple(arguments.items()), cursor.span_from(start))
 
@@ -248,10 +245,7 @@ def read_membership(cursor: Cursor, value: Expression, start: int) -> Membership
     """`in {a, b}` behind a value."""
     cursor.advance()
     cursor.expect("{", "a set of constants, such as `{a, b}`")
-    constants = [read_constant(cursor)]
-    while cursor.token.kind == ",":
-        cursor.advance()
-        constants.append(read_constant(cursor))
+    constants = cursor.several(read_constant)
     cursor.expect("}", "`,` or `}`")
     return Membership(value, tuple(constants), cursor.span_from(start))
 

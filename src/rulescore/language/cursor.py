@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from sys import intern
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from rulescore.errors import Diagnostic, Source, Span, did_you_mean
+
+_Item = TypeVar("_Item")
 
 RESERVED = frozenset({"false", "true", "not", "and", "or", "in", "let"})
 """Words that stand for themselves only when quoted."""
@@ -272,6 +274,14 @@ class Cursor:
         if self.token.kind != kind:
             raise self.unexpected(expected)
         return self.advance()
+
+    def several(self, read: Callable[[Cursor], _Item]) -> list[_Item]:
+        """One item or more, with commas between them. Leaves the cursor behind the last."""
+        items = [read(self)]
+        while self.token.kind == ",":
+            self.advance()
+            items.append(read(self))
+        return items
 
     @property
     def following(self) -> Token:

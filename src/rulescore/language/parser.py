@@ -50,20 +50,23 @@ def parse_all(sources: Iterable[Source], keys: Mapping[str, tuple[str, ...]] | N
 
 def parse_rule(text: str) -> Rule:
     """One rule, with or without its full stop."""
-    return _parse_alone(Source("rule", text), _read_annotated_rule)
+    return parse_alone(Source("rule", text), _read_annotated_rule)
 
 
 def parse_atom(text: str) -> Atom:
     """One atom, with or without a full stop."""
-    return _parse_alone(Source("atom", text), read_atom)
+    return parse_alone(Source("atom", text), read_atom)
 
 
-def _parse_alone(source: Source, read: Callable[[Cursor], _Read]) -> _Read:
+def parse_alone(
+    source: Source, read: Callable[[Cursor], _Read], as_read: Callable[[list[Token]], list[Token]] = lambda tokens: tokens
+) -> _Read:
+    """What a text holds that has nothing else, with or without a full stop. `as_read`: its tokens as they are meant here."""
     problems: list[Diagnostic] = []
     first, *others = statements(source)
     if first[-1].kind == "end":
         first[-1] = Token(".", "", first[-1].start, first[-1].start)
-    cursor = Cursor(source, first, problems)
+    cursor = Cursor(source, as_read(first), problems)
     try:
         result = read(cursor)
         cursor.finish("the end of the text")

@@ -68,10 +68,7 @@ def _read_rows(cursor: Cursor, parameters: tuple[str, ...]) -> list[Row]:
     if cursor.token.kind != "{":
         raise cursor.unexpected("a set of values or the name of a file", help=_FORM)
     cursor.advance()
-    rows = [_read_row(cursor, len(parameters))]
-    while cursor.token.kind == ",":
-        cursor.advance()
-        rows.append(_read_row(cursor, len(parameters)))
+    rows = cursor.several(lambda cursor: _read_row(cursor, len(parameters)))
     cursor.expect("}", "`,` or `}`")
     return rows
 
@@ -82,10 +79,7 @@ def _read_row(cursor: Cursor, width: int) -> Row:
         values = [read_filling(cursor)]
     else:
         cursor.advance()
-        values = [read_filling(cursor)]
-        while cursor.token.kind == ",":
-            cursor.advance()
-            values.append(read_filling(cursor))
+        values = cursor.several(read_filling)
         cursor.expect(")", "`,` or `)`")
     if len(values) != width:
         counted = f"{len(values)} value{'' if len(values) == 1 else 's'} for {width} parameter{'' if width == 1 else 's'}"

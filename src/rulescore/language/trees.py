@@ -156,43 +156,26 @@ def _replaced(node: Node, replacements: Mapping[Variable, Expression]) -> Node:
             return Atom(predicate, tuple(_term(term, replacements) for term in terms), span)
         case RowAtom(table=table, arguments=arguments, span=span):
             return RowAtom(table, tuple((name, _term(term, replacements)) for name, term in arguments), span)
-        case And() | Or() | Not() | Comparison() | Membership() | Let() | Test():
-            return _replaced_condition(node, replacements)
-        case Operation() | Negative() | Call() | Aggregate():
-            return _replaced_expression(node, replacements)
-
-
-def _replaced_condition(
-    node: And | Or | Not | Comparison | Membership | Let | Test, replacements: Mapping[Variable, Expression]
-) -> Condition:
-    match node:
-        case And(conditions=conditions, span=span):
-            return And(tuple(replace_variables(condition, replacements) for condition in conditions), span)
-        case Or(conditions=conditions, span=span):
-            return Or(tuple(replace_variables(condition, replacements) for condition in conditions), span)
-        case Not(condition=condition, span=span):
-            return Not(replace_variables(condition, replacements), span)
-        case Comparison(operator=operator, left=left, right=right, span=span):
-            return Comparison(operator, replace_variables(left, replacements), replace_variables(right, replacements), span)
-        case Membership(value=value, constants=constants, span=span):
-            return Membership(replace_variables(value, replacements), constants, span)
-        case Let(variable=variable, value=value, span=span):
+        case And() | Or():
+            return replace(node, conditions=tuple(replace_variables(condition, replacements) for condition in node.conditions))
+        case Not():
+            return replace(node, condition=replace_variables(node.condition, replacements))
+        case Comparison() | Operation():
+            left, right = (replace_variables(side, replacements) for side in (node.left, node.right))
+            return replace(node, left=left, right=right)
+        case Membership():
+            return replace(node, value=replace_variables(node.value, replacements))
+        case Let(variable=variable):
             other = replacements.get(variable)
-            return Let(other if isinstance(other, Variable) else variable, replace_variables(value, replacements), span)
-        case Test(predicate=predicate, arguments=arguments, span=span):
-            return Test(predicate, tuple(replace_variables(argument, replacements) for argument in arguments), span)
-
-
-def _replaced_expression(node: Operation | Negative | Call | Aggregate, replacements: Mapping[Variable, Expression]) -> Expression:
-    match node:
-        case Operation(operator=operator, left=left, right=right, span=span):
-            return Operation(operator, replace_variables(left, replacements), replace_variables(right, replacements), span)
-        case Negative(operand=operand, span=span):
-            return Negative(replace_variables(operand, replacements), span)
-        case Call(function=function, arguments=arguments, span=span):
-            return Call(function, tuple(replace_variables(argument, replacements) for argument in arguments), span)
-        case Aggregate(function=function, value=value, condition=condition, span=span):
-            return Aggregate(function, replace_variables(value, replacements), replace_variables(condition, replacements), span)
+            named = other if isinstance(other, Variable) else variable
+            return replace(node, variable=named, value=replace_variables(node.value, replacements))
+        case Test() | Call():
+            return replace(node, arguments=tuple(replace_variables(argument, replacements) for argument in node.arguments))
+        case Negative():
+            return replace(node, operand=replace_variables(node.operand, replacements))
+        case Aggregate():
+            value, condition = replace_variables(node.value, replacements), replace_variables(node.condition, replacements)
+            return replace(node, value=value, condition=condition)
 
 
 def _term(term: Term, replacements: Mapping[Variable, Expression]) -> Term:

@@ -100,11 +100,7 @@ def _read_terms(cursor: Cursor) -> tuple[Term, ...]:
     """The terms up to the end of their list. If there are none, the caller reports it."""
     if cursor.token.kind in {"->", ")", "."}:
         return ()
-    terms = [read_term(cursor)]
-    while cursor.token.kind == ",":
-        cursor.advance()
-        terms.append(read_term(cursor))
-    return tuple(terms)
+    return tuple(cursor.several(read_term))
 
 
 def _check_dependency(

@@ -87,10 +87,7 @@ def _with_itself(predicate: str, span: Span | None, label: str, advice: str) -> 
 
 
 def read_incompatible(cursor: Cursor, start: int) -> tuple[Refuting, ...]:
-    items = [_read_predicate_or_atom(cursor)]
-    while cursor.token.kind == ",":
-        cursor.advance()
-        items.append(_read_predicate_or_atom(cursor))
+    items = cursor.several(_read_predicate_or_atom)
     cursor.finish("`,` or `.`")
     span = cursor.span_from(start)
     names = tuple(item for item in items if isinstance(item, str))

@@ -3,7 +3,7 @@
 import sys
 
 if __name__ == "__main__" and __spec__ is not None and not sys.flags.safe_path:
-    # `python -m` puts the current folder here, which may be somebody else's: its `click.py` is not ours to run.
+    # `python -m` puts the current folder on the path. It may be somebody else's, and have a `click.py` that we must not run.
     del sys.path[0]
 
 import gc
@@ -13,7 +13,8 @@ from typing import NoReturn
 
 
 def main() -> None:
-    # Until all is imported there is nothing to clean up, and Python may wrap what a handler raises in an import.
+    # Until everything is imported, Ctrl-C ends the process at once. There is nothing to clean up, and within an import Python may
+    # wrap an error that a handler raises.
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, lambda number, frame: _end_interrupted())
     # A hundred thousand rules are millions of objects that stay, and looking through them for garbage took a tenth of the time.

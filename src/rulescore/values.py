@@ -225,7 +225,7 @@ def text_of(key: str) -> str:
     return key[2:] if key.startswith(MARKER) else key
 
 
-# Values as an engine gives them, in the types that rules know.
+# Turns values that an engine returns into the types that rules know.
 
 
 def restored(value: Any, kind: ValueType | None) -> Any:

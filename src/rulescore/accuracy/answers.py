@@ -69,7 +69,7 @@ def _mean_rank(part: str, ranks: Ranks) -> AccuracyMeasure:
     return _measure("mean_rank", part, ranks.least, ranks.greatest)
 
 
-# From rankings and truths to ranks: the place of the truth among the answers that are left when known facts are left out.
+# From rankings and truths to ranks: the place of the truth among the answers without known facts.
 
 
 NOT_FOUND = (np.inf, np.inf)
@@ -98,7 +98,7 @@ def rank_of(truth: str, ranking: Ranking, known: Collection[int], ties: Ties | N
     order = ranking.order[place]
     kept[place] = False
     rank = _rank(order, ranking.order[kept], ties or Ties.OPTIMISTIC)
-    # An answer beyond the end may be as good as the last one.
+    # An answer that was cut off may have the same score as the last one listed.
     open_end = not ranking.whole and order == last and ties in {Ties.REALISTIC, Ties.PESSIMISTIC}
     return rank, np.inf if open_end else rank
 
@@ -221,7 +221,7 @@ def _truth_ranks(further: pa.Table, origin: str) -> Numbers | None:
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         column = pc.if_else(pc.equal(column, ""), pa.scalar(None, column.type), column)
     try:
-        # Mean ranks of ties are not whole.
+        # The mean of tied ranks may be no whole number.
         ranks = column.cast(pa.float64()).fill_null(-1).to_numpy()
     except pa.ArrowInvalid as error:
         raise InputError(Diagnostic("E314", "a rank of the truth is not a number", Place(origin), notes=(str(error),))) from None

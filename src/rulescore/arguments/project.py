@@ -275,7 +275,7 @@ class _SettingBuilder:
         return ModelPredictions(name, streams, next(iter(chosen), None), tuple(table for part in parts for table in part.tables))
 
     def _part(self, name: str, location: Location, section: PredictionsSection) -> ModelPredictions:
-        if len(self._tables) < len(self._sections.tables):  # without all tables we cannot tell what is predicted
+        if len(self._tables) < len(self._sections.tables):  # if a table could not be read, we do not know every target
             return ModelPredictions(name, ())
         if (table := self._table_of(location, section)) is not None:
             return self._table_model(name, location, section, table)

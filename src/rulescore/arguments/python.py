@@ -148,7 +148,7 @@ def make_setting(
 
     keyed = attempt(problems, lambda: keyed_tables(tables), ()) if tables else ()
     models = _Models(keyed, call, problems, facts=observed is not None)
-    # Without all tables we cannot tell what is predicted.
+    # If a table could not be read, we do not know every target.
     readable = len(keyed) == len(tables)
 
     def read_truth() -> HeldOut | None:

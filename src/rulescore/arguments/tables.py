@@ -270,7 +270,7 @@ def table_predictions(
 
 def _ids_and_values(what: object, table: KeyedTable, origin: str) -> tuple[list[object], list[object]] | None:
     if isinstance(what, Mapping):
-        # It may hold columns, rather than one value for each id.
+        # The mapping may go from names of columns to columns, not from ids to values.
         values = what.get(PREDICTION)
         columns = hasattr(values, "__len__") and not isinstance(values, str)
         return None if columns else (list(what), list(what.values()))
@@ -360,7 +360,7 @@ def _hidden_column(column: str, values: list[object]) -> HiddenColumn:
 
 
 def _database(path: str | Path, table: str, place: Place) -> DatabaseTable:
-    # Refuses a folder; since we name a format, any ending will do.
+    # This refuses a folder. We name a format, so the file may have any ending.
     file_format(Path(path), FileFormat.PARQUET)
     return DatabaseTable(Path(path), table, place=place)
 

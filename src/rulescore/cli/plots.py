@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rulescore.scoring.evaluation import Evaluation
 
 
-# The addresses that V8 reserves, which runs Vega inside vl-convert.
+# vl-convert runs Vega in V8, which reserves this many bytes of addresses.
 _FIGURES = 71 * 10**9
 
 

@@ -40,7 +40,8 @@ def stop_on_signals() -> None:
     """The first signal interrupts the work. We ignore the second, because we are handling the first. The third ends the process."""
     signals = count(1)
     for number in (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if sys.platform != "win32" else [])):
-        # Shells make commands in the background ignore Ctrl-C, and `nohup` makes them ignore the end of the terminal: keep that.
+        # Shells make commands in the background ignore Ctrl-C, and `nohup` makes them ignore the end of the terminal. We keep
+        # ignoring these signals.
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, lambda number, frame: _stop(number, next(signals)))
 
@@ -65,7 +66,7 @@ def _stop(number: int, times: int) -> None:
                 raise TerminalClosed
 
 
-# Standard output that lacks characters, or that can no longer be written to.
+# Standard output that cannot encode some characters, or that can no longer be written to.
 
 
 _PLAIN = {"─": "-", "–": "-", "…": "...", "“": '"', "”": '"'}

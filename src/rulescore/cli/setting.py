@@ -91,7 +91,7 @@ def load_rules(choice: SettingChoice) -> Setting:
 
 
 def require_predictions(setting: Setting) -> None:
-    # A published layout has models of its own, which only the database knows.
+    # If there is a published layout, its schema names the models.
     if not setting.predictions and not any(isinstance(source, PublishedFacts) for source in setting.observed):
         helps = ("give `--predictions MODEL=PATH`, or use `rulescore audit` to look at the rules over the observed facts alone",)
         raise InputError(Diagnostic("E404", "there are no predictions to score", helps=helps))
@@ -175,7 +175,7 @@ def _truth(setting: Setting, choice: SettingChoice) -> HeldOut | None:
     """Files replace the files that the project file names; we read them as it says."""
     if not choice.truth and choice.domains is None:
         return setting.truth
-    # The values of a table are text or Parquet, whatever facts are.
+    # Predicted values of a table come from text files or Parquet, even if facts come in another format.
     form = None if setting.tables else choice.facts_format
     sources = [_source(text, form) for text in choice.truth]
     truth = Truth(sources or None, domains=choice.domains)

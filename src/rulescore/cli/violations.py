@@ -91,11 +91,11 @@ def violations(
         if not force:
             require_absent(output)
     atom = None if prediction is None else parse_atom(prediction)
-    # Without `--limit`, a file gets all violations, and so does a table of counts for programs.
+    # Without `--limit`, we write all violations to a file, and all counts to a table for programs.
     programs = output is not None or (by is not None and form in {"json", "csv"})
     most = None if programs and _is_default("limit") else limit
     with Session(load(choice, COUNTING).setting, horn=by not in _DIRTY) as session:
-        # The session knows all models: the models of a published layout are only in the database.
+        # We ask the session for the models, since only the database knows the models of a published layout.
         source = None if dataset else the_models(model, [prediction.model for prediction in session.setting.predictions])
         if rule is not None:
             require_rule(rule, [info.name for info in session.rules])

@@ -305,7 +305,7 @@ def _difference(first: Estimate, second: Estimate, low: float, high: float) -> E
     value = first.value - second.value
     if reason is not None:
         return Estimate(value, reason=reason)
-    # If no violation was seen, all draws lie on one side of the number, which must belong to the interval.
+    # If no violation was seen, all draws lie on one side of the measured number, and the interval must include it.
     return Estimate(value, min(low, value), max(high, value))
 
 

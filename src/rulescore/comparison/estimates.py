@@ -94,7 +94,7 @@ def _rates(sample: Sample, drawn: Drawn, level: float, random: np.random.Generat
         values = refuted / evaluable
     bounded = (values == 0) | (values == 1) | (is_steady(draws) & (number >= FEWEST_QUERIES))
     draws[:, bounded] = drawn_alike(values[bounded], number[bounded], len(draws), random)
-    # Most of very many rules are bounded, or too few queries take part in them.
+    # If there are very many rules, most have only a bound, or too few queries take part in them.
     sorted_places = np.flatnonzero(~bounded & (number >= FEWEST_QUERIES))
     intervals = dict(zip(sorted_places.tolist(), zip(*percentiles(draws[:, sorted_places], level), strict=True), strict=True))
     rates = []
@@ -279,7 +279,7 @@ def _soft(
     # The rate of a denial constraint is always 1.
     per_rate[:, [rule.info.denial for _, rule in scored]] = 1
     if score.value == 0:
-        # As if all these rules were broken alike: each counts by its evaluable groundings.
+        # We treat these rules as if all were broken at the same rate, so each counts by its evaluable groundings.
         shares = np.array([count.evaluable / sample.model.evaluable for count in counts])
         draws = drawn_never(np.array([drawn.in_soft]), len(nothing), random)[:, 0] * (per_rate @ shares)
         return Estimate(0.0, 0.0, _between(0.0, draws, level).high), draws

@@ -29,7 +29,7 @@ _DRAWS_AT_ONCE = 128
 _COLUMNS_AT_ONCE = 32
 # OpenBLAS spreads products of more than 2^18 steps over threads: 40 times the processor time on a busy machine.
 _ROWS_AT_ONCE = 2**18 // (_DRAWS_AT_ONCE * _COLUMNS_AT_ONCE)
-# Sums are made of numbers with 24 bits.
+# We sum numbers with a precision of 24 bits.
 _ROUNDING = 1e-5
 
 
@@ -60,7 +60,7 @@ def drawn_sums(entries: Entries, queries: int, columns: int, draws: int, random:
     blocks = _blocks(entries, queries, columns)
     for start in range(0, draws, _DRAWS_AT_ONCE):
         end = min(start + _DRAWS_AT_ONCE, draws)
-        # One row a query: the weights of a few queries are then gathered in whole rows.
+        # One row for each query, so we copy the weights of a few queries in whole rows.
         weights = weights_of[random.integers(0, 1 << _BITS, size=(queries, end - start), dtype=np.uint16)]
         for block in blocks:
             sums[start:end, block.first : block.last] = _product(weights[block.queries], block.amounts)
@@ -144,7 +144,7 @@ def _skewness(draws: Floats) -> Floats:
 def _moved(lean: Floats, share: float) -> Floats:
     normal = NormalDist()
     far = normal.inv_cdf(share)
-    # Few columns are skewed; the others keep their share exactly.
+    # Few columns are skewed. The others keep exactly the share of draws asked for.
     return np.array([share if not skew else normal.cdf(far / max(1 - skew * far, 0.1)) for skew in lean.tolist()])
 
 

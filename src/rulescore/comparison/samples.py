@@ -248,7 +248,7 @@ def _violating(sample: Sample) -> Integers:
     hard = np.array([rule is not None and rule.kind is RuleKind.HARD for rule in sample.rules], np.bool_)
     rows = np.flatnonzero((sample.refuted > 0) & hard[sample.rule])
     of_prediction = np.full(above([sample.prediction]), -1)
-    # In reverse, so the first query of a prediction is written last.
+    # In reverse, so the first query of a prediction is written last and stays.
     of_prediction[sample.prediction[rows][::-1]] = sample.query[rows][::-1]
     violating: Integers = of_prediction[of_prediction >= 0]
     return violating

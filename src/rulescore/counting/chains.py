@@ -62,7 +62,7 @@ def _prepared(counter: Counter, number: int, sought: sql.Sought) -> Iterator[Pie
     _load(engine, sql.start_table(number), _start_rows(starts, dict.fromkeys(starts.values(), 0), length))
     counted = engine.query(sql.walks(number, length, counter.context, sought, loaded.summary.constants), as_written=True)
     walks = dict(zip(counted["start"].to_pylist(), counted["n"].to_pylist(), strict=True))
-    # If the start of either end has no path, the body has no grounding.
+    # If no path begins at either end, the body has no grounding.
     possible = [ends for ends in both if all(end.start in walks for end in ends)]
     # From the left, 1,146 mined bodies have 770 million paths; from their cheaper ends, 10 million (0015).
     ends = [min(pair, key=lambda end: walks[end.start]) for pair in possible]

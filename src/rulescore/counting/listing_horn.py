@@ -28,7 +28,7 @@ from rulescore.sql.query import Select, drop
 from rulescore.values import Value, value_of
 
 
-class _Fact(NamedTuple):  # made several times for each of many rows: ten times as fast as a dataclass
+class _Fact(NamedTuple):  # we make several of these for each of many rows, and a tuple is made ten times as fast as a dataclass
     """A ground atom: a predicate and the numbers of its constants in the order written; None stands for any constant."""
 
     predicate: str
@@ -180,7 +180,7 @@ class HornListing:
         asked = condition_sql.AskedHeads(sql.LISTED, predictions, extra=("row",))
         for source in self._sources():
             for branch in condition_sql.branches(source, self._counter.context, asked, instances=True):
-                # In order, since the first is shown where there is room for one.
+                # In order: a display with room for one fact shows the first.
                 instances = engine.query(branch)
                 for row in instances.sort_by([(column, "ascending") for column in instances.column_names]).to_pylist():
                     against.setdefault(row["row"], []).append(self._instance(source.shape, row))

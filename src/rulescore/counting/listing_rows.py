@@ -14,7 +14,7 @@ from rulescore.sql.formula.counts import variable
 from rulescore.sql.formula.scope import FormulaContext
 from rulescore.values import Value, restored
 
-# Groundings turned into Python values at a time.
+# The number of groundings that we turn into Python values at a time.
 _PIECE = 100_000
 
 

@@ -164,7 +164,7 @@ def probably_meant(engine: Engine, loaded: Loaded) -> dict[str, str | None]:
 
 def _alike(engine: Engine, name: str) -> str | None:
     known = {text_of(key).casefold(): key for key in engine.query(sql.alike(text_of(name), _MOST_ALIKE))["key"].to_pylist()}
-    # Two numbers that look alike are two things.
+    # Names that differ in a digit are two things, not a slip.
     alike = [text for text in known if _digits(text) == _digits(text_of(name))]
     close = suggestion(text_of(name).casefold(), alike)
     return None if close is None else known[close]

@@ -81,7 +81,7 @@ class SqlRules:
         try:
             schema = self.engine.query(sql.sample(rule.statement)).schema
         except EngineError as error:
-            # The database suggests its own names, which the user does not know.
+            # We drop the database's suggestions: they are its internal names, which the user does not know.
             said = [line for line in str(error).splitlines() if line.strip(" ^") and not line.startswith("Did you mean")]
             helps = tuple(_meant(rule, known)) or (
                 "a statement reads `observed_NAME` and `predicted_NAME`, for predicates and tables by name",

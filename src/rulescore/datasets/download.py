@@ -121,13 +121,13 @@ def _response(url: str, part: ArrivedPart, timeout: float) -> HTTPResponse:
     except HTTPError as error:
         error.close()
         if error.code == 416 and part.size:
-            # The server's file ends before that.
+            # The server says that its file is shorter than our part.
             part.remove()
             return _response(url, part, timeout)
         if 300 <= error.code < 400:
             raise InputError(_elsewhere(url, "nowhere that can be followed")) from error
         raise InputError(_refusal(url, error)) from error
-    except ValueError as error:  # of a redirect: our own addresses are good
+    except ValueError as error:  # only an address that a redirect leads to: our own are correct
         raise InputError(_elsewhere(url, "an address that cannot be read")) from error
     except (OSError, HTTPException) as error:
         raise InputError(_unreachable(url, error.reason if isinstance(error, URLError) else error, timeout)) from error

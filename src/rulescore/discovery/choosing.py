@@ -10,7 +10,7 @@ from rulescore.discovery.graph import Graph, GraphRule
 from rulescore.discovery.model import DiscoverOptions, Form
 from rulescore.scoring.results import Counts
 
-_Z = 1.6448536269514722  # a normal deviate is at most this, with 95% confidence
+_Z = 1.6448536269514722  # the 95% quantile of the normal distribution
 _IN_A_ROW = 2
 _DEVIATIONS = 2
 
@@ -95,7 +95,7 @@ class _Said:
         word = self._words
         match rule.form, rule.key:
             case ((Form.IMPLICATION | Form.INVERSION), (int() as head, int() as body)):
-                if word(head) == word(body):  # that two words mean the same is itself worth saying
+                if word(head) == word(body):  # we keep this rule: it says that two predicates mean the same
                     yield ("one atom", head, body)
                 else:
                     yield from (("one atom", word(head), word(body)), ("one atom", word(head ^ 1), word(body ^ 1)))

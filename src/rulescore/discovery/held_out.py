@@ -46,7 +46,7 @@ def _part(stream: FactStream, share: float, seed: int, *, held_out: bool) -> Fac
             rows = batch.rows.filter(pa.array(is_held if held_out else ~is_held))
             yield replace(batch, rows=as_predicted(rows) if held_out else rows)
 
-    # An engine that read the file by itself would read all of it.
+    # We read the facts here: an engine that reads the file by itself would read the held-out ones, too.
     return replace(stream, open=opened, native=None, columns=None)
 
 

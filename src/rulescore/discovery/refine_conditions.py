@@ -169,7 +169,7 @@ def _bound(rule: Rule) -> list[Variable]:
 
 
 def _variables(condition: object) -> Iterable[Variable]:
-    return variables_in(condition)  # type: ignore[arg-type]  # `false` has none
+    return variables_in(condition)  # type: ignore[arg-type]  # the head `false` has no terms
 
 
 def _free(names: dict[str, str], used: set[str]) -> dict[str, str]:

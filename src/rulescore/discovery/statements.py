@@ -53,7 +53,7 @@ def judged(
     b, m, h = row(BODIES, "b"), row(MEMBER, "m"), row(heads_table, "h")
     heads = select(*b[keys], head=m.literal, confirmed=b.n.sum(), apart=b.apart.sum()).from_(b).join(m, m.signature == b.signature)
     own = [h.rule == b.rule] if of_rule else []
-    # A rule says nothing if its head stands in its body, and would have most confirmations.
+    # A rule whose head stands in its body says nothing, but would have the most confirmations. So we leave it out.
     heads = heads.where(any_of(m.literal != b.l0, b.c != b.d)) if {"c", "d"} <= set(keys) else heads
     heads = heads.join(h, h.literal == m.literal, *own).group_by(*b[keys], m.literal).having(b.n.sum() >= least)
     if limit is not None:

@@ -83,7 +83,7 @@ def groupings(search: Search) -> list[Grouping]:
     cases = [(groups, measured) for groups in sets for measured in measures if measured not in groups]
     kept: dict[tuple[tuple[SearchedColumn, ...], SearchedColumn], Grouping] = {}
     variances = together(search, [_variance(number, *case) for number, case in enumerate(cases)])
-    for variance in sorted(variances, key=lambda row: row["number"]):  # each column before the pairs that it is in
+    for variance in sorted(variances, key=lambda row: row["number"]):  # single columns come before the pairs that have them
         groups, measured = cases[variance["number"]]
         trials = int(variance["rows"] or 0) - int(variance["groups"] or 0)
         whole = variance["rows"] and variance["squares"] - variance["total"] ** 2 / variance["rows"]

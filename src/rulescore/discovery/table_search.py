@@ -29,7 +29,7 @@ _ORDERED = frozenset({ValueType.DATE, *NUMBERS, *MOMENTS})
 _MOST_FIELDS = 200
 _MOST_QUERIES = 50
 _MOST_CLASSES = 50  # a column of whole numbers with more values than this holds quantities, not names of things
-_EFFORT = 100_000_000  # rows that the statements of one form may go through
+_EFFORT = 100_000_000  # the greatest number of rows that the statements of one form may go through
 _QUERY, AGGREGATE = 60_000, 20_000
 """A query takes as long as going through so many rows; an aggregate among others of one query, as the second number of rows."""
 _DOUBT = 0.01

@@ -73,7 +73,7 @@ def _ends(search: Search, values: np.ndarray, counts: np.ndarray) -> Iterator[tu
     often = values[counts >= enough]
     rare = counts.sum() - counts[counts >= enough].sum()
     if len(often) > 2 and often[0] + len(often) - 1 == often[-1] < values[-1] and rare <= search.options.max_rate * counts.sum():
-        yield Operator.AT_MOST, often[-1].item()  # whole numbers without a gap; greater values are rare
+        yield Operator.AT_MOST, often[-1].item()  # the numbers up to here are common and have no gap; greater ones are rare
     if counts[0] >= enough and values[0] != 0:
         yield Operator.AT_LEAST, values[0].item()
     limit = next((limit for limit in _NATURAL_LIMITS if values[0] >= 0 and 0.95 * limit <= values[-1] <= limit), None)
@@ -115,7 +115,7 @@ def conditional_values(search: Search, decided: Collection[tuple[str, str]]) -> 
     others = [column for column in search.columns if not column.is_constant]
     others = list(search.affordable(others, (2 * count * count for count in range(1, len(others) + 1)), "conditions"))
     naming = [column for column in others if _is_named(column)]
-    # A value of one column, and what the other column does among the rows that have it.
+    # A value of one column, with statistics of the other column over the rows that have this value.
     cases = [
         (named, other)
         for named in naming
@@ -198,7 +198,7 @@ def _extremes(number: int, named: SearchedColumn, other: SearchedColumn) -> Quer
     t = row(ROWS, "t")
     value = t[other.field]
     fields = {"number": sql(number), "code": t[named.code], "known": value.count()}
-    # One column holds integers and floats, so all are doubles.
+    # The values share one column, so integers become doubles as well.
     fields |= {"least": value.min().cast("DOUBLE"), "greatest": value.max().cast("DOUBLE")}
     return select(**fields).from_(t).where(t[named.code].is_known(), value.is_known()).group_by(t[named.code])
 

@@ -24,7 +24,7 @@ from rulescore.values import Value
 
 _KEYS = ("A", "B")
 _STEPS = (1, 5, 2)
-_EXACT = 2**53  # below it every whole number is a double
+_EXACT = 2**53  # doubles represent every whole number below this
 
 
 def variables_of(attributes: Iterable[str]) -> dict[str, str]:

@@ -80,7 +80,7 @@ def _of_table(setting: Setting, rows: Rows, options: DiscoverOptions) -> Discove
         )
         for candidate, text, of_picked, of_held_out in zip(candidates, texts, counts, checks, strict=True)
     ]
-    # The grid of a tolerance also has those that rows break too often.
+    # The grid of a tolerance also has values that rows break too often.
     rules = [rule for rule in rules if rule.form is Form.TOLERANCE or _is_kept(rule.counts, options)]
     kept = tuple(rule for rule in rules if rule.left_out is None)
     return Discovery(
@@ -113,7 +113,8 @@ def _candidates(search: Search) -> Iterator[Candidate]:
     if search.rows < _FEW_ROWS:
         return
     wanted = search.options.forms or frozenset(Form)
-    # Conditions are left out if a dependency says more, and both rules about groups choose among the same groups.
+    # The order matters: a dependency may make conditions superfluous, and both forms of rules about groups choose among the same
+    # groups.
     needs_dependencies = wanted & {Form.DEPENDENCY, Form.CONDITIONAL_VALUES}
     deciding, decided = dependencies(search) if needs_dependencies else ([], set())
     groups = groupings(search) if wanted & {Form.TOLERANCE, Form.RELATIVE_BOUND} else []

@@ -25,8 +25,8 @@ _Result = TypeVar("_Result")
 # The name under which a statement sees the Arrow rows it was given.
 _ARROW = "__rulescore__arrow"
 
-# How many seconds we wait for the database to stop. It does not react while it plans a statement, which may take for ever if a
-# rule has fifty atoms.
+# How many seconds we wait for the database to stop. DuckDB does not react while it plans a statement. Planning may take for ever if
+# a rule has fifty atoms.
 _PATIENCE = 5.0
 
 _OUT_OF_MEMORY = (
@@ -34,7 +34,7 @@ _OUT_OF_MEMORY = (
     "(`memory_limit`, `threads` and `spill_folder` of the engine)"
 )
 
-# DuckDB's words if it would need a table of more rows than a number of 64 bits can count.
+# What DuckDB says if it would need a table with more rows than 64 bits can count.
 _OVERFLOW = "next power of 2"
 _TOO_MANY_ROWS = "a statement joins more rows than the engine can count; shorten the rule, or bind its variables more tightly"
 
@@ -54,9 +54,9 @@ CREATE TEMPORARY MACRO {NANOSECONDS}(x) AS CASE WHEN ISFINITE(x) AND EPOCH_NS(x)
 """
 
 
-# Run when all files are attached, before anything is read. From then on no view and no user's statement can read another file,
-# write one, load an extension or change a setting. Only we change `disabled_optimizers`, for the order of joins, and the limit of
-# memory if the user has given one.
+# Run when all files are attached, before anything is read. From then on no view and no statement of a user can read or write
+# another file, load an extension or change a setting. Only we change `disabled_optimizers`, for the order of joins, and the limit
+# of memory if the user has given one.
 _SEAL = """
 SET allow_community_extensions = false;
 SET enable_external_access = false;
@@ -80,7 +80,8 @@ class DuckDBEngine(Engine):
         self._sealed = False
         self._share: Share | None = None
         try:
-            # In the worker's thread, like every statement: in the main thread a signal would become an error of the database.
+            # We configure in the worker's thread, like every statement: in the main thread a signal would become an error of the
+            # database.
             self._worker.do(lambda: self._configure(options))
         except (InputError, KeyboardInterrupt):
             self.close()
@@ -231,7 +232,7 @@ def _refuse_homeless(folder: Path) -> None:
 def _refuse_too_little(memory_limit: str, limit: int, least: int) -> None:
     if limit < least:
         notes = ("the limit is for this whole process, with Python, the libraries and the rules",)
-        # Rounded up, since the next run may take a little more.
+        # We round up, since the next run may take a little more.
         helps = (f"give it {-(-least // 10**7) * 10} MB or more",)
         raise InputError(
             Diagnostic("E901", f"a `memory_limit` of `{memory_limit}` is too little to begin with", notes=notes, helps=helps)

@@ -18,8 +18,8 @@ MEBIBYTE = 1 << 20
 _UNITS = {"": 1, **{letter: 1000**power for power, letter in enumerate("KMGT", 1)}}
 _BINARY_UNITS = {f"{letter}I": 1024**power for power, letter in enumerate("KMGT", 1)}
 
-# The least share, enough for some thousand facts; what loading adds outside the engine; and a change so small that we leave the
-# share as it is.
+# The least share of the engine, enough for some thousand facts; the memory that loading takes outside the engine; and the least
+# change for which we change the share.
 _LEAST = 32 * MEBIBYTE
 _LOADING = 80 * MEBIBYTE
 _NOTABLE = 4 * MEBIBYTE
@@ -27,7 +27,7 @@ _NOTABLE = 4 * MEBIBYTE
 # A tenth of the limit stays free: for memory that the engine has freed but not returned when a statement ends, and for its result.
 _FREE = 10
 
-# What a run with few rules takes apart from its engine, for systems that do not tell.
+# The memory of a run with few rules without its engine. We use it on systems that do not report memory.
 _USUAL = 200 * MEBIBYTE
 
 _STATM = Path("/proc/self/statm")
@@ -81,7 +81,7 @@ if sys.platform != "win32":
     import fcntl
 
 _PREFIX = "rulescore-spill-"
-_NAME = re.compile(rf"{_PREFIX}[a-z0-9_]{{8}}")  # letters as mkdtemp draws them
+_NAME = re.compile(rf"{_PREFIX}[a-z0-9_]{{8}}")  # the letters that mkdtemp draws
 _MARK = "made-by-rulescore"
 """A file that marks a folder as ours: a folder of the user's may have such a name."""
 _LEFT_AFTER = 24 * 60 * 60
@@ -122,7 +122,7 @@ def remove_abandoned() -> None:
         try:
             handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
         except OSError:
-            continue  # gone, or not ours to remove
+            continue  # somebody else has removed it, or we may not
         try:
             if _is_old_and_ours(handle) and _lock(handle):
                 shutil.rmtree(folder, ignore_errors=True)

@@ -111,7 +111,7 @@ class _TooLongError(Exception):
 def _do_all(waiting: SimpleQueue[Callable[[], None] | None]) -> None:
     while (work := waiting.get()) is not None:
         work()
-        # Otherwise we would keep the work, and with it its result, until the next piece of work comes.
+        # Otherwise this variable would keep the work and its result until the next piece of work comes.
         del work
 
 

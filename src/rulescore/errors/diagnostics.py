@@ -47,7 +47,7 @@ class Source:
         return line, offset - self._starts[line - 1] + 1
 
     def line_text(self, line: int) -> str:
-        # Cached: programs write all their rules into one long line, and every rule would take a copy of it.
+        # Cached: some programs write all their rules in one long line, and every rule would keep a copy of it.
         if line not in self._lines:
             self.position(0)
             start = self._starts[line - 1]

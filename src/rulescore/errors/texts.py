@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from re import compile
 
-# Drawn as nothing, although Unicode counts them as letters and accents.
+# Terminals draw nothing for these, although Unicode counts them as letters and accents.
 _INVISIBLE = "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef"
 _UNSEEN = re.compile(f"[{_INVISIBLE}]")
 _NOT_ASCII = re.compile(r"[^\x20-\x7e]")
@@ -35,8 +35,8 @@ def _spelt(character: str) -> str:
     return character.encode("unicode_escape", "surrogatepass").decode("ascii")
 
 
-# An address has `//` or `:/`, misspelt as it may be; a path has neither. A password may hold any character: if its address stands
-# alone or in quotes, it may reach to their end, else to the next blank.
+# Even a misspelt address has `//` or `:/`; a path has neither. A password may hold any character. If its address stands alone or in
+# quotes, the password may reach to the end of these, otherwise to the next blank.
 _SLASHES = "(?: :?// | :/ )"
 _ADDRESS = compile(
     rf"""(?sx) \A [\w+.-]*+ {_SLASHES} [^\s:/@]* : .* | (["'`]) [\w+.-]*+ {_SLASHES} (?: \\. | (?!\1) . )*+ | {_SLASHES} \S*+"""
@@ -66,7 +66,7 @@ def masked_address(address: str) -> str:
 def masked_place(text: str, column: int, length: int) -> tuple[str, int, int]:
     """A line without its passwords, and the column and length of the marked part in that line."""
     line, secrets = _masked(text)
-    # Within a password, a place moves to its beginning.
+    # We move a place within a password to its beginning.
     start, end = (
         at - sum(min(at, after) - before - len(_HIDDEN) * (after <= at) for before, after in secrets if before < at)
         for at in (column - 1, column - 1 + length)

@@ -67,7 +67,7 @@ def _read_line(source: Source, start: int, line: str) -> Rule:
 
 
 def _rule(head: Atom, body: list[Atom], confidence: str, correct: str, at: int, span: Span) -> Rule:
-    # By position: with names it takes half as long again.
+    # We pass arguments by position: by name, calls take half as long again.
     return Rule(head, And(tuple(body), span), None, None, 1.0, None, (), share(confidence, at), int(correct), span)
 
 
@@ -130,7 +130,7 @@ def _write(rule: Rule) -> str:
     if rule.confidence is None or rule.support is None:
         raise UnfitError("it has no `@confidence` and `@support`, with which each line begins")
     head, body = only_atom(rule.head), body_atoms(rule.body)
-    # We do not keep the number of predictions; both figures together give it, to the nearest whole number.
+    # We do not keep the number of predictions: support divided by confidence gives it, to the nearest whole number.
     predicted = round(rule.support / rule.confidence) if rule.confidence else 0
     letters = _letters((head, *body))
     said = ", ".join(_anyburl_atom(atom, letters) for atom in body)

@@ -143,7 +143,7 @@ _HOLOCLEAN_OPERATORS = {
     "GTE": Operator.AT_LEAST,
 }
 _ROWS = re.compile(r"(t1)&(?:(t2)&)?")
-# The comma between both sides is the one before a row or a constant, since attributes may also hold commas.
+# Attributes may hold commas, so the sides are separated by the comma before a row or a constant.
 _PREDICATE = re.compile(r"""(EQ|IQ|LT|GT|LTE|GTE)\((.+),\s*(t[12]\..+|"[^"]*"|'[^']*'|-?[\d.]+)\)(?:&|$)""")
 _NEXT = re.compile(r"\)(?:&|$)")
 
@@ -199,7 +199,7 @@ _DESBORDANTE_OPERATORS = {
     "≥": Operator.AT_LEAST,
 }
 _WHOLE = re.compile(r"\s*[!¬]\s*(?:\((.*)\)|\{(.*)\})\s*")
-# What stands in quotes may have any words in it.
+# Text in quotes may hold any words, even `and`, and belongs to one part.
 _PART = re.compile(r"""(?:"[^"]*"|'[^']*'|(?!\s+and\s|∧).)+""")
 _AND = re.compile(r"\s+and\s+|\s*∧\s*|$")
 _COMPARED = re.compile(r"\s*(\S.*?)\s*(==|!=|<=|>=|<|>|≠|≤|≥)\s*(\S.*?)\s*")

@@ -45,7 +45,7 @@ def read(source: Source, tables: Sequence[TableName]) -> ToolRules:
     cases: dict[bool, Span] = {}
     rules_read = read_lines(source, _TITLE, _EXAMPLE, partial(_read_line, cases))
     if len(cases) == 2:
-        # Nothing says which of both are variables.
+        # The file does not say whether upper or lower case letters mark variables.
         message = "arguments begin with upper and with lower case letters, so variables cannot be told from constants"
         for span in cases.values():
             wrong = MisreadError(message, 0, span.end - span.start, help="put constants in quotes")
@@ -137,7 +137,7 @@ FORMAT = RuleFormat(
     "mln",
     _TITLE,
     _EXAMPLE,
-    # No clause has an arrow of ours: in `2 * N > 40 <- age(X, N).`, 2 is not a weight.
+    # A line with the arrow `<-` is no clause of theirs: in `2 * N > 40 <- age(X, N).`, 2 is not a weight.
     mostly(rf"(?!.*(?:<-|:-|←))(?:{NUMBER}\s+[!¬]?\s*[^\s(].*\)|(?:{NUMBER}\s+)?[!¬]?\s*\S.*\)\s+v\s+[!¬]?\s*\S.*\))\s*\.?$"),
     read,
     turn=8,

@@ -44,7 +44,8 @@ def objective(
         labels = np.asarray(data.get_label(), np.float64)
         values = np.asarray(predicted, np.float64)
         distance, spread = values - labels, float(np.abs(labels - np.median(labels)).mean()) or 1.0
-        # All derivatives times spread ** 2: the second one of the squared loss is then 1, which the libraries' defaults expect.
+        # We multiply all derivatives by spread ** 2, so the second derivative of the squared loss is 1. The libraries' defaults
+        # expect that.
         gradient = distance.copy() if base == "squared" else spread * np.sign(distance)
         hessian = np.ones_like(gradient)
         for pull in pulls(steps, values, gate=gate) if weight else ():

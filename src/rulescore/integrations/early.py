@@ -20,7 +20,7 @@ def refuse_rules(
     if isinstance(observed, Iterator):
         return
     labels = list(relations)
-    # Facts that nobody scores: predicates that only predictions have are known, too.
+    # Rules may mention predicates that only predictions have, so these count as known, too. Nobody scores these facts.
     anything = pa.table({name: pa.array([""] * len(labels), pa.string()) for name in ("head", "relation", "tail")})
     predicted = {"model": anything.set_column(1, "relation", pa.array(labels, pa.string()))} if labels else None
     unread = {name: value for name, value in options.items() if name not in {"contributions", "truth", "top_k"}}

@@ -121,7 +121,7 @@ def score(
         known = [_facts(part) for name in _SPLITS if (part := getattr(source, name)) is not None and part is not asked]
         options["truth"] = Truth(_facts(asked), known=known)
     else:
-        # The ranks belong to other queries.
+        # The ranks that PyKEEN keeps belong to other queries.
         tables = {name: table.drop_columns(list(_QUERY)) for name, table in tables.items()}
     return score_predictions(facts, tables, rules, top_k=k, **options)
 

@@ -71,7 +71,7 @@ class ExpectedViolationsCallback(TrainingCallback):
             return
         term = sum(self._terms(batch))
         term.backward()
-        # Scoring once more also regularised once more, which belongs to no loss.
+        # PyKEEN regularises with every scoring. We scored once more, and that regularisation belongs to no loss.
         self.model.collect_regularization_term()
 
     def _terms(self, batch: Any) -> Any:

@@ -322,7 +322,7 @@ def read_application(cursor: Cursor) -> Atom | RowAtom | Test | Aggregate:
     index = cursor.index + 2
     name = token.text if token.kind == "word" and token.text != "_" else read_predicate(cursor, "an atom")
     terms: list[Term] = []
-    # The plain case, as fast as can be: rule miners write millions of such arguments.
+    # The plain case comes first, for speed: rule miners write millions of such arguments.
     while tokens[index].kind in PLAIN_KINDS and (end := tokens[index + 1].kind) in _ENDS:
         terms.append(plain_term(cursor, tokens[index]))
         index += 2
@@ -421,7 +421,7 @@ def read_body(cursor: Cursor) -> And:
         )
     begin = cursor.index
     body = read_conjunction(cursor)
-    if cursor.index - begin > MOST_ATOMS:  # with as many tokens at least
+    if cursor.index - begin > MOST_ATOMS:  # if there are at least so many tokens
         _refuse_too_long(cursor, body)
     if cursor.token.kind == "<-" and cursor.begin:
         raise cursor.missing_full_stop(cursor.begin)

@@ -38,7 +38,7 @@ class Token(NamedTuple):
 
 def _combining_marks() -> str:
     """Vowel signs and accents, without which words of many scripts cannot be written; `\\w` leaves them out."""
-    alphabets = chain(range(0x300, 0x3100), range(0xA000, 0xAC00))  # between them are ideographs, which have none
+    alphabets = chain(range(0x300, 0x3100), range(0xA000, 0xAC00))  # the ideographs between them have no such marks
     return "".join(c for c in map(chr, alphabets) if unicodedata.category(c) in {"Mn", "Mc"})
 
 
@@ -242,10 +242,10 @@ class Cursor:
         self.token = tokens[0]
         # The first token of the last condition in the list that we read last.
         self.begin = 0
-        # In a head a comma joins nothing.
+        # A comma joins no conditions in a head.
         self.in_head = False
         self.parameters: tuple[str, ...] = ()
-        # The keys of tables, which checks of columns need.
+        # Checks of columns need the keys of tables.
         self.keys: Mapping[str, tuple[str, ...]] = {}
         # The last `<-` among the tokens, which `has_arrow` looks for once.
         self.last_arrow: int | None = None

@@ -198,7 +198,7 @@ def _group(graph: Graph, subject: Node, kind: str) -> Iterator[Made]:
     if len(members) < len(set(nodes)) or len(members) < 2:
         yield NotUnderstood(f"{short(kind)} with an expression", None)
     elif kind == f"{OWL}AllDisjointProperties" and len(members) > _MOST_DISJOINT:
-        # Every two of them make a rule.
+        # Each pair of them makes a rule.
         yield NotUnderstood(f"{short(kind)} of more than {_MOST_DISJOINT} properties", None)
     elif kind == f"{OWL}AllDisjointProperties":
         for left, right in combinations(members, 2):
@@ -322,7 +322,8 @@ _READERS: dict[str, Callable[[str, str], Iterator[Statement]]] = {
 }
 _GROUPS = (f"{OWL}AllDisjointClasses", f"{OWL}AllDisjointProperties")
 
-# Axioms that something is below these, of these, or below itself say nothing: reasoners write such lines.
+# An axiom says nothing if it puts a name below these, makes it an instance of these, or puts it below itself. Reasoners write such
+# lines.
 _EVERYTHING = frozenset((f"{OWL}Thing", f"{RDFS}Resource", f"{OWL}topObjectProperty", f"{OWL}topDataProperty"))
 _CONCLUDING = frozenset(f"{RDFS}{name}" for name in ("subClassOf", "subPropertyOf", "domain", "range"))
 
@@ -347,7 +348,7 @@ _KINDS = frozenset(
     )
 )
 
-# Texts for people, parts of axioms that we read as a whole, and statements that two names mean two things.
+# Texts for people, parts of axioms that we read as a whole, and statements that two names differ.
 _SILENT = frozenset(
     (
         *(f"{RDFS}{name}" for name in ("label", "comment", "seeAlso", "isDefinedBy", "member")),

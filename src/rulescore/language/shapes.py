@@ -210,7 +210,7 @@ class _Shape:
         name = target.shown if path is None else f"{target.shown}.{path.shown}"
         number = 0
         while True:
-            # Each rule has variables of its own, so we make each failure anew.
+            # Each rule has variables of its own, so we make the failure anew for each.
             conditions = self._conditions(target)
             value = target.focus if path is None else conditions.fresh.variable("Y")
             failure = next(islice(conditions.value_failures(self.node, value), number, None), None)

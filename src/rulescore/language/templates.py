@@ -225,7 +225,7 @@ def _unusable(cursor: Cursor, message: str, span: Span, note: str = "", help: st
     return cursor.failure("E124", message, span, note=note, help=help)
 
 
-# Fillings, which replace a template's parameters: the tokens of one constant or name.
+# A filling replaces a parameter of a template: the tokens of one constant or name.
 
 
 _CONSTANTS = frozenset({"number", "+", "-", "date", "moment", "true", "false", "quoted"})

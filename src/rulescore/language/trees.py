@@ -119,7 +119,8 @@ def parts(node: Node) -> tuple[Node, ...]:
     return _PARTS[type(node)](node)
 
 
-# By class, not by `match`: every check walks every rule, and of a hundred thousand rules the leaves alone are a million.
+# We look up the class and do not use `match`, for speed: every check walks every rule, and a hundred thousand rules have a million
+# leaves.
 _PARTS: _Parts = {
     Atom: attrgetter("terms"),
     RowAtom: lambda node: tuple(term for _, term in node.arguments),
@@ -197,7 +198,7 @@ def dependency(rule: Rule) -> Rule | None:
     return replace(rule, head=replace(different[0], operator=Operator.EQUAL), body=And(others, rule.body.span))
 
 
-# What statements name. An atom, by its syntax, may be a test.
+# What statements name. A test looks like an atom.
 
 
 def conditions_of(statement: Statement) -> tuple[Condition, ...]:
@@ -216,7 +217,7 @@ def conditions_of(statement: Statement) -> tuple[Condition, ...]:
 def used_atoms(statement: Statement) -> Iterator[Atom]:
     """The atoms of a statement, heads first."""
     for condition in conditions_of(statement):
-        # Every check walks every rule: most are atoms alone, and asking for those below each takes most of the time.
+        # Every check walks every rule. Most conditions are atoms, and looking below each would take most of the time.
         for part in condition.conditions if isinstance(condition, And) else (condition,):
             for atom in (part,) if isinstance(part, Atom) else atoms_in(part):
                 if isinstance(atom, Atom):

@@ -152,7 +152,7 @@ def _unknown_predictions(engine: Engine, readings: Iterable[SourceReading], occu
 def _unknown(engine: Engine, parts: Sequence[SourceReading], predicates: Sequence[str], known: Sequence[str]) -> Diagnostic:
     first = next(part for part in parts if _predicates(engine, part))
     row = _first(engine, first)
-    # If columns stand in another order there are as many predicates as entities, and none is close.
+    # If the columns are read in the wrong order, there are as many predicates as entities, and no name is close to another.
     stripped = (name.strip() if name.strip() in known else suggestion(name, known) for name in predicates[:_MOST_SUGGESTIONS])
     meant = next(filter(None, stripped), None)
     if meant is not None and any(name.strip() == meant for name in predicates):

@@ -285,7 +285,7 @@ def _models(setting: Setting, loaded: Loaded) -> Iterator[Diagnostic]:
         if times > 1:
             yield Diagnostic("E204", f"model `{model}` is given {times} times", helps=("give its files as one list",))
     for prediction in setting.predictions:
-        # A folder, a mapping and the tables of one published schema are one source each.
+        # We count a folder, a mapping or the tables of one published schema as one source.
         streams = [source for source in prediction.streams if isinstance(source, FactStream)]
         parts = dict.fromkeys(source.part_of for source in streams if source.part_of is not None)
         stored = dict.fromkeys(source.origin for source in prediction.streams if not isinstance(source, FactStream))
@@ -303,7 +303,7 @@ def _models(setting: Setting, loaded: Loaded) -> Iterator[Diagnostic]:
 def _type_clashes(engine: Engine, loaded: Loaded) -> Iterator[Diagnostic]:
     """Positions with one type in the facts and another in predictions, so no constants there can be equal."""
     named = [(loaded.predicate_name(target.literal), target) for target in loaded.predicted if isinstance(target, PredictedTargets)]
-    # Negative facts may be about the target of a table; no others can be.
+    # Only negative facts may be about the target of a table.
     targets = {name: target.fields for name, target in named if name in loaded.vocabulary.predicates}
     if len(loaded.types) < 2 and not targets:
         return

@@ -22,7 +22,7 @@ from rulescore.sql.query import create, drop
 from rulescore.sql.words import name
 from rulescore.values import ValueType
 
-# Rows handed over at a time.
+# The number of rows that we hand over at a time.
 _LOADED_ROWS = 1_000_000
 
 
@@ -97,7 +97,7 @@ class TableLoader:
         schemas = {table.name: schema for table in self._tables if (schema := self._schema(table)) is not None}
         self._raise_problems()
         while (stored := self._stored_all(schemas)) is None:
-            pass  # the first rows of a file led us astray: the next time we look at all of them
+            pass  # the first rows of the file made us guess a wrong type: now we look at all rows
         shapes, wanted = stored
         numbered = [(number, shape) for number, shape in enumerate(shapes.values()) if shape.table.key]
         made = [self._make(number, shape, wanted[shape.table.name]) for number, shape in numbered]

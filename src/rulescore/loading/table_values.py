@@ -124,7 +124,7 @@ def typed_columns(
     problems = []
     for name, kind in wanted if not rows.text else ():
         given = value_type(schema.field(name).type)
-        # A column without values fits any type.
+        # A column without values may have any type.
         if given is not kind and not {given, kind} <= _NUMBERS and not pa.types.is_null(schema.field(name).type):
             problems.append(_type_problem(rows, name, given, kind))
     target = pa.schema([(field, ARROW_TYPES[kind]) for field, kind in zip(fields, types, strict=True)])

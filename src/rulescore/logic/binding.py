@@ -291,8 +291,8 @@ class Binder:
     def _parts(self, condition: And, outer: Iterable[str]) -> list[DisjunctPart]:
         """The ways for a condition to hold. An `or` that binds nothing stays one test: spelt out, each would double the ways."""
         certain = self._bind([part for part in conjuncts(condition) if not isinstance(part, Or)], outer)
-        # A variable that outside only equals another one is bound by an atom of an `or`, as it is by an atom in a conjunction with
-        # its equation.
+        # A variable that has only an equation outside an `or` is bound by an atom of that `or`, just as by an atom joined with
+        # `and`.
         bound = certain.bound | {name for name, value in certain.values.items() if not isinstance(value, Variable)}
 
         def spelt_out(disjunction: Or) -> bool:

@@ -140,7 +140,7 @@ def asks(test: Judgement, rule: FormulaRule, disjunct: Disjunct) -> bool:
 def test_places(rule: FormulaRule) -> Iterator[QuestionPlace]:
     for disjunct in rule.disjuncts:
         yield from _places_in(rule, asked_in(disjunct), disjunct, ())
-    # We also need to know whether a prediction is in an aggregate if nothing depends on the aggregate's value.
+    # We need to know that a prediction is in an aggregate even if nothing depends on the aggregate's value.
     for name in (*rule.body_measures, *rule.head_measures):
         for within in rule.measures[name].disjuncts:
             yield from _places_in(rule, asked_in(within), None, (within,))
@@ -316,7 +316,7 @@ class _Refuted:
                 continue
             match self._stated(way, arguments):
                 case Exists((Disjunct((), (Opposite(Leaf(absent)) as closed,)),)) if way.said and absent == atom:
-                    # Only the head's own absence refutes it: listings show that only if no fact does.
+                    # Only the head's own absence refutes it. Listings show the absence only if no fact refutes the head.
                     yield closed
                 case judgement:
                     yield judgement

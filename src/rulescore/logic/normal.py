@@ -181,7 +181,7 @@ def normal_refutation(statement: Refute) -> Refutation:
                 extra.append(EqualityTest(True, Bound(position), Fixed(key_of(value))))
             case Wildcard():
                 pass
-        # A name that no variable can have: this position has no variable, or repeats one.
+        # No variable can have this name. It marks a position that has no variable, or repeats one.
         names[f" {position}"] = position
     numbering = _Numbering(names, bind(statement.body.conditions, names).values)
     return Refutation(statement.head.predicate, statement.head.arity, _pattern(statement.body, numbering, tuple(extra)))

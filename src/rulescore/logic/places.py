@@ -158,7 +158,7 @@ def computed_variables(statement: Rule | Refute, others: Iterable[str] = ()) -> 
                     computed |= _variable_names(node)
                 case Test(predicate, arguments) if predicate in DECIDABLE:
                     computed |= _variable_names(*arguments)
-                case Atom(predicate) if predicate in DECIDABLE:  # the parser reads a test of terms alone as an atom
+                case Atom(predicate) if predicate in DECIDABLE:  # the parser reads a test whose arguments are all terms as an atom
                     computed |= {variable.name for variable in variables_in(node)}
                 case Aggregate(function, value) if function not in _COUNTS:
                     computed |= _variable_names(value)
@@ -308,7 +308,7 @@ class EquatedPlaces:
 
     def _group(self, place: _Group) -> _Group:
         while (above := self._above.setdefault(place, place)) != place:
-            self._above[place] = self._above[above]  # a shorter way for the next time
+            self._above[place] = self._above[above]  # we shorten the path for the next search
             place = above
         return place
 

@@ -122,7 +122,7 @@ def shape_text(shape: Shape) -> str:
     return f"{head} <- {', '.join(body)}"
 
 
-# Bodies with more atoms keep their order as written: trying all orders would cost more than sharing a statement saves.
+# Bodies with more atoms keep the order in which they are written: trying all orders would cost more than a shared statement saves.
 LARGEST_REORDERED_BODY = 5
 
 # An atom's slots without names: the number of a variable, or None for a constant.
@@ -141,7 +141,7 @@ class _Arrangement:
 @lru_cache(maxsize=65_536)
 def _arrange(head: _Outline, atoms: tuple[_Outline, ...], variables: int) -> _Arrangement:
     """The arrangement with the least outline, so rules that differ in atom order, variable names or directions agree."""
-    # Of all ways to write a body we take the least: the more rules share a shape, the fewer statements run (0003).
+    # Of all ways to write a body we take the first in sorted order. So more rules share a shape, and fewer statements run (0003).
     orders: Iterable[tuple[int, ...]] = [tuple(range(len(atoms)))]
     if 1 < len(atoms) <= LARGEST_REORDERED_BODY:
         orders = permutations(range(len(atoms)))

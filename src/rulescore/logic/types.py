@@ -307,7 +307,7 @@ class Typing:
         types: Sequence[ValueType | None],
         span: Span | None,
     ) -> bool:
-        if not signature.takes(len(arguments)):  # only for tests: of functions, the parser has reported it
+        if not signature.takes(len(arguments)):  # this happens only for tests: for functions, the parser has reported it
             self._problem("E119", f"`{name}` takes {signature.least} arguments, not {len(arguments)}", span, None)
             return False
         fits = [self._need(type_, signature.argument(i), f"`{name}`", arguments[i].span or span) for i, type_ in enumerate(types)]
@@ -330,7 +330,7 @@ class Typing:
     def _need(self, type_: ValueType | None, wanted: frozenset[ValueType], what: str, span: Span | None) -> bool:
         if type_ is None or type_ in wanted:
             return True
-        # What takes durations of days takes all durations, so we name them once.
+        # A function that takes durations of days takes all durations, so the message names them once.
         *others, last = [with_article(kind) for kind in ValueType if kind in wanted and kind is not SPAN]
         expected = f"{', '.join(others)} or {last}" if others else last
         self._problem("E271", f"{what} takes {expected}, not {with_article(type_)}", span, None)

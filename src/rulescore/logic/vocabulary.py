@@ -68,7 +68,8 @@ def _slips(left: str, right: str, limit: int) -> int:
     before = {j: j for j in range(min(limit, len(right)) + 1)}
     for i, a in enumerate(left, 1):
         now = {0: i} if i <= limit else {}
-        for j in range(max(1, i - limit), min(len(right), i + limit) + 1):  # letters that are further apart take too many slips
+        # If two letters stand further apart, matching them takes too many slips.
+        for j in range(max(1, i - limit), min(len(right), i + limit) + 1):
             b = right[j - 1]
             cost = min(before.get(j, beyond) + 1, now.get(j - 1, beyond) + 1, before.get(j - 1, beyond) + (a != b))
             if i > 1 and j > 1 and a == right[j - 2] and left[i - 2] == b:
@@ -106,7 +107,7 @@ class Vocabulary:
         return known.arity if known else None
 
 
-# What the names in rules mean, which decides whether a rule is a Horn rule.
+# The meaning of the names in rules. It decides whether a rule is a Horn rule.
 
 
 @dataclass(frozen=True, slots=True)

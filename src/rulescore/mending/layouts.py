@@ -151,5 +151,5 @@ def _array_file(arrays: Mapping[str, Array], rows: pa.Table) -> bytes:
         moved |= {name: array[order] for name, array in arrays.items() if array.shape[:1] == order.shape}
         moved |= {name: rows[name].to_numpy() for name in ("rank", "score") if name in arrays}
     file = io.BytesIO()
-    np.savez(file, **moved)  # type: ignore[arg-type]  # an array may be named like a parameter
+    np.savez(file, **moved)  # type: ignore[arg-type]  # an array may have the name of a parameter
     return file.getvalue()

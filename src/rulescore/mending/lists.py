@@ -108,7 +108,7 @@ class Lists:
         Ranks follow the new places. Without ranks, the scores of moved answers are lowered until they come last.
         """
         queries, after = self.queries(), self.order(levels, places)
-        # The rows of a query stay where rows of this query stand.
+        # We move rows of a query only to places of the same query.
         slots = np.lexsort((np.arange(len(queries)), queries))
         placed = np.empty(len(queries), np.int64)
         placed[slots] = after

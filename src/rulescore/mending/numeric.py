@@ -133,7 +133,7 @@ class NumericSteps:
             least, most = rule.interval(rows)
             low, high = np.maximum(low, least), np.minimum(high, most)
         moved = np.clip(values, low, high)
-        # An end may be excluded, or a rounded sum may fall beyond it: the next numbers inwards are tried.
+        # An end may be excluded, or a rounded sum may fall beyond it. Then we try the next numbers inwards.
         inwards = np.where(moved < values, -np.inf, np.inf)
         for _ in range(_NUDGES):
             broken = self._broken(moved, hard) & (low <= high)

@@ -110,7 +110,7 @@ def _point(place: int, value: int, other: int) -> Cell:
     return (value, other) if place == 0 else (other, value)
 
 
-_FRESH = -1, -2  # values that no constant has, for candidates of which nothing is known but their cell
+_FRESH = -1, -2  # no constant has these numbers: they stand for candidates of which we know the cell only
 
 
 def _differences(cells: _Cells, width: int) -> list[Difference]:

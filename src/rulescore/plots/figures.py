@@ -199,6 +199,6 @@ def _written(figures: Mapping[str, Callable[[], Any]], folder: Path, own: Collec
 def rendered(chart: Any) -> dict[str, str | bytes]:
     """A chart as SVG, and as PNG and PDF of the same drawing. It loads neither data nor fonts from any address."""
     spoken = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
-    version = spoken if spoken in vl_convert.get_vegalite_versions() else None  # None: the newest that it has
+    version = spoken if spoken in vl_convert.get_vegalite_versions() else None  # None: the newest version that it has
     svg = vl_convert.vegalite_to_svg(chart.to_dict(), vl_version=version, allowed_base_urls=[])
     return {"svg": svg, "png": vl_convert.svg_to_png(svg, scale=2), "pdf": vl_convert.svg_to_pdf(svg)}

@@ -64,8 +64,8 @@ def refuse_unknown(rows: Sequence[dict[str, Any]], column: str, known: Collectio
             raise InputError(Diagnostic("E791", message, helps=helps))
 
 
-# Of Okabe and Ito, without the yellow that is hard to see on white; neighbours differ in lightness. As many colours as shapes would
-# repeat their pairs too soon.
+# The colours of Okabe and Ito, without the yellow, which is hard to see on white. Neighbours differ in lightness. The numbers of
+# colours and shapes differ: if they were equal, the pairs would repeat sooner.
 COLOURS = ("#0072B2", "#E69F00", "#000000", "#56B4E9", "#D55E00", "#CC79A7", "#009E73")
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
 WEIGHTS = (1.0, 0.9, 1.8, 1.7, 1.5, 1.8, 1.8, 1.8)
@@ -88,7 +88,7 @@ _MOST_MARKS = 8
 _ALL_MARKED = 60
 """Every position of a line has a mark, if there are no more than this."""
 _MOST_LINEAR = 5
-# The first is in the wheel of vl-convert; the others are what other machines have in its place. None is ever loaded.
+# vl-convert brings the first font along. The others replace it on other machines. We load no font from an address.
 _FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 
 
@@ -193,9 +193,9 @@ def thinned(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     for before, point in pairwise(points):
         if abs(point[0] - kept[-1][0]) >= across or abs(point[1] - kept[-1][1]) >= up:
             if before != kept[-1] and abs(point[1] - before[1]) >= up:
-                kept.append(before)  # a jump is drawn where it is
+                kept.append(before)  # a step is drawn at the value where it happens
             kept.append(point)
-    kept = kept[:: len(kept) // (4 * _MOST_POINTS) + 1]  # of a line that goes up and down all the time
+    kept = kept[:: len(kept) // (4 * _MOST_POINTS) + 1]  # a line that goes up and down all the time
     return kept if kept[-1] == points[-1] else [*kept, points[-1]]
 
 

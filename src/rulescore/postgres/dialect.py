@@ -75,7 +75,7 @@ def _microseconds(timestamp: exp.Expr) -> Sql:
     return when(size.paren().between(constant(FIRST), constant(LAST)), size.big(), NULL)
 
 
-# Small and capital letters, by a collation that knows them all; others go by a language, or turn one letter into two.
+# This collation knows the small and capital letters of all scripts. Others follow one language, or turn one letter into two.
 
 
 COLLATION = "pg_c_utf8"
@@ -108,7 +108,7 @@ def _collated(value: Sql, collation: str) -> Sql:
     return collated(value if isinstance(value.node, exp.Column | exp.Func) else value.paren(), collation)
 
 
-# PostgreSQL has only casts that raise an error for a value that does not fit. So we test before whether a number fits.
+# PostgreSQL has only casts that raise an error for a value that does not fit. So we first test whether a number fits.
 
 
 def fit_casts(statement: exp.Expr) -> exp.Expr:
@@ -124,7 +124,7 @@ def _fitting(node: exp.Expr) -> Sql | exp.Expr:
     return of_operands(when(fits, Sql(exp.Cast(this=x.node, to=node.to))), node.this)
 
 
-# Values that are computed once and mentioned often.
+# We compute these values once, since the expression mentions them several times.
 
 
 x, y = alias("d").x, alias("d").y
@@ -140,7 +140,7 @@ def of_operands(value: Sql, *operands: exp.Expr) -> Sql:
 # if a double becomes infinite or vanishes.
 
 
-# Beyond these the exponential function is infinite, or 0; so is a product when the logarithms of its factors add up to them.
+# Beyond these bounds the exponential function is infinite, or 0. So is a product if the logarithms of its factors add up to more.
 _HIGHEST, _LOWEST = 709.7827128, -745.1332191
 
 
@@ -196,7 +196,8 @@ def _power() -> Sql:
     plain = Sql(exp.Pow(this=x.node, expression=y.node))
     half = y / constant(2.0)
     infinite = when(all_of(x < 0, half.floor() != half), -infinity(), infinity())
-    # With an exponent so far from 0, any base but 1 leaves the range; so might the product of exponent and logarithm.
+    # With an exponent so far from 0, a power of any base but 1 leaves the range of doubles. Even the product of exponent and
+    # logarithm might.
     far = when((x.abs() > constant(1.0)).paren() == (y > 0).paren(), infinite, constant(0.0))
     special = any_of(*_special(x), *_special(y), x.abs() == 1)
     return case((special, plain), (y.abs() > constant(1e20), far), default=_within(_log(x) * y, infinite, plain))
@@ -240,7 +241,7 @@ def _plain(node: exp.Expr) -> exp.Expr | None:
     return plain_sum(node)
 
 
-# PostgreSQL has no function that nearly counts different values: it counts them.
+# PostgreSQL has no function that estimates the number of different values, so we count exactly.
 
 
 def count_exactly(statement: exp.Expr) -> exp.Expr:

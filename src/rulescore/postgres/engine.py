@@ -31,7 +31,7 @@ from rulescore.sql.words import identifier
 _Result = TypeVar("_Result")
 
 
-# The oldest version that was still maintained when we wrote this.
+# The oldest version that was still maintained when this line was written.
 _OLDEST = 140000
 
 _COLUMNS: dict[pa.DataType, str] = {
@@ -63,7 +63,8 @@ _NUMERIC = 1700
 
 # The settings of a session. We leave the memory settings alone if the server's owner, or the address, has set them.
 _ROOM = {"work_mem": "64MB", "temp_buffers": "128MB"}
-# The server looks whether we are still there while a statement runs: otherwise it would work on after a kill, for hours.
+# While a statement runs, the server checks that we are still connected. Otherwise it would go on for hours after our process was
+# killed.
 _CHECK = "client_connection_check_interval"
 _SETTINGS = {
     "client_encoding": "UTF8",
@@ -80,10 +81,10 @@ _SETTINGS = {
 # Smaller tables are planned well enough without statistics.
 _WORTH_ANALYSING = 100
 
-# Bytes that travel at a time.
+# The number of bytes that we send at a time.
 _CHUNK = 1 << 20
 
-# How many seconds after the server's own timeout we take it for gone or out of reach.
+# If the server has not answered this many seconds after its own timeout, we assume that it is gone or out of reach.
 _GONE = 30
 
 
@@ -128,7 +129,7 @@ class PostgresEngine(Engine):
         for name, value in settings.items():
             self._tell(f"SET {name} = '{value}'")
         if _CHECK in unset:
-            # Servers on some systems cannot look.
+            # On some systems, servers cannot check.
             with suppress(psycopg.errors.InvalidParameterValue):
                 self._attempt(lambda: self._tell(f"SET {_CHECK} = '5s'"), None)
         self._refuse_database()
@@ -266,7 +267,7 @@ class PostgresEngine(Engine):
         return text(statement, self._spoken, with_overflow_checks=True)
 
     def explain(self, sql: str) -> str:
-        # As an attempt, and read only: the server evaluates constant expressions while it plans.
+        # We plan in a savepoint, and read only, since the server evaluates constant expressions while it plans.
         plan = self._do(lambda: self._attempt(lambda: self._fetched(f"EXPLAIN {sql}"), None, read_only=True))
         return "\n".join(str(line) for (line,) in plan)
 
@@ -305,7 +306,7 @@ class PostgresEngine(Engine):
         back = "ROLLBACK TO SAVEPOINT __rulescore__; RELEASE SAVEPOINT __rulescore__"
         self._tell("SAVEPOINT __rulescore__" + ("; SET TRANSACTION READ ONLY" if read_only else ""))
         try:
-            # Plain first: guarding every operation costs more than the rare second run (0010).
+            # We run plain arithmetic first: to guard every operation would cost more than the rare second run (0010).
             result = work()
         except psycopg.errors.NumericValueOutOfRange:
             self._tell(back)
@@ -359,7 +360,7 @@ class PostgresEngine(Engine):
         return self._connection.closed or self._connection.info.transaction_status == pq.TransactionStatus.INERROR
 
     def _do(self, work: Callable[[], _Result]) -> _Result:
-        # A piece of work has at most two statements that take long.
+        # A piece of work has at most two long statements.
         seconds = None if self._timeout is None else 2 * self._timeout + _GONE
         try:
             return self._worker.do(work, seconds=seconds)
@@ -381,7 +382,7 @@ class PostgresEngine(Engine):
         return str(error).strip()
 
 
-class _order_kept:  # noqa: N801  # read as a phrase: with _order_kept(…)
+class _order_kept:  # noqa: N801  # lower case, since it reads as a phrase: with _order_kept(…)
     """Context manager: statements inside it run their joins in the order written."""
 
     def __init__(self, engine: PostgresEngine, wanted: bool) -> None:

@@ -19,7 +19,7 @@ from rulescore.sql.stored import StoredType
 
 _CONNECT_SECONDS = 30
 
-# Defaults for what the address does not set. With these we notice within two minutes that a server has vanished.
+# Defaults for settings that the address leaves out. With these we notice within two minutes that a server has vanished.
 _SETTINGS = {"application_name": "rulescore", "keepalives_idle": 60, "keepalives_interval": 10, "keepalives_count": 6}
 
 
@@ -151,8 +151,8 @@ def _column(row: Mapping[str, object]) -> StoredColumn:
     name, kind, modifier = str(row["type"]), row["kind"], row["modifier"]
     if row["cast_by_function"]:
         return StoredColumn(f"{name}, which a function of another schema converts", None)
-    # Anybody may give a composite type the name of a plain type.
+    # Anybody may give a composite type the name of a plain type, so we check the kind, too.
     stored_type = StoredType.TEXT if kind == "e" else sql.STORED_TYPES.get(name) if kind == "b" else None
-    # The lower 11 bits of a numeric's modifier are its scale, which may be negative; no modifier, no scale.
+    # The lower 11 bits of a numeric's modifier are its scale, which may be negative. Without a modifier, the type has no scale.
     scale = None if not isinstance(modifier, int) or modifier < 4 else ((modifier - 4 & 2047) ^ 1024) - 1024
     return StoredColumn(name, stored_type, max(0, scale) if scale is not None else None)

@@ -27,7 +27,7 @@ from rulescore.sql.stored import StoredFacts
 from rulescore.sql.values import SQL_TYPES
 from rulescore.sql.words import name
 
-# A column that tables of the published layout have in addition to their arguments.
+# A column of the published layout that is no argument.
 _TAG = "tag"
 
 
@@ -262,7 +262,7 @@ class _Writer:
         rows = row_counts(engine, {"observed": self._observed, "predicted": self._predicted})
         self._arities = predicate_arities(rows)
         readings = [*self._observed.readings, *self._predicted.readings]
-        # We do not know the rules here: they may mention a predicate that is the only one of a file.
+        # We do not know the rules here. A predicate may occur in one file only, and rules may mention it.
         alone = {name for reading in readings if len(reading.predicates) == 1 for name in reading.predicates}
         self._misread = tuple(reading_warnings(readings, occurrences(rows, alone.__contains__)))
         predicates = sorted(self._arities)
@@ -285,7 +285,7 @@ class _Writer:
                 self._engine.run(sql.index_staged(str(staging.table(arity))))
         written = [*self._predicates(), *self._predictions()]
         self._write_names()
-        # Last, since the server gives an index a name that differs from the tables there are.
+        # We make indexes last, since the server gives an index a name that no existing table has.
         for predicate, arity in self._arities.items():
             self._index((self._schema, self._of_predicate[predicate]), sql.argument_columns(arity))
         return WrittenSchema(self._schema, tuple(written), tuple(self._warnings()))

@@ -333,7 +333,7 @@ def aligned_ids(table: KeyedTable, number: int, origin: str) -> tuple[pa.Table, 
         listed = _columns(table.hidden.ids, key).rename_columns(list(table.key))
         if listed.num_rows == number and not masked:
             return listed, None
-        # Of a text file we have read ids as text, which the user may give as numbers.
+        # We read ids of a text file as text, but the user may give numbers.
         wanted = {tuple(map(str, row.values())) for row in listed.to_pylist()}
         hidden = [tuple(map(str, row.values())) in wanted for row in ids.to_pylist()]
     places = [place for place, is_hidden in enumerate(hidden) if is_hidden]

@@ -116,7 +116,7 @@ def decoded(column: pa.Array) -> pa.Array:
     if not pa.types.is_dictionary(column.type):
         return column
     values = column.dictionary
-    # Arrow cannot take from views.
+    # Arrow cannot pick rows from views.
     return (values.cast(pa.string()) if pa.types.is_string_view(values.type) else values).take(column.indices)
 
 

@@ -25,7 +25,7 @@ _CHUNK = 1 << 20
 # How often a reader that waits for a pipe looks for Ctrl-C, in milliseconds.
 _POLL = 100
 
-# The standard input that we have read: its bytes do not come again.
+# The standard input, once we have read it: we cannot read it a second time.
 _spent: object = None
 
 
@@ -110,7 +110,7 @@ class InputFile:
                 try:
                     yield Opening(file, compressed=self.path.suffix == ".gz")
                 except Exception:
-                    # Half of one file and half of another have problems that neither file has.
+                    # If a file was replaced while we read, its two halves may have problems that neither file has.
                     self._refuse_changed(file)
                     raise
                 self._refuse_changed(file)
@@ -124,7 +124,7 @@ class InputFile:
     def _copied(self) -> Opening:
         """The bytes of a pipe in a file that nobody else sees, and that is gone when it is closed."""
         try:
-            copy = tempfile.TemporaryFile()  # noqa: SIM115 - it lasts as long as the source
+            copy = tempfile.TemporaryFile()  # noqa: SIM115 - it stays open as long as the source
             try:
                 self._copy_to(copy)
             except BaseException:
@@ -136,7 +136,7 @@ class InputFile:
             helps = ("save it to a file first, or set TMPDIR to a folder with more room",)
             raise InputError(Diagnostic("E302", message, helps=helps)) from None
         weakref.finalize(self, copy.close)
-        # A pipe has no ending that tells whether it is compressed.
+        # The name of a pipe does not say whether it is compressed.
         return Opening(cast(io.FileIO, copy.raw), compressed=copy.read(len(_GZIP)) == _GZIP)
 
     def _copy_to(self, copy: IO[bytes]) -> None:

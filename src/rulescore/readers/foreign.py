@@ -112,7 +112,7 @@ def recognised(file: Opening, request: Request) -> str | None:
         return None
     sample = _first_lines(file, request)
     if (rules := rule_file(sample)) is not None:
-        # Split at commas or blanks, rules may look like facts.
+        # Rules may look like facts, because they also have commas or blanks.
         what, cure = rules
         option = f"--{_option(request)} text"
         helps = (cure, f'if they are facts all the same, say `format = "text"` (`{option}`)')

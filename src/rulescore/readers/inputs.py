@@ -135,7 +135,7 @@ class Inputs:
         """Raises InputError if somebody has changed a file that an engine reads by itself; our readers check theirs."""
         for _, rows in self._counted:
             file = rows.file() if rows is not None and rows.is_read_elsewhere else None
-            # `InputFile` asks for the version of the file as it is now, if it is still there.
+            # `InputFile` looks up the current version of the file, if it still exists.
             if file is not None and InputFile(file.path).version() != file:
                 raise changed(file.path)
 

@@ -22,7 +22,7 @@ _WORDS: dict[str, tuple[str, ...]] = {
     "query": ("query_id",),
 }
 _IDS = {"head": ("start_id",), "relation": (), "tail": ("end_id",)}
-# Names of Amazon Neptune and KGTK. They come last, since the column `label` of many tables does not hold relations.
+# Column names that Amazon Neptune and KGTK use. They come last, since the column `label` of many tables does not hold relations.
 _LAST = {"head": ("x_name",), "relation": ("label", "edge"), "tail": ("y_name",)}
 
 
@@ -305,7 +305,7 @@ def _named_arguments(names: Sequence[str]) -> list[int] | None:
     """The order of columns whose names say which argument they are; None when they do not."""
     plain = [plain_name(name) for name in names]
     for order in ([0, 1], [1, 0]):
-        # Single letters are as likely constants of a small example.
+        # In a small example, single letters may just as well be constants.
         if len(plain) == 2 and all(len(name) > 1 for name in plain):
             head, tail = (plain[i] for i in order)
             if head in _NAMES["head"] and tail in _NAMES["tail"]:

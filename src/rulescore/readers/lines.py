@@ -16,7 +16,7 @@ import pyarrow as pa
 from rulescore.errors import Diagnostic, InputError, Place
 from rulescore.readers.files import Opening, damaged
 
-# If a quoted field is longer than this, we assume that its closing quote is missing.
+# If a quoted field has more bytes than this, we assume that its closing quote is missing.
 LONGEST_FIELD = 1 << 20
 
 
@@ -100,7 +100,7 @@ def records(lines: Iterator[str], delimiter: str, quoted: bool) -> Iterator[Reco
                 yield Record(number, text.split("\n")[0], wrong_quote=start + 1)
                 return
             text = f"{text}\n{following[1]}"
-            # Only a line with a quote can close the field; the others need no second look.
+            # Only a line with a quote can close the field, so we skip the others.
             record = _quoted_record(number, text, delimiter) if '"' in following[1] else None
         yield record
 
@@ -157,7 +157,7 @@ class TrimmedStream(io.RawIOBase):
     def read(self, size: int = -1) -> bytes:
         if size < 0:
             return self.readall()
-        # Held line ends can make a block longer than `size`, and Arrow has no room for more than that.
+        # Line ends that we held back can make a block longer than `size`, and Arrow accepts no longer block.
         block = self._ready or self._next(size)
         self._ready = block[size:]
         return block[:size]

@@ -24,7 +24,7 @@ def numbered(rows: RowStream) -> RowStream:
     def batches(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         others = [name for name in columns if name != ROW]
         first = 0
-        # To count rows we have to read a column of them.
+        # To count the rows we have to read one column.
         for batch in rows.open(others or rows.schema().names[:1]):
             numbers = pa.array(range(first, first + batch.num_rows), pa.int64())
             first += batch.num_rows

@@ -98,7 +98,7 @@ def _best_of_each_query(batches: list[FactBatch], top_k: int, stream: FactStream
         [pa.chunked_array([b.rows.column(name) for b in batches]) for name in ("query", "score")], ["query", "score"]
     )
     ranks = _ranks(rows, top_k, stream)
-    # Without scores the order of a query's predictions says nothing.
+    # If there are no scores, the order of a query's predictions does not matter.
     known = not rows.column("score").null_count
     start = 0
     for batch in batches:

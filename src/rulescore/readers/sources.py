@@ -74,7 +74,7 @@ _UNREADABLE = _RDF | {
 }
 _OBJECTS = frozenset((".pt", ".pth", ".pkl", ".pickle", ".joblib", ".h5", ".hdf5", ".safetensors"))
 
-# Predicates that a mapping gives by their names are one source.
+# The predicates of one mapping are one source.
 _MAPPING = "<predicates>"
 
 FactsLike = object
@@ -205,7 +205,7 @@ class _Collector:
         self._problems.append(Diagnostic("E322", f"a {type(what).__name__} cannot be read as facts", notes=notes))
 
     def _file(self, file: FactFile) -> Iterator[FactStream]:
-        # An empty path would be the current folder.
+        # Python would take an empty path for the current folder.
         if file.path == "":
             self._problems.append(Diagnostic("E301", "the path is empty", helps=("name a file or a folder; `.` is this one",)))
             return

@@ -107,7 +107,7 @@ class Guess:
             return
         possible = _INFERRED if self.kind is None else (self.kind,)
         if self.kind is ValueType.INTEGER and self._exact:
-            # An integer that no double equals must not become another number because of later floats.
+            # If later values are floats, an integer that no double equals must not become another number.
             possible = (ValueType.INTEGER, ValueType.FLOAT)
         kinds = [kind for kind in possible if read_as(column[first : first + 1], kind) is not None]
         self.kind = next((kind for kind in kinds if self._holds(column, kind)), ValueType.STRING)
@@ -287,7 +287,7 @@ class _TextRows:
                     if not whole:
                         break
         except (pa.ArrowInvalid, QuotingError, OSError):
-            pass  # reading the rows will say where the file is wrong
+            pass  # we report the fault with its place when we read the rows
         return {name: guess.kind for name, guess in guesses.items()}
 
     def _dialect_and_names(self, file: Opening) -> tuple[TextDialect, tuple[str, ...]]:
@@ -336,7 +336,7 @@ class _TextRows:
             raise InputError(problems) if problems else damaged(self._request.origin, str(error)) from None
         except OSError as error:
             raise damaged(self._request.origin, str(error)) from None
-        # An empty line looks like a row whose requested columns are all missing.
+        # To Arrow, an empty line looks like a row in which every requested column is missing.
         if blank and (problems := self._problems(file, columns)):
             raise InputError(problems)
 
@@ -396,7 +396,7 @@ def _normal(column: pa.Array, name: str, origin: str, first_row: int) -> pa.Arra
     except CellError as problem:
         row, reason = problem.row, problem.reason
     except pa.ArrowInvalid:
-        # Only whole numbers can be too great: look for the first.
+        # Only whole numbers can be too great, so we look for the first of them.
         row = next(i for i, value in enumerate(plain.to_pylist()) if value is not None and not -(2**63) <= value < 2**63)
         reason = f"is `{plain[row].as_py()}`, which does not fit into 64 bits"
     message = f"`{name}` {reason} in row {first_row + row:,}"

@@ -119,7 +119,7 @@ def _argument_problems(row: Record, index: int, column_type: ColumnType, request
             yield Diagnostic("E312", f"`{name}` is empty", _place(row, field, request))
     elif not _parses(field.text, partial(parse_value, column_type=column_type)):
         message = f"`{name}` is `{field.text}`, not {_EXPECTED[column_type]}"
-        # A text of the wrong type may have another type of time.
+        # A column may hold times of another type than the declared one.
         kinds = _TIMES if column_type in _TIMES else ()
         other = next((kind for kind in kinds if _parses(field.text, partial(parse_value, column_type=kind))), None)
         helps = () if other is None else (f"it is one of type `{other}`: declare that, if the whole column is so",)
@@ -145,7 +145,7 @@ _DELIMITERS = ("\t", ",", ";", "|", " ")
 _QUOTING_DELIMITERS = (",", ";")
 _BY_ENDING = {".tsv": ("\t",), ".tab": ("\t",), ".csv": (",", ";", "\t", "|")}
 _SAMPLE_LINES = 200
-# Arrow reads 32 blocks ahead, which the engine cannot have. Only files with longer rows need larger blocks.
+# Arrow reads 32 blocks ahead, and so takes memory away from the engine. Only files with longer rows need larger blocks.
 _BLOCK_BYTES = 1 << 20
 _LARGEST_BLOCK_BYTES = 64 << 20
 

@@ -56,7 +56,7 @@ def _heat_map(evaluation: Evaluation) -> Figure | None:
     hard = sum(column[0].kind is RuleKind.HARD for column in columns)
     elements = [_text(_LEFT, 14, "hard rules", "start")] if hard else []
     elements += [_text(_LEFT + hard * wide + 6, 14, "soft rules", "start")] if hard < len(columns) else []
-    # In dark mode the darkest shade would look like the paper, so like a cell without a case.
+    # In dark mode the darkest shade would look like the background, so like a cell without a case.
     elements.append(Element("rect", {"class": "plate", **plate}))
     for row, model in enumerate(models):
         top = 22 + row * _ROW

@@ -55,7 +55,7 @@ def _terms(condition: Condition) -> Iterable[object]:
             return ()
 
 
-class Written(NamedTuple):  # made several times for each of many rows, as is `Told`: quicker than a dataclass
+class Written(NamedTuple):  # we make several for each of many rows, and a tuple is quicker to make than a dataclass; so is `Told`
     """A fact and its text. We compare facts by their texts: to Python, 1 and true are equal."""
 
     fact: Fact
@@ -219,7 +219,7 @@ def pieces(violation: Told) -> tuple[str | int, ...]:
     written = {unquoted(atom.text): number for number, atom in enumerate(violation.atoms)}
     longest = sorted(written, key=len, reverse=True)
     while text:
-        # Of the atoms that begin first we take the longest: its text may contain the others.
+        # If several atoms begin at the same place, we take the longest: its text may contain the others.
         start, atom = min(((place, name) for name in longest if (place := text.find(name)) >= 0), default=(0, None), key=_first)
         if atom is None:
             return (*parts, text)
@@ -243,7 +243,7 @@ def form_of(violation: Told) -> tuple[object, ...] | None:
 
     own = None if violation.predicted is None else numbers[violation.predicted.text]
     against = tuple((facts(refuter.facts), facts(refuter.absent), refuter.declared) for refuter in row.refuters[:1])
-    # What is no atom stands for itself.
+    # A text that is no atom stands for itself.
     texts = tuple(numbers.get(text, text) for text in (row.head, *row.body))
     return (row.model, own, row.confirmed, row.roles, texts, facts(row.facts), facts(row.absent), against)
 

@@ -90,7 +90,7 @@ def new_folder(folder: Path, own: Collection[str]) -> Iterator[Path]:
         try:
             yield draft
             sync(draft)
-            # What another run has just written must not be taken for old.
+            # We must not delete files that another run has just written.
             with alone_in(target.parent):
                 _tidy(target)
                 _carry(target, draft, own)
@@ -161,7 +161,7 @@ def _carry(target: Path, draft: Path, own: Collection[str]) -> None:
     for entry in _entries(target):
         if entry.name in own or _is_half_written(Path(entry.path)):
             continue
-        if not _can_be_carried(entry):  # it came while we were at work
+        if not _can_be_carried(entry):  # somebody made it while we were at work
             raise InputError(_unswappable(target, f"it holds something else than files: `{entry.name}`"))
         if entry.is_dir(follow_symlinks=False):
             shutil.copytree(entry.path, draft / entry.name, symlinks=True, copy_function=_link)
@@ -208,7 +208,7 @@ def _tidy(target: Path) -> None:
 def _left_beside(target: Path, ending: str) -> list[Path]:
     """Folders of ours next to the target, the oldest first. The owner of the folder around it, or another user, may have put a
     lookalike there: a link would lead us to files elsewhere."""
-    ours = compile(rf"{escape(_mark(target))}[a-z0-9_]{{8}}{escape(ending)}")  # mkdtemp makes names of these letters
+    ours = compile(rf"{escape(_mark(target))}[a-z0-9_]{{8}}{escape(ending)}")  # mkdtemp makes names from these letters
     leftovers = [Path(entry.path) for entry in _entries(target.parent) if ours.fullmatch(entry.name)]
     return sorted(filter(_is_own_folder, leftovers), key=lambda path: path.lstat().st_mtime)
 
@@ -250,7 +250,7 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as entries:
             return list(entries)
-    except (FileNotFoundError, NotADirectoryError):  # it may vanish at any time: another run swaps it
+    except (FileNotFoundError, NotADirectoryError):  # it may vanish at any time, since another run may swap it
         return []
 
 
@@ -379,7 +379,7 @@ def _stream(path: Path) -> Path | int | None:
 
 
 def _write_into(target: Path | int, content: str | Any) -> None:
-    with open(target, "wb") as stream:  # noqa: PTH123 - it may be a number
+    with open(target, "wb") as stream:  # noqa: PTH123 - it may be the number of an open file
         if isinstance(content, str):
             stream.write(content.encode())
         else:

@@ -22,7 +22,7 @@ from rulescore.scoring.violation import Aggregated, ComparedValues, CountedViola
 from rulescore.values import Value, key_of, text_of
 
 if TYPE_CHECKING:
-    # Listing rules does not need the engine that these come from.
+    # `rulescore rules` lists rules without the engine that these types come from.
     from rulescore.scoring.pairs import PairCount
     from rulescore.scoring.results import GridRow, Tolerance
 

@@ -87,7 +87,7 @@ def render_latex(listing: Listing, caption: str | None = None, label: str | None
         texts = [column for column in wide if listing.rows[number][column] and not beside]
         below = [_below(len(narrow), _wrapped(listing, (number, column))) for column in texts]
         cells = _row([_wrapped(listing, (number, place)) if place in wide else _cell(listing, (number, place)) for place in kept])
-        # A text that has no room next to the figures stands below them, on the same page.
+        # If a text has no room next to its figures, we put it below them, on the same page.
         rows += [cells + ("*" if below else ""), *below]
     table = _Table(
         rf"\caption{{{escaped(caption or listing.title)}}}\label{{{label or f'tab:rulescore-{listing.name}'}}}",
@@ -192,5 +192,5 @@ def _cell(listing: Listing, position: Position) -> str:
 def _row(cells: list[str]) -> str:
     # A row that begins with `[` would be read as the optional argument of the `\\` before it.
     first = f"{{}}{cells[0]}" if cells[0].startswith(("[", "*")) else cells[0]
-    # Ragged text changes what `\\` means.
+    # `\raggedright` changes what `\\` means.
     return " & ".join([first, *cells[1:]]) + (r" \tabularnewline" if cells[-1].startswith(r"\raggedright") else r" \\")

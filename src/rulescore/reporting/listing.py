@@ -251,7 +251,7 @@ def _harmless(cell: object) -> object:
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(_COMPUTED) else cell
 
 
-# With `:`, `@` and `www.` GitHub makes links of plain text; not with a colon at the end of a word.
+# GitHub makes links of plain text with `:`, `@` or `www.` in it, but not of a word that ends with a colon.
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|~&#$@!]|:(?!\s|$)|(?<=www)\.)")
 _FIRST = re.compile(r"^(\d*)([-+=.)])")
 _BACKTICKS = re.compile(r"`+")

@@ -45,7 +45,7 @@ def save(evaluation: Evaluation, path: Path) -> tuple[Path, ...]:
     run = None if evaluation.run is None else evaluation.run.digested()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        # Of two files from two processes neither would be the other's.
+        # If two processes save at once, the two files of a result could come from both.
         with alone_in(path.parent):
             return _save(evaluation, run, path)
     except (OSError, ValueError) as error:
@@ -86,7 +86,7 @@ def load(path: Path) -> Evaluation:
     """The saved result of a file, or of the folder that it was written into. If its contributions are missing, we load it without
     them, and whatever needs them says so."""
     file = path / EVALUATION if path.is_dir() else path
-    # Another process may be about to save a result there, which is two files.
+    # Another process may be saving a result there, and has written one of its two files.
     with alone_in(file.parent) if os.access(file.parent, os.R_OK) else nullcontext():
         return _load(file)
 
@@ -172,7 +172,7 @@ def _contributions(result: Path, document: Mapping[str, Any]) -> pa.Table | None
         if (rows := parquet.read_metadata(path).num_rows) > most:
             raise InputError(_not_its_own(result, path, f"it has {rows:,} rows, and the result at most {most:,}"))
         table = parquet.read_table(path)
-        # A column that did not exist when the file was written is empty.
+        # If an earlier version wrote the file without a column, that column is empty.
         columns = [
             table[field.name].cast(field.type) if field.name in _ALWAYS | {*table.column_names} else pa.nulls(rows, field.type)
             for field in CONTRIBUTIONS_SCHEMA

@@ -54,7 +54,8 @@ def _sentence(violation: Violation) -> str:
         return f"{said}, but {violation.head} follows from {_listed(violation.body)}"
     if violation.head == prediction:
         return f"{said}, but {_why(violation, prediction)}"
-    # A fact that refutes the head, or that is not there, tells enough. Why a comparison fails one sees by all that it compares.
+    # A fact that refutes the head, or the head's absence, explains enough. To show why a comparison fails, we show everything that
+    # it compares.
     known = said if any(refuter.facts or refuter.absent for refuter in violation.refuters[:1]) else with_facts
     return f"{known}, so that {violation.head} should hold, but {_why(violation, prediction)}"
 

@@ -69,7 +69,7 @@ def _scores(result: Result) -> list[tuple[float | None, ...]]:
 
 def _family_by_labels() -> tuple[Result, Result]:
     data = data_files(family.NAME, (*family.TRIPLES, family.RULES))
-    # Predictions without ranks, since ranks come from the labels.
+    # We pass predictions without ranks, since the labels give the ranks.
     predictions = {
         model: read_columns(path, ("head", "relation", "tail"))
         for model, path in prediction_files(family.NAME, {"AnyBURL": "anyburl", "CompGCN": "compgcn"}).items()

@@ -43,7 +43,8 @@ NAME = "family"
 TRIPLES = ("train.txt", "valid.txt", "test.txt")
 RULES = "MLN_rule.txt"
 
-# The published rules lack five of the 41 rules of the file, on aunts and uncles by marriage, and have one that the file lacks.
+# The file has 41 rules. The published list lacks five of them, about aunts and uncles by marriage, and has one rule that the file
+# lacks.
 LEFT_OUT = {"aunt wife uncle", "uncle husband aunt", "uncle husband nephew_v", "aunt wife niece_v", "uncle husband niece_v"}
 ADDED = "father son_v"
 

@@ -338,7 +338,7 @@ def _split(rules: Path, triples: Mapping[str, pa.Table], files: Mapping[str, Pat
             continue
         for title, mask in (("head a grounding", both), ("head none", pc.invert(both))):
             chosen = pc.filter(ranks, mask)
-            # A truth that was not found has a rank below 1.
+            # In this file, a rank below 1 marks a truth that was not found.
             reciprocal = pc.if_else(pc.less(chosen, 1), 0.0, pc.divide(1.0, chosen))
             hits = pc.mean(pc.equal(chosen, 1).cast(pa.float64())).as_py()
             rows.append((model, title, len(chosen) // 2, pc.mean(reciprocal).as_py(), hits))

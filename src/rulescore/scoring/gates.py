@@ -241,7 +241,7 @@ COUNTED = {
 }
 """Numbers of predictions, which may be compared with a percentage."""
 _SHARES = COUNTED | {Quantity.RATE, RuleQuantity.RATE, RuleQuantity.SHARE}
-# More of these is neither better nor worse.
+# For these numbers, more is neither better nor worse.
 _WITHOUT_DIRECTION = {
     Quantity.EVALUABLE,
     Quantity.NEW,
@@ -256,7 +256,7 @@ _SIGN = re.compile(r"[<>=!≤≥]+")
 _QUOTED = re.compile(r"""(["'])((?:\\.|(?!\1)[^\\])*)\1""")
 _IF_JUDGED = re.compile(r"\s+if\s+judged\s*$")
 _LAST_BY = re.compile(r"(?:.*\s)?(?=by(?:\s|$))")
-# What comes next, as a person would name it.
+# The next token, named as a person would name it.
 _NEXT = re.compile(rf"[^\W\d]\w*|{_NUMBER.pattern}|{_SIGN.pattern}|\S+|$")
 
 

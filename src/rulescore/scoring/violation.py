@@ -17,7 +17,7 @@ from rulescore.scoring.labels import Labels
 from rulescore.values import Value, is_of_days, parse_moment
 
 
-@dataclass(frozen=True)  # without slots, since it keeps its text
+@dataclass(frozen=True)  # no slots: each object keeps its text in an attribute
 class Fact:
     """A ground atom with the values of its arguments; None stands for anything. `names`: the attributes, if it is a row.
     `predicted`: it is the row of the prediction, with the predicted values."""
@@ -29,14 +29,14 @@ class Fact:
     predicted: bool = False
 
     def __str__(self) -> str:
-        # Not a cached property, whose lock takes longer than the text.
+        # We use no cached property: its lock takes longer than making the text.
         text: str | None = self.__dict__.get("text")
         if text is None:
             text = self.__dict__["text"] = self._text()
         return text
 
     def _text(self) -> str:
-        # Facts are many, so we make no terms of their values.
+        # There are many facts, so we write their values without making terms of them.
         terms = ["_" if value is None else write_value(value) for value in self.values]
         if self.names:
             text = write_row(self.predicate, zip(self.names, terms, strict=True))

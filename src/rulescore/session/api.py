@@ -16,7 +16,7 @@ from rulescore.reporting.violations import ViolationTable
 from rulescore.session.result import OpenSession, Result
 
 if TYPE_CHECKING:
-    # Scores need nothing of it.
+    # Scoring does not need it, so we load it late.
     from rulescore.discovery.result import Discovered
 
 

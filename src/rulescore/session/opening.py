@@ -250,7 +250,8 @@ def is_marked(rules: RulesRead, data: DataLoaded) -> bool:
     """Whether the evidence distinguishes the literals that one fact has in two argument orders."""
     if data.setting.scoring.convention is not Convention.APPENDIX:
         return False
-    # We extract pairs only after numbering the evidence; any of them may oppose a head that a reversed pair opposes.
+    # We extract pairs only after numbering the evidence, so we assume that any extracted pair may oppose a head that a reversed
+    # pair opposes.
     declared = refutations(declared_in(rules.program, data.loaded.vocabulary), data.loaded.vocabulary)
     return opposed_both_ways(declared) or (rules.extracts and bool(declared.oppositions))
 

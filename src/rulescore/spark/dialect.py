@@ -71,7 +71,7 @@ def _microseconds(timestamp: Sql) -> Sql:
         microseconds = _day(timestamp.cast("DATE")) * DAY
         for unit in ("hour", "minute", "second"):
             part = Sql(exp.Extract(this=exp.var(unit.upper()), expression=timestamp.node))
-            exact = part.cast(_FRACTIONS)  # of seconds; small integers would have 32 bits
+            exact = part.cast(_FRACTIONS)  # seconds have fractions, and parts read as small integers would have 32 bits
             microseconds = microseconds + (exact * UNITS[unit]).big()
     return when(microseconds.paren().between(constant(FIRST), constant(LAST)), microseconds)
 
@@ -86,7 +86,7 @@ def _floor(value: Sql) -> Sql:
 # Numbers as text, as Python writes them.
 
 
-# Functions of libraries that every Spark has: a double in the fewest digits, and a whole number of any length.
+# Functions of Java libraries that every Spark has. They write a double in the fewest digits, and a whole number of any length.
 _SHORTEST = ("com.fasterxml.jackson.core.io.NumberOutput", "toString")
 _WHOLE = ("org.apache.commons.lang3.math.NumberUtils", "createBigInteger")
 
@@ -173,8 +173,8 @@ def _crossed(column: exp.Column) -> list[exp.Expr]:
     return []
 
 
-# Answers of registered predicates, looked up by a membership in an uncorrelated query: Spark cannot plan a correlated query
-# about values that other queries find.
+# We look up answers of registered predicates by a membership in an uncorrelated query: Spark cannot plan a correlated query about
+# values that other queries find.
 
 
 def look_up_answers(statement: exp.Expr) -> exp.Expr:

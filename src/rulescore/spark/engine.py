@@ -87,7 +87,7 @@ _MOST_NUMBERED = 2**31 - 1
 # Up to this many rows travel with every statement that reads them; larger tables we hand to the executors once.
 _FEW_ROWS = 10_000
 
-# Up to this many rows in all are few for a session of our own.
+# Up to this many rows in all, our own session keeps its settings for small data.
 _FEW_IN_ALL = 100_000
 
 # Spark refuses values above its own default.

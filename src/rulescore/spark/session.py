@@ -100,7 +100,7 @@ _SETTINGS = {
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     # Joins stay in the order in which we write them.
     "spark.sql.cbo.joinReorder.enabled": "false",
-    # What the planner infers about the rows of a table confuses it when it unites tables made from them.
+    # The planner infers conditions on rows. They confuse it when it unites tables made from the same rows.
     "spark.sql.constraintPropagation.enabled": "false",
     # No statement reads a file by its path, or a variable of the environment by `${env:NAME}` in a text.
     "spark.sql.runSQLOnFiles": "false",
@@ -109,13 +109,13 @@ _SETTINGS = {
     "spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.PushProjectionThroughUnion",
 }
 
-# The settings of our own sessions. From 64 KB on, Spark divides a task that receives more than twice the median: the output of a
-# join grows with the square of its input if all of that belongs to one entity, and some thousand rows find many millions.
+# The settings of our own sessions. From 64 KB on, Spark divides a task that receives more than twice the median. If all input of a
+# join belongs to one entity, its output grows with the square of the input: some thousand rows give many millions.
 OWN = {
     "spark.app.name": "rulescore",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    # Nobody reads the plans, and writing them takes as long as making them.
+    # Nobody reads the plans, and logging them takes as long as making them.
     "spark.sql.maxPlanStringLength": "0",
     "spark.sql.ui.explainMode": "simple",
     "spark.sql.adaptive.enabled": "true",
@@ -125,7 +125,7 @@ OWN = {
     "spark.sql.adaptive.skewJoin.skewedPartitionFactor": "2",
     "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes": "64KB",
     "spark.sql.adaptive.advisoryPartitionSizeInBytes": "64KB",
-    # Only the pieces of a divided task may be that small.
+    # This size limits only the pieces of a divided task.
     "spark.sql.adaptive.coalescePartitions.minPartitionSize": "4MB",
 }
 
@@ -288,7 +288,7 @@ def _started(options: EngineOptions) -> SparkConnection:
     try:
         context = SparkContext(conf=conf)
     except Exception as error:
-        # Once Java has ended, its errors cannot be asked for their texts.
+        # Once Java has ended, we cannot ask its errors for their texts.
         reason = str(error)
         if own_java:
             _end_java()

@@ -51,7 +51,7 @@ def innermost_first(statement: exp.Expr, *kinds: type[exp.Expr]) -> list[exp.Exp
 def nodes(statement: exp.Expr) -> list[exp.Expr]:
     """All nodes, outermost first. The library's own walk takes half as long again, and every pass walks."""
     below = [statement]
-    for node in below:  # the loop makes it longer
+    for node in below:  # the loop appends to this list
         for part in node.args.values():
             if isinstance(part, exp.Expr):
                 below.append(part)

@@ -125,7 +125,7 @@ def create_prediction_base(target: str, raw: str, arity: int, offset: int, obser
     predicted = select(numbered(d[fields], offset).named("prediction"), *d[fields], d.linked).from_(d)
     if observed is None:
         return create(target, predicted.select(observed=0))
-    # Facts are distinct. `EXISTS` would put all of them into a hash table, and there are far fewer predictions.
+    # Facts are distinct. `EXISTS` would put all facts into a hash table, and there are far fewer predictions.
     o = row(observed, "o")
     return create(target, predicted.select(observed=when(~o.predicate.is_null(), 1, 0)).left_join(o, *same(o, d, fields)))
 
@@ -133,7 +133,7 @@ def create_prediction_base(target: str, raw: str, arity: int, offset: int, obser
 def create_numbered_predictions(arity: int, base: str, orders: Sequence[Order], stride: int) -> Create:
     further = ("prediction", "observed")
     return create(
-        # Both orders of binary predictions, as of facts: a rule that reads them backwards keeps its shape (0006).
+        # We store binary predictions in both orders, like facts, so a rule that reads them backwards keeps its shape (0006).
         prediction_table(arity),
         union_all([_in_order(base, arity, order, i, stride, further) for i, order in enumerate(orders)]),
     )

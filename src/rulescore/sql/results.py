@@ -18,7 +18,7 @@ HARD_RULES = name("hard_rule")
 
 _RANKED = ("score", "rank", "query")
 
-# The rows of nearly every statement here.
+# The fields of nearly every statement here.
 a, c = row(MODEL_PREDICTION, "a"), row(CONTRIBUTION, "c")
 
 

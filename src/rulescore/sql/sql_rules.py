@@ -109,8 +109,8 @@ _FUNCTIONS = frozenset(
     """.split()  # noqa: SIM905  # as a list of texts it would take a page
 )
 
-# Between words. Spark and sqlglot disagree about where other comments end: those with a comment or a hint within, and lines that
-# end with a backslash or a carriage return.
+# Between words. Spark and sqlglot disagree about the end of some comments: comments with a comment or a hint within, and line
+# comments that end with a backslash or a carriage return.
 _GAP = re.compile(r"(?:\s|--[^\\\r\n]*(?:\n|\Z)|/\*(?!\+)(?:(?!/\*|\*/).)*\*/)*", re.DOTALL)
 
 
@@ -125,7 +125,7 @@ def not_allowed(statement: str) -> str | None:
             return "it has a backslash or a dollar sign outside of a text in single quotes"
         if last == "using" and word != "(":
             return "it hands rows to a program, with `USING`"
-        # What a schema has may be anybody's, whatever its name; behind `AS` and `WITH` come names of columns.
+        # A function of a schema may be anybody's, whatever its name, so we refuse it. Names behind `AS` and `WITH` are columns.
         if word == "(" and (before == "." or (before not in {"as", "with"} and not _may_precede(last))):
             return f"it calls `{last}`"
         end, before = token.end + 1, last

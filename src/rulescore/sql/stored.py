@@ -27,8 +27,8 @@ WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.relpersistence <> 't'
     AND NOT n.nspname IN ('pg_catalog', 'information_schema', 'pg_toast')
 """
 
-# We resolve a domain to its base type through any domains between; the modifier comes from the last domain that has one. The maker
-# of a type can have every cast of it to a type of the server's run a function of theirs: `cast_by_function` marks such types.
+# We resolve a domain to its base type through any domains between; the modifier comes from the last domain that has one. The owner
+# of a type can define casts to the server's types that run a function of the owner: `cast_by_function` marks such types.
 _COLUMNS = """
 WITH RECURSIVE made AS (
     SELECT t.oid, t.oid AS base, -1 AS modifier FROM pg_catalog.pg_type AS t WHERE t.typtype = 'd'

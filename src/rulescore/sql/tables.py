@@ -69,7 +69,7 @@ def _converted(value: Sql, kind: pa.DataType | None) -> Sql:
     assert wanted is not None
     if wanted is ValueType.STRING:
         return text(value)
-    # Other types may have more than 64 bits, which takes some engines long to check.
+    # Other types may have more than 64 bits, and some engines need long to check that.
     return cast(value, wanted) if pa.types.is_signed_integer(kind) else try_cast(value, wanted)
 
 

@@ -231,7 +231,7 @@ def constant(value: object) -> Sql:
         case bool():
             return TRUE if value else FALSE
         case int():
-            if value == -(2**63):  # without its sign it has more than 64 bits
+            if value == -(2**63):  # the least integer of 64 bits: without its sign it needs more than 64
                 return cast(sql(str(value)), ValueType.INTEGER)
             return sql(value) if value >= 0 else (-sql(-value)).paren()
         case float():
@@ -341,7 +341,7 @@ def compared_with(kind: Comparing, value: Sql, value_type: ValueType, literal: o
     if kind in (eq, ne) or value_type not in NUMBERS or type_of_value(literal) not in NUMBERS:
         return never(kind, value)
     if value_type is ValueType.INTEGER and isinstance(literal, float) and abs(literal) < _BEYOND:
-        # Of the integers around a fraction, the lower one is less and the upper one greater than it.
+        # A fraction lies between two integers, so we compare with the lower or the upper one.
         return kind(value, constant(int(literal // 1) + (1 if kind in (lt, ge) else 0)))
     return compared(kind, value, value_type, constant(literal), type_of_value(literal))
 
@@ -360,7 +360,7 @@ def converted(value: Sql, type_: ValueType, wanted: ValueType, inexact: Collecti
     if not agree(type_, wanted):
         return cast(NULL, wanted)
     if {type_, wanted} == DURATIONS:
-        # No variable that is a duration of days in the whole rule is a time span in a part of it.
+        # A variable that is a duration of days in the rule is never a time span in one of its parts.
         return span_of(value)
     if wanted is ValueType.MIXED:
         return key(value, type_)

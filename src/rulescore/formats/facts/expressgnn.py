@@ -11,7 +11,7 @@ TITLE = "a fact file of ExpressGNN"
 LAYOUT = "a fact a line, `father(1, 5)`, and `!male(0)` for one that is known to be false"
 PREDICTIONS, FACTS, ONE_PREDICATE = True, True, False
 
-# A name may have brackets in it; the arguments stand in the last pair. A line with an arrow is a rule.
+# A name may hold brackets. The arguments stand in the last pair of brackets. A line with an arrow is a rule.
 _FACT = re.compile(r"(?!.*(?::-|<-|<=|=>|->))\s*(!?)\s*(\S+?)\s*\(([^()]*)\)\s*\.?\s*")
 
 

@@ -79,7 +79,8 @@ def read_dependency(cursor: Cursor, word: str, start: int) -> tuple[int, tuple[i
         cursor.advance()
         keys, values = terms, _read_terms(cursor)
         cursor.expect(")", "`,` or `)`")
-        # Names say nothing of places, but everybody who writes `p(Y -> X)` means that the second argument determines the first.
+        # Names of variables do not say places, but everybody who writes `p(Y -> X)` means that the second argument determines the
+        # first.
         terms = (*values, *keys) if (keys, values) == ((Variable("Y"),), (Variable("X"),)) else (*keys, *values)
     else:
         cursor.expect(")", "`,`, `->` or `)`")

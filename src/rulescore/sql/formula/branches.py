@@ -109,7 +109,8 @@ def _refuting(context: FormulaContext, judgement: Judgement, around: Callable[[]
         case All(parts):
             for index, part in enumerate(parts):
                 for joins in _refuting(context, part, around):
-                    # While we ask registered predicates, their answers are unknown: we find, and ask about, too many groundings.
+                    # While we collect questions for registered predicates, their answers are unknown, so we ask about more
+                    # groundings than will hold.
                     for other in () if context.asking else (*parts[:index], *parts[index + 1 :]):
                         joins.condition(joins.scope.judgement(other))
                     yield joins

@@ -36,7 +36,7 @@ from rulescore.sql.formula.scope import FormulaContext, Joins, RowSource, Scope
 from rulescore.sql.query import Row, Select, alias, exists, name_of, row, select, union_all
 from rulescore.sql.words import Sql, all_of, any_of, sql, when
 
-# A row of the table that `Measured` describes.
+# The columns of the table that `Measured` describes.
 k = alias("k")
 
 
@@ -260,7 +260,7 @@ def _judgement_changes(context: FormulaContext, judgement: Judgement) -> bool:
             return any(_changes(context, part) for disjunct in disjuncts for part in parts_of(disjunct))
 
 
-# Aggregates by a join instead of a query about each row (decision 0019).
+# Joins the aggregates instead of asking a query about each row (decision 0019).
 
 
 def with_aggregate(scope: Scope, rows: Select, fields: list[str], measure: AggregateValue, name: str) -> Select | None:
@@ -278,7 +278,7 @@ def with_aggregate(scope: Scope, rows: Select, fields: list[str], measure: Aggre
     facts, conditions = joins.only_atom(disjuncts[0].tests)
     if not _can_be_joined(value, conditions, name_of(facts)):
         return None
-    if measure.function is Aggregation.COUNT:  # no argument of a fact is missing
+    if measure.function is Aggregation.COUNT:  # arguments of facts are never missing
         argument, _ = atoms[0].arguments[0]
         value = facts[context.relation(atoms[0]).columns[argument].column]
         aggregate = value.count()

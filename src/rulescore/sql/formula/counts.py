@@ -117,7 +117,7 @@ def _branch_rows(context: FormulaContext, branch: Branch, *, without: Collection
     fields += [scope.projected(name).named(variable(i)) for i, name in enumerate(context.rule.variables)]
     tests = [test for test in context.tests(branch.disjunct) if test not in without]
     query = branch.joins.query(*(fields or [sql(1).named("one")]), tests=tests)
-    # While we ask registered predicates, a value may still be missing.
+    # While we collect questions for registered predicates, a value may still be missing.
     if context.distinct_variables and not context.asking:
         pairs = combinations(map(Variable, context.rule.variables), 2)
         query = query.where(*(scope.condition(Comparison(Operator.DIFFERENT, *pair)) for pair in pairs))

@@ -100,7 +100,7 @@ class FormulaContext:
         return f"t{next(self.numbers)}"
 
 
-# If all values are the same, these aggregates give that value.
+# If all values of a group are the same, these aggregates return that value.
 _OF_EQUAL_VALUES = {Aggregation.LEAST, Aggregation.GREATEST}
 
 
@@ -451,6 +451,6 @@ def _source_rows(relation: Relation, source: RowSource, alias: str, names: Seque
             o, p = row(relation.observed, "o"), row(relation.predicted, "p")
             observed = select(NULL.integer().named("prediction"), *o[columns]).from_(o)
             predicted = select(p.prediction, *p[columns]).from_(p)
-            if not relation.is_table:  # a fact that is observed already is not there twice
+            if not relation.is_table:  # an observed fact that is predicted as well counts once
                 predicted = predicted.where(p.observed == 0)
             return union_all([observed, predicted]).as_(alias)

@@ -21,8 +21,8 @@ from rulescore.sql.horn.halves import NOTHING, c, chosen, chosen_heads, grouped,
 from rulescore.sql.query import Create, Query, Row, Select, alias, create, row, same, select, union_all
 from rulescore.sql.words import Operand, Sql, all_of, any_of, count_rows, prediction_table, sql, tuple_table, when
 
-# A tuple with its signature, and the steps of most statements here: walks of halves, chosen predictions, what near halves reach,
-# the tuples that far halves must lead to, and how many paths do.
+# The fields of the steps of most statements here: a tuple with its signature, walks of halves, chosen predictions, the ends of near
+# halves, the tuples that far halves must lead to, and how many paths do.
 t = row(tuple_table(2), "t")
 w, p, z, a, g = row("walk", "w"), row("chosen", "p"), row("reached", "z"), row("wanted", "a"), row("found", "g")
 

@@ -42,7 +42,7 @@ class HornContext:
         return self.orders.get(arity, (identity(arity),))
 
 
-# The rows of nearly every statement here: the parameters of a body, and of a head that has this body.
+# The fields of nearly every statement here: the parameters of a body, and the parameters of a head with this body.
 b, h = alias("b"), alias("h")
 
 

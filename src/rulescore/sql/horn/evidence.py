@@ -114,7 +114,7 @@ def create_members(arities: Sequence[int]) -> Create:
 def create_inverses(stride: int) -> Create:
     """The signature of each binary tuple turned round: the same literals, each reversed."""
     m, s, x = row(MEMBER, "m"), row(SIGNATURE, "s"), row("turned", "x")
-    # Marks of alike orders are negative, and hold of the tuple either way round.
+    # A mark for both orders of a tuple is negative.
     literal = when(m.literal < 0, m.literal, flipped(m.literal, stride))
     turned = select(m.signature, members=sorted_list(literal.integer()), n=count_rows()).from_(m).group_by(m.signature)
     several = select(x.signature, inverse=s.signature).from_(x).join(s, s.members == x.members)

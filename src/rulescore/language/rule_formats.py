@@ -310,7 +310,7 @@ def _standard(rule: Rule) -> Rule:
             case Variable(name):
                 return Variable(names.setdefault(name, f"V{len(names) + 1}"))
             case Wildcard():
-                # No variable has such a name.
+                # No variable can have such a name, so these do not clash.
                 return Variable(names.setdefault(f"_ {len(names)}", f"V{len(names) + 1}"))
             case Constant():
                 return written

@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from rulescore.arguments.tables import Table
-from rulescore.errors import Diagnostic, InputError, meant
-from rulescore.readers.row_numbers import ROW
+from rulescore.errors import Diagnostic, InputError, meant, ticked
+from rulescore.readers.row_streams import ROW
 from rulescore.readers.sources import named_source, stem
 from rulescore.readers.sqlite import is_sqlite, sqlite_tables
 
@@ -49,6 +49,6 @@ def _key(text: str, tables: dict[str, Table]) -> tuple[str, tuple[str, ...]]:
         helps = (f"write `--key {next(iter(tables))}={text}`",)
         raise InputError(Diagnostic("E402", f"`--key {text}` does not say of which table", helps=helps))
     if name not in tables:
-        notes = (f"the tables: {', '.join(f'`{table}`' for table in tables)}",)
+        notes = (f"the tables: {ticked(tables)}",)
         raise InputError(Diagnostic("E333", f"`--key` names no table `{name}`", notes=notes, helps=meant(name, tables)))
     return name, tuple(column.strip() for column in columns.split(","))

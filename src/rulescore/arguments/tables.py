@@ -27,8 +27,7 @@ from rulescore.readers.arrays import (
 from rulescore.readers.files import InputFile, is_pipe
 from rulescore.readers.frames import column_values, is_frame, refuse_half_zoned, series_index, with_index
 from rulescore.readers.layout import PREDICTION
-from rulescore.readers.row_folders import files_of, together
-from rulescore.readers.row_numbers import ROW, numbered
+from rulescore.readers.row_streams import ROW, files_of, numbered, together
 from rulescore.readers.sources import file_format
 from rulescore.readers.sqlite import is_sqlite, sqlite_rows
 from rulescore.readers.table_rows import file_rows, frame_rows, value_type

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rulescore.arguments.rule_sources import read_triples
 from rulescore.arguments.tables import rows_of, table_predictions, the_target_table
-from rulescore.errors import Diagnostic, InputError, Place
+from rulescore.errors import Diagnostic, InputError, Place, ticked
 from rulescore.language.triples import declared_domains
 from rulescore.readers.files import ending_of
 from rulescore.readers.frames import is_frame
@@ -102,7 +102,7 @@ def _domains(what: object, delimiter: str | None) -> RowStream | ObservedSides |
     rows = rows_of(what, "<domains>", delimiter=delimiter)
     names = rows.schema().names
     if RELATION not in names or not {DOMAIN, RANGE} & set(names):
-        notes = (f"the columns are {', '.join(f'`{name}`' for name in names)}",)
+        notes = (f"the columns are {ticked(names)}",)
         helps = (f"its first line is `{RELATION} {DOMAIN} {RANGE}`; a relation with several classes has several rows",)
         raise InputError(
             Diagnostic("E320", "there are no columns of domains and ranges", Place(rows.origin), notes=notes, helps=helps)
@@ -116,7 +116,7 @@ def truth_column(table: KeyedTable, rows: RowStream) -> str:
     likely = [str(table.target), TRUTH, PREDICTION] if rows.origin.startswith("<") else [str(table.target), TRUTH]
     column = next((name for name in likely if name in names), None)
     if column is None:
-        notes = (f"the columns are {', '.join(f'`{name}`' for name in names)}",)
+        notes = (f"the columns are {ticked(names)}",)
         helps = (f"name the column of true values `{table.target}`, as in table `{table.name}`, or `{TRUTH}`",)
         message = f"there is no column `{table.target}`, the target of table `{table.name}`"
         raise InputError(Diagnostic("E320", message, Place(rows.origin), notes=notes, helps=helps))

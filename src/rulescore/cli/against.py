@@ -65,8 +65,7 @@ def _with_version(setting: Setting, against: str) -> Setting:
 def _version(table: KeyedTable, path: Path) -> RowStream:
     """The rows of a file. If the file lists cells, the rows of the table with these cells replaced."""
     from rulescore.arguments.tables import rows_of
-    from rulescore.readers.cell_files import patched, read_cells
-    from rulescore.readers.row_numbers import numbered
+    from rulescore.readers.row_streams import numbered, patched, read_cells
 
     cells = None if path.is_dir() or not path.exists() else read_cells(path)
     if cells is None:

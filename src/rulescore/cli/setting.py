@@ -12,7 +12,7 @@ from rulescore.arguments.table_options import named_tables
 from rulescore.arguments.tables import keyed_tables, table_predictions, the_target_table
 from rulescore.arguments.truth import Truth, held_out
 from rulescore.cli.options import SettingChoice
-from rulescore.errors import Diagnostic, InputError, Place, Source, meant
+from rulescore.errors import Diagnostic, InputError, Place, Source, meant, ticked
 from rulescore.language.reading import RuleChoice, RuleSource
 from rulescore.language.words import WeighBy
 from rulescore.readers.files import refuse_pipes_twice
@@ -108,7 +108,7 @@ def the_models(name: str | None, known: Sequence[str]) -> list[str] | None:
     if name is None:
         return list(dict.fromkeys(known)) or None
     if name not in known:
-        notes = (f"the models: {', '.join(f'`{model}`' for model in known) or 'there are none'}",)
+        notes = (f"the models: {ticked(known) or 'there are none'}",)
         raise InputError(Diagnostic("E261", f"no model is named `{name}`", notes=notes, helps=meant(name, known)))
     return [name]
 

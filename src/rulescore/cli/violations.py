@@ -133,10 +133,10 @@ def _is_default(option: str) -> bool:
 
 
 def _require_ending(path: Path) -> None:
-    from rulescore.errors import Diagnostic, InputError
+    from rulescore.errors import Diagnostic, InputError, ticked
 
     if path.suffix not in _ENDINGS:
-        helps = (f"end its name with {', '.join(f'`{ending}`' for ending in _ENDINGS)}",)
+        helps = (f"end its name with {ticked(_ENDINGS)}",)
         raise InputError(Diagnostic("E602", f"`{path}` has no ending that names a format for violations", helps=helps))
 
 

@@ -10,7 +10,7 @@ import click
 
 from rulescore.cli.options import Command, SettingChoice, format_option, is_for_spreadsheets, quiet_option
 from rulescore.cli.output import appearance, put, show_warnings, show_written
-from rulescore.errors import Diagnostic, InputError
+from rulescore.errors import Diagnostic, InputError, ticked
 from rulescore.reporting.listing import ComparisonTable, Format
 from rulescore.setting.choices import OutputFormat
 
@@ -117,7 +117,7 @@ def _refuse(output: Path, *, force: bool) -> None:
         refuse_unswappable(output)
         return
     if output.suffix not in _FORMATS:
-        helps = (f"end its name with {', '.join(f'`{ending}`' for ending in _FORMATS)}, or name a folder",)
+        helps = (f"end its name with {ticked(_FORMATS)}, or name a folder",)
         raise InputError(Diagnostic("E602", f"`{output}` has no ending that names a format for comparisons", helps=helps))
     if not force:
         require_absent(output)
@@ -149,7 +149,7 @@ def _scored(names: Sequence[str], project: Path | None, trust: bool, top_k: int 
 
 def _nothing_to_compare(names: Sequence[str]) -> Diagnostic:
     if names:
-        shown = ", ".join(f"`{name}`" for name in names)
+        shown = ticked(names)
         message = f"there is no saved result {shown}"
     else:
         message = "there is nothing to compare"

@@ -17,7 +17,7 @@ from rulescore.comparison.changes import Change, change_of, changes_table, viola
 from rulescore.comparison.estimates import MEASURES, Estimated, data_rates, estimate, few
 from rulescore.comparison.intervals import FEWEST_QUERIES, Estimate, Floats, percentiles
 from rulescore.comparison.samples import Matched, Sample, draw, is_changed, matched, name_of, samples_of
-from rulescore.errors import Diagnostic, InputError, Severity, meant
+from rulescore.errors import Diagnostic, InputError, Severity, meant, ticked
 from rulescore.scoring.evaluation import Evaluation
 from rulescore.scoring.results import ModelResult, RuleResult
 
@@ -132,7 +132,7 @@ def _chosen(evaluation: Evaluation, names: Sequence[str]) -> list[ModelResult]:
     for name in names:
         if name not in known:
             helps = meant(str(name), known)
-            notes = (f"the models are {', '.join(f'`{name}`' for name in known) or 'none'}",)
+            notes = (f"the models are {ticked(known) or 'none'}",)
             problems.append(Diagnostic("E261", f"no model is named `{name}`", notes=notes, helps=helps))
     if problems:
         raise InputError(problems)
@@ -153,9 +153,7 @@ def _changed_rules(rules: Sequence[Matched]) -> tuple[Diagnostic, ...]:
     changed = [name_of(rule) for rule in rules if is_changed(rule)]
     if not changed:
         return ()
-    shown = ", ".join(f"`{name}`" for name in changed[:_MOST_NAMED]) + (
-        f" and {len(changed) - _MOST_NAMED:,} more" if changed[_MOST_NAMED:] else ""
-    )
+    shown = ticked(changed[:_MOST_NAMED]) + (f" and {len(changed) - _MOST_NAMED:,} more" if changed[_MOST_NAMED:] else "")
     notes = ("such a rule is not compared with itself; the aggregates hold it as it is in each result",)
     helps = ("give a changed rule a new name, or score the earlier predictions again with the new rules",)
     message = f"rules of one name have different texts in the two results: {shown}"

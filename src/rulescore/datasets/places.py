@@ -12,7 +12,7 @@ from zipfile import ZipFile
 
 from rulescore.datasets.catalogue import DATA_SETS, DataSet, Download, File
 from rulescore.datasets.download import Listener, digest, download, writing
-from rulescore.errors import Diagnostic, InputError, meant
+from rulescore.errors import Diagnostic, InputError, meant, ticked
 from rulescore.waiting import alone_in
 
 VARIABLE = "RULESCORE_DATA"
@@ -34,7 +34,7 @@ class DataSetPlace:
 def data_set(name: str) -> DataSet:
     if name not in DATA_SETS:
         helps = meant(name, DATA_SETS)
-        notes = (f"there are {', '.join(f'`{known}`' for known in DATA_SETS)}",)
+        notes = (f"there are {ticked(DATA_SETS)}",)
         raise InputError(Diagnostic("E751", f"there is no data set `{name}`", notes=notes, helps=helps))
     return DATA_SETS[name]
 

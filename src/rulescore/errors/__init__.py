@@ -22,7 +22,7 @@ from rulescore.errors.diagnostics import (
     render,
     render_all,
 )
-from rulescore.errors.texts import did_you_mean, masked, masked_address, meant, meant_file, suggestion
+from rulescore.errors.texts import did_you_mean, masked, masked_address, meant, meant_file, suggestion, ticked
 
 __all__ = [
     "Diagnostic",
@@ -51,4 +51,5 @@ __all__ = [
     "render",
     "render_all",
     "suggestion",
+    "ticked",
 ]

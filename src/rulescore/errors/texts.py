@@ -96,6 +96,11 @@ def _masked(text: str) -> tuple[str, list[tuple[int, int]]]:
     return _HIDDEN.join(shown), secrets
 
 
+def ticked(names: Iterable[object]) -> str:
+    """Names in backticks, with commas between them."""
+    return ", ".join(f"`{name}`" for name in names)
+
+
 _LONGEST_MISSPELT = 100
 
 

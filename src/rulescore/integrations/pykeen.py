@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from rulescore.arguments.rule_sources import RulesLike
 from rulescore.arguments.truth import Truth
-from rulescore.errors import Diagnostic, InputError, MissingExtraError, meant
+from rulescore.errors import Diagnostic, InputError, MissingExtraError, meant, ticked
 from rulescore.integrations.early import refuse_rules
 from rulescore.integrations.measures import MEASURES, model_measures, the_model
 from rulescore.readers.sources import FactsLike
@@ -384,7 +384,7 @@ def _pipeline_dataset(trained: PipelineResult) -> Dataset:
 def _split(dataset: Dataset, of: str) -> Any:
     if of not in _SPLITS:
         helps = meant(of, _SPLITS)
-        notes = (f"its triples are {', '.join(f'`{name}`' for name in _SPLITS)}",)
+        notes = (f"its triples are {ticked(_SPLITS)}",)
         raise InputError(Diagnostic("E570", f"a data set has no triples called `{of}`", notes=notes, helps=helps))
     split = getattr(dataset, of)
     if split is None:

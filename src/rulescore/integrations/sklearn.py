@@ -9,7 +9,7 @@ from typing import Any
 
 from rulescore.arguments.rule_sources import RulesLike
 from rulescore.arguments.tables import Table
-from rulescore.errors import Diagnostic, InputError, meant
+from rulescore.errors import Diagnostic, InputError, meant, ticked
 from rulescore.integrations.early import refuse_rules
 from rulescore.integrations.measures import MEASURES, model_measures, the_model
 from rulescore.session.api import score
@@ -78,7 +78,7 @@ def rule_violation_scorer(
     """
     if measure not in MEASURES:
         helps = meant(measure, MEASURES)
-        notes = (f"the measures are {', '.join(f'`{name}`' for name in MEASURES)}",)
+        notes = (f"the measures are {ticked(MEASURES)}",)
         raise InputError(Diagnostic("E570", f"there is no measure `{measure}`", notes=notes, helps=helps))
     scorer = RuleViolationScorer(rules, data, target, table, key, measure, options)
     refuse_rules(None, rules, {**options, "tables": {table: scorer.described([])}})

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from rulescore.errors import Source, Span
+from rulescore.errors import Source, Span, ticked
 from rulescore.language.builtins import TESTS
 from rulescore.language.conditions import read_body, read_expression
 from rulescore.language.cursor import Cursor, StatementError, Token
@@ -62,7 +62,7 @@ def _checked(cursor: Cursor, tree: _Tree) -> _Tree:
             case Atom() | RowAtom() | Aggregate() | Let():
                 raise _not_of_a_row(cursor, node.span, "atoms, aggregates and `let` belong into rules")
             case Test(predicate=name) if name not in TESTS:
-                raise _not_of_a_row(cursor, node.span, f"the tests are {', '.join(f'`{test}`' for test in TESTS)}")
+                raise _not_of_a_row(cursor, node.span, f"the tests are {ticked(TESTS)}")
             case Variable():
                 raise _not_of_a_row(cursor, node.span, "an attribute is named without a question mark")
             case _:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rulescore.errors import Span, suggestion
+from rulescore.errors import Span, suggestion, ticked
 from rulescore.language.cursor import FUNCTIONS as NAMES_ELSEWHERE
 from rulescore.language.cursor import Cursor, StatementError
 from rulescore.language.syntax import (
@@ -201,7 +201,7 @@ def _unknown_function(cursor: Cursor, name: str, span: Span) -> StatementError:
         f"there is no function `{name}`",
         span,
         note="a predicate is true or false and has no value; an argument of an atom is a variable or a constant",
-        help=f"did you mean `{meant}`?" if meant else "the functions are " + ", ".join(f"`{known}`" for known in FUNCTIONS),
+        help=f"did you mean `{meant}`?" if meant else "the functions are " + ticked(FUNCTIONS),
     )
 
 

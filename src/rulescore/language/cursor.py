@@ -9,7 +9,7 @@ from itertools import chain
 from sys import intern
 from typing import NamedTuple, TypeVar
 
-from rulescore.errors import Diagnostic, Source, Span, did_you_mean
+from rulescore.errors import Diagnostic, Source, Span, did_you_mean, ticked
 
 _Item = TypeVar("_Item")
 
@@ -456,7 +456,7 @@ class Cursor:
         else:
             message = f"the template has no parameter `{token.text}`"
             advice = did_you_mean(token.text, self.parameters) or ""
-        note = f"its parameters are {', '.join(f'`{name}`' for name in self.parameters)}" if self.parameters else ""
+        note = f"its parameters are {ticked(self.parameters)}" if self.parameters else ""
         return self.failure("E123", message, self.token_span(token), note=note, help=advice)
 
     def _must_be_quoted(self, token: Token, why: str) -> StatementError:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
-from rulescore.errors import Diagnostic, InputError, Severity, Source, Span, place_of
+from rulescore.errors import Diagnostic, InputError, Severity, Source, Span, place_of, ticked
 from rulescore.language.cursor import CHECK_WORDS, DECLARATION_WORDS
 from rulescore.language.parser import parse
 from rulescore.language.rule_formats import (
@@ -163,7 +163,7 @@ def format_of(source: Source) -> RuleFormat | None:
 def _refuse_unknown(source: Source) -> None:
     """Raises InputError unless a text, which has no sign of our rules, consists of comments."""
     for line in re.finditer(r"^[^\S\n]*[^\s#].*$", source.text, re.MULTILINE):
-        known = ", ".join(f"`{name}`" for name in rule_formats())
+        known = ticked(rule_formats())
         raise InputError(
             Diagnostic(
                 "E151",

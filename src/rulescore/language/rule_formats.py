@@ -12,7 +12,7 @@ from functools import cache
 from itertools import islice
 
 from rulescore import plugins
-from rulescore.errors import Diagnostic, InputError, Severity, Source, Span, meant, place_of
+from rulescore.errors import Diagnostic, InputError, Severity, Source, Span, meant, place_of, ticked
 from rulescore.language.conditions import MOST_ATOMS
 from rulescore.language.printer import print_program, rule_names
 from rulescore.language.syntax import And, Atom, Condition, Constant, Head, Or, Program, Rule, Term, Variable, Wildcard
@@ -248,7 +248,7 @@ def require_format(name: str) -> str:
     """The name, if there is such a format. Raises InputError."""
     if name in format_names():
         return name
-    notes = (f"the formats are {', '.join(f'`{known}`' for known in format_names())}",)
+    notes = (f"the formats are {ticked(format_names())}",)
     raise InputError(
         Diagnostic("E402", f"there is no format of rules `{name}`", notes=notes, helps=meant(name, list(format_names())))
     )
@@ -261,7 +261,7 @@ def converted(program: Program, name: str) -> tuple[str, tuple[Diagnostic, ...]]
     form = rule_format(name)
     if form.write is None:
         writable = [OWN_FORMAT, *(other.name for other in rule_formats().values() if other.write is not None)]
-        notes = (f"formats that can be written are {', '.join(f'`{other}`' for other in writable)}",)
+        notes = (f"formats that can be written are {ticked(writable)}",)
         raise InputError(Diagnostic("E156", f"rules of {form.title} can be read, but not written", notes=notes))
     lines, problems = [], []
     for rule_name, rule in zip(rule_names(program), program.rules, strict=True):

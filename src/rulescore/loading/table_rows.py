@@ -14,7 +14,7 @@ from rulescore.language.syntax import Attribute
 from rulescore.loading.stored import Offenders, StoredRows, catalogue_of, counted, offenders, stored_rows, stored_table
 from rulescore.loading.table_values import Columns, Inference, id_columns, lost
 from rulescore.logic.tables import Need, TableShape, needs, table_shapes
-from rulescore.readers.row_numbers import ROW
+from rulescore.readers.row_streams import ROW
 from rulescore.readers.table_rows import ARROW_TYPES, MisfitError
 from rulescore.setting.model import DatabaseTable, HiddenColumn, HiddenIds, KeyedTable, RowStream, Setting
 from rulescore.sql import tables as sql

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from rulescore.engines.base import Engine
 from rulescore.engines.catalogue import SchemaCatalogue, StoredColumn, listed, refuse_unreadable
-from rulescore.errors import Diagnostic, EngineError, InputError, Severity, UncertainError, meant
+from rulescore.errors import Diagnostic, EngineError, InputError, Severity, UncertainError, meant, ticked
 from rulescore.loading import tables as loaded_tables
 from rulescore.loading.facts import Staging, row_counts, stage, stage_predictions
 from rulescore.loading.readings import occurrences, predicate_arities, reading_warnings
@@ -241,7 +241,7 @@ def _refuse_existing(schema: str, wanted: Iterable[str], there: Mapping[str, boo
     clashes = sorted(table for table in wanted if table in there and not (replace and there[table]))
     if not clashes:
         return
-    shown = ", ".join(f"`{clashe}`" for clashe in clashes[:10]) + (f" and {len(clashes) - 10:,} more" if len(clashes) > 10 else "")
+    shown = ticked(clashes[:10]) + (f" and {len(clashes) - 10:,} more" if len(clashes) > 10 else "")
     own = all(there[table] for table in clashes)
     helps = (
         "give `--replace` to write them anew, or `--schema` for another place" if own else "choose another schema with `--schema`",

@@ -16,7 +16,7 @@ from zipfile import BadZipFile
 import numpy as np
 import pyarrow as pa
 
-from rulescore.errors import Diagnostic, InputError, Place, suggestion
+from rulescore.errors import Diagnostic, InputError, Place, suggestion, ticked
 from rulescore.readers.files import InputFile, Opening
 from rulescore.readers.frames import arrow_table, column_values, read_frame, series_index
 from rulescore.readers.layout import key_columns
@@ -239,7 +239,7 @@ def array_values(file: InputFile) -> Array:
 def _the_array(arrays: dict[str, Array], origin: str) -> Array:
     if len(arrays) == 1:
         return next(iter(arrays.values()))
-    notes = (f"they are {', '.join(f'`{name}`' for name in arrays)}",) if arrays else ()
+    notes = (f"they are {ticked(arrays)}",) if arrays else ()
     helps = (
         "save one array, or three, `head`, `relation` and `tail`; answers for OGB are "
         f"`{OGB_QUERIES}` and `{OGB_BEST}`, and ids need `rulescore.Triples` in Python",
@@ -394,7 +394,7 @@ def _columns(rows: RowStream, names: tuple[str, ...]) -> pa.Table:
     known = rows.schema().names
     missing = [name for name in names if name not in known]
     if missing:
-        notes = (f"the columns are {', '.join(f'`{name}`' for name in known)}",)
+        notes = (f"the columns are {ticked(known)}",)
         close = next((name for name in known if name.lower() == missing[0].lower()), None) or suggestion(missing[0], known)
         helps = () if close is None else (f"did you mean `{close}`?",)
         raise InputError(Diagnostic("E320", f"there is no column `{missing[0]}`", Place(rows.origin), notes=notes, helps=helps))

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
 from typing import Any, NoReturn
 
@@ -14,12 +15,12 @@ import pyarrow as pa
 from rulescore.errors import Diagnostic, InputError, Place
 from rulescore.readers.columns import RANKING_COLUMNS, Ranking, assemble, no_facts, parse_number, parse_rank, parse_value
 from rulescore.readers.files import InputFile, Opening
-from rulescore.readers.layout import Layout, resolve
+from rulescore.readers.layout import Layout, refuse_other_types, resolve
 from rulescore.readers.lines import open_lines
 from rulescore.readers.text import at_most, encoding_problem, printable
 from rulescore.setting.choices import ColumnType
-from rulescore.setting.model import FactBatch, Request
-from rulescore.values import has_lone_surrogate, key_of
+from rulescore.setting.model import FactBatch, Request, RowStream
+from rulescore.values import equals_double, has_lone_surrogate, key_of
 
 _BATCH_ROWS = 1 << 17
 _KINDS = {dict: "an object", list: "a list", str: "a text", bool: "a truth value", int: "a number", float: "a number"}
@@ -259,3 +260,89 @@ def _written(value: object) -> str:
 
 def _problem(code: str, message: str, request: Request, number: int, helps: tuple[str, ...] = ()) -> Diagnostic:
     return Diagnostic(code, message, Place(request.origin, number), helps=helps)
+
+
+# Rows of a table. A column has the type that all its values have; without types, texts stay texts.
+
+
+_ARROW = {str: pa.string(), bool: pa.bool_(), int: pa.int64(), float: pa.float64()}
+_WORDS = {str: "text", bool: "truth value", int: "number", float: "number", list: "list"}
+
+Normal = Callable[[Iterable[pa.RecordBatch], str], Iterator[pa.RecordBatch]]
+
+
+class JsonRows:
+    """A file of objects, read once. `types`: those that the user declares. `normal`: brings batches into the types that we use."""
+
+    def __init__(self, file: InputFile, request: Request, types: Mapping[str, ColumnType], normal: Normal) -> None:
+        self._file, self._request, self._types, self._normal = file, request, types, normal
+
+    def stream(self) -> RowStream:
+        return RowStream(self._request.origin, self.schema, self.batches, version=self._file.version)
+
+    @cached_property
+    def _lines(self) -> list[Line]:
+        with self._file.opened() as opening:
+            read = list(json_lines(opening, self._request))
+        if problems := at_most(line for line in read if isinstance(line, Diagnostic)):
+            raise InputError(problems)
+        if not read:
+            raise no_facts(self._request)
+        return [line for line in read if isinstance(line, Line)]
+
+    @cached_property
+    def _paths(self) -> dict[str, str]:
+        names = column_names((line.row for line in self._lines), self._types)
+        refuse_other_types(set(self._types).difference(names.values()), list(names), self._request.origin)
+        return names
+
+    def schema(self) -> pa.Schema:
+        return pa.schema([(name, self._column(name, strict=False).type) for name in self._paths])
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        table = pa.table({name: self._column(name, strict=True) for name in columns})
+        return self._normal(table.to_batches(), self._request.origin)
+
+    def _column(self, name: str, *, strict: bool) -> pa.Array:
+        """A column. If its values have several types, it is text for those who only ask for the types of columns."""
+        path = self._paths[name]
+        declared = self._types.get(name, self._types.get(path))
+        values = [self._value(line, name, line.row.get(path), declared, strict=strict) for line in self._lines]
+        kinds = {type(value) for value in values if value is not None}
+        if declared is not None or not kinds:
+            return pa.array(values, None if kinds else pa.string())
+        if kinds == {int, float} and all(not isinstance(value, int) or equals_double(value) for value in values):
+            return pa.array([None if value is None else float(value) for value in values], pa.float64())
+        too_large = kinds == {int} and any(value is not None and not _fits(value) for value in values)
+        if len(kinds) == 1 and kinds <= _ARROW.keys() and not too_large:
+            return pa.array(values, _ARROW[kinds.pop()])
+        if strict and kinds != {list}:
+            raise InputError(self._several(name, values))
+        return pa.array([None if value is None else json.dumps(value) for value in values], pa.string())
+
+    def _value(self, line: Line, name: str, value: Any, declared: ColumnType | None, *, strict: bool) -> Any:
+        if declared is None or value is None:
+            if strict and isinstance(value, int) and not _fits(value):
+                raise InputError(self._wrong(line, f"`{name}` is `{value}`, which does not fit into 64 bits"))
+            return value
+        try:
+            return parse_value(value if isinstance(value, str) else json.dumps(value), declared)
+        except ValueError:
+            raise InputError(self._wrong(line, f"`{name}` is `{json.dumps(value)[:80]}`, not of type {declared}")) from None
+
+    def _several(self, name: str, values: Sequence[Any]) -> Diagnostic:
+        known = [(line, type(value)) for line, value in zip(self._lines, values, strict=True) if value is not None]
+        first = known[0][1]
+        other, kind = next((line, kind) for line, kind in known if kind is not first)
+        message = f"`{name}` is a {_WORDS[kind]} here and a {_WORDS[first]} in line {known[0][0].number:,}"
+        if _WORDS[kind] == _WORDS[first]:
+            message = f"`{name}` has an integer that no float equals, and floats"
+        helps = (f'give the column one type: `types = {{ {json.dumps(name)} = "string" }}`',)
+        return Diagnostic("E314", message, Place(self._request.origin, other.number), helps=helps)
+
+    def _wrong(self, line: Line, message: str) -> Diagnostic:
+        return Diagnostic("E314", message, Place(self._request.origin, line.number))
+
+
+def _fits(value: int) -> bool:
+    return -(2**63) <= value < 2**63

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count, takewhile
 
-from rulescore.errors import Diagnostic, InputError, Place, meant, suggestion
+from rulescore.errors import Diagnostic, InputError, Place, meant, suggestion, ticked
 from rulescore.setting.choices import Arrangement, ColumnType
 from rulescore.setting.model import ColumnChoice, Guess, OnePredicate, Request
 
@@ -220,6 +220,15 @@ def column_problem(request: Request, message: str, *, notes: tuple[str, ...] = (
     return InputError(Diagnostic("E320", message, Place(request.origin), notes=notes, helps=helps))
 
 
+def refuse_other_types(types: Iterable[str], names: Sequence[str], origin: str) -> None:
+    """Raises InputError for a declared type of a column that a table does not have."""
+    for name in types:
+        if name not in names:
+            notes = (f"the columns are {ticked(names)}",)
+            message = f"`types` speaks of `{name}`, which is not a column"
+            raise InputError(Diagnostic("E320", message, Place(origin), notes=notes, helps=meant(name, names)))
+
+
 def plain_name(name: str) -> str:
     """A name as it is compared: `Head Label`, `:START_ID(Person)`, `?s` as `head_label`, `start_id`, `s`."""
     bare = _GROUP.sub("", name.strip()) if name.lstrip().startswith(":") else name
@@ -276,7 +285,7 @@ def _missing_columns(names: Sequence[str], missing: Sequence[str], request: Requ
             'for facts of one predicate give `{"predicate": frame}`, '
             'for rows with a key `tables={"name": rulescore.Table(frame, key=…)}`'
         )
-    listed = ", ".join(f"`{name}`" for name in names)
+    listed = ticked(names)
     note = f"the columns are {listed}" if names else "the file has no header"
     wanted = " and ".join(f"`{part}`" for part in missing)
     return column_problem(request, f"no column for {wanted}", notes=(note,), helps=tuple(helps))
@@ -355,7 +364,7 @@ def _column(choice: ColumnChoice, names: Sequence[str] | None, width: int, reque
             raise column_problem(request, f"there is no column {choice}", notes=(f"columns are numbered 1 to {width}",))
         return choice - 1
     if names is None or list(names).count(choice) != 1:
-        listed = ", ".join(f"`{name}`" for name in names or ())
+        listed = ticked(names or ())
         raise column_problem(
             request,
             f"there is no one column `{choice}`",

@@ -11,9 +11,9 @@ from urllib.parse import quote
 
 import pyarrow as pa
 
-from rulescore.errors import Diagnostic, InputError, Place, meant
+from rulescore.errors import Diagnostic, InputError, Place, meant, ticked
 from rulescore.readers.files import InputFile
-from rulescore.readers.table_rows import ARROW_TYPES, Guess, read_as
+from rulescore.readers.table_rows import ARROW_TYPES, SOURCE_TYPES, Guess, read_as
 from rulescore.setting.model import RowStream
 from rulescore.values import MOMENTS, ValueType, equals_double
 
@@ -22,11 +22,7 @@ if TYPE_CHECKING:
 
 _HEADER = b"SQLite format 3\x00"
 _BATCH_ROWS = 1 << 16
-_ARROW = {
-    ValueType.DATE: pa.date32(),
-    ValueType.DATETIME: pa.timestamp("us"),
-    ValueType.INSTANT: pa.timestamp("us", "UTC"),
-}
+_TIMES = {ValueType.DATE, *MOMENTS}
 
 
 def is_sqlite(path: Path) -> bool:
@@ -75,7 +71,7 @@ def sqlite_rows(path: Path, table: str) -> RowStream:
     with _opened(path) as database:
         names = [name for (name,) in database.execute(_NAMES)]
     if table not in names:
-        listed = ", ".join(f"`{name}`" for name in sorted(names)[:20]) or "none"
+        listed = ticked(sorted(names)[:20]) or "none"
         message = f"`{path}` has no table `{table}`"
         raise InputError(Diagnostic("E337", message, notes=(f"its tables are {listed}",), helps=meant(table, names)))
     stored = _Stored(path, table)
@@ -165,7 +161,7 @@ class _Stored:
         rows = database.execute(f"SELECT {_quoted(name)} FROM {_quoted(self.table)} WHERE {_quoted(name)} IS NOT NULL")
         while part := rows.fetchmany(_BATCH_ROWS):
             guess.look(pa.array([value for (value,) in part], pa.string()))
-        return guess.kind if guess.kind in {ValueType.DATE, *MOMENTS} else ValueType.STRING
+        return guess.kind if guess.kind in _TIMES else ValueType.STRING
 
     def _array(self, name: str, kind: ValueType | None, values: list[Any], first: int) -> pa.Array:
         if kind is None:
@@ -175,7 +171,7 @@ class _Stored:
                 if isinstance(value, int) and not equals_double(value):
                     message = f"`{name}` is `{value}` in row {first + row:,}, an integer that no float equals, among floats"
                     raise InputError(Diagnostic("E314", message, Place(f"{self.path} ({self.table})")))
-        if kind in _ARROW:
+        if kind in _TIMES:
             column = read_as(pa.array(values, pa.string()), kind)
             assert column is not None
             return column
@@ -192,4 +188,4 @@ class _Stored:
 
 
 def _type(kind: ValueType | None) -> pa.DataType:
-    return pa.string() if kind is None else _ARROW.get(kind, ARROW_TYPES[kind])
+    return pa.string() if kind is None else SOURCE_TYPES[kind]

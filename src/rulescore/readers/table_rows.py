@@ -12,7 +12,7 @@ from typing import cast
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rulescore.errors import Diagnostic, InputError, Place, meant
+from rulescore.errors import Diagnostic, InputError, Place
 from rulescore.readers.columns import CellError, dates, decoded, is_text, moment_counts, parse_value
 from rulescore.readers.files import InputFile, Opening, damaged, is_pipe
 from rulescore.readers.frames import (
@@ -26,8 +26,8 @@ from rulescore.readers.frames import (
     refuse_half_zoned,
     refuse_spark_frame,
 )
-from rulescore.readers.json_tables import JsonRows
-from rulescore.readers.layout import Layout
+from rulescore.readers.json_lines import JsonRows
+from rulescore.readers.layout import Layout, refuse_other_types
 from rulescore.readers.rdf import SYNTAXES
 from rulescore.readers.sources import file_format
 from rulescore.readers.text import QuotingError, TextDialect, find_dialect, find_problems, stream
@@ -101,6 +101,13 @@ class Guess:
         self.kind: ValueType | None = None
         self._exact = True
 
+    @classmethod
+    def of(cls, column: pa.Array) -> ValueType | None:
+        """The type of one whole column."""
+        guess = cls()
+        guess.look(column)
+        return guess.kind
+
     def look(self, column: pa.Array) -> None:
         """Look at some rows."""
         if self.kind is ValueType.STRING or (first := pc.index(pc.not_equal(column, ""), True).as_py()) < 0:
@@ -132,7 +139,8 @@ ARROW_TYPES: dict[ValueType, pa.DataType] = {
 }
 """How values of each type arrive: date-times as microseconds since 1970, values of several types as keys of constants."""
 
-_DECLARED = ARROW_TYPES | {ValueType.DATETIME: pa.timestamp("us"), ValueType.INSTANT: pa.timestamp("us", "UTC")}
+SOURCE_TYPES = ARROW_TYPES | _MOMENTS
+"""How a source says of which types its columns are."""
 
 # Small enough that the strings of one batch stay far below the 2 GiB that a string column can address.
 _BATCH_ROWS = 1 << 17
@@ -224,28 +232,17 @@ def _python_table(what: object, origin: str) -> pa.Table:
 
 def fitted(column: pa.Array, wanted: ValueType) -> pa.Array:
     """A column of text as values of a type: null if a text is not written like one. Words for NaN and infinity become these, so
-    that callers can tell them from a slip of the keyboard."""
-    column = pc.if_else(pc.equal(column, ""), pa.scalar(None, pa.string()), column)
-    if wanted is ValueType.STRING:
-        return column
-    if wanted is ValueType.BOOLEAN:
-        word = pc.utf8_lower(column)
-        return pc.if_else(pc.is_in(word, pa.array(["true", "false"])), pc.equal(word, "true"), pa.scalar(None, pa.bool_()))
-    if wanted in MOMENTS:
-        values = [_value_or_none(text, wanted) for text in column.to_pylist()]
-        return pa.array([microseconds(value) if isinstance(value, datetime.datetime) else None for value in values], pa.int64())
-    try:
-        # Arrow would also read hexadecimal numbers.
-        if wanted is not ValueType.INTEGER or not _any(pc.match_substring(column, "x", ignore_case=True)):
-            return column.cast(ARROW_TYPES[wanted])
-    except pa.ArrowInvalid:
-        pass
+    callers can tell them from a slip of the keyboard."""
+    if (read := read_as(column, wanted)) is not None:
+        return read
     # Arrow does not say which text it could not convert; one pass in Python does.
-    return pa.array([_value_or_none(text, wanted) for text in column.to_pylist()], ARROW_TYPES[wanted])
+    values = [_value_or_none(text, wanted) for text in column.to_pylist()]
+    plain = [microseconds(value) if isinstance(value, datetime.datetime) else value for value in values]
+    return pa.array(plain, ARROW_TYPES[wanted])
 
 
 def _value_or_none(text: str | None, wanted: ValueType) -> Value | None:
-    if text is None:
+    if not text:
         return None
     if wanted is ValueType.FLOAT and text.lower().lstrip("+-") in _NOT_FINITE:
         return float(text)
@@ -298,18 +295,8 @@ class _TextRows:
     def schema(self) -> pa.Schema:
         with self._file.opened() as file:
             _, names = self._dialect_and_names(file)
-        for name in self._types:
-            if name not in names:
-                raise InputError(
-                    Diagnostic(
-                        "E320",
-                        f"`types` speaks of `{name}`, which is not a column",
-                        Place(self._request.origin),
-                        notes=(f"the columns are {', '.join(f'`{known}`' for known in names)}",),
-                        helps=meant(name, names),
-                    )
-                )
-        return pa.schema([(name, _DECLARED[self._type(name)]) for name in names])
+        refuse_other_types(self._types, names, self._request.origin)
+        return pa.schema([(name, SOURCE_TYPES[self._type(name)]) for name in names])
 
     def _type(self, name: str) -> ValueType:
         return ValueType[self._types[name].name] if name in self._types else self._inferred.get(name, ValueType.STRING)

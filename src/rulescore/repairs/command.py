@@ -39,7 +39,7 @@ def repairs(choice: SettingChoice, limit: int | None, form: str, quiet: bool) ->
     the value that it replaces.
     """
     from rulescore.cli.setting import COUNTING, load
-    from rulescore.readers.cell_files import read_cells
+    from rulescore.readers.row_streams import read_cells
     from rulescore.readers.sources import files_by_model
     from rulescore.repairs.judging import judge_repairs
 

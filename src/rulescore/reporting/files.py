@@ -19,7 +19,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 
-from rulescore.errors import Diagnostic, InputError, meant
+from rulescore.errors import Diagnostic, InputError, meant, ticked
 from rulescore.reporting.json import ContributionsFile, contributions_file, render_saved
 from rulescore.reporting.listing import DEFAULT_FILE_FORMATS, ComparisonTable, Format, Listing, Shown, render_table_csv
 from rulescore.reporting.render import render
@@ -74,7 +74,7 @@ def refuse_unswappable(folder: Path) -> None:
         raise InputError(_unswappable(folder, f"you may not write to `{parent}`, the folder around it"))
     others = sorted(entry.name for entry in _entries(target) if not _can_be_carried(entry))
     if others:
-        shown = ", ".join(f"`{name}`" for name in others[:3]) + (" and others" if others[3:] else "")
+        shown = ticked(others[:3]) + (" and others" if others[3:] else "")
         raise InputError(_unswappable(folder, f"it holds something else than files: {shown}"))
 
 
@@ -432,6 +432,6 @@ def _unknown_format(name: str) -> Diagnostic:
     return Diagnostic(
         "E602",
         f"no output format is named `{name}`",
-        notes=(f"the formats are {', '.join(f'`{form}`' for form in OutputFormat)}",),
+        notes=(f"the formats are {ticked(OutputFormat)}",),
         helps=meant(name, list(OutputFormat)),
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from rulescore.errors import Diagnostic, InputError, meant
+from rulescore.errors import Diagnostic, InputError, meant, ticked
 from rulescore.reporting.accuracy import accuracy_listings
 from rulescore.reporting.html import render_html
 from rulescore.reporting.json import render_json, render_listing_json, render_table_json
@@ -45,7 +45,7 @@ def shown_table(name: str, tables: type[_Table]) -> _Table:
     """The table of that name; raises an error if there is none."""
     if name in set(tables):
         return tables(name)
-    notes = (f"the tables are {', '.join(f'`{table}`' for table in tables)}",)
+    notes = (f"the tables are {ticked(tables)}",)
     helps = meant(name, list(tables))
     raise InputError(Diagnostic("E501", f"no table is named `{name}`", notes=notes, helps=helps))
 
@@ -111,7 +111,7 @@ def with_columns(listing: Listing, names: Sequence[str]) -> Listing:
 
 def refuse_columns(names: Sequence[str], known: Sequence[str]) -> None:
     """Raises an error for a column that a table does not have."""
-    notes = (f"the columns are {', '.join(f'`{name}`' for name in known)}",)
+    notes = (f"the columns are {ticked(known)}",)
     unknown = [name for name in names if name not in known]
     if unknown:
         raise InputError(

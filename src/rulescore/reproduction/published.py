@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from rulescore import datasets
 from rulescore.arguments.rule_sources import rule_sources
-from rulescore.errors import Diagnostic, InputError
+from rulescore.errors import Diagnostic, InputError, ticked
 from rulescore.language.reading import read_rules
 from rulescore.language.syntax import And, Atom, Rule, Term
 
@@ -33,7 +33,7 @@ def prediction_files(stem: str, models: Mapping[str, str]) -> dict[str, Path]:
     folder = datasets.predictions_folder()
     paths = {name: folder / f"{stem}-{end}.tsv.gz" for name, end in models.items()}
     if missing := [path.name for path in paths.values() if not path.is_file()]:
-        message = f"there are no predictions {', '.join(f'`{name}`' for name in missing)}"
+        message = f"there are no predictions {ticked(missing)}"
         helps = (f"put them into `{folder}`",)
         raise InputError(Diagnostic("E752", message, helps=helps))
     return paths

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import py_compile
 import sys
 from pathlib import Path
 
@@ -139,28 +138,6 @@ def test_a_module_that_python_has_built_in_does_not_come_from_the_folder(folder:
     assert sys.modules[name] is before
 
 
-@pytest.mark.parametrize("module", ["trust_cached", "trust_cached_pack", "trust_cached_pack.inner"])
-def test_bytecode_beside_a_module_is_not_run(folder: Path, module: str) -> None:
-    """Bytecode that says it needs no check is run by Python whatever the source is, and nobody can read it."""
-    for source in ("trust_cached.py", "trust_cached_pack/__init__.py", "trust_cached_pack/inner.py"):
-        file = folder / source
-        file.parent.mkdir(exist_ok=True)
-        file.write_text("def f():\n    return 'hidden'\n")
-        py_compile.compile(str(file), invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
-        file.write_text("def f():\n    return 'shown'\n")
-    path = written(folder, f'{FACTS}[functions]\nf = "{module}:f"\n')
-    assert called(path) == "shown"
-
-
-def test_bytecode_of_what_a_module_imports_is_not_run(folder: Path) -> None:
-    (folder / "trust_helper.py").write_text("answer = 'hidden'\n")
-    py_compile.compile(str(folder / "trust_helper.py"), invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
-    (folder / "trust_helper.py").write_text("answer = 'shown'\n")
-    (folder / "trust_helped.py").write_text("from trust_helper import answer\ndef f():\n    return answer\n")
-    assert called(written(folder, f'{FACTS}[functions]\nf = "trust_helped:f"\n')) == "shown"
-    assert not list(folder.glob("__pycache__/trust_helped.*"))
-
-
 def test_a_module_of_the_folder_runs_whatever_was_imported_before(folder: Path, tmp_path: Path) -> None:
     """The package, not the module alone, may be one of another project."""
     other = tmp_path / "other"
@@ -176,11 +153,15 @@ def test_a_module_of_the_folder_runs_whatever_was_imported_before(folder: Path, 
     assert called(path) == called(path)
 
 
-def test_a_module_in_folders_that_are_no_packages_is_found(folder: Path) -> None:
-    (folder / "trust_spaces" / "inner").mkdir(parents=True)
-    (folder / "trust_spaces" / "inner" / "checks.py").write_text("def f():\n    return 1\n")
-    path = written(folder, f'{FACTS}[functions]\nf = "trust_spaces.inner.checks:f"\n')
-    assert called(path) == 1
+def test_a_module_in_folders_that_are_no_packages_is_found(folder: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "facts.tsv").write_text("a\tp\tb\n")
+    for place in (other, folder):
+        (place / "trust_spaces" / "inner").mkdir(parents=True)
+        (place / "trust_spaces" / "inner" / "checks.py").write_text(f"def f():\n    return '{place.name}'\n")
+        path = written(place, f'{FACTS}[functions]\nf = "trust_spaces.inner.checks:f"\n')
+        assert called(path) == place.name
 
 
 def test_a_folder_of_data_does_not_hide_an_installed_module(folder: Path) -> None:

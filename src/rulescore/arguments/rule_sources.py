@@ -15,9 +15,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from dataclasses import dataclass, replace
 from functools import wraps
-from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import ModuleType
 from typing import TYPE_CHECKING, get_args
 
 from rulescore.errors import Diagnostic, InputError, Place, Severity, Source, meant, meant_file
@@ -97,8 +96,7 @@ def _module(name: str, folder: Path) -> ModuleType:
     """Imports a module with a folder first on the path."""
     try:
         with redirect_stdout(sys.stderr), _first_on_path(folder):
-            for spec in _specs(name):
-                _forget_namesake(spec, folder)
+            _forget_namesake(name.partition(".")[0], folder)
             return importlib.import_module(name)
     # Anything can happen in a user's module. A program that was not meant to be imported may end the process.
     except (Exception, SystemExit) as error:
@@ -109,84 +107,24 @@ def _module(name: str, folder: Path) -> ModuleType:
         raise InputError(Diagnostic("E360", message, notes=notes, helps=helps)) from error
 
 
-# Imports modules that a project names, with the project's folder first on the path.
-
-
-class _AsItIs(SourceFileLoader):
-    """Always runs the source. Python would run bytecode next to it that claims to need no check, whatever the source says."""
-
-    def get_code(self, fullname: str) -> CodeType:
-        return self.source_to_code(self.get_data(self.path), self.path)
-
-
-class _Finder:
-    """Finds modules on the path, and makes the sources of a folder run as they are."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def find_spec(self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
-        spec = PathFinder.find_spec(name, path, target)
-        if spec is not None and isinstance(spec.loader, SourceFileLoader) and _is_in(self._folder, spec):
-            spec.loader = _AsItIs(spec.loader.name, str(spec.loader.path))
-        return spec
-
-
 @contextmanager
 def _first_on_path(folder: Path) -> Iterator[None]:
-    finder = _Finder(folder)
     sys.path.insert(0, str(folder))
-    sys.meta_path.insert(sys.meta_path.index(PathFinder), finder)
     importlib.invalidate_caches()
     try:
         yield
     finally:
-        sys.meta_path.remove(finder)
         sys.path.remove(str(folder))
 
 
-def _specs(name: str) -> list[ModuleSpec]:
-    """What the import of a module would find, from the outermost package on. Nothing is imported."""
-    specs: list[ModuleSpec] = []
-    places: list[str] | None = None
-    parts = name.split(".")
-    for end in range(1, len(parts) + 1):
-        spec = _spec(".".join(parts[:end]), places)
-        if spec is None:
-            break
-        specs.append(spec)
-        if spec.submodule_search_locations is None:
-            break
-        places = list(spec.submodule_search_locations)
-    return specs
-
-
-def _spec(name: str, places: list[str] | None) -> ModuleSpec | None:
-    for finder in sys.meta_path:
-        try:
-            spec = finder.find_spec(name, places)
-        except KeyError:  # for a folder without `__init__.py`, Python looks up the parent package, which we do not import
-            spec = ModuleSpec(name, None, is_package=True)
-            spec.submodule_search_locations = [f"{place}/{name.rpartition('.')[2]}" for place in places or ()]
-        if spec is not None:
-            return spec
-    return None
-
-
-def _is_in(folder: Path, spec: ModuleSpec) -> bool:
-    """Whether a module was found by its name directly in a folder, not in a folder inside it that modules are installed in."""
-    if not spec.has_location or spec.origin is None:
-        return False
-    place = folder.joinpath(*spec.name.split("."))
-    return Path(spec.origin).parent in (place, place.parent)
-
-
-def _forget_namesake(spec: ModuleSpec, folder: Path) -> None:
-    """Forget a module or a package of another project that was imported under the same name."""
-    known = getattr(sys.modules.get(spec.name), "__spec__", None)
-    is_of_project = isinstance(getattr(known, "loader", None), _AsItIs) or _is_in(folder, spec)
-    if is_of_project and getattr(known, "origin", None) != spec.origin:
-        for name in [module for module in sys.modules if module == spec.name or module.startswith(f"{spec.name}.")]:
+def _forget_namesake(package: str, folder: Path) -> None:
+    """Forget a package of another project that was imported under the name of one in this folder."""
+    spec = next((spec for finder in sys.meta_path if (spec := finder.find_spec(package, None)) is not None), None)
+    places = () if spec is None else (spec.origin or "", *(spec.submodule_search_locations or ()))
+    known = [name for name in sys.modules if name == package or name.startswith(f"{package}.")]
+    files = [file for name in known if (file := getattr(sys.modules[name], "__file__", None)) is not None]
+    if any(Path(place).is_relative_to(folder) for place in places) and not all(Path(file).is_relative_to(folder) for file in files):
+        for name in known:
             del sys.modules[name]
 
 

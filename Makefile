@@ -13,8 +13,11 @@ demo: $(VENV)/installed
 
 examples: $(VENV)/installed
 	$(RUN)/python examples/real-estate/run.py
+	$(RUN)/rulescore score real-estate/rulescore.toml
 	$(RUN)/python examples/flights/run.py
+	$(RUN)/rulescore score flights/rulescore.toml
 	$(RUN)/python examples/classification/run.py
+	$(RUN)/rulescore score classification/rulescore.toml
 
 # A folder to read from disk: build/site. DOCS_GENERATOR=properdocs makes the same with another generator.
 docs: $(VENV)/installed-docs

@@ -15,12 +15,6 @@ import numpy as np
 
 from catalogue import WORDS, Catalogue, disjoint_classes, make_catalogue
 from classifiers import Classes, descriptions, edges
-from rulescore.accuracy.metrics import CLASSIFICATION, measure_accuracy
-from rulescore.arguments.project import load_project
-from rulescore.cli.output import show, show_warnings
-from rulescore.reporting.accuracy import accuracy_listing, rule_scores_listing
-from rulescore.reporting.listing import Format
-from rulescore.session.session import Session
 
 SIZES = {"small": 1_000, "full": 50_000}
 MODELS = {"descriptions": descriptions, "edges": edges}
@@ -29,6 +23,7 @@ RULES = Path(__file__).with_name("catalogue.rules")
 PROJECT = """\
 facts = ["edges.csv", "disjoint.csv"]
 rules = "catalogue.rules"
+truth = "truth.csv"
 
 [tables.node]
 path = "nodes.csv"
@@ -52,7 +47,7 @@ def main() -> None:
     print(f"{len(catalogue.names):,} nodes, {len(catalogue.labels):,} with a hidden class, and {len(catalogue.edges):,} edges\n")
     predictions = {name: model(catalogue) for name, model in MODELS.items()}
     _write(options.out, catalogue, predictions)
-    _score(options.out, catalogue, predictions)
+    print(f"Type next: rulescore score {options.out}/rulescore.toml")
 
 
 def _options() -> argparse.Namespace:
@@ -72,6 +67,7 @@ def _write(folder: Path, catalogue: Catalogue, predictions: dict[str, Classes]) 
     _write_csv(folder / "disjoint.csv", ("head", "relation", "tail"), disjoint_classes())
     _write_csv(folder / "descriptions.csv", ("id", "prediction"), predictions["descriptions"].items())
     _write_csv(folder / "edge-classes.csv", ("id", "prediction"), predictions["edges"].items())
+    _write_csv(folder / "truth.csv", ("id", "class"), catalogue.labels.items())
     shutil.copyfile(RULES, folder / RULES.name)
     (folder / "rulescore.toml").write_text(PROJECT, encoding="utf-8")
 
@@ -79,16 +75,6 @@ def _write(folder: Path, catalogue: Catalogue, predictions: dict[str, Classes]) 
 def _write_csv(path: Path, header: tuple[str, ...], rows: Iterable[tuple[object, ...]]) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([header, *rows])
-
-
-def _score(folder: Path, catalogue: Catalogue, predictions: dict[str, Classes]) -> None:
-    with Session(load_project(folder / "rulescore.toml").setting) as session:
-        evaluation = session.evaluate()
-    show_warnings(evaluation.warnings, quiet=False)
-    accuracies = {model: measure_accuracy(CLASSIFICATION, catalogue.labels, found) for model, found in predictions.items()}
-    show(accuracy_listing(evaluation, CLASSIFICATION, accuracies), Format.TABLE)
-    print()
-    show(rule_scores_listing(evaluation), Format.TABLE)
 
 
 if __name__ == "__main__":

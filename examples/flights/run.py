@@ -16,12 +16,6 @@ import pyarrow.parquet as pq
 
 from departures import HIDDEN_MONTH, installed_flights, make_flights, sample
 from estimates import Minutes, labels, regression, timetable
-from rulescore.accuracy.metrics import REGRESSION, measure_accuracy
-from rulescore.arguments.project import load_project
-from rulescore.cli.output import show, show_warnings
-from rulescore.reporting.accuracy import accuracy_listing, rule_scores_listing
-from rulescore.reporting.listing import Format
-from rulescore.session.session import Session
 
 SIZES = {"small": 6_000, "full": 336_776}
 MODELS = {"regression": regression, "timetable": timetable}
@@ -29,6 +23,7 @@ RULES = Path(__file__).with_name("flights.rules")
 
 PROJECT = f"""\
 rules = "flights.rules"
+truth = "truth.csv"
 
 [tables.flight]
 path = "flights.parquet"
@@ -49,8 +44,8 @@ def main() -> None:
     hidden = flights["month"].to_numpy() == HIDDEN_MONTH
     print(f"{flights.num_rows:,} flights, {hidden.sum():,} of them in the hidden month\n")
     predictions = {name: model(flights, hidden) for name, model in MODELS.items()}
-    _write(options.out, flights, predictions)
-    _score(options.out, labels(flights, hidden), predictions)
+    _write(options.out, flights, predictions, labels(flights, hidden))
+    print(f"Type next: rulescore score {options.out}/rulescore.toml")
 
 
 def _options() -> argparse.Namespace:
@@ -74,24 +69,15 @@ def _flights(source: str, number: int, random: np.random.Generator) -> pa.Table:
     return make_flights(number, random)
 
 
-def _write(folder: Path, flights: pa.Table, predictions: dict[str, Minutes]) -> None:
+def _write(folder: Path, flights: pa.Table, predictions: dict[str, Minutes], truth: Minutes) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     pq.write_table(flights, folder / "flights.parquet")
     shutil.copyfile(RULES, folder / RULES.name)
     (folder / "rulescore.toml").write_text(PROJECT, encoding="utf-8")
-    for model, minutes in predictions.items():
-        with (folder / f"{model}.csv").open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file).writerows([("id", "prediction"), *minutes.items()])
-
-
-def _score(folder: Path, times: Minutes, predictions: dict[str, Minutes]) -> None:
-    with Session(load_project(folder / "rulescore.toml").setting) as session:
-        evaluation = session.evaluate()
-    show_warnings(evaluation.warnings, quiet=False)
-    accuracies = {model: measure_accuracy(REGRESSION, times, minutes) for model, minutes in predictions.items()}
-    show(accuracy_listing(evaluation, REGRESSION, accuracies), Format.TABLE)
-    print()
-    show(rule_scores_listing(evaluation), Format.TABLE)
+    tables = {"truth": ("air_time", truth), **{model: ("prediction", minutes) for model, minutes in predictions.items()}}
+    for name, (column, minutes) in tables.items():
+        with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows([("id", column), *minutes.items()])
 
 
 if __name__ == "__main__":

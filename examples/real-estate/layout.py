@@ -16,6 +16,7 @@ PARQUET = 'path = "tables/{name}.parquet"'
 # The register's own tables, joined as it links them. `sale` is a row of `mutation` with what is reached from it.
 REGISTER_PROJECT = """\
 rules = "proximity.rules"
+truth = "prices.csv"
 
 [tables.sale]
 {mutation}
@@ -45,6 +46,7 @@ price_per_unit = "valeurfonc / nblocdep"
 # A slice with columns of its own: a table of a database has them under the register's names.
 SLICE_PROJECT = """\
 rules = "proximity.rules"
+truth = "prices.csv"
 
 [tables.sale]
 database = "slice.duckdb"
@@ -66,9 +68,10 @@ def register_project(source: str) -> str:
 
 
 def write_project(folder: Path, sales: Sales, predictions: dict[str, Prices], project: str) -> None:
-    """Rules, the sales that are hidden, what models say of them, and the project file."""
+    """Rules, the sales that are hidden and their prices, what models say of them, and the project file."""
     shutil.copyfile(RULES, folder / RULES.name)
     _write_csv(folder / "hidden.csv", ("idmutation",), ((number,) for number in sales.labels))
+    _write_csv(folder / "prices.csv", ("idmutation", "valeurfonc"), sales.labels.items())
     for model, prices in predictions.items():
         _write_csv(folder / f"{model}.csv", ("idmutation", "prediction"), prices.items())
     models = "\n".join(f'[predictions.{model}]\ntable = "sale"\npath = "{model}.csv"\n' for model in predictions)

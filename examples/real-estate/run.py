@@ -15,12 +15,6 @@ from dvf import make_register, write_database, write_parquet
 from layout import PARQUET, SLICE_PROJECT, register_project, write_project
 from market import SIZES
 from regressors import Prices, group_median, neighbours, ridge, truth
-from rulescore.accuracy.metrics import REGRESSION, measure_accuracy
-from rulescore.arguments.project import load_project
-from rulescore.cli.output import show, show_warnings
-from rulescore.reporting.accuracy import accuracy_listing, rule_scores_listing
-from rulescore.reporting.listing import Format
-from rulescore.session.session import Session
 from sales import Sales, read_slice, write_slice
 
 MODELS: dict[str, Callable[[Sales], Prices]] = {
@@ -43,7 +37,8 @@ def main() -> None:
     print(f"{len(sales.ids):,} sales, {len(sales.labels):,} of them with a hidden price\n")
     predictions = {name: model(sales) for name, model in MODELS.items()}
     write_project(folder, sales, predictions, project)
-    _score(folder, sales, predictions)
+    trust = " --trust" if "\ndatabase = " in project else ""
+    print(f"Type next: rulescore score{trust} {folder}/rulescore.toml")
 
 
 def _options() -> argparse.Namespace:
@@ -74,17 +69,6 @@ def _lay_out_register(folder: Path, options: argparse.Namespace, random: np.rand
 def _lay_out_slice(folder: Path, path: Path, random: np.random.Generator) -> tuple[Sales, str]:
     write_slice(path, folder / "slice.duckdb")
     return read_slice(path, random), SLICE_PROJECT
-
-
-def _score(folder: Path, sales: Sales, predictions: dict[str, Prices]) -> None:
-    # The file was written here: it is trusted to open the database that was written beside it.
-    with Session(load_project(folder / "rulescore.toml", trusted=True).setting) as session:
-        evaluation = session.evaluate()
-    show_warnings(evaluation.warnings, quiet=False)
-    accuracies = {model: measure_accuracy(REGRESSION, sales.labels, prices) for model, prices in predictions.items()}
-    show(accuracy_listing(evaluation, REGRESSION, accuracies), Format.TABLE)
-    print()
-    show(rule_scores_listing(evaluation), Format.TABLE)
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ from rulescore.cli.options import (
     Command,
     SettingChoice,
     explain_option,
+    file_option,
     format_option,
     output_option,
     quiet_option,
@@ -33,10 +34,9 @@ from rulescore.cli.options import (
     report_option,
     setting_options,
 )
-from rulescore.cli.output import show, show_explanations, show_folded, show_written, tell
+from rulescore.cli.output import save, show, show_explanations, show_folded, show_written
 from rulescore.cli.tolerances import WrittenTolerance, problems_of, read_tolerances
 from rulescore.errors import Diagnostic, InputError
-from rulescore.errors.texts import visible
 from rulescore.reporting.audit_filter import UNFLAGGED, AuditFilter, Flag, Order, RateRange, read_rate
 from rulescore.reporting.listing import counted
 
@@ -92,10 +92,7 @@ def _read_rate(context: click.Context, parameter: click.Parameter, value: str | 
 )
 @click.option("--reverse", is_flag=True, help="Reverse the order.")
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="List at most N rules.")
-@click.option(
-    "--keep", type=click.Path(path_type=Path), metavar="FILE", help="Write the rules that pass the filters to this rule file."
-)
-@click.option("--force", is_flag=True, help="Overwrite the file that `--keep` names.")
+@file_option("Write the rules that pass the filters to this rule file.", "keep")
 @click.option(
     "--tolerances",
     callback=read_tolerances,
@@ -137,7 +134,6 @@ def audit(
     reverse: bool,
     limit: int | None,
     keep: Path | None,
-    force: bool,
     tolerances: tuple[WrittenTolerance, ...] | None,
     against: str | None,
     by: str,
@@ -157,7 +153,7 @@ def audit(
     """
     from rulescore.cli.setting import COUNTING, load
     from rulescore.reporting.audit import audit_listing
-    from rulescore.reporting.files import refuse_unswappable, require_absent, write_listing
+    from rulescore.reporting.files import refuse_unswappable, write_listing
     from rulescore.reporting.tables import with_types
     from rulescore.session.session import Session
 
@@ -172,8 +168,6 @@ def audit(
         return
     if output is not None:
         refuse_unswappable(output)
-    if keep is not None and not force:
-        require_absent(keep)
     gates = given_gates((), fail_if)
     if junit is not None and not gates:
         raise click.UsageError("`--junit` writes the outcomes of gates, and there are no gates: give `--fail-if`")
@@ -225,16 +219,13 @@ def _refuse_combinations(*, explain: str | None, grid: bool, against: bool) -> N
 
 def _keep(program: Program, results: Sequence[RuleResult], wanted: AuditFilter, path: Path, *, quiet: bool) -> None:
     from rulescore.reporting.audit import kept_text
-    from rulescore.reporting.files import write_files
 
-    write_files(path.parent, {path.name: kept_text(program, results, wanted)})
-    if quiet:
-        return
     rules = len(program.rules)
     kept = sum(1 for rule in results[:rules] if wanted.passes(rule))
     in_sql = sum(1 for rule in results[rules:] if wanted.passes(rule))
-    left_out = f"; {counted(in_sql, 'rule')} in SQL left out" if in_sql else ""
-    tell(visible(f"wrote {kept:,} of {counted(rules, 'rule')} to {path}{left_out}"))
+    left_out = f" ({counted(in_sql, 'rule')} in SQL left out)" if in_sql else ""
+    said = f"{kept:,} of {counted(rules, 'rule')}{left_out} to "
+    save(kept_text(program, results, wanted), path, quiet=quiet, said=said)
 
 
 def _over_grid(session: Session, tolerances: Sequence[WrittenTolerance]) -> tuple[Listing, Sequence[Diagnostic]]:

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import click
 
-from rulescore.cli.options import ENGINE, FACTS, PROJECT, Command, SettingChoice, quiet_option, setting_options
-from rulescore.cli.output import show, tell, write
-from rulescore.errors.texts import visible
+from rulescore.cli.options import ENGINE, FACTS, PROJECT, Command, SettingChoice, file_option, quiet_option, setting_options
+from rulescore.cli.output import save, show, write
 from rulescore.reporting.listing import Format
 
 
@@ -45,8 +44,7 @@ from rulescore.reporting.listing import Format
     show_default=True,
     help="Print a rule file, or the pairs in this format.",
 )
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write the rule file here.")
-@click.option("--force", is_flag=True, help="Overwrite the file that `--output` names.")
+@file_option("Write the rule file here.")
 @quiet_option
 def incompatibilities(
     choice: SettingChoice,
@@ -55,7 +53,6 @@ def incompatibilities(
     with_others: bool,
     form: str,
     output: Path | None,
-    force: bool,
     quiet: bool,
 ) -> None:
     """Find pairs of predicates that never meet.
@@ -65,15 +62,12 @@ def incompatibilities(
     """
     from rulescore.cli.setting import load_facts
     from rulescore.reporting.audit import incompatibilities_text
-    from rulescore.reporting.files import require_absent, write_files
     from rulescore.reporting.findings import incompatibilities_listing
     from rulescore.scoring.pairs import by_surprise
     from rulescore.session.session import Session
 
     if output is not None and form != "rules":
         raise click.UsageError("`--output` writes a rule file: it cannot be combined with another `--format`")
-    if output is not None and not force:
-        require_absent(output)
     with Session(load_facts(choice)) as session:
         surprising = by_surprise(session.incompatibilities())
     wanted = [pair.together <= at_most and pair.expected >= min_expected for pair in surprising]
@@ -85,7 +79,5 @@ def incompatibilities(
     text = incompatibilities_text(pairs, others, at_most=at_most)
     if output is None:
         write(text)
-        return
-    write_files(output.parent, {output.name: text})
-    if not quiet:
-        tell(visible(f"wrote {output}"))
+    else:
+        save(text, output, quiet=quiet)

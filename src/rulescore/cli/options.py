@@ -248,6 +248,33 @@ def format_option(function: Function) -> Function:
 output_option = click.option(
     "-o", "--output", type=_PATH, metavar="FOLDER", help="Also write the results as files into this folder."
 )
+
+
+def file_option(written: str, name: str = "output") -> Decorator:
+    """An option for a file to write, which must not exist unless the user adds `--force`.
+
+    Args:
+        written: Says in the help what is written.
+        name: The option; `output` is also `-o`.
+    """
+    flags = ("-o", "--output") if name == "output" else (f"--{name}",)
+
+    def decorate(function: Function) -> Function:
+        @wraps(function)
+        def checked(**values: Any) -> None:
+            force = values.pop("force")
+            if (path := values[name]) is not None and not force:
+                from rulescore.reporting.files import require_absent
+
+                require_absent(path)
+            function(**values)
+
+        force = click.option("--force", is_flag=True, help=f"Overwrite the file that `--{name}` names.")
+        return click.option(*flags, type=_PATH, metavar="FILE", help=written)(force(checked))
+
+    return decorate
+
+
 plots_option = click.option(
     "--plots", type=_PATH, metavar="FOLDER", help="Also draw figures, as SVG, PNG and PDF files of this folder."
 )

@@ -152,6 +152,15 @@ def _by_code(warnings: Iterable[Diagnostic]) -> dict[str, list[Diagnostic]]:
     return by_code
 
 
+def save(text: str, path: Path, *, quiet: bool, said: str = "") -> None:
+    """Writes a text to a file. `said`: what it is, in words that end with `to`."""
+    from rulescore.reporting.files import write_files
+
+    write_files(path.parent, {path.name: text})
+    if not quiet:
+        tell(visible(f"wrote {said}{path}"))
+
+
 def show_written(paths: Sequence[Path], *, quiet: bool) -> None:
     if paths and not quiet:
         tell(visible(f"wrote {', '.join(path.name for path in paths)} to {paths[0].parent}"))

@@ -20,11 +20,12 @@ from rulescore.cli.options import (
     TABLES,
     Command,
     SettingChoice,
+    file_option,
     format_option,
     quiet_option,
     setting_options,
 )
-from rulescore.cli.output import show, show_warnings, tell, write
+from rulescore.cli.output import save, show, show_warnings, write
 from rulescore.language.syntax import Atom, Program, RowAtom, Rule, Test
 from rulescore.language.trees import Node, nodes_in
 
@@ -95,8 +96,7 @@ def _matches(info: RuleInfo, wanted: RuleFilter) -> bool:
 @setting_options(RULE_CHOICES)
 @click.option("--table", metavar="NAME", help="The table of denial constraints from HoloClean or Desbordante.")
 @click.option("--key", multiple=True, metavar="COLUMN", help="A key column of that table; repeatable.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="The file to write. [default: stdout]")
-@click.option("--force", is_flag=True, help="Overwrite the file that `--output` names.")
+@file_option("The file to write. [default: stdout]")
 @quiet_option
 def convert(
     file: Path,
@@ -106,7 +106,6 @@ def convert(
     table: str | None,
     key: tuple[str, ...],
     output: Path | None,
-    force: bool,
     quiet: bool,
 ) -> None:
     """Write the rules of FILE in another format.
@@ -114,25 +113,19 @@ def convert(
     If a rule does not fit that format, writes nothing and names each such rule with the reason.
     """
     from rulescore.arguments.rule_sources import RuleFile, rule_sources
-    from rulescore.errors.texts import visible
     from rulescore.language.reading import read_rules
     from rulescore.language.rule_formats import TableName, converted
-    from rulescore.reporting.files import require_absent, write_files
 
     if (table is None) != (not key):
         raise click.UsageError("`--table` and `--key` belong together: give both or neither")
-    if output is not None and not force:
-        require_absent(output)
     wanted = RuleFile(file, source, **choice.options)
     reading = read_rules(rule_sources(wanted), [] if table is None else [TableName(table, key)])
     text, messages = converted(reading.program, target)
     show_warnings([*reading.told, *messages], quiet=quiet)
     if output is None:
         write(text)
-        return
-    write_files(output.parent, {output.name: text})
-    if not quiet:
-        tell(visible(f"wrote {len(reading.program.rules):,} rules to {output}"))
+    else:
+        save(text, output, quiet=quiet, said=f"{len(reading.program.rules):,} rules to ")
 
 
 @click.command(

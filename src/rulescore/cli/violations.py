@@ -12,6 +12,7 @@ from rulescore.cli.options import (
     LABELS,
     Command,
     SettingChoice,
+    file_option,
     format_option,
     is_for_spreadsheets,
     quiet_option,
@@ -44,10 +45,7 @@ _ENDINGS = (".csv", ".json", ".parquet")
 @click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many violations to show.")
 @click.option("--sample", type=click.IntRange(min=1), metavar="N", help="Show a random sample of N violations.")
 @click.option("--seed", type=int, default=0, show_default=True, help="The seed of the random sample.")
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write violations to this .csv, .json or .parquet file."
-)
-@click.option("--force", is_flag=True, help="Overwrite the file that `--output` names.")
+@file_option("Write violations to this .csv, .json or .parquet file.")
 @format_option
 @quiet_option
 def violations(
@@ -61,7 +59,6 @@ def violations(
     sample: int | None,
     seed: int,
     output: Path | None,
-    force: bool,
     form: str,
     quiet: bool,
 ) -> None:
@@ -76,7 +73,6 @@ def violations(
     from rulescore.cli.setting import COUNTING, load, require_rule, the_models
     from rulescore.language.parser import parse_atom
     from rulescore.reporting.dirt_tables import dirt_listing, dirt_table
-    from rulescore.reporting.files import require_absent
     from rulescore.reporting.findings import violation_counts_listing, violations_listing
     from rulescore.reporting.tables import with_types
     from rulescore.reporting.violations import count_table, violation_table
@@ -88,8 +84,6 @@ def violations(
         raise click.UsageError(f"`--by {by}` counts violations of the data: give `--dataset`")
     if output is not None:
         _require_ending(output)
-        if not force:
-            require_absent(output)
     atom = None if prediction is None else parse_atom(prediction)
     # Without `--limit`, we write all violations to a file, and all counts to a table for programs.
     programs = output is not None or (by is not None and form in {"json", "csv"})

@@ -17,11 +17,12 @@ from rulescore.cli.options import (
     TABLES,
     Command,
     SettingChoice,
+    file_option,
     format_option,
     quiet_option,
     setting_options,
 )
-from rulescore.cli.output import show, tell
+from rulescore.cli.output import save, show, tell
 from rulescore.errors import masked
 from rulescore.errors.texts import visible
 
@@ -106,8 +107,7 @@ _FORMS = (
     help="Look for the condition that this rule lacks instead: a name of `--rules` or the project, or the text of a rule.",
 )
 @format_option
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write the rules as a rule file.")
-@click.option("--force", is_flag=True, help="Overwrite the file that `--output` names.")
+@file_option("Write the rules as a rule file.")
 @quiet_option
 def discover(
     choice: SettingChoice,
@@ -125,7 +125,6 @@ def discover(
     too_broad: str | None,
     form: str,
     output: Path | None,
-    force: bool,
     quiet: bool,
 ) -> None:
     """Find rules that hold in the facts.
@@ -143,14 +142,11 @@ def discover(
     from rulescore.discovery.refine import given_relations, refine
     from rulescore.discovery.result import discover_data
     from rulescore.readers.sources import named_source, prediction_streams
-    from rulescore.reporting.files import require_absent, write_files
     from rulescore.reporting.listing import Format
     from rulescore.setting.choices import Convention
 
     if valid and hold_out:
         raise click.UsageError("`--valid` names facts that are held out: it cannot be combined with `--hold-out`")
-    if output is not None and not force:
-        require_absent(output)
     options = DiscoverOptions(
         min_support=least_support,
         max_rate=max_rate,
@@ -185,9 +181,7 @@ def discover(
     if not kept:
         tell(visible(f"nothing was found, so {output} is not written"))
         return
-    write_files(output.parent, {output.name: rule_text(discovery, kept)})
-    if not quiet:
-        tell(visible(f"wrote {output}"))
+    save(rule_text(discovery, kept), output, quiet=quiet)
 
 
 def _typed(context: click.Context) -> str:

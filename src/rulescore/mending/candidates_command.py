@@ -16,6 +16,7 @@ from rulescore.cli.options import (
     SCORING,
     Command,
     SettingChoice,
+    file_option,
     format_option,
     quiet_option,
     setting_options,
@@ -41,7 +42,7 @@ _PATH = click.Path(path_type=Path)
 @click.option("--limit", type=click.IntRange(min=1), default=50_000_000, show_default=True, help="The most groundings to find.")
 @click.option("--estimate", "only_estimate", is_flag=True, help="Print how many groundings there are, and count nothing else.")
 @click.option("--trust-declared", is_flag=True, help="Take rules for hard that are declared so, whatever the data say.")
-@click.option("-o", "--output", type=_PATH, metavar="FILE", help="Write all rows to this Parquet file.")
+@file_option("Write all rows to this Parquet file.")
 @format_option
 @quiet_option
 def candidates(
@@ -66,13 +67,10 @@ def candidates(
     from rulescore.mending.making import all_candidates, ask, listed_candidates
     from rulescore.mending.shown import candidates_listing
     from rulescore.mending.sources import unranked_predictions
-    from rulescore.reporting.files import require_absent
     from rulescore.session.session import Session
 
     if lists is not None and queries is not None:
         raise click.UsageError("`--of` and `--queries` cannot be combined")
-    if output is not None:
-        require_absent(output)
     setting = replace(load(choice, COUNTING).setting, predictions=(), truth=None)
     if only_estimate:
         with Session(setting) as session:

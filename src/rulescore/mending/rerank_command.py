@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rulescore.cli.options import ALL, TRUTH, Command, SettingChoice, format_option, quiet_option, setting_options
+from rulescore.cli.options import ALL, TRUTH, Command, SettingChoice, file_option, format_option, quiet_option, setting_options
 from rulescore.cli.output import show, tell, write
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _REASONS = ("breaks a rule", "pair is taken", "contradicts a conclusion", "refle
 @click.option("--tune", type=_PATH, metavar="LISTS", help="Answers to validation queries: soft rules count, by a tuned penalty.")
 @click.option("--promote", is_flag=True, help="Put conclusions of hard rules first.")
 @click.option("--trust-declared", is_flag=True, help="Take rules for hard that are declared so, whatever the data say.")
-@click.option("-o", "--output", type=_PATH, metavar="FILE", help="Write the lists to this file, in the layout in which they came.")
+@file_option("Write the lists to this file, in the layout in which they came.")
 @format_option
 @quiet_option
 def rerank(
@@ -54,10 +54,7 @@ def rerank(
     from rulescore.cli.setting import COUNTING, load, require_predictions
     from rulescore.mending.rerank import rerank as reranked
     from rulescore.mending.shown import reranked_listing
-    from rulescore.reporting.files import require_absent
 
-    if output is not None:
-        require_absent(output)
     setting = load(choice, COUNTING).setting
     require_predictions(setting)
     outcome = reranked(

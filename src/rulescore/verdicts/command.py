@@ -18,6 +18,7 @@ from rulescore.cli.options import (
     SCORING,
     Command,
     SettingChoice,
+    file_option,
     format_option,
     is_for_spreadsheets,
     quiet_option,
@@ -49,10 +50,7 @@ if TYPE_CHECKING:
 @click.option("--all-rules", is_flag=True, help="Give a sentence for every rule that a row breaks.")
 @click.option("--skip-bad-rows", is_flag=True, help="List rows that cannot be read as unreadable, and judge the others.")
 @click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many rows to show.")
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write all rows to this .csv, .jsonl or .parquet file."
-)
-@click.option("--force", is_flag=True, help="Overwrite the file that `--output` names.")
+@file_option("Write all rows to this .csv, .jsonl or .parquet file.")
 @format_option
 @quiet_option
 def judge(
@@ -62,7 +60,6 @@ def judge(
     skip_bad_rows: bool,
     limit: int,
     output: Path | None,
-    force: bool,
     form: str,
     quiet: bool,
 ) -> None:
@@ -72,15 +69,12 @@ def judge(
     supported, not judged, not linked, already known, or unreadable.
     """
     from rulescore.cli.setting import COUNTING, load, require_predictions
-    from rulescore.reporting.files import require_absent
     from rulescore.verdicts.judging import judge as judged_rows
     from rulescore.verdicts.listing import counts_listing, rows_listing
     from rulescore.verdicts.table import require_ending, verdicts_table
 
     if output is not None:
         require_ending(output)
-        if not force:
-            require_absent(output)
     setting = load(choice, COUNTING).setting
     require_predictions(setting)
     judged = judged_rows(setting, link=link, all_rules=all_rules, skip_bad_rows=skip_bad_rows)

@@ -43,7 +43,7 @@ def _end_unloaded(error: BaseException) -> NoReturn:
     while error.__cause__ is not None:
         error = error.__cause__
     reason = str(error).strip().partition("\n")[0]
-    print(f"error: the program cannot be loaded, for want of memory or of a library: {reason}", file=sys.stderr)
+    print(f"error: the program cannot be loaded, because memory or a library is missing: {reason}", file=sys.stderr)
     sys.exit(3)
 
 

@@ -47,7 +47,7 @@ def assert_complies(
     for gate in gates:
         if not isinstance(gate, str):
             texts = ", ".join(f'"{text}"' for text in gate) if isinstance(gate, list | tuple) else '"hard > 0"'
-            raise InputError(_wrong("gates", gate, "a text", f"give every gate by itself: `assert_complies(result, {texts})`"))
+            raise InputError(_wrong("gates", gate, "a text", f"give each gate alone: `assert_complies(result, {texts})`"))
     asked = _gates(gates, _texts("warn_if", warn_if), project, None if models is None else _texts("models", models))
     if problems := gate_problems(
         asked, [rule.info.name for rule in result.rule_results], [model.name for model in result.model_results]

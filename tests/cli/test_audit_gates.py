@@ -44,7 +44,7 @@ def test_a_gate_on_the_data_ends_with_exit_code_1_if_it_is_not_met(run: Run, gat
     [
         ("hard > 0", "error[E520]: `hard` is a number of models, and an audit has none"),
         ("rule(city).score > 0", "error[E520]: `rule(city).score` is a number of models, and an audit has none"),
-        ("worse than x.json", "error[E520]: a saved result is one of models, and an audit has none"),
+        ("worse than x.json", "error[E520]: a saved result has models, and an audit has none"),
         ("rule(cty).rate > 0", "error[E261]: no rule is named `cty`"),
         ("refuted > 1%", "error[E520]: `refuted` is not a share, so it cannot be compared with a percentage"),
     ],

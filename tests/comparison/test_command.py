@@ -176,4 +176,4 @@ def test_models_scored_now_keep_as_many_answers_as_asked(run: Run, family: Path)
     assert shares == [0.0, 0.5]
     saved(run, "out")
     refused = run("compare", "out", "--top-k", "2")
-    assert (refused.exit_code, "a saved result has those that it kept" in refused.stderr) == (2, True)
+    assert (refused.exit_code, "a saved result keeps its own" in refused.stderr) == (2, True)

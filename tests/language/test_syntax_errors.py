@@ -110,7 +110,7 @@ MISTAKES = [
     ("E109", "p(X), q(X) <- r(X).", "a comma cannot stand between the conditions of a head"),
     ("E109", "(p(X), q(X)) <- r(X).", "a comma cannot stand between the conditions of a head"),
     ("E109", "let M = 3 <- r(X).", "a definition with `let` cannot stand in a head"),
-    ("E109", "refute false <- q(X).", "what `refute` refutes is one atom"),
+    ("E109", "refute false <- q(X).", "the head of `refute` is one atom"),
     ("E101", "p(X) <-> q(X).", "an equivalence is not part of the rule language"),
     ("E101", "p(X) <- q([X]).", "a list is not part of the rule language"),
     ("E101", "p(X) <- q(X), X ^ 2 = 4.", "the operator `^` is not part of the rule language"),

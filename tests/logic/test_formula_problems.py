@@ -161,7 +161,7 @@ NAMES = [
     wrong("within(N, M) <- age(_, N), age(_, M).", ("E119", "within(N, M)", "`within` takes two values and a tolerance")),
     wrong(
         "false <- sale(price: P), sale(price: Q), within(P, Q, spread(2)).",
-        ("E119", "within(P, Q, spread(2))", "a tolerance by `spread` is not for this place"),
+        ("E119", "within(P, Q, spread(2))", "the tolerance `spread` cannot stand here"),
     ),
     wrong(
         "within(N, M, quantile(0.9)) <- age(_, N), age(_, M).",

@@ -125,4 +125,4 @@ def test_repairs_that_cannot_be_judged_are_refused(
 def test_repairs_need_one_table_with_a_key(run: Run, arguments: tuple[str, ...], family: Path) -> None:
     result = run(*arguments, "--table", "other=sale.csv")
     assert result.exit_code == 2
-    assert "error[E333]: repairs are of one table, and there are 2 with a key" in result.stderr
+    assert "error[E333]: repairs belong to one table, and there are 2 with a key" in result.stderr

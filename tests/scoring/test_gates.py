@@ -103,7 +103,7 @@ def test_a_gate_is_read_as_it_is_meant(text: str, read: Limit | Worse) -> None:
         ("worse than", "E520", "the saved result is missing", " "),
         ("worse than by 5%", "E520", "the saved result is missing", "b"),
         ("worse than b.json by", "E520", "expected a number, found the end of the gate", " "),
-        ("worse than b.json by 0.1", "E520", "several numbers have no amount in common", "0.1"),
+        ("worse than b.json by 0.1", "E520", "an amount needs a measure", "0.1"),
         ("evaluable worse than b.json", "E520", "more of `evaluable` is neither better nor worse", "evaluable worse"),
     ],
 )

@@ -163,5 +163,5 @@ def _streams(what: object, delimiter: str | None) -> Iterator[FactStream]:
     for stream in observed_streams(what, delimiter=delimiter):
         if not isinstance(stream, FactStream) or (stream.native is not None and stream.native.frame is not None):
             helps = ("give files, frames or rows",)
-            raise InputError(Diagnostic("E363", f"`{stream.origin}` is not read for accuracy", helps=helps))
+            raise InputError(Diagnostic("E363", f"`{stream.origin}` cannot be used to measure accuracy", helps=helps))
         yield stream

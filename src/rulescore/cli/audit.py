@@ -97,7 +97,7 @@ def _read_rate(context: click.Context, parameter: click.Parameter, value: str | 
     "--tolerances",
     callback=read_tolerances,
     metavar="VALUE,…",
-    help="Rates of rules that limit a distance, for each of these limits: 100,500,5%.",
+    help="Show the rates of rules that limit a distance, with each of these limits: 100,500,5%.",
 )
 @click.option(
     "--against",

@@ -127,14 +127,12 @@ _NEXT_OF_FACTS = (
 
 @click.command(cls=Command, examples=("rulescore init first-look", "rulescore init --facts facts.csv mine"))
 @click.argument("folder", required=False, type=click.Path(path_type=Path), default=Path())
+@click.option("--facts", multiple=True, metavar="PATH", help="Use your own facts, and discover rules in them.")
 @click.option(
-    "--facts", multiple=True, metavar="PATH", help="Your own facts: write a project with rules that are discovered in them."
+    "--table", "tables", multiple=True, metavar="NAME=PATH|PATH", help="Use your own tables: files, folders or SQLite files."
 )
-@click.option(
-    "--table", "tables", multiple=True, metavar="NAME=PATH|PATH", help="Your own tables, instead: files, folders or SQLite files."
-)
-@click.option("--key", "keys", multiple=True, metavar="NAME=COLUMN,…", help="The key of such a table.")
-@click.option("--engine", metavar="URL", help="Your own server, instead: its tables that have a primary key.")
+@click.option("--key", "keys", multiple=True, metavar="NAME=COLUMN,…", help="The key of a table that `--table` names.")
+@click.option("--engine", metavar="URL", help="Use the tables of your own server that have a primary key.")
 def init(folder: Path, facts: tuple[str, ...], tables: tuple[str, ...], keys: tuple[str, ...], engine: str | None) -> None:
     """Write the files of a first session.
 

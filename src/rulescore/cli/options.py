@@ -107,7 +107,7 @@ class SettingChoice:
         metavar="NAME=PATH|PATH",
     )
     keys: tuple[str, ...] = option(
-        "The key of such a table. [default: the number of a row, or SQLite's primary key]",
+        "The key of a table that `--table` names. [default: the number of a row, or SQLite's primary key]",
         (),
         multiple=True,
         param_decls=("--key", "keys"),
@@ -125,7 +125,7 @@ class SettingChoice:
         "Held-out facts, or a table's true values: accuracy beside the scores.", (), multiple=True, metavar="PATH|NAME=PATH"
     )
     labels: tuple[Path, ...] = option(
-        "Names for ids, to be shown instead: a file of two columns, id and label.", (), multiple=True, metavar="FILE"
+        "Show labels for ids, from a file of two columns, id and label.", (), multiple=True, metavar="FILE"
     )
     domains: str | None = option("Domains and ranges of relations, or `observed`: adds Sem@k.", metavar="PATH|observed")
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -237,7 +237,7 @@ _spreadsheet = click.option(
     is_flag=True,
     expose_value=False,
     callback=lambda context, parameter, chosen: context.meta.__setitem__(_SPREADSHEET, chosen),
-    help="CSV that a spreadsheet does not compute: text that begins with = + - @ gets an apostrophe.",
+    help="Make CSV safe for spreadsheets: text that begins with = + - @ gets an apostrophe.",
 )
 
 

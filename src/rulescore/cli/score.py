@@ -150,7 +150,7 @@ def score(
         raise click.UsageError("`--caption` and `--label` are for `--format latex`")
     if columns and (detail or table == Shown.VIOLATIONS):
         raise click.UsageError(
-            f"`--columns` chooses among those of one table, and not with `{'--detail' if detail else 'violations'}`"
+            f"`--columns` chooses columns of one table: it cannot be combined with `{'--detail' if detail else 'violations'}`"
         )
     look = TableChoice(columns, caption, label)
     said = {deed for deed, folder in ((Deed.OUTPUT, output), (Deed.PLOTS, plots)) if folder is not None}

@@ -60,7 +60,9 @@ def load_facts(choice: SettingChoice) -> Setting:
     setting = _load(choice, frozenset({Deed.ENGINE, Deed.SPILL}), rules=False).setting
     if setting.tables and not setting.observed:
         helps = ("write `incompatible` statements or `refute` rules for attributes by hand",)
-        raise InputError(Diagnostic("E404", "there are no observed facts, only tables: attributes are not paired", helps=helps))
+        raise InputError(
+            Diagnostic("E404", "we look for incompatible predicates among facts, and there are only tables", helps=helps)
+        )
     if problems := _facts_problems(setting):
         raise InputError(problems)
     return Setting(setting.observed, (), engine=setting.engine)

@@ -40,8 +40,8 @@ _PATH = click.Path(path_type=Path)
     ),
 )
 @click.argument("names", nargs=-1, metavar="[A] [B] …")
-@click.option("--result", type=_PATH, help="A saved result. A and B are then models in it.")
-@click.option("--project", type=_PATH, help="A project file to score. A and B are then models in it. [default: ./rulescore.toml]")
+@click.option("--result", type=_PATH, help="A saved result; A and B name models in it.")
+@click.option("--project", type=_PATH, help="A project file to score; A and B name models in it. [default: ./rulescore.toml]")
 @click.option("--trust", is_flag=True, help="Trust the project file for this run: it may run code and SQL.")
 @click.option(
     "--top-k", type=click.IntRange(min=1), metavar="N", help="If models are scored here, keep the N best answers to each query."
@@ -86,7 +86,7 @@ def compare(
     second = None
     saved = result is not None or (project is None and names and Path(names[0]).exists())
     if saved and top_k is not None:
-        raise click.UsageError("`--top-k` chooses predictions that are scored now: a saved result has those that it kept")
+        raise click.UsageError("`--top-k` limits predictions that are scored now: a saved result keeps its own")
     if saved and result is None:
         if len(names) > 2:
             raise click.UsageError("give two saved results at most: `compare` takes two at a time")

@@ -221,7 +221,7 @@ def _rules(rows: Sequence[Row], pair: tuple[str, str]) -> Listing:
     if len(rows) > len(compared):
         notes.append(f"{counted(len(rows) - len(compared), 'rule')} whose text has changed: not compared")
     if len(rows) >= MOST_ROWS:
-        notes.append(f"each interval stands for itself: of {len(rows):,} rules some are told apart by chance alone")
+        notes.append(f"each interval is for one rule alone: of {len(rows):,} rules, some seem to differ by chance alone")
     return Listing("rule_differences", f"Rules that separate {first} and {second} most", columns, cells, notes=tuple(notes))
 
 

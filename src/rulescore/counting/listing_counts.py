@@ -131,7 +131,9 @@ class ViolationCounter:
             counted = self._patterns(asked)
         elif what in {CountedBy.PREDICATE, CountedBy.PREDICTION} and asked.models is None:
             helps = ("count by `rule`, `refuter` or `entity`, or name a model",)
-            raise InputError(Diagnostic("E262", f"the data make no predictions to count violations by {what}", helps=helps))
+            raise InputError(
+                Diagnostic("E262", f"the data alone have no predictions by which to count violations: {what}", helps=helps)
+            )
         elif what is CountedBy.REFUTER or asked.models is None:
             counted = self._listed(what, asked)
         else:

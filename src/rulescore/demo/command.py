@@ -78,8 +78,8 @@ def _show_kinship(outcome: Demo) -> None:
     _say(_lesson(outcome))
     _show(replace(rules, lead=()))
     _say(
-        "A hard rule is one that the observed facts never violate. A soft rule has exceptions: some of the widowed married a "
-        "brother or a sister of the one they lost. `rulescore score` prints these tables for your own data."
+        "A hard rule is one that the observed facts never violate. A soft rule has exceptions: some widowed people married a "
+        "brother or a sister of the person they lost. `rulescore score` prints these tables for your own data."
     )
 
 

@@ -63,7 +63,7 @@ _FORMS = (
     default=10,
     show_default=True,
     metavar="N",
-    help="Rules that N groundings confirm.",
+    help="Find rules that at least N groundings confirm.",
 )
 @click.option(
     "--max-rate",
@@ -71,7 +71,7 @@ _FORMS = (
     default=0.1,
     show_default=True,
     metavar="R",
-    help="Rules that at most this share of their evaluable groundings breaks.",
+    help="Find rules that at most this share of their evaluable groundings breaks.",
 )
 @click.option(
     "--min-evaluable", type=click.IntRange(min=1), default=1, metavar="N", help="Rules with at least N evaluable groundings."
@@ -83,7 +83,7 @@ _FORMS = (
 @click.option("--form", "forms", type=click.Choice(_FORMS), multiple=True, help="Look for rules of this form only; repeatable.")
 @click.option("--longer", is_flag=True, help="Also extend the rules that are kept by one atom.")
 @click.option(
-    "--valid", multiple=True, metavar="PATH|NAME=PATH", help="Facts that no rule is picked by: each rule gets its rate on them."
+    "--valid", multiple=True, metavar="PATH|NAME=PATH", help="Held-out facts: we pick no rule by them, and rate each rule on them."
 )
 @click.option(
     "--hold-out",
@@ -92,19 +92,19 @@ _FORMS = (
     metavar="SHARE",
     help="Set this share of the facts apart, drawn by chance: rules are picked by the others, and rated on these.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Draws the facts that `--hold-out` sets apart.")
+@click.option("--seed", type=int, default=0, show_default=True, help="The seed that draws the facts for `--hold-out`.")
 @click.option(
     "--max-groundings",
     type=click.IntRange(min=1),
     default=1_000_000_000,
     metavar="N",
-    help="Leave out, and name, forms that look at more pairs of facts. [default: a thousand million]",
+    help="Leave out forms that would look at more pairs of facts than this. [default: a thousand million]",
 )
 @click.option(
     "--refine",
     "too_broad",
     metavar="RULE",
-    help="Look for the condition that this rule lacks instead: a name of `--rules` or the project, or the text of a rule.",
+    help="Instead, find the condition that this rule lacks: a name of `--rules` or the project, or the text of a rule.",
 )
 @format_option
 @file_option("Write the rules as a rule file.")

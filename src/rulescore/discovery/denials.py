@@ -68,7 +68,7 @@ def _incompatible(graph: Graph, arity: int, reasons: list[str]) -> Iterator[Grap
     predicates = sorted(graph.of_arity(arity), key=lambda predicate: -graph.facts[predicate])
     if len(predicates) > MOST_PREDICATES:
         reasons.append(
-            f"{len(predicates):,} predicates of {arity} places make too many pairs: which of them never meet is not looked for, "
+            f"{len(predicates):,} predicates of {arity} places make too many pairs: we do not look which of them never meet, "
             "so nothing refutes their facts and no rule has them as its head"
         )
         return
@@ -117,7 +117,7 @@ def _disjoint(graph: Graph, reasons: list[str]) -> Iterator[GraphRule]:
     # Two places meet so often by chance only if each has many constants.
     frequent = sorted(literal for literal, n in standing.items() if n >= graph.options.min_support)
     if len(frequent) > 2 * MOST_PREDICATES:
-        reasons.append(f"{len(frequent):,} places make too many pairs: which of them never meet is not looked for")
+        reasons.append(f"{len(frequent):,} places make too many pairs: we do not look which of them never meet")
         return
     for left, right in combinations(frequent, 2):
         expected = standing[left] * standing[right] / constants

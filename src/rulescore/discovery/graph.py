@@ -62,7 +62,9 @@ def load_graph(session: Session, options: DiscoverOptions) -> Graph:
     engine, loaded = session.engine, session.data.loaded
     if loaded.summary.negatives:
         helps = ("give a file of the facts that hold",)
-        raise InputError(Diagnostic("E363", "the facts say of some that they are false, which have no place here", helps=helps))
+        raise InputError(
+            Diagnostic("E363", "some facts are marked as false, but we discover rules in true facts only", helps=helps)
+        )
     session.evidence.number()
     names = tuple(loaded.predicate_ids)
     predicates = [loaded.vocabulary.predicates[name] for name in names]

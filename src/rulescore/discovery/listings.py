@@ -179,7 +179,7 @@ def refinement_listing(refinement: Refinement, related: Sequence[RuleRelation]) 
     )
     rows = tuple(_refined_cells(refinement, rule) for rule in (refinement.rule, *refinement.rules))
     shown = tuple((relation.words,) for relation in related)
-    relations = (Listing("relations", "How the given rules stand to each other", (Column("relation", "relation"),), shown),)
+    relations = (Listing("relations", "How the given rules relate to each other", (Column("relation", "relation"),), shown),)
     return Listing(
         "refinement",
         "The rule, and with one more condition" if refinement.rules else "The rule",

@@ -64,7 +64,7 @@ def _checked(cursor: Cursor, tree: _Tree) -> _Tree:
             case Test(predicate=name) if name not in TESTS:
                 raise _not_of_a_row(cursor, node.span, f"the tests are {ticked(TESTS)}")
             case Variable():
-                raise _not_of_a_row(cursor, node.span, "an attribute is named without a question mark")
+                raise _not_of_a_row(cursor, node.span, "write an attribute without a question mark")
             case _:
                 pass
     return tree

@@ -169,7 +169,7 @@ def wildcard_problems(head: Atom | RowAtom) -> Iterator[Diagnostic]:
                 "E201",
                 "a head cannot have `_`",
                 place_of(term.span),
-                "stands for nothing the body binds",
+                "the body binds no value for it",
                 helps=("name the variable and bind it in the body",),
             )
 
@@ -305,7 +305,7 @@ class Binder:
         else:
             message = f"the condition has {ways:,} ways to hold, of which at most {most:,} can be told apart"
             message += f" if they have {atoms:,} atoms" if most < MOST_WAYS else ""
-            self._report("E122", message, condition.span, "an `or` that binds variables multiplies them: write several rules")
+            self._report("E122", message, condition.span, "each `or` that binds variables multiplies the ways: write several rules")
             ways_to_hold = disjunctions(_first_ways(condition), lambda _: False)
         return [self._bind(conditions, outer) for conditions in ways_to_hold]
 

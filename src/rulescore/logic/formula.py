@@ -276,4 +276,4 @@ def judged_with_values(test: Judgement, values: Mapping[Variable, Expression]) -
         case Opposite(part):
             return Opposite(judged_with_values(part, values))
         case Exists():
-            raise AssertionError("only what refutes a head exists")
+            raise AssertionError("only refutations have this form")

@@ -55,7 +55,9 @@ def offers(
     offers = []
     if keys := sum(counts[head].first for head in heads if head in counts):
         said = print_statement(PartiallyComplete(None))
-        offers.append(f"as rule miners assume, a first argument with facts has no others; the heads have {keys:,} of them: {said}")
+        offers.append(
+            f"as rule miners do, assume that the facts of a first argument are complete; the heads have {keys:,} of them: {said}"
+        )
     if concerned:
         said = print_statement(ExtractIncompatible())
         offers.append(f"{concerned:,} pairs of a head's predicate and another never hold of the same arguments: {said}")

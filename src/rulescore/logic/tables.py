@@ -182,7 +182,7 @@ class _Check:
                 self._unusable(column)
         if len(set(table.key)) < len(table.key) or table.target in table.key:
             message = f"a column of `{table.name}` is named twice in its key, or is key and target"
-            self._problem("E204", message, None, "every column plays one part")
+            self._problem("E204", message, None, "a column can have only one of these roles")
 
     def _unusable(self, column: str) -> None:
         kind = self._shape.stored[column]

@@ -50,8 +50,8 @@ def as_comparison(test: Test, problems: list[Diagnostic]) -> Comparison | None:
             problems.append(
                 _problem(
                     test,
-                    f"a tolerance by `{function}` is not for this place",
-                    f"`{function}` stands in a head that is nothing but `within(…)`, over a body of two rows of one table",
+                    f"the tolerance `{function}` cannot stand here",
+                    f"`{function}` needs a head that is `within(…)` alone, and a body of two rows of one table",
                 )
             )
             return None

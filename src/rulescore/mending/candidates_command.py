@@ -38,10 +38,14 @@ _PATH = click.Path(path_type=Path)
 @click.option(
     "--queries", type=_PATH, metavar="FACTS", help="Only candidates that share predicate and one argument with these facts."
 )
-@click.option("--valid", type=_PATH, metavar="FACTS", help="True facts that are not observed: say how many would be forbidden.")
+@click.option(
+    "--valid", type=_PATH, metavar="FACTS", help="True facts that are not observed: show how many of them would be forbidden."
+)
 @click.option("--limit", type=click.IntRange(min=1), default=50_000_000, show_default=True, help="The most groundings to find.")
 @click.option("--estimate", "only_estimate", is_flag=True, help="Print how many groundings there are, and count nothing else.")
-@click.option("--trust-declared", is_flag=True, help="Take rules for hard that are declared so, whatever the data say.")
+@click.option(
+    "--trust-declared", is_flag=True, help="Treat rules as hard if they are declared hard, even if the data contradict them."
+)
 @file_option("Write all rows to this Parquet file.")
 @format_option
 @quiet_option

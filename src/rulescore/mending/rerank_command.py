@@ -30,9 +30,13 @@ _REASONS = ("breaks a rule", "pair is taken", "contradicts a conclusion", "refle
     "--reason", "reasons", multiple=True, type=click.Choice(_REASONS), help="Move for this reason alone; repeatable. [default: all]"
 )
 @click.option("--valid", type=_PATH, metavar="FACTS", help="True facts that are not observed, to count the price with.")
-@click.option("--tune", type=_PATH, metavar="LISTS", help="Answers to validation queries: soft rules count, by a tuned penalty.")
+@click.option(
+    "--tune", type=_PATH, metavar="LISTS", help="Answers to validation queries: they tune a penalty by which soft rules count, too."
+)
 @click.option("--promote", is_flag=True, help="Put conclusions of hard rules first.")
-@click.option("--trust-declared", is_flag=True, help="Take rules for hard that are declared so, whatever the data say.")
+@click.option(
+    "--trust-declared", is_flag=True, help="Treat rules as hard if they are declared hard, even if the data contradict them."
+)
 @file_option("Write the lists to this file, in the layout in which they came.")
 @format_option
 @quiet_option

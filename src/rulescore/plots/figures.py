@@ -56,7 +56,7 @@ def curve_chart(
         is_long = max(point.at for point in points) > 10
         what = f"{what}, log scale" if is_long else what
         return lines_chart(table, what, title="Scores by number of answers", published=published, log=is_long)
-    return lines_chart(table, "score from which on answers count", title="Scores by threshold", published=published)
+    return lines_chart(table, "least score of the answers that count", title="Scores by threshold", published=published)
 
 
 def lines_chart(

@@ -228,7 +228,7 @@ EVEN = "dashed: as often as the data"
 
 
 def intervals_of(evaluation: Evaluation) -> ComparedResults | None:
-    """The models with intervals; None if the contributions are not here, or are of other rules than the figure draws."""
+    """The models with intervals; None if this result has no contributions, or are of other rules than the figure draws."""
     table = evaluation.contributions_table
     if table is None or not table.num_rows:
         return None

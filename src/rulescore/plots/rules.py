@@ -188,7 +188,7 @@ def _curves(rules: Sequence[RuleResult], kind: RuleKind, models: Mapping[str, st
     names = list(models.values())
     ticks = alt.Axis(values=powers(len(rules)), format=NUMBERS)
     scale = alt.Scale(type="log", domain=[1, max(len(rules), 2)], nice=False)
-    place = alt.X("place:Q", title=f"{kind} rules, from the model's worst (log scale)", scale=scale, axis=ticks)
+    place = alt.X("place:Q", title=f"{kind} rules, the model's worst first (log scale)", scale=scale, axis=ticks)
     greatest = max([row["score"] for row in lines], default=0)
     score = alt.Y("score:Q", title=f"score{log_words(greatest)}", **wide(greatest, whole=kind is RuleKind.HARD))
     colour = alt.Color("model:N", scale=colours(names), legend=legend())
@@ -278,7 +278,7 @@ def _curve(rules: Sequence[RuleResult], known: Mapping[str, float]) -> Any:
     rates = [rule.dataset.rate or 0.0 for rule in rules]
     line = [{"place": place, "rate": rate} for place, rate in thinned(list(enumerate(rates, 1)))]
     points = [{"place": place, "rate": known[rule.info.name]} for place, rule in enumerate(rules, 1) if rule.info.name in known]
-    place = alt.X("place:Q", title="rules, from the one violated most", scale=alt.Scale(domain=[1, len(rates)], nice=False))
+    place = alt.X("place:Q", title="rules, most violated first", scale=alt.Scale(domain=[1, len(rates)], nice=False))
     greatest = max(rates + [point["rate"] for point in points])
     rate = alt.Y("rate:Q", title="violation rate", scale=alt.Scale(domain=[0, greatest * 1.05 or 1], nice=False))
     ours = alt.Chart(data(line)).mark_line(color=COLOURS[0], strokeWidth=2, interpolate="step-after").encode(x=place, y=rate)

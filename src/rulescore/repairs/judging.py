@@ -73,7 +73,7 @@ def repaired_table(setting: Setting) -> KeyedTable:
     keyed = [table for table in setting.tables if table.key]
     helps = ("give one table: `--table sales.csv`",)
     if len(keyed) != 1:
-        raise InputError(Diagnostic("E333", f"repairs are of one table, and there are {len(keyed)} with a key", helps=helps))
+        raise InputError(Diagnostic("E333", f"repairs belong to one table, and there are {len(keyed)} with a key", helps=helps))
     (table,) = keyed
     if len(table.key) != 1 or not isinstance(table.rows, RowStream) or table.rows.text is None:
         message = "repairs are of a table of a text file, with a key of one column"

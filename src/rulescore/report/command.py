@@ -35,9 +35,11 @@ _PROJECT_FILE = Path("rulescore.toml")
 @click.option(
     "-o", "--output", type=_PATH, default="report.html", show_default=True, metavar="FILE", help="Write the report to this file."
 )
-@click.option("--rows", type=click.IntRange(min=0), default=20_000, show_default=True, help="The most violations that it holds.")
+@click.option(
+    "--rows", type=click.IntRange(min=0), default=20_000, show_default=True, help="Show at most N violations in the report."
+)
 @click.option("--title", metavar="TEXT", help="The title of the report.")
-@click.option("--open", "opens", is_flag=True, help="Show it in the browser.")
+@click.option("--open", "opens", is_flag=True, help="Open the report in the browser.")
 @quiet_option
 def report(
     choice: SettingChoice,
@@ -86,7 +88,7 @@ def _of_two(choice: SettingChoice, later: Path, chosen: ReportChoice) -> Report:
     from rulescore.reporting.saved import load
 
     if choice.project is None or not _is_saved(choice.project):
-        raise click.UsageError("of two results, each is the folder or the file of a saved one")
+        raise click.UsageError("to compare two results, give the folder or the file of each saved one")
     return report_of_two(load(choice.project), load(later), chosen)
 
 

@@ -253,7 +253,7 @@ def silent_models(evaluation: Evaluation) -> tuple[str, ...]:
     lines = []
     for model in evaluation.model_results:
         if model.unmeasured:
-            lines.append(f"{model.name} is unmeasured: none of its predictions is of a predicate of a rule that can be refuted.")
+            lines.append(f"{model.name} is unmeasured: no rule that can be refuted mentions a predicate of its predictions.")
         if model.new is not None and model.linked is not None and model.linked < model.new:
             unlinked = model.new - model.linked
             lines.append(f"{model.name}: {of(unlinked, model.new)} new predictions have a constant that the data do not have.")

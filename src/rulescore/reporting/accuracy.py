@@ -86,7 +86,7 @@ def accuracy_listings(evaluation: Evaluation) -> tuple[Listing, ...]:
     accuracies = evaluation.accuracy_results
     if not accuracies:
         helps = ("give `--truth FILE`, `[truth]` in the project file, or `truth=…` in Python",)
-        raise InputError(Diagnostic("E502", "there is no accuracy: nothing says what is true", helps=helps))
+        raise InputError(Diagnostic("E502", "accuracy cannot be measured: nothing says what is true", helps=helps))
     return tuple(_listing(task, [part for part in accuracies if part.task is task]) for task in Task if _has(task, accuracies))
 
 

@@ -63,12 +63,12 @@ _COLUMNS = ("head", "relation", "tail")
 _PROJECT = "rulescore reproduce family --output family"
 _REASONS = {
     Cause.PREDICTIONS: Reason(
-        "data, rules and dataset rates are the published ones; the models were trained again, and answer otherwise",
+        "data, rules and dataset rates are the published ones; the models were trained again, and answer differently",
         f"{_PROJECT}; rulescore score family/rulescore.toml --table accuracy",
     ),
     Cause.AVERAGING: Reason(
-        "a mean over soft rules lies nearer to the published number than RVS soft, the sum weighed by shares of all groundings; "
-        "the predictions are others, too",
+        "a mean over soft rules is closer to the published number than RVS soft, a sum weighed by shares of all groundings; the "
+        "predictions differ, too",
         f"{_PROJECT}; rulescore score family/rulescore.toml --table models",
     ),
     Cause.UNKNOWN: Reason("nothing that we know explains it", f"{_PROJECT}; rulescore audit family/rulescore.toml"),
@@ -77,8 +77,8 @@ _REASONS = {
 _MODEL_REASONS = {
     **_REASONS,
     Cause.UNKNOWN: Reason(
-        "trained again, CompGCN has the published MRR and breaks the hard rules far less often; with head answers turned round the "
-        "mean comes near, and the rules one by one do not",
+        "trained again, CompGCN has the published MRR and breaks the hard rules far less often; with head answers reversed the "
+        "mean comes close, but single rules do not",
         f"{_PROJECT}; rulescore violations family/rulescore.toml --by rule --model CompGCN",
     ),
 }
@@ -145,7 +145,7 @@ def _models(printed: Mapping[str, Any], by: Mapping[str, Result]) -> Compared:
         "published RVS hard of CompGCN lies near this one",
         "observed: the published RVS hard of UniKER lies near that of the usual filter, its Hits@1 and MRR near those of its own",
     )
-    return Compared("models", "Models: published numbers beside ours", "model", tuple(cells), _MODEL_REASONS, notes, both=False)
+    return Compared("models", "Models: published numbers and ours", "model", tuple(cells), _MODEL_REASONS, notes, both=False)
 
 
 def _model_cells(model: str, numbers: Mapping[str, Any], by: Mapping[str, Result]) -> Iterator[Cell]:
@@ -210,7 +210,7 @@ def _cases(printed: Mapping[str, Any], by: Mapping[str, Result]) -> Compared:
                     cells.append(cell(row, key, numbers[key], ours, _of_hard_rules(model), CellKind.COUNT, other))
     show = f'{_PROJECT}; rulescore violations family/rulescore.toml --rule "brother brother sister" --model'
     reasons = {
-        Cause.PREDICTIONS: Reason("the models were trained again, and answer otherwise", f"{show} UniKER"),
+        Cause.PREDICTIONS: Reason("the models were trained again, and answer differently", f"{show} UniKER"),
         Cause.UNKNOWN: Reason(_MODEL_REASONS[Cause.UNKNOWN].text, f"{show} CompGCN"),
     }
     notes = (

@@ -46,7 +46,7 @@ _PROJECT = "rulescore reproduce fb15k-237 --output fb15k-237"
 _SCORE = f"{_PROJECT}; rulescore score fb15k-237/rulescore.toml --table"
 _AUDIT = f"{_PROJECT}; rulescore audit fb15k-237/rulescore.toml"
 REASONS = {
-    Cause.PREDICTIONS: Reason("the models were trained again, and answer otherwise", f"{_SCORE} accuracy"),
+    Cause.PREDICTIONS: Reason("the models were trained again, and answer differently", f"{_SCORE} accuracy"),
     Cause.AVERAGING: Reason(
         "the published numbers are means over the soft rules, and over those hard rules that have evaluable groundings: 49.8 is "
         "847/17 and 1.44 is 13/9, of 18 hard rules; RVS soft is a sum weighed by shares of all groundings, RVS hard a mean over "
@@ -58,8 +58,8 @@ REASONS = {
         "rulescore reproduce fb15k-237",
     ),
     Cause.UNKNOWN: Reason(
-        "18 rules were published as hard, and the public files give more: what made the published rates is not in these files; the "
-        "predictions are others, too",
+        "18 rules were published as hard, and the public files give more: these files do not give the published rates; the "
+        "predictions differ, too",
         f"{_AUDIT} --rate 0..0",
     ),
 }
@@ -220,7 +220,7 @@ def soft_rule_scores(printed: Mapping[str, Sequence[Printed]], by: Mapping[str, 
         f"give more than {largest:.1f} over the public files, since a score is at most 1 over the dataset rate"
     )
     reasons = {
-        Cause.PREDICTIONS: Reason("the models were trained again, and answer otherwise", command),
+        Cause.PREDICTIONS: Reason("the models were trained again, and answer differently", command),
         Cause.TEST_FACTS: REASONS[Cause.TEST_FACTS],
         Cause.UNKNOWN: Reason(unknown, command),
     }
@@ -298,7 +298,7 @@ def _models(printed: Mapping[str, Any], by: Mapping[str, Result]) -> Compared:
         "all four aggregates stand beside the published two, and the mean of soft scores that is not weighed (mean of soft)",
         "ExpressGNN-tails: of tail queries alone. Observed: the published Hits@1 and MRR lie near these",
     )
-    return Compared("models", "Models: published numbers beside ours", "model", cells, REASONS, notes)
+    return Compared("models", "Models: published numbers and ours", "model", cells, REASONS, notes)
 
 
 def _model_cells(model: str, numbers: Mapping[str, Any], by: Mapping[str, Result]) -> Iterator[Cell]:

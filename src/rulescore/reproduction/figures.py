@@ -127,7 +127,7 @@ def chart_of(figure: Figure) -> Any:
     if figure.result is None:
         titles = {"dataset_rate": "dataset rate", "soft_score": "RVS of the four rules together"}
         title = "Dataset rates and scores over ε"
-        return lines_chart(figure.points, "ε, in % of the one that is compared", title=title, measures=titles, log=True)
+        return lines_chart(figure.points, "ε, in % of the compared value", title=title, measures=titles, log=True)
     draw: Callable[[Any], Any] = getattr(figure.result.plot, figure.chart.value)
     chart = draw(figure.published)
     if figure.note is not None:

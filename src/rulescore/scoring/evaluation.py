@@ -181,7 +181,7 @@ class Evaluation:
                 "ask for them: `rulescore.score(…, contributions=True)` brings them here, a path has the engine write them",
                 "put the file of contributions that was saved with the result beside it again",
             )
-            raise InputError(Diagnostic("E502", "the contributions are not here", notes=notes, helps=helps))
+            raise InputError(Diagnostic("E502", "this result has no contributions", notes=notes, helps=helps))
         return self.contributions_table
 
     @property

@@ -283,7 +283,7 @@ def _counts_of_kind(quantity: Quantity, model: ModelResult, *, share: bool) -> M
     """A number of predictions, or their share: of the new ones, if only those are counted, else of all."""
     number: int | None = getattr(model, quantity)
     if number is None:
-        return Measure(None, "predictions were not looked at one by one")
+        return Measure(None, "single predictions were not counted")
     of_all = quantity in {Quantity.VIOLATING, Quantity.VIOLATING_ANY, Quantity.NEW}
     whole = model.predictions.distinct if of_all else model.new
     value = number / whole if share and whole else number

@@ -196,9 +196,7 @@ def _not_of_data(gate: Gate) -> Iterator[Diagnostic]:
     match gate.condition:
         case Worse(span=span):
             helps = ("`rulescore audit --against` compares two data sets",)
-            yield Diagnostic(
-                "E520", "a saved result is one of models, and an audit has none", place_of(span), notes=notes, helps=helps
-            )
+            yield Diagnostic("E520", "a saved result has models, and an audit has none", place_of(span), notes=notes, helps=helps)
         case Limit(what=what) if what.quantity not in OF_DATA:
             yield Diagnostic("E520", f"`{what}` is a number of models, and an audit has none", gate.at, notes=notes)
         case _:
@@ -271,7 +269,7 @@ class _GateReader:
         read = self._limit(what) if what is not None and self._next() != "worse" else self._worse(what)
         if token := self._next():
             joins = token in {"and", "or", ",", ";", "&&", "||"}
-            raise self._unexpected("the end of the gate", helps=("give every gate by itself",) if joins else ())
+            raise self._unexpected("the end of the gate", helps=("give each gate alone",) if joins else ())
         return read
 
     def _measured(self) -> Measured:
@@ -323,7 +321,7 @@ class _GateReader:
         by, span = self._bound() if self._taken("by") else (Threshold(Fraction(0), percent=True), path_span)
         if what is None and not by.percent:
             advice = f"give a percentage, `by {_plain(by)}%`, or say of what: `soft worse than {path} by {_plain(by)}`"
-            raise self._failure("E520", "several numbers have no amount in common", span, advice)
+            raise self._failure("E520", "an amount needs a measure", span, advice)
         return Worse(path, by, what, path_span)
 
     def _path(self) -> tuple[str, Span]:

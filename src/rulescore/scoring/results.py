@@ -259,7 +259,7 @@ class RuleResult:
 class ModelResult:
     """`hard_score` and `soft_score` are the aggregates of the definition. `hard_mean` runs over hard rules with evaluable
     groundings only; `soft_mean` renormalises the shares over soft rules. `evaluable`: the evaluable groundings in which its
-    predictions take part. `findings`: None if predictions were not looked at one by one. `violating_reason`: why the number of
+    predictions take part. `findings`: None if single predictions were not counted. `violating_reason`: why the number of
     predictions that violate a hard rule says nothing, if it does not."""
 
     name: str

@@ -46,7 +46,7 @@ class EngineOptions:
 
     url: str = option("The database that counts. [default: duckdb]", "duckdb", repr=False, name="engine", metavar="URL")
     memory_limit: Memory | None = option(
-        "The most memory to take, such as 2GB: on DuckDB of the whole process. [DuckDB: half of the machine's]", metavar="SIZE"
+        "The most memory to use, such as 2GB; on DuckDB, for the whole process. [DuckDB: half of the machine's]", metavar="SIZE"
     )
     threads: Threads | None = option("How many threads the engine may use.")
     spill_folder: Path | None = option("The folder for data that do not fit into memory.")
@@ -95,7 +95,7 @@ class RuleOptions:
     head: tuple[str, ...] = option(
         "Only rules with this predicate in the head; repeatable.", (), multiple=True, metavar="PREDICATE"
     )
-    weigh_by: WeighBy | None = option("Take the tool's confidence or weight of each rule as its weight. [default: 1]")
+    weigh_by: WeighBy | None = option("Weigh each rule by the tool's confidence or weight. [default: 1]")
 
 
 Options = EngineOptions | ScoringOptions | ReadingOptions

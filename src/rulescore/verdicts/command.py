@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     default="exact",
     show_default=True,
     metavar="exact|casefold|FILE",
-    help="How names of predictions are linked to names of the facts: as they are, whatever their case, or by a file of pairs.",
+    help="How to link names of predictions to names of facts: exactly, in any case of letters, or by a file of pairs.",
 )
 @click.option("--all-rules", is_flag=True, help="Give a sentence for every rule that a row breaks.")
 @click.option("--skip-bad-rows", is_flag=True, help="List rows that cannot be read as unreadable, and judge the others.")

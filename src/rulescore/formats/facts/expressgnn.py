@@ -31,7 +31,7 @@ def read(lines: Iterable[str], *, predictions: bool) -> Found:
             yield Fault(number, line, match.start(3) + 1, "an argument is empty", max(1, len(match[3])), code="E312")
             continue
         if predictions and match[1]:
-            yield Fault(number, line, match.start(1) + 1, "a prediction is of a fact, not of its contrary", helps=("leave it out",))
+            yield Fault(number, line, match.start(1) + 1, "a prediction is a fact, not a negated one", helps=("leave it out",))
             continue
         key = len(arguments), match[1] == "!"
         facts = collected.setdefault(key, Facts(arguments=[[] for _ in arguments], negative=key[1]))

@@ -47,7 +47,7 @@ def variables(arity: int) -> tuple[Variable, ...]:
 
 def read_refute(cursor: Cursor, start: int) -> tuple[Refuting, ...]:
     if cursor.token.kind in {"false", "⊥", "not"}:
-        raise cursor.failure("E109", "what `refute` refutes is one atom", cursor.token_span(cursor.token), label="not an atom")
+        raise cursor.failure("E109", "the head of `refute` is one atom", cursor.token_span(cursor.token), label="not an atom")
     head = read_atom(cursor)
     cursor.expect("<-", "`<-`")
     body = read_body(cursor)

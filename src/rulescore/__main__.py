@@ -1,4 +1,4 @@
-"""The command line, `rulescore` or `python -m rulescore`: Ctrl-C is heard while it is being imported, too."""
+"""The command line, `rulescore` or `python -m rulescore`. Ctrl-C works while it is being imported, too."""
 
 import sys
 
@@ -39,7 +39,8 @@ def _end_interrupted() -> NoReturn:
 
 
 def _end_unloaded(error: BaseException) -> NoReturn:
-    """Ends the process with one line. Libraries that find no room for themselves say so in many ways, some of them at length."""
+    """Ends the process with one line. If memory is short, libraries fail with many kinds of errors, some of them long. We print one
+    line instead."""
     while error.__cause__ is not None:
         error = error.__cause__
     reason = str(error).strip().partition("\n")[0]

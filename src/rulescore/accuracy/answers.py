@@ -1,4 +1,4 @@
-"""What a model answers, row by row, as its files have it, and the figures made of the ranks of its answers."""
+"""The answers of a model, row by row, as its files have them, and metrics computed from their ranks."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Ranks:
 
 
 def rank_measures(ranks: Ranks, hits: Sequence[int] = (1, 3, 10)) -> tuple[AccuracyMeasure, ...]:
-    """Every figure over both directions, and over each of them if there are two."""
+    """Every metric over both directions, and over each of them if there are two."""
     parts = [(BOTH, ranks)]
     if ranks.tails is not None:
         parts += [(HEADS, ranks.of(~ranks.tails)), (TAILS, ranks.of(ranks.tails))]
@@ -77,8 +77,8 @@ NOT_FOUND = (np.inf, np.inf)
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The answers to one query. `order`: greater is better. `whole`: there are no further answers; a ranking that was cut may have
-    gone on."""
+    """The answers to one query. `order`: greater is better. `whole`: there are no further answers. If a ranking was cut, there may
+    be more."""
 
     answers: Sequence[str]
     order: Numbers
@@ -87,7 +87,7 @@ class Ranking:
 
 def rank_of(truth: str, ranking: Ranking, known: Collection[int], ties: Ties | None) -> tuple[float, float]:
     """The least and the greatest rank that the truth may have. `known`: the numbers of answers that are known facts, which a filter
-    leaves out unless they are the truth that is asked for. `ties`: None if every answer has a place of its own."""
+    leaves out unless they are the truth that is asked for. `ties`: None if no two answers share a place."""
     place = ranking.answers.index(truth) if truth in ranking.answers else None
     kept = np.ones(len(ranking.answers), dtype=bool)
     kept[[number for number in known if number != place]] = False
@@ -136,7 +136,7 @@ class ModelAnswers:
 
 
 def first_of_queries(answers: ModelAnswers) -> ModelAnswers:
-    """The first row of each query, which is a direction and the row of a truth; all rows, if these are not known."""
+    """The first row of each query. A query is a direction and the row of a truth; if these are not known, all rows."""
     if answers.tails is None or answers.test_rows is None or answers.truth_ranks is None:
         return answers
     first: dict[tuple[bool, int], int] = {}
@@ -214,7 +214,7 @@ def _directions(further: pa.Table, origin: str) -> list[bool] | None:
 
 
 def _truth_ranks(further: pa.Table, origin: str) -> Numbers | None:
-    """Ranks count from 1; an empty one, 0 and negative ones stand for a truth that was not found."""
+    """Ranks count from 1. An empty rank, 0 or a negative rank stands for a truth that was not found."""
     if "rank_of_truth" not in further.column_names:
         return None
     column = further["rank_of_truth"]

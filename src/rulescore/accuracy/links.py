@@ -47,7 +47,7 @@ class UnmeasurableError(Exception):
 
 
 def with_rows(answers: ModelAnswers, truth: Sequence[Key]) -> ModelAnswers:
-    """Answers with the rows of the truths that they are for, if their file names the triples that were asked for."""
+    """Answers, each with the row of its truth, if their file names the triples that were asked for."""
     if answers.asked is None or answers.tails is None or not truth:
         return answers
     rows = first_rows(truth)
@@ -79,7 +79,7 @@ class RankedQuery(NamedTuple):
 
 
 def link_accuracy(model: str, answers: ModelAnswers, truth: Sequence[Key], known: Known, options: HeldOut) -> ModelAccuracy:
-    """By the ranks in the file; else by its rankings; else, if it has none, by its facts."""
+    """Measures by the ranks in the file; without ranks, by its rankings; without rankings, by its facts."""
     if any(len(fact) != 3 for fact in truth) or any(len(fact) != 3 for fact in answers.facts):
         return replace(fact_accuracy(model, answers.facts, truth), reason="facts of other than two arguments have no ranks")
     try:
@@ -144,7 +144,7 @@ def _asked(truth: Sequence[Key], tail: bool) -> Iterator[RankedQuery]:
 
 
 def _refuse_other_truth(queries: Iterator[RankedQuery], truth: Sequence[Key]) -> None:
-    """Raise an error if the file ranks queries that the truth does not ask: its ranks are of another truth."""
+    """Raise an error if the file ranks queries that the truth does not ask: then its ranks belong to another truth."""
     asked = Counter(query for tail in (True, False) for query in _asked(truth, tail))
     for query, rows in Counter(queries).items():
         if rows > asked[query]:
@@ -185,8 +185,8 @@ def _by_rankings(model: str, answers: ModelAnswers, truth: Sequence[Key], known:
 def _rank(
     fact: Key, query: RankedQuery, rankings: Sequence[Ranking], left_out: Collection[Key], ties: Ties | None
 ) -> tuple[float, float]:
-    """A query may have a ranking for each of its truths, without the other truths. These rankings differ only in the truths, which
-    the filter leaves out. So the ranking that has the truth gives its rank, and any ranking shows that it is not found."""
+    """A query may have a ranking for each of its truths, each without the other truths. The rankings differ in truths alone, and
+    the filter leaves these out. So the ranking with the truth gives its rank, and if no ranking has it, it was not found."""
     truth = fact[2] if query.tail else fact[1]
     having = [ranking for ranking in rankings if truth in ranking.answers]
     ranks = set()
@@ -203,8 +203,8 @@ def answered_fact(query: RankedQuery, entity: str) -> Key:
 
 
 def rankings_of(answers: ModelAnswers, ties: Ties | None, truth: Sequence[Key]) -> Mapping[RankedQuery, list[Ranking]]:
-    """The answers to each query: one ranking, or one for each of its truths. A ranking that is shorter than the longest one is
-    whole; the longest may have been cut."""
+    """The answers to each query: one ranking, or one for each of its truths. If a ranking is shorter than the longest one, it is
+    whole. The longest may have been cut."""
     order = answers.scores if ties is not None else None
     if order is None:
         order = -answers.places if answers.places is not None else answers.scores
@@ -236,7 +236,8 @@ def _refuse_other_row(query: RankedQuery, row: int, truth: Sequence[Key]) -> Non
 
 
 def _directions(answers: ModelAnswers) -> list[bool]:
-    """By the first word of queries, as in `tail 12`; else by what differs among the answers to a query."""
+    """We tell directions by the first word of queries, as in `tail 12`, or else by the side that differs among the answers to a
+    query."""
     if answers.queries is None:
         raise UnmeasurableError(_DIRECTION_UNKNOWN)
     words = {query: _WORD.match(query or "") for query in set(answers.queries)}
@@ -274,7 +275,7 @@ class Fitting:
 
 
 def observed_sides(facts: Iterable[Key]) -> Fitting:
-    """Heads and tails that a relation is observed with fit it."""
+    """A head or a tail fits a relation if a fact of the relation has it on that side."""
     members: dict[Side, set[str]] = {}
     for relation, *arguments in facts:
         if len(arguments) == 2:
@@ -284,8 +285,8 @@ def observed_sides(facts: Iterable[Key]) -> Fitting:
 
 
 def declared_sides(declared: Mapping[Side, Collection[Collection[str]]], members: Mapping[str, Collection[str]]) -> Fitting:
-    """Entities fit on a side that are members of any class of each of its sets. A side is left out if none is known to fit. A set
-    is empty if no class of it has known members."""
+    """A side has sets of classes. An entity fits if it is a member of some class of each set. A side is left out if none is known
+    to fit. A set is empty if no class of it has known members."""
     fitting = {
         side: frozenset.intersection(*(frozenset().union(*(members.get(name, ()) for name in classes)) for classes in sets))
         for side, sets in declared.items()

@@ -1,4 +1,4 @@
-"""Metrics of accuracy: what each measures, its range and which way is better; measured from labels and predictions."""
+"""Metrics of accuracy, measured from labels and predictions. Each has a range and says whether more is better."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NO_DOUBLE = "labels and predictions are so large, or so close together, that no
 
 
 class Direction(StrEnum):
-    """Which way a metric goes as a model gets better."""
+    """Whether a metric rises or falls as a model gets better."""
 
     UP = "up"
     DOWN = "down"
@@ -54,8 +54,8 @@ def root_mean_squared_error(labels: Sequence[float], predictions: Sequence[float
 
 
 def r_squared(labels: Sequence[float], predictions: Sequence[float]) -> Measure:
-    """One minus the squared errors over the squared errors of always answering the mean of these labels; below 0 if the mean does
-    better."""
+    """One minus the squared errors, divided by the squared errors of a model that always answers the mean of these labels. Below 0
+    if the mean does better."""
     if not labels:
         return Measure(None, _NO_PREDICTION)
     if min(labels) == max(labels):
@@ -88,7 +88,7 @@ def accuracy(labels: Sequence[Hashable], predictions: Sequence[Hashable]) -> Mea
 
 
 def macro_f1(labels: Sequence[Hashable], predictions: Sequence[Hashable]) -> Measure:
-    """The mean of F1 over all classes that are a label or a prediction, rare ones and common ones alike."""
+    """The mean of F1 over all classes that are a label or a prediction. Rare and common classes count alike."""
     if not labels:
         return Measure(None, _NO_PREDICTION)
     scores = [figures.f1 for figures in class_figures(labels, predictions)]
@@ -118,7 +118,7 @@ class ClassFigures:
 
 
 def class_figures(labels: Sequence[Hashable], predictions: Sequence[Hashable]) -> list[ClassFigures]:
-    """Every class that is a label or a prediction, in the order in which they come, labels first. A boolean equals no number."""
+    """Every class that is a label or a prediction, in the order of appearance, labels first. A boolean equals no number."""
     known = [(isinstance(label, bool), label) for label in labels]
     predicted = [(isinstance(prediction, bool), prediction) for prediction in predictions]
     counts = Counter(known), Counter(predicted), Counter(key for key, other in zip(known, predicted, strict=True) if key == other)
@@ -140,8 +140,8 @@ Key = TypeVar("Key", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
-    """One model against held-out labels: how many there are, how many of them it predicted, and its measures by metric, over
-    the predicted ones."""
+    """One model against held-out labels: the number of labels, how many of them it predicted, and each metric over the predicted
+    labels."""
 
     labels: int
     predicted: int

@@ -154,7 +154,8 @@ def _declared(domains: RowStream) -> dict[tuple[str, bool], tuple[frozenset[str]
 
 
 def _known(answers: ModelAnswers, sources: Sequence[FactSource], *, further: bool) -> Known:
-    """The answers that are known, found on request and batch by batch: there may be far more known facts than answers."""
+    """The answers that are known facts. We look for them on request and batch by batch, since there may be far more known facts
+    than answers."""
     streams = [part for part in sources if isinstance(part, FactStream) and not (part.native and part.native.frame is not None)]
 
     @cache
@@ -169,7 +170,7 @@ def _known(answers: ModelAnswers, sources: Sequence[FactSource], *, further: boo
 
 
 def _near(batch: FactBatch, texts: pa.Array) -> FactBatch:
-    """The rows of a batch that may be among some facts."""
+    """The rows of a batch that may occur among some facts."""
     rows = batch.rows
     columns = [rows.column(f"a{place}") for place in range(batch.arity)]
     names = pa.scalar(batch.predicate) if batch.predicate is not None else rows.column("predicate")
@@ -248,7 +249,7 @@ def _labels(table: KeyedTable, truth: TableTruth) -> Values:
 
 
 def _listed_keys(table: KeyedTable) -> set[tuple[str | None, ...]] | None:
-    """The keys of hidden rows, if they are listed: a truth may be the whole table."""
+    """The keys of hidden rows, if they are listed, because a truth may be the whole table."""
     if not isinstance(table.hidden, HiddenIds) or not isinstance(table.hidden.ids, RowStream):
         return None
     ids = table.hidden.ids
@@ -302,14 +303,14 @@ def right_predictions(setting: Setting, predictions: Iterable[pa.Table]) -> tupl
 
 
 def _judge_of_facts(truth: HeldOut) -> IsRight:
-    """A fact is right if it is held out. A known one is not among the answers that were asked for."""
+    """A fact is right if it is held out. A known fact is not among the answers that were asked for."""
     facts = set(fact_keys(truth.facts))
     known = set(fact_keys(truth.known)) - facts
     return lambda fact: None if not facts or fact in known else fact in facts
 
 
 def _judge_of_classes(table: KeyedTable, truth: TableTruth, options: HeldOut) -> IsRight:
-    """A class is right if it is the true one of its row. A target that is measured by distance has none."""
+    """A class is right if it is the true one of its row. If a target is measured by distance, no prediction is right."""
     labels = _labels(table, truth)
     classes = _classes(labels) if (options.task or _task(labels)) is ValueTask.CLASSIFICATION else {}
 

@@ -1,4 +1,4 @@
-"""The project file `rulescore.toml`: a setting on disk, and what such a file may do only if the user trusts it."""
+"""The project file `rulescore.toml`, a setting on disk, and the deeds for which the user must trust it."""
 
 from __future__ import annotations
 
@@ -68,12 +68,12 @@ class Wish:
 
     @property
     def line(self) -> str:
-        """Where it stands, for the beginning of a line."""
+        """Its place in the file, for the beginning of a line of a message."""
         return "" if self.place is None or self.place.line is None else f"line {self.place.line}: "
 
 
 def refuse_untrusted(file: ProjectFile, does: Collection[Deed]) -> None:
-    """Raises an error that lists every wish of an untrusted file that is among the deeds to be done."""
+    """Raises an error that lists the wishes of an untrusted file, as far as this command would fulfil them."""
     wanted = [wish for wish in wishes(file) if wish.deed in does]
     if not wanted or os.environ.get(VARIABLE) == "1":
         return
@@ -123,13 +123,13 @@ def _quoted(text: str) -> str:
 
 
 def folder_to_write(folder: Path, path: str | Path) -> Path:
-    """A folder that a project file writes to. If it is outside, we follow links now, when we check trust: they may lead elsewhere
-    later."""
+    """A folder that a project file writes to. If it is outside, we follow links now, when we check trust, because they may lead
+    elsewhere later."""
     return _followed(folder, path) if _is_outside(folder, path) else folder / path
 
 
 def _followed(folder: Path, path: str | Path) -> Path:
-    """Where a path leads, links followed; the path itself, if they lead nowhere."""
+    """Where a path leads after its links; the path itself, if the links lead nowhere."""
     try:
         return (folder / path).resolve()
     except (OSError, RuntimeError, ValueError):
@@ -158,8 +158,8 @@ class Project:
 
 
 def load_project(path: Path | str, *, trusted: bool = False, does: Collection[Deed] = ALL_DEEDS, rules: bool = True) -> Project:
-    """Reads a project file; paths in it are relative to it. All its problems are raised together. `trusted`: the caller allows all
-    that the file asks for. `does`: the deeds that the caller is going to do; without code, functions are known by name alone.
+    """Reads a project file; paths in it are relative to it. One error names all problems. `trusted`: the caller allows all that the
+    file asks for. `does`: the deeds that the caller is going to do. If the caller runs no code, we know functions by name alone.
     `rules`: whether its rules are read."""
     file = read_project(Path(path))
     if not trusted:
@@ -176,7 +176,7 @@ def stored_facts(
     model: str | None = None,
 ) -> FactTable:
     """Facts in a table of the engine's own database. Without a predicate the columns' names decide: triples, or facts of the
-    predicate that the table is named after. `model`: they are its predictions; only its rows, if there is a column `model`."""
+    predicate that the table is named after. `model`: they are its predictions. If there is a column `model`, only its rows."""
     file = FactFile(table, layout=layout, columns=columns or {}, predicate=predicate)
     stem = table.rpartition(".")[2]
     return FactTable(table, Request(table, file, model is not None, by_names=True, stem=stem, stored=True), model=model)
@@ -362,7 +362,7 @@ class _SettingBuilder:
             yield Source(f"{self._path} (refutation)", "\n".join(statements) + "\n")
 
     def _attempt(self, location: Location, make: Callable[[], tuple[Found, ...]]) -> tuple[Found, ...]:
-        """What `make` makes. We keep its problems, at the key they come from unless they have a place of their own."""
+        """What `make` makes. We keep its problems. A problem without a place gets the place of its key."""
         return attempt(self._problems, make, (), lambda: self._place(location))
 
 

@@ -1,6 +1,4 @@
-"""A project file as it is on disk: its text, its sections, and where its keys stand; and what users wrote, turned into
-dataclasses.
-"""
+"""Reads a project file: its text, its sections and the places of its keys. Turns what users wrote into dataclasses."""
 
 from __future__ import annotations
 
@@ -24,7 +22,7 @@ Placer = Callable[[Location], Place | None]
 
 
 def checked(kind: type[_Made], values: object, problems: list[Diagnostic], place: Placer = lambda _: None) -> _Made | None:
-    """A dataclass of these values; None if they are wrong: then each problem goes to `problems`, with its place."""
+    """A dataclass of these values. If they are wrong: None, and each problem goes to `problems`, with its place."""
     made: _Made | None = _Reader(problems, place).value(kind, values, ())
     return made
 
@@ -124,7 +122,7 @@ def _words(location: Location) -> list[str]:
 
 
 def _may_be_secret(words: Sequence[str], value: object) -> bool:
-    """Whether a value may be an address with a password, or hold one, in whatever form it is given."""
+    """Whether a value is, or holds, what may be an address with a password."""
     return words[:1] == ["engine"] and (words[-1] in {"engine", "url"} or isinstance(value, list | dict))
 
 
@@ -150,7 +148,7 @@ class ProjectFile:
 
 
 def read_project(path: Path) -> ProjectFile:
-    """Reads a project file once. All problems of its keys are raised together."""
+    """Reads a project file once. One error names all problems of its keys."""
     text = _decoded(path, _project_bytes(path))
     problems: list[Diagnostic] = []
     places = TomlPlaces(str(path), text)
@@ -215,7 +213,7 @@ def _parse(path: Path, text: str) -> dict[str, object]:
 
 
 def _repeated(lines: list[str]) -> tuple[str, int] | None:
-    """The key or section of the last line, and the line of the same section, or of the file, that has it already."""
+    """The key or section of the last line, and the earlier line, of the same section or of the file, that also has it."""
     *others, last = (line.partition("#")[0].strip() for line in lines)
     section = last.startswith("[")
     what = last if section else last.partition("=")[0].strip()
@@ -233,8 +231,8 @@ _ENDS = re.compile(r"[]}\"'][ \t]*(?:#.*)?\Z")
 
 
 class TomlPlaces:
-    """Where the keys of a TOML text stand, which the standard parser does not say. We look statement by statement, and only when
-    there is something to report."""
+    """The places of the keys of a TOML text. The standard parser does not tell them. We go through the statements only if there is
+    something to report."""
 
     def __init__(self, name: str, text: str) -> None:
         self._name = name
@@ -274,7 +272,7 @@ class TomlPlaces:
             start = end
 
     def _statement(self, start: int) -> tuple[int, dict[str, Any]]:
-        """The end of the statement that begins at a line, and what it says: as many lines as make it complete."""
+        """The end of the statement that begins at a line, and its content: we add lines until it is complete."""
         import tomllib
 
         for end in range(start + 1, len(self._lines) + 1):

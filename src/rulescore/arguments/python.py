@@ -126,11 +126,11 @@ def make_setting(
     rules: RulesLike = (),
     **options: Unpack[ScoreOptions],
 ) -> Setting:
-    """A setting of these facts, rules and options; everything wrong with them is raised together.
+    """A setting of these facts, rules and options. One error names everything that is wrong with them.
 
-    `predictions` maps each model's name to its predictions. Predictions without a name are one model's, named after their file.
-    If there are no observed facts and one table with a target, they are predictions of that target; otherwise a mapping from the
-    table's name to them says so.
+    `predictions` maps each model's name to its predictions. Predictions without a name belong to one model, which we name after
+    their file. If there are no observed facts and one table with a target, they are predictions of that target; otherwise a mapping
+    from the table's name to them says so.
     """
     problems: list[Diagnostic] = []
     engine, tables = options.get("engine", "duckdb"), options.get("tables") or {}
@@ -242,7 +242,8 @@ class _Models:
 
 
 def _sources_by_name(what: FactsLike) -> list[tuple[str, FactsLike]]:
-    """The parts of a mapping whose keys must be names of tables: a value for an id is never a frame or a mapping."""
+    """The parts of a mapping that are frames or mappings. Their keys must be names of tables, because a value for an id is
+    neither."""
     if not isinstance(what, Mapping) or "prediction" in what:
         return []
     named = all(isinstance(name, str) and (isinstance(rows, Mapping) or is_frame(rows)) for name, rows in what.items())

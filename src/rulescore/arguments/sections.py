@@ -38,7 +38,7 @@ def _column_choice(value: object) -> object:
 
 
 def _as_table(value: object) -> object:
-    """A path or a list of paths is short for a table with nothing but `path`."""
+    """A path or a list of paths is short for a table that has only `path`."""
     if isinstance(value, str) or (isinstance(value, list) and all(isinstance(path, str) for path in value)):
         return {"path": value}
     if not isinstance(value, dict):
@@ -53,7 +53,7 @@ def _as_tables(value: object) -> object:
 
 
 def _short_for(key: str) -> Callable[[object], object]:
-    """A text is short for a table with nothing but this key."""
+    """A text is short for a table that has only this key."""
     return lambda value: {key: value} if isinstance(value, str) else value
 
 
@@ -76,7 +76,7 @@ Numbers = Annotated[tuple[int, ...], _SOME]
 
 @dataclass(frozen=True, slots=True)
 class TagsSection:
-    """The numbers that say in a published layout which rows are observed and which predicted."""
+    """The numbers that mark observed and predicted rows in a published layout."""
 
     observed: Numbers = (0,)
     predicted: Numbers = (1,)
@@ -105,7 +105,7 @@ class SourceSection:
         return self.database_table is not None or self.database_schema is not None or bool(self.database_predicates)
 
     def given_keys(self, *keys: str) -> list[str]:
-        """Which of these keys say something."""
+        """The keys among these that have a value."""
         return [key for key in keys if getattr(self, key) not in (None, {})]
 
     def tables(self) -> list[tuple[str | None, str]]:
@@ -212,7 +212,7 @@ class GateSection:
 
 @dataclass(frozen=True, slots=True)
 class TruthSection:
-    """What is held out, and how ranks are counted."""
+    """The held-out facts or values, and how ranks are counted."""
 
     path: Paths | None = None
     tables: dict[str, Name] = field(default_factory=dict)

@@ -14,8 +14,8 @@ from rulescore.readers.sqlite import is_sqlite, sqlite_tables
 
 
 def named_tables(sources: Sequence[str], keys: Sequence[str] = (), delimiter: str | None = None) -> dict[str, Table]:
-    """Descriptions of tables by their names. A path without a name names the table after the file; a SQLite file without a name is
-    all its tables."""
+    """Descriptions of tables by their names. A path without a name gives the table the name of the file. A SQLite file without a
+    name stands for all its tables."""
     tables: dict[str, Table] = {}
     for source in sources:
         for name, table in _described(source, delimiter):

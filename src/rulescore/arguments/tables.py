@@ -91,7 +91,7 @@ def in_python(location: tuple[str, ...]) -> Place:
 
 
 def keyed_tables(tables: Mapping[str, Table], place: Placer = in_python) -> tuple[KeyedTable, ...]:
-    """The tables of a setting. Everything wrong with their descriptions is raised together."""
+    """The tables of a setting. One error names everything that is wrong with their descriptions."""
     problems: list[Diagnostic] = []
     made = [_Description(name, table, place, problems).build() for name, table in tables.items()]
     if problems:
@@ -207,7 +207,7 @@ class _Description:
         return HiddenWhere(parse_condition(_source(self._place(location), text)))
 
     def _attempt(self, location: tuple[str, ...], make: Callable[[], Found]) -> Found | None:
-        """What `make` makes. We keep its problems, at the key they come from unless they have a place of their own."""
+        """What `make` makes. We keep its problems. A problem without a place gets the place of its key."""
         return attempt(self._problems, make, None, lambda: self._place(location))
 
 
@@ -232,7 +232,7 @@ def rows_of(
     form: FileFormat | None = None,
     predictions: bool = False,
 ) -> RowStream:
-    """Anything a user may call rows, as a stream."""
+    """Rows in any form that a user may give them, as a stream."""
     if isinstance(what, str | Path):
         files = files_of(Path(what))
         rows = partial(file_rows, types=types, delimiter=delimiter, form=form, predictions=predictions)
@@ -292,7 +292,7 @@ def predicts_values(what: object) -> bool:
 
 
 def unnamed_target(model: str, tables: Sequence[KeyedTable]) -> Diagnostic:
-    """The problem with predictions of values that do not say of which table's rows they are."""
+    """The problem of predicted values that do not say to which table's rows they belong."""
     targets = [table.name for table in tables if table.target is not None]
     helps = (
         f'say so: `table = "{targets[0]}"` in a project file, `{{"{targets[0]}": …}}` in Python'
@@ -331,7 +331,7 @@ def _ids(what: object, key: tuple[str, ...], origin: str) -> RowStream:
 
 
 def _id_columns(ids: list[object], key: tuple[str, ...], origin: str) -> pa.Table:
-    """Ids as columns named as the key is: plain values, or tuples if the key has several columns."""
+    """Ids as columns with the names of the key. An id is a plain value, or a tuple if the key has several columns."""
     if len(key) == 1:
         return pa.table({key[0]: _array(ids, origin)})
     rows = [id for id in ids if isinstance(id, tuple) and len(id) == len(key)]

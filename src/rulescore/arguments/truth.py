@@ -1,4 +1,4 @@
-"""What a user calls the truth: held-out facts, or the true values of a table's hidden targets."""
+"""The truth, as users give it: held-out facts, or the true values of a table's hidden targets."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ RELATION, DOMAIN, RANGE = "relation", "domain", "range"
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """What is held out, for `score(…, truth=…)`.
+    """Held-out facts or values, for `score(…, truth=…)`.
 
     Args:
         facts: Held-out facts, as `observed` takes them; or the true values of a table's hidden targets: a file or frame with the
@@ -44,7 +44,7 @@ class Truth:
         filter: False: rankings leave out no answer.
         ties: How equal scores rank: "optimistic", "realistic" or "pessimistic". None: realistic.
         hits: The k of Hits@k.
-        task: "regression" or "classification". None: as the values are.
+        task: "regression" or "classification". None: we see it from the values.
         domains: For Sem@k, an ontology; or a file, a frame or rows with the columns `relation`, `domain` and `range`, whose
             classes are unary predicates or objects of `type` facts; or "observed": entities observed on a side fit there.
         types: Further facts that say of which class an entity is.

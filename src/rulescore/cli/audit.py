@@ -1,4 +1,4 @@
-"""`rulescore audit`: judges the rules by the observed facts alone."""
+"""`rulescore audit`: counts how often the observed facts break each rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rulescore init`: writes the files of a first session, for the user to try and then replace."""
+"""`rulescore init`: writes the files of a first session. The user tries them and then replaces them."""
 
 from __future__ import annotations
 
@@ -168,7 +168,8 @@ def init(folder: Path, facts: tuple[str, ...], tables: tuple[str, ...], keys: tu
 
 
 def _with_rules(discovered: Discovered, project: str, following: Callable[[str], _Commands]) -> tuple[Mapping[str, str], _Commands]:
-    """The files of a project with discovered rules, and the commands to type next: without rules or checks nothing is counted."""
+    """The files of a project with discovered rules, and the commands to type next. Without rules or checks, the commands would
+    count nothing."""
     from rulescore.cli.output import tell
 
     for reason in discovered.discovery.reasons:

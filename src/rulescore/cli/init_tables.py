@@ -31,7 +31,7 @@ checks = [{checks}]
 
 
 def project_of_tables(folder: Path, tables: Sequence[str], keys: Sequence[str]) -> str:
-    """A project file for tables and keys as the command line names them. `folder`: where it is going to lie."""
+    """A project file for tables and keys as the command line names them. `folder`: the folder that we write it to."""
     from rulescore.arguments.table_options import named_tables
 
     described = named_tables(tables, keys)
@@ -40,8 +40,8 @@ def project_of_tables(folder: Path, tables: Sequence[str], keys: Sequence[str]) 
 
 @dataclass(frozen=True, slots=True)
 class OnServer:
-    """The tables of a server that have a primary key, by name, with their foreign keys as checks. `left_out`: the tables that have
-    none."""
+    """The tables of a server that have a primary key, by name, with their foreign keys as checks. `left_out`: the tables without a
+    primary key."""
 
     url: str
     tables: Mapping[str, Table]
@@ -55,7 +55,7 @@ class OnServer:
 
 
 def tables_of_server(url: str) -> OnServer:
-    """Looks at the catalogue of a server: what this role may read."""
+    """Looks at the catalogue of a server, as far as this role may read it."""
     from rulescore.arguments.tables import Table
     from rulescore.engines.base import connect
     from rulescore.engines.catalogue import SchemaCatalogue
@@ -118,7 +118,7 @@ def _key(name: str) -> str:
 
 
 def _references(tables: Mapping[str, Table]) -> Iterator[str]:
-    """The foreign keys of SQLite files, as checks, as far as both tables are given."""
+    """The foreign keys of SQLite files, as checks, if both tables are given."""
     from rulescore.readers.sqlite import foreign_keys
 
     for name, table in tables.items():

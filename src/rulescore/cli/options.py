@@ -87,8 +87,8 @@ Decorator = Callable[[Function], Function]
 
 @dataclass(frozen=True, slots=True)
 class SettingChoice:
-    """What a user said about the setting; None and () if an option is not given. `options`: the given ones of
-    `setting.options`, by their names."""
+    """The options about the setting that a user gave; None or () for the others. `options`: the given ones of `setting.options`, by
+    their names."""
 
     project: Path | None = None
     project_option: Path | None = option(
@@ -300,7 +300,7 @@ def explain_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def is_for_spreadsheets(context: click.Context | None) -> bool:
-    """Whether we write CSV as text of which a spreadsheet computes nothing."""
+    """Whether we write CSV so that spreadsheets take no cell for a formula."""
     return context is not None and bool(context.meta.get(_SPREADSHEET))
 
 
@@ -320,7 +320,7 @@ quiet_option = click.option("-q", "--quiet", is_flag=True, callback=_remember_qu
 
 
 def refuse_output_choices(option: str, *besides: str) -> None:
-    """Refuses options for results, if `option` prints something else. The options `besides` go with it."""
+    """Refuses options for results, if `option` prints something else. The options `besides` may be combined with it."""
     context = click.get_current_context()
     others = ("--format", "--output", "--plots", "--table", "--detail", "--curve", "--fail-if", "--junit", "--summary", "--report")
     for other in (name for name in others if name not in {option, *besides}):

@@ -72,14 +72,14 @@ def show_violations(session: Session, form: Format) -> None:
 
 
 def appearance() -> Appearance:
-    """How wide stdout is, and whether it takes colours."""
+    """The width of stdout, and whether it shows colours."""
     from rulescore.reporting.listing import Appearance
 
     return Appearance(width=shutil.get_terminal_size().columns, colour=has_colour(sys.stdout))
 
 
 def write(text: str) -> None:
-    """Prints text for programs: exactly, but on a terminal with control characters escaped, so data cannot steer it."""
+    """Prints text for programs unchanged. On a terminal we escape control characters, so data cannot steer it."""
     # `color=True`: click would otherwise remove from names whatever looks like a colour.
     still()
     click.echo(visible_lines(text) if sys.stdout.isatty() else text, nl=False, color=True)
@@ -120,7 +120,8 @@ def show_warnings(warnings: Iterable[Diagnostic], *, quiet: bool) -> None:
 
 
 def show_folded(warnings: Sequence[Diagnostic], *, quiet: bool, where: str = "`--detail`") -> None:
-    """Prints a line for each code: its first message, and the number of others. `where`: the option or command that lists all."""
+    """Prints a line for each code: its first message, and the number of others. `where`: the option or command that lists all
+    warnings."""
     if quiet or not warnings:
         return
     tell("")

@@ -38,7 +38,7 @@ def refuse_folders(results: Path | None, plots: Path | None) -> None:
 
 
 def refuse_undrawable() -> None:
-    """Raises an error if the package that draws is missing, or would end this process for want of addresses."""
+    """Raises an error if the package that draws is missing, or if this process has too few addresses left for it."""
     import rulescore.plots  # noqa: F401
 
     try:

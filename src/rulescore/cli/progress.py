@@ -1,5 +1,5 @@
-"""A line on the terminal that shows the progress of long work, and what stops it: Ctrl-C, a request to terminate, a closed
-terminal.
+"""A line on the terminal that shows the progress of long work, and the signals that stop the work: Ctrl-C, a request to terminate,
+a closed terminal.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ _PLAIN = {"─": "-", "–": "-", "…": "...", "“": '"', "”": '"'}
 
 
 def prepare_stdout() -> None:
-    """Makes stdout replace characters that its encoding lacks by ASCII: lines and dashes by hyphens, others by escapes."""
+    """Makes stdout replace characters that its encoding lacks: lines and dashes by hyphens, other characters by escapes."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         codecs.register_error("rulescore", _in_ascii)
         sys.stdout.reconfigure(errors="rulescore")

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RuleFilter:
-    """Conditions on a rule. A rule passes if it meets all of them."""
+    """Conditions on a rule. A rule passes if it meets every filter."""
 
     name: str | None = None
     tags: frozenset[str] = frozenset()

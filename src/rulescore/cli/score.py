@@ -64,7 +64,7 @@ def _read_table(context: click.Context, parameter: click.Parameter, words: tuple
 
 
 class _Score(Command):
-    """`--curve` may stand before PROJECT: a word behind it that is no kind of curve is not its value."""
+    """`--curve` may stand before PROJECT. If the word behind it is no kind of curve, the word is not its value."""
 
     def parse_args(self, context: click.Context, words: list[str]) -> list[str]:
         for place, (word, following) in enumerate(pairwise([*words, ""])):

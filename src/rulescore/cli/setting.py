@@ -106,7 +106,7 @@ def require_rule(name: str, known: Sequence[str]) -> None:
 
 
 def the_models(name: str | None, known: Sequence[str]) -> list[str] | None:
-    """The models that are meant: the named model, or all; None, which is the dataset, if there is no model at all."""
+    """The models to show: the named model, or all. If there are no models: None, which stands for the dataset."""
     if name is None:
         return list(dict.fromkeys(known)) or None
     if name not in known:
@@ -188,7 +188,8 @@ def _truth(setting: Setting, choice: SettingChoice) -> HeldOut | None:
 
 
 def _chosen(sources: Sequence[Source], choice: SettingChoice) -> tuple[Source, ...]:
-    """Rule files as the options want them read. What stands in the project file itself is neither a tool's nor filtered."""
+    """Rule files as the options want them read. Rules in the project file itself have no tool's format, and we do not filter
+    them."""
     options = {"heads" if name == "head" else name: value for name, value in choice.options.items()}
     wanted = {field.name: options[field.name] for field in fields(RuleChoice) if field.name in options}
     if "weigh_by" in wanted:
@@ -202,7 +203,7 @@ def _chosen(sources: Sequence[Source], choice: SettingChoice) -> tuple[Source, .
 
 
 def _or_a_table(problem: Diagnostic, engine: str) -> Diagnostic:
-    """A path that is not there, with a database: perhaps one of its tables was meant."""
+    """A help for a path that does not exist: if there is a database, the user may have meant one of its tables."""
     if problem.code != "E301" or engine == "duckdb":
         return problem
     helps = ('a table of the database is named in a project file: `[[facts]]` with `database_table = "schema.table"`',)
@@ -225,7 +226,7 @@ def delimiter_of(choice: SettingChoice) -> str | None:
 
 
 def _made(choice: SettingChoice) -> Setting:
-    """A setting of the options alone: they are checked there, and all their problems are raised together."""
+    """A setting of the options alone. It checks them, and one error names all problems."""
     named = (*choice.facts, *choice.negatives, *choice.predictions, *choice.truth, *map(str, choice.rules))
     refuse_pipes_twice(Path(named_path(source.rpartition("=")[2])) for source in named)
     _refuse_idle_formats(choice)
@@ -240,7 +241,7 @@ def _made(choice: SettingChoice) -> Setting:
 
 
 def _call_options(choice: SettingChoice) -> dict[str, Any]:
-    """The options that a call from Python takes, too, in its words."""
+    """The options that Python's functions take as well, by the names that these use."""
     options = {name: value for name, value in choice.options.items() if name in ScoreOptions.__annotations__}
     if "roles" in options:
         options["roles"] = [name.strip() for name in options["roles"].split(",")]
@@ -248,7 +249,7 @@ def _call_options(choice: SettingChoice) -> dict[str, Any]:
 
 
 def _refuse_idle_formats(choice: SettingChoice) -> None:
-    """What a project file says of its files is said there."""
+    """Options for files of a project file belong into the project file."""
     files_given = {"facts": (*choice.facts, *choice.negatives, *choice.truth), "predictions": choice.predictions}
     for what, files in files_given.items():
         if getattr(choice, f"{what}_format") is not None and not files:

@@ -30,7 +30,7 @@ class WrittenTolerance:
 
 
 def read_tolerances(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[WrittenTolerance, ...] | None:
-    """Reads numbers and percentages separated by commas. A repeated one counts once."""
+    """Reads numbers and percentages separated by commas. A repeated tolerance counts once."""
     if value is None:
         return None
     tolerances = [_tolerance(text.strip(), context, parameter) for text in value.split(",")]
@@ -47,7 +47,7 @@ def _tolerance(text: str, context: click.Context, parameter: click.Parameter) ->
 
 
 def _finite(text: str) -> int | float | None:
-    """The number; None if it is too large for 64 bits or for a double."""
+    """The number as a value; None if it is too large for 64 bits or for a double."""
     if text.isdigit():
         return int(text) if int(text) < 2**63 else None
     value = float(text)

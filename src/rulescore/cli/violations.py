@@ -1,4 +1,4 @@
-"""`rulescore violations`: the groundings behind a count."""
+"""`rulescore violations`: lists the groundings that a count of violations counts."""
 
 from __future__ import annotations
 

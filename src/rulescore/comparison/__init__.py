@@ -1,1 +1,1 @@
-"""Is the difference real: models, rules and runs, with intervals."""
+"""Compares models, rules and runs, with intervals that say whether a difference is real."""

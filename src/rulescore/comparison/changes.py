@@ -1,4 +1,4 @@
-"""What became of violations from one sample to another, by rule and by prediction."""
+"""How violations changed from one sample to another, by rule and by prediction."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from rulescore.comparison.samples import Matched, Sample, above, is_changed, is_
 
 
 class Change(StrEnum):
-    """What became of the violations of a rule, or of a prediction under a rule, from the first run to the second. `CHANGED`: the
-    rule itself changed, and its violations cannot be compared."""
+    """How the violations of a rule, or of a prediction under a rule, changed from the first run to the second. `CHANGED`: the rule
+    itself changed, and its violations cannot be compared."""
 
     NEW = "new"
     FIXED = "fixed"
@@ -29,7 +29,8 @@ class Change(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Violated:
-    """Each rule with each prediction that violates it in one of two samples, and how many groundings are refuted in either."""
+    """Each rule with each prediction that violates it in at least one of two samples, and the number of refuted groundings in
+    each."""
 
     rule: Integers
     prediction: Integers

@@ -1,6 +1,6 @@
-"""Is the difference real: models side by side with intervals, the difference of two, and what changed from one run to the next.
+"""Compares models, with intervals: their numbers, the difference of two, and the changes from one run to the next.
 
-Everything comes from results and their contributions alone; nothing is counted again.
+Everything comes from results and their contributions. We count nothing again.
 """
 
 from __future__ import annotations
@@ -140,7 +140,8 @@ def _chosen(evaluation: Evaluation, names: Sequence[str]) -> list[ModelResult]:
 
 
 def _pairs(models: Sequence[Sequence[str]]) -> Iterator[tuple[int, int]]:
-    """The numbers of the samples to compare: of two results, the models of one name or, if there are none, all with all."""
+    """The numbers of the samples to compare. For two results: the models that have the same name or, if no names agree, each with
+    each."""
     if len(models) == 1:
         yield from combinations(range(len(models[0])), 2)
         return
@@ -238,7 +239,7 @@ def _differences_table(
 def _rule_differences(
     samples: Sequence[Sample], estimates: Sequence[Estimated], pairs: list[tuple[int, int]], rules: Sequence[Matched], level: float
 ) -> Any:
-    """The rules that separate two models most come first: intervals on one side of 0 first, then by refuted groundings."""
+    """Puts the rules first that separate two models most: first those whose interval excludes 0, then by refuted groundings."""
     rows = []
     for left, right in pairs:
         first, second = samples[left], samples[right]

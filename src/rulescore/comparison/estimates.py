@@ -1,4 +1,4 @@
-"""Each number of a sample with its interval, and the draws behind it, from which differences are made.
+"""Each number of a sample with its interval, and its draws. Differences are computed from the draws.
 
 A number has a reason instead of an interval if the number itself says nothing, or if too few queries take part. Its draws are then
 NaN.
@@ -84,7 +84,8 @@ def few(queries: int) -> str:
 
 
 def _rates(sample: Sample, drawn: Drawn, level: float, random: np.random.Generator) -> tuple[tuple[Estimate, ...], Floats]:
-    """p_r of every rule. A rule that every query breaks alike, or never, has the exact bound for as many queries as take part."""
+    """p_r of every rule. If every query breaks a rule alike, or none does, the rule gets the exact bound for the number of queries
+    that take part."""
     counts = [None if rule is None else rule.models[sample.model.name].counts for rule in sample.rules]
     refuted = np.array([0 if count is None else count.refuted for count in counts], np.float64)
     evaluable = np.array([0 if count is None else count.evaluable for count in counts], np.float64)
@@ -115,7 +116,8 @@ def _rates(sample: Sample, drawn: Drawn, level: float, random: np.random.Generat
 
 
 def _alike(share: float, queries: int, level: float) -> Estimate:
-    """The interval if every query has the same share: few others can have another, which may be anything from 0 to 1."""
+    """The interval if every query has the same share. Few other queries can have another share, which may be anything from 0 to
+    1."""
     bound = never_seen(queries, level)
     return Estimate(share, share * (1 - bound), share * (1 - bound) + bound)
 
@@ -175,7 +177,8 @@ def _scores(
 
 
 def _tops(sample: Sample, rates: Sequence[Estimate], data: DataRates, level: float) -> dict[int, float]:
-    """How high the scores of soft rules may be of which nothing but violations is seen, as in `_always`: of all rules at once."""
+    """Upper bounds for the scores of soft rules if we saw nothing but violations of them, as in `_always`, for all rules at
+    once."""
     rules = enumerate(sample.rules)
     always = {place: rule for place, rule in rules if rule and rule.kind is RuleKind.SOFT and rates[place].value == 1}
     if not always:
@@ -185,7 +188,7 @@ def _tops(sample: Sample, rates: Sequence[Estimate], data: DataRates, level: flo
 
 
 def _always(value: float, draws: Floats, highest: Floats, level: float) -> Estimate:
-    """A soft score if nothing but violations is seen: draws lie below it, and other data alone could make it higher."""
+    """A soft score if we saw nothing but violations. Draws lie below it, and only other data could make it higher."""
     return replace(_between(value, draws, level), high=_between(value, highest, level).high)
 
 
@@ -233,7 +236,7 @@ Scores = tuple[Sequence[Estimate], Floats]
 
 
 def _hard(sample: Sample, drawn: Drawn, scores: Scores, level: float, random: np.random.Generator) -> tuple[Estimate, Floats]:
-    """Σ σ·v / Σ σ over all hard rules; of a single one, its own score."""
+    """Σ σ·v / Σ σ over all hard rules. If there is a single rule: its own score."""
     nothing = np.full(len(drawn.violating), np.nan)
     score = sample.model.hard_score
     if score.value is None or score.reason is not None:
@@ -265,7 +268,7 @@ def _of_rule(scores: Scores, place: int) -> tuple[Estimate, Floats]:
 def _soft(
     sample: Sample, drawn: Drawn, data: DataRates, scores: Scores, level: float, random: np.random.Generator
 ) -> tuple[Estimate, Floats]:
-    """Σ v / d over soft rules, by all evaluable groundings; of a rule that has them all, its own score."""
+    """Σ v / d over soft rules, divided by all evaluable groundings. If one rule has them all: its own score."""
     nothing = np.full(len(drawn.violating), np.nan)
     score = sample.model.soft_score
     if score.value is None or score.reason is not None:

@@ -1,9 +1,9 @@
-"""Intervals: how far a number could differ with other queries of the same kind and other data of the same kind.
+"""Intervals: how much a number could change with other queries and other data of the same kind.
 
-In each draw every query has a weight, how often it was drawn; all that belongs to a query is drawn with it. Weights are independent
-with mean and variance 1, and we scale sums by the number of queries drawn: the bootstrap of queries, without a list of the queries
-that take part in nothing. If all queries show the same, nothing or always the same violations, there is no spread to draw from:
-then we take the bound of Clopper and Pearson, which is exact for independent queries.
+In each draw every query has a weight: how often it was drawn. Everything that belongs to a query is drawn with it. Weights are
+independent with mean and variance 1, and we scale sums by the number of queries drawn. This is the bootstrap of queries, and it
+needs no list of the queries that take part in nothing. If all queries show the same violations, or none, there is no spread to draw
+from. Then we take the bound of Clopper and Pearson, which is exact for independent queries.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """What queries give to columns: entry by entry the number of the query, the number of the column, and how much. A query gives
-    to a column once."""
+    """What queries add to columns. Each entry has the number of the query, the number of the column, and the amount. A query has at
+    most one entry for a column."""
 
     query: Integers
     column: Integers
@@ -78,7 +78,7 @@ def _product(weights: Weights, amounts: Weights) -> Weights:
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """Some neighbouring columns as a matrix whose rows are the queries that give anything to them."""
+    """Some neighbouring columns as a matrix whose rows are the queries that add anything to them."""
 
     first: int
     last: int
@@ -106,7 +106,7 @@ def _blocks(entries: Entries, number: int, columns: int) -> list[_Block]:
 
 
 def _poisson_table() -> Weights:
-    """Weights by random number: as often each as Poisson's law with mean 1 has it."""
+    """The weight for each random number. Weights are as frequent as in Poisson's law with mean 1."""
     shares = np.exp(-1.0) / np.cumprod([1.0, *range(1, 9)])
     times = np.round(np.cumsum(shares) * (1 << _BITS)).astype(np.int64)
     weights: Weights = np.searchsorted(times, np.arange(1 << _BITS), side="right").astype(np.float32)
@@ -178,7 +178,7 @@ def drawn_alike(shares: Floats, queries: Integers, draws: int, random: np.random
 
 
 def is_steady(draws: Floats) -> Booleans:
-    """Which columns do not vary from draw to draw, but for rounding."""
+    """The columns that do not vary from draw to draw, except by rounding."""
     low, high = np.fmin.reduce(draws), np.fmax.reduce(draws)
     steady: Booleans = high - low <= _ROUNDING * high
     return steady

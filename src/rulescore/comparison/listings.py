@@ -1,4 +1,4 @@
-"""A comparison in every format: as listings for people, for programs, in Python and as files."""
+"""A comparison in every format: listings for people, texts for programs, tables in Python, and files."""
 
 from __future__ import annotations
 
@@ -49,7 +49,8 @@ Row = Mapping[str, Any]
 
 
 def comparison_listings(comparison: ComparedResults) -> list[Listing]:
-    """What matters: the models, and what distinguishes them; if there are no differences, the rules of the models."""
+    """The most important tables: the models and what distinguishes them or, if there are no differences, the rules of the
+    models."""
     told_apart = len(comparison.differences) > 0
     shown = [ComparisonTable.DIFFERENCES, ComparisonTable.RULE_DIFFERENCES] if told_apart else [ComparisonTable.RULES]
     tables = [ComparisonTable.MODELS, *shown, *([ComparisonTable.CHANGES] if comparison.two_runs else [])]
@@ -276,9 +277,8 @@ class ModelComparison(ComparedResults):
         models: A row for each model and measure.
         rules: A row for each model and rule.
         differences: A row for each pair of models and each measure: the first less the second.
-        rule_differences: The same for each rule.
-        changes: For two results, each prediction under a rule whose violations changed.
-        warnings: What deserves a look.
+        rule_differences: Differences for each rule. changes: For two results, each prediction under a rule whose violations
+        changed. warnings: What deserves a look.
     """
 
     @classmethod
@@ -361,7 +361,7 @@ def _chosen(table: str | None) -> ComparisonTable | None:
 
 
 def _in_a_line(comparison: ComparedResults) -> str:
-    """Which models, and the verdict: of one pair, of many, or of none."""
+    """Names the models, with the verdict if there is one pair, and the number of pairs otherwise."""
     level = f"{comparison.level:.0%} intervals"
     differences, pairs = comparison.differences.to_pylist(), pairs_of(comparison)
     if len(pairs) == 1:
@@ -387,8 +387,8 @@ def render_comparison(
     appearance: Appearance = _PLAIN,
     spreadsheet: bool = False,
 ) -> str:
-    """One table or, if none is chosen: for people what matters of all, as JSON all of them, as CSV the differences (of a model
-    alone, the models), as LaTeX the models."""
+    """One table. If none is chosen: for people the most important parts, as JSON all tables, as CSV the differences (or the models,
+    if there is only one), as LaTeX the models."""
     match form:
         case Format.JSON:
             return _json(comparison) if table is None else render_table_json(f"comparison_{table}", getattr(comparison, table))
@@ -427,7 +427,7 @@ def _json(comparison: ComparedResults) -> str:
 
 
 def _flat(table: Any) -> Any:
-    """Arguments one after the other, as the other listings write several texts."""
+    """Arguments separated like other lists of texts."""
     if "arguments" not in table.column_names:
         return table
     place = table.column_names.index("arguments")

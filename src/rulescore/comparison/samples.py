@@ -1,5 +1,5 @@
-"""The samples to draw from: the contributions of each model by query, for the rules that two results have in common, and their
-sums in every draw.
+"""The samples to draw from. A sample has a model's contributions by query, for the rules that two results share, and their sums in
+every draw.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ _BETWEEN, _ESCAPE = "\x1f", "\x1e"
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A model of a result. `rules`: the rules of all results in their order, None for a rule that this result does not have. Row by
-    row of the contributions: the number of the rule, and numbers of the prediction and of its query, which all samples share."""
+    """A model of a result. `rules`: the rules of all results in their order, None for a rule that this result does not have. For
+    each row of the contributions: the numbers of the rule, of the prediction and of its query. All samples share these numbers."""
 
     run: str
     model: ModelResult
@@ -83,8 +83,8 @@ class Sample:
 
     @property
     def queries(self) -> int:
-        """How many queries we draw from. A prediction that several queries produced is drawn with one of them, so there are no more
-        than predictions. If queries were not counted, every prediction is one."""
+        """How many queries we draw from. A prediction that several queries produced is drawn with one of them, so we draw from at
+        most as many queries as predictions. If queries were not counted, every prediction is one."""
         counts = self.model.predictions
         return counts.distinct if counts.queries is None else min(counts.queries, counts.distinct)
 
@@ -130,7 +130,7 @@ def _of_model(table: Any, model: str) -> Any:
 
 
 def _predictions(tables: Sequence[Any]) -> Integers:
-    """The number of each row's prediction, of one table after the other."""
+    """The number of each row's prediction, table after table."""
     parts = [_numbered([joined(table["arguments"]) for table in tables])]
     parts.append(_numbered([table["predicate"].cast(pa.string()) for table in tables]))
     if not any(table["types"].null_count for table in tables):  # results of earlier versions do not know them
@@ -157,7 +157,7 @@ def _queries(tables: Sequence[Any], predictions: Integers) -> Integers:
 
 
 def _numbered(columns: Sequence[Any]) -> Integers:
-    """Numbers for texts, in the order in which they are first seen, of one column after the other; -1 for none."""
+    """Numbers for texts in the order of their first appearance, column after column; -1 for a missing text."""
     together = pa.chunked_array([chunk for column in columns for chunk in column.chunks], pa.string()).combine_chunks()
     return _integers(together.dictionary_encode().indices.fill_null(-1))
 
@@ -183,7 +183,7 @@ def above(numbers: Sequence[Integers]) -> int:
 
 
 def draw(samples: Sequence[Sample], rules: int, draws: int, random: np.random.Generator) -> list[Drawn]:
-    """All samples by the same weights, so we draw together what they have in common."""
+    """Draws all samples with the same weights. What they have in common we draw once."""
     parts = [_part(sample, rules) for sample in samples]
     width = 2 * rules + 2
     entries = Entries(
@@ -201,7 +201,7 @@ def draw(samples: Sequence[Sample], rules: int, draws: int, random: np.random.Ge
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What is drawn of a sample, and from how many queries: in all, by rule, and in any rule that is scored as a soft one."""
+    """The parts of a sample that are drawn, and the number of queries: in all, by rule, and in any rule that is scored as soft."""
 
     entries: Entries
     queries: int
@@ -229,7 +229,7 @@ def _part(sample: Sample, rules: int) -> _Part:
 
 
 def summed(keys: Integers, *amounts: Integers) -> tuple[Integers, ...]:
-    """Each key once, in order, and the sums of its amounts."""
+    """Each key once, in order, and the sum of its amounts."""
     order = np.argsort(keys, kind="stable")
     ordered = keys[order]
     starts = np.flatnonzero(np.diff(ordered, prepend=-1))
@@ -237,7 +237,7 @@ def summed(keys: Integers, *amounts: Integers) -> tuple[Integers, ...]:
 
 
 def _marked(numbers: Integers, length: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Of all numbers below `length`, whether they are among these."""
+    """For each number below `length`, whether it is among these."""
     marked = np.zeros(length, np.bool_)
     marked[numbers] = True
     return marked

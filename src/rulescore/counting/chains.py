@@ -1,5 +1,5 @@
-"""Counts chains of atoms in pieces: from which end to walk each body, how many paths at a time, and the halves that a prediction
-leaves.
+"""Counts chains of atoms in pieces. Decides from which end to walk each body, how many paths to walk at a time, and into which
+halves a prediction divides a body.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ def dataset_statements(counter: Counter, number: int) -> Iterator[Select]:
 
 
 def refuter_statements(counter: Counter, number: int) -> Iterator[Select]:
-    """The statements that count a group of chains, by the appendix, with predictions that are incompatible with the head."""
+    """The statements that count a group of chains by the appendix convention, with predictions that are incompatible with the
+    head."""
     length = len(counter.plan.groups[number].shape.atoms) - 1
     for piece in _prepared(counter, number, sql.PREDICTED):
         yield sql.refuter_counts(number, length, piece, counter.context).keeping_order()
@@ -76,7 +77,7 @@ def _prepared(counter: Counter, number: int, sought: sql.Sought) -> Iterator[Pie
 
 
 def _slices(piece: int, paths: float) -> Iterator[Piece]:
-    """A piece; one with more paths than a statement walks is cut by the first constant (0015)."""
+    """A piece. If it has more paths than a statement walks, we cut it by the first constant (0015)."""
     slices = max(1, ceil(paths / MOST_PATHS))
     return (Piece(piece, remainder, slices) for remainder in range(slices))
 
@@ -114,7 +115,8 @@ def _ends(body: int, way: _Literals, stride: int, starts: dict[_Literals, int]) 
 
 
 def _pieces(walks: dict[int, float]) -> dict[int, int]:
-    """The piece of each start. A piece has about as many paths as one statement walks; a start with more is a piece by itself."""
+    """The piece of each start. A piece has about as many paths as one statement walks. A start with more paths is a piece by
+    itself."""
     pieces: dict[int, int] = {}
     piece, paths = 0, 0.0
     for start, own in walks.items():
@@ -136,8 +138,8 @@ _Span = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class _Seat:
-    """Where a prediction stands in a body, from atom to atom, and the numbers of the halves that it leaves, and of what we walk of
-    the far one."""
+    """The atoms of a body at which a prediction stands, from the first to the last, the numbers of the two halves that are left,
+    and the number of the part of the far half that we walk."""
 
     body: int
     first: int
@@ -201,7 +203,7 @@ def prediction_statements(counter: Counter, number: int) -> Iterator[TitledState
 
 
 def _places(ways: Sequence[_Literals], stride: int, *, alone: bool) -> list[_Span]:
-    """From which atom to which one prediction can stand in bodies."""
+    """The ranges of atoms at which one prediction can stand in bodies."""
     return [
         (body, first, last)
         for body, way in enumerate(ways)
@@ -212,7 +214,7 @@ def _places(ways: Sequence[_Literals], stride: int, *, alone: bool) -> list[_Spa
 
 
 def _most_filled(spans: Sequence[_Span]) -> int:
-    """How many atoms of a body one prediction can fill: it stands from each of them to the last."""
+    """How many consecutive atoms of a body one prediction can fill."""
     return max(Tally((body, last) for body, _, last in spans).values())
 
 
@@ -264,7 +266,7 @@ def _jump_rows(ways: Sequence[_Literals], spans: Sequence[_Span], half: Callable
 
 
 def _half_rows(halves: dict[_Literals, int], length: int, stride: int) -> pa.Table:
-    """The halves, and the rests of those whose paths are counted: all but whole chains."""
+    """The halves, and the parts that remain of halves whose paths are counted: all but whole chains."""
     for half in [half for half in halves if len(half) < length]:
         for index in range(1, len(half)):
             halves.setdefault(half[index:], len(halves))

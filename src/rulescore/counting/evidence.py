@@ -1,4 +1,4 @@
-"""Evidence: which sets of literals hold of tuples, and which predicates share tuples."""
+"""Evidence: the sets of literals that hold of tuples, and the predicates that share tuples."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ class Evidence:
 
     def pair_counts(self) -> list[PairCount]:
         """Every pair of observed predicates of one arity, with the number of tuples that both hold of, and of tuples that could
-        carry a fact. Of one argument, these are all constants of the facts; of two, all pairs that some fact joins, in either
-        order; of more, all tuples of facts."""
+        carry a fact. For one argument, these are all constants of the facts; for two, all pairs that some fact joins, in either
+        order; for more, all tuples of facts."""
         self._refuse_many()
         self.number()
         together, tuples = self._together(), self._tuples_with_facts()
@@ -84,7 +84,7 @@ class Evidence:
         return together
 
     def _tuples_with_facts(self) -> dict[int, int]:
-        """How many tuples of each arity could carry a fact, since their constants stand together in some fact."""
+        """How many tuples of each arity could carry a fact: their constants stand together in some fact."""
         loaded, predicates = self.loaded, len(self.loaded.predicate_ids)
         arities = sorted(loaded.fact_arities)
         statements = {arity: sql.tuples_with_facts(arity, arities, loaded.stride, predicates) for arity in arities}

@@ -1,5 +1,5 @@
-"""Formulas on an engine: resolved against the loaded data, one statement over the data, one for all predictions, and a grid of
-tolerances.
+"""Formulas on an engine. We resolve them against the loaded data. Each has one statement over the data and one for all predictions;
+tolerances may form a grid.
 """
 
 from __future__ import annotations
@@ -150,8 +150,8 @@ class Formulas:
             return dataset_pairs(self.engine, self.context(number, predictions=False), form)
 
     def estimates(self) -> dict[int, int]:
-        """How many groundings we expect of each rule that joins rows one by one. Rules with one atom have no more than rows, and
-        pairs that we sort are never joined, so we leave both out."""
+        """How many groundings we expect of each rule that joins rows one by one. We leave out rules with one atom, because they
+        have no more groundings than rows, and pairs that we sort, because they are never joined."""
         joined = {
             number: rule
             for number, rule in self.rules.items()
@@ -244,7 +244,7 @@ def resolve(
 
 
 def _declared_text(loaded: Loaded, tables: Mapping[str, LoadedTable]) -> set[tuple[str, str]]:
-    """The columns of text whose values have the type of their source, or that a user declares."""
+    """The columns of text that are text in their source, or because a user declares it."""
     facts = {(predicate, argument(number)) for predicate, number in loaded.declared_text}
     return facts | {(name, column) for name, table in tables.items() for column in table.columns if column not in table.inferred}
 
@@ -252,7 +252,7 @@ def _declared_text(loaded: Loaded, tables: Mapping[str, LoadedTable]) -> set[tup
 def _resolve(
     formulas: Formulas, number: int, rule: Rule, declared: Declared, declared_text: Collection[tuple[str, str]]
 ) -> list[Diagnostic]:
-    """Resolve a rule. If its tolerance comes from the data, replace that by a number first. `declared_text`: the columns that the
+    """Resolve a rule. If the tolerance comes from the data, we replace it by a number first. `declared_text`: the columns that the
     user declares to be text."""
     wanted = data_tolerance(rule)
     if wanted is not None:

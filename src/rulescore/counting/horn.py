@@ -1,4 +1,4 @@
-"""The plan of Horn rules on an engine: what it needs, and the statements that count many rules at once."""
+"""The plan of Horn rules on an engine: loads the tables that it needs, and makes statements that count many rules at once."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _first_rule(counter: Counter, group: Group) -> str:
 
 
 def _sizes_if_heard(counter: Counter) -> Sizes | None:
-    """What estimates need, if somebody hears them and the engine has it at once."""
+    """The numbers that estimates need, if somebody listens and the engine has them at once."""
     return sizes(counter.engine, counter.loaded) if is_heard() and counter.engine.capabilities.cheap_statements else None
 
 

@@ -1,4 +1,4 @@
-"""Finds violations: counts them, chooses some, and has each rule's own listing describe these."""
+"""Finds violations: counts them and chooses some. The listing of each rule describes the chosen ones."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Predicted:
         return number
 
     def number_for(self, key: PredictedKey, model: int | None) -> int:
-        """The number of the prediction for a row: by a model or, if it is None, by any."""
+        """The number of the prediction for a row, by this model or, if it is None, by any model."""
         targets = [table for table in self.tables.values() if table.target is not None and len(table.key) == len(key.values)]
         if len(targets) != 1:
             helps = ('give a fact: `("5", "wife", "76")`, or "wife(5, 76)"',)
@@ -126,8 +126,8 @@ _PIECE = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Which violations the caller wants. `models`: by their numbers, those whose predictions violate; None for violations of the
-    data. `prediction`: of this one only. `confirmed`: groundings whose head is confirmed, instead of refuted."""
+    """Which violations the caller wants. `models`: violations of these models' predictions, by the models' numbers; None for
+    violations of the data. `prediction`: of this one only. `confirmed`: groundings whose head is confirmed, instead of refuted."""
 
     models: tuple[int, ...] | None
     prediction: int | None = None
@@ -148,10 +148,10 @@ def told_apart(value: Value | Pattern) -> tuple[bool, Value | Pattern]:
 
 
 class RuleListing(Protocol):
-    """What every form of rules tells about the violations of one rule."""
+    """The interface by which each form of rules tells about the violations of one rule."""
 
     def rows(self, asked: Asked) -> Select | None:
-        """A query, `g`, for the violations of all models together; None if there can be none."""
+        """A query, `g`, for the violations of all models together; None if there can be no violations."""
 
     def columns(self, asked: Asked) -> Sequence[str]:
         """The columns of that query that tell one violation from another."""
@@ -165,7 +165,7 @@ class RuleListing(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ModelPrediction:
-    """A prediction as a model made it; all None for a violation of the data."""
+    """A prediction as a model made it. For a violation of the data, all fields are None."""
 
     model: str | None = None
     fact: Fact | None = None
@@ -227,7 +227,7 @@ class Finder:
     def drawn(
         self, listing: RuleListing, rules: Sequence[int], asked: Asked, wanted: Mapping[tuple[int, int | None], int], seed: int
     ) -> list[Violation]:
-        """As many violations of each rule and model as are wanted, by one statement. `listing`: of all these rules."""
+        """As many violations of each rule and model as are wanted, by one statement. `listing`: the listing of all these rules."""
         rows = asked_rows(listing, asked)
         if rows is None:
             return []
@@ -296,8 +296,8 @@ FIRST = 20
 def shares(counts: Mapping[tuple[int, int | None], int], most: int) -> dict[tuple[int, int | None], int]:
     """How many violations to list of each rule and model, `most` in all.
 
-    First up to 20 of each or, if these are too many, as many as there is room for, the rules with most violations first; what is
-    left is shared in proportion to what each has beyond that."""
+    First we give each up to 20; if there is no room for that, the rules with most violations come first. We share the remaining
+    places in proportion to the violations that each has beyond these."""
     if sum(counts.values()) <= most:
         return dict(counts)
     first = max((each for each in range(FIRST + 1) if sum(min(n, each) for n in counts.values()) <= most), default=0)

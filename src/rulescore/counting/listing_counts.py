@@ -1,4 +1,4 @@
-"""Counts violations by what they have in common: Horn rules on the engine, many at once."""
+"""Counts violations by what they have in common. The engine counts many Horn rules at once."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rulescore.values import Value
 
 
 def countable(counter: HornCounter, by: CountedBy) -> frozenset[int]:
-    """The rules that this module can count: the name of what refutes them must not depend on the grounding."""
+    """The rules that this module can count. The name of the refuter must not depend on the grounding."""
     groups = [
         group for group in counter.plan.groups if by is CountedBy.ENTITY or counter.context.appendix or _refuters_have_names(group)
     ]
@@ -182,7 +182,7 @@ class ViolationCounter:
         ]
 
     def _patterns(self, asked: Asked) -> list[CountedViolations]:
-        """Counts by what should hold and what refutes it. Of denial constraints nothing needs to be listed."""
+        """Counts by what should hold and what refutes it. For denial constraints we need to list nothing."""
         counts: Counter[tuple[Pattern, int | None]] = Counter()
         for (rule, model), n in self.counts.items():
             if self.heads[rule] is None:

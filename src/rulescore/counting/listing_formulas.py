@@ -118,7 +118,7 @@ class FormulaListing:
         return counts
 
     def _by_refuter(self, asked: Asked, rows: Select) -> Counts | None:
-        """Counts by what refutes: the engine counts groundings by the reasons that hold, from which we tell the refuters."""
+        """Counts by refuter: the engine counts groundings by the reasons that hold, and the reasons name the refuters."""
         context = self._context(predictions=asked.predictions)
         statement = sql.by_reasons(context, rows)
         counts: Counts = Tally()
@@ -130,7 +130,7 @@ class FormulaListing:
         return None if statement is None else counts
 
     def _labels(self, context: FormulaContext, row: Row) -> set[str] | None:
-        """The labels of what refutes a head if these reasons hold; None if only the values of each grounding tell."""
+        """The labels of the refuters if these reasons hold; None if they depend on the values of each grounding."""
         if isinstance(self._rule.head, Falsity):
             return {"false"}
         holding = [(i, reason) for i, reason in enumerate(sql.reasons(context.rule)) if row[f"r{i}"]]
@@ -162,7 +162,7 @@ class FormulaListing:
         return set(Refuter((self._fact(atom.relation, []),)).labels)
 
     def _instances(self, context: FormulaContext) -> dict[tuple[int, int], list[Refuter]]:
-        """The facts that refute by a condition with variables of its own, by the numbers of the reason and of the row."""
+        """The facts that make a refuting condition with variables of its own true, by the numbers of the reason and of the row."""
         refuters: dict[tuple[int, int], list[Refuter]] = {}
         for index, reason in enumerate(sql.reasons(context.rule)):
             for disjunct in sql.with_atoms(context, reason.judgement) if isinstance(reason.judgement, Exists) else ():
@@ -214,7 +214,7 @@ class FormulaListing:
         return And(tuple(_filled(condition, resolved) for condition in self._rule.body.conditions))
 
     def _body_facts(self, rule: FormulaRule, ground: Ground) -> Iterator[Fact]:
-        """The facts of the atoms that bind; none if the body is a disjunction, since we do not know which part holds."""
+        """The facts of the atoms that bind. If the body is a disjunction, there are none, since we do not know which part holds."""
         for atom in rule.disjuncts[0].atoms if len(rule.disjuncts) == 1 else ():
             yield self._ground_fact(with_values(atom, ground))
 
@@ -249,8 +249,7 @@ class FormulaListing:
                     raise AssertionError("not a reason")
 
     def _told(self, fact: Fact, prediction: Fact | None) -> Fact:
-        """The fact, marked as predicted if it is the predicted row: it has the row's key and names an attribute that the
-        prediction gives."""
+        """The fact. We mark it as predicted if it has the predicted row's key and names an attribute that the prediction gives."""
         if prediction is None or not fact.names or not prediction.predicate.startswith(f"{fact.predicate}."):
             return fact
         relation = self._formulas.schema.relations[fact.predicate]
@@ -270,7 +269,7 @@ class FormulaListing:
 
 
 def _plays(role: Role, row: Row) -> bool:
-    """Whether a prediction plays a role. If the row has no column for the refuter's role, it has one for each reason."""
+    """Whether a prediction plays a role. If the row has no column for the refuter's role, it has a column for each reason."""
     if role.value in row:
         return bool(row[role.value])
     return any(value for name, value in row.items() if name[0] == "p" and name[1:].isdigit())

@@ -44,7 +44,7 @@ class _Refuter(NamedTuple):
 
 
 class _GroundedAtom(NamedTuple):
-    """An atom, with the places of its arguments among the values that are known in a row."""
+    """An atom, and for each argument its place among the known values of a row."""
 
     predicate: str
     places: tuple[int, ...]
@@ -92,8 +92,8 @@ def alike(rules: Mapping[int, NormalRule], refutations: Refutations) -> list[lis
 
 
 class HornListing:
-    """Lists violations of one Horn rule, or of several that are `alike`, which we plan as a group of their own for this. `rules`:
-    the names of the rules, and what they are, by their numbers."""
+    """Lists violations of one Horn rule, or of several that are `alike`. We plan these as a group of their own. `rules`: the names
+    of the rules, and what they are, by their numbers."""
 
     def __init__(self, counter: Counter, refutations: Refutations, rules: Mapping[int, tuple[str, NormalRule]]) -> None:
         self._counter = counter
@@ -264,7 +264,7 @@ def texts_of(engine: Engine, loaded: Loaded, wanted: set[int]) -> Texts:
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """Facts in words, by the keys of their constants. A fact of many violations is put in words once."""
+    """Facts in words, by the keys of their constants. If many violations have the same fact, we put it in words once."""
 
     keys: dict[int, str]
     facts: dict[_Fact, Fact] = field(default_factory=dict)

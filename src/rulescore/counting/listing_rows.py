@@ -1,4 +1,4 @@
-"""The rows of tables, and the cells in them, that the violations of a rule over the data name."""
+"""The rows and cells of tables that the violations of a rule over the data name."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ def _value(term: Expression, values: dict[str, Value]) -> Value:
 
 
 def _named_rows(context: FormulaContext) -> list[_NamedRow]:
-    """The rows of the body's atoms. If the body has alternatives, those that all of them name. A row also stands in the head, or in
-    an aggregate, if a row of the body has its key: `count(P : sale(id: A, price: P)) >= 1 <- sale(id: A)`."""
+    """The rows of the body's atoms. If the body has alternatives, the rows that all of them name. A row also stands in the head, or
+    in an aggregate, if a row of the body has its key: `count(P : sale(id: A, price: P)) >= 1 <- sale(id: A)`."""
     rule = context.rule
     of_each = [[row for atom in disjunct.atoms if (row := _row(context, atom))] for disjunct in rule.disjuncts]
     first, *others = of_each or [[]]
@@ -84,7 +84,7 @@ def _further_atoms(rule: FormulaRule) -> Iterator[ResolvedAtom]:
 
 
 def _row(context: FormulaContext, atom: ResolvedAtom) -> _NamedRow | None:
-    """The row that an atom names; None if it is of no table, or computes its key."""
+    """The row that an atom names; None if the atom belongs to no table, or computes its key."""
     relation = context.relation(atom)
     terms = {name: term for name, term in atom.arguments if isinstance(term, Variable | Constant)}
     if not relation.is_table or not terms.keys() >= set(relation.key):

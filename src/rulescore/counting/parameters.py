@@ -28,7 +28,7 @@ from rulescore.sql.query import relation_sizes, stored_size
 
 
 def formula_sizes(engine: Engine, relations: Iterable[Relation]) -> dict[str, dict[str | None, int]]:
-    """How many rows each relation has, by None, and nearly how many different values each attribute."""
+    """For each relation: under None its number of rows, and under each attribute an estimate of its number of different values."""
     sizes: dict[str, dict[str | None, int]] = {}
     for relation in relations:
         (row,) = engine.query(stored_size(relation)).to_pylist()

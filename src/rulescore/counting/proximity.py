@@ -1,6 +1,6 @@
-"""Counts pairs within a distance by two binary searches for each value instead of pair by pair.
+"""Counts pairs within a distance: two binary searches for each value replace a look at each pair.
 
-The difference of two doubles is rounded, but rounding keeps their order: going up from a value, the computed distance never
+The difference of two doubles is rounded, but rounding keeps the order. So if we go up from a value, the computed distance never
 falls. So the rows that are close to a value are its neighbours in the sorted group. We find the last of them by evaluating the
 rule's own expression, exactly as a join would.
 """
@@ -37,7 +37,7 @@ _BLOCK = 1 << 15
 
 @dataclass(frozen=True, slots=True)
 class PairCounts:
-    """Numbers of groundings over the data, and of those in the group with the most."""
+    """The number of groundings over the data, and in the group that has most."""
 
     confirmed: int
     refuted: int
@@ -141,8 +141,8 @@ def close_pairs(values: Values, form: Proximity) -> PairCounts:
 
 
 def contributed(values: Values, groups: Array, points: Array, form: Proximity) -> tuple[Array, Array]:
-    """For each predicted value, in how many of its pairs the comparison is true, and how many pairs it has: with each row of its
-    group in both orders, and with itself unless the rule excludes that."""
+    """For each predicted value, how many of its pairs make the comparison true, and how many pairs it has. A value has pairs with
+    each row of its group in both orders, and with itself unless the rule excludes that."""
     starts, ends = bounds(values.groups)
     known = values.groups[starts] if len(starts) else np.zeros(0, np.int64)
     index = np.searchsorted(known, groups)
@@ -200,8 +200,8 @@ def bounds(groups: Array) -> tuple[Array, Array]:
 
 
 def _last(low: Array, high: Array, holds: Callable[[slice, Array], Array]) -> Array:
-    """The last place of each range (low, high] up to which a condition holds from its beginning on; `low` if it never does.
-    `holds` takes a slice of the ranges, and one place in each."""
+    """For each range (low, high], the last place up to which a condition holds without a gap; `low` if it holds nowhere. `holds`
+    takes a slice of the ranges, and one place in each."""
     last = low.copy()
     for start in range(0, len(low), _BLOCK):
         part = slice(start, start + _BLOCK)

@@ -116,7 +116,8 @@ _TIMES = {
 
 
 def _with_times(rows: pa.Table, types: Sequence[ValueType | None]) -> pa.Table:
-    """The rows with times as such: the database stores durations as days, and date-times and time spans as microseconds."""
+    """The rows with Python's types for times. The database stores durations as days, and date-times and time spans as
+    microseconds."""
     for index, type_ in enumerate(types):
         if type_ in _TIMES:
             numbers = rows.column(index).cast(pa.int64())
@@ -141,7 +142,7 @@ def _failed(function: Function, arguments: Arguments, error: BaseException, titl
 
 
 def _written(what: object, write: Callable[[object], str]) -> str:
-    """What a user's own class says of itself, which may fail."""
+    """The text that a user's class returns for itself. To ask for it may raise an error."""
     try:
         return write(what)
     except Exception:

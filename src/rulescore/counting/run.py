@@ -110,9 +110,8 @@ def model_totals(engine: Engine) -> dict[int, CountRows]:
 
 @dataclass(frozen=True, slots=True)
 class PredictedCounts:
-    """How many predictions of one predicate a model makes, and how many of those are linked, have a contribution, violate a hard
-    rule, and violate any rule; how many are new, and of the new ones how many are linked, have a contribution, either of these, and
-    violate a hard rule."""
+    """How many predictions of one predicate a model makes, and how many of these are linked, have a contribution, violate a hard
+    rule, and violate any rule. The same for new predictions, and how many of the new ones are linked or have a contribution."""
 
     model: int
     predicate: str
@@ -143,7 +142,8 @@ _MOST_ALIKE = 2000
 
 
 def unlinked_names(engine: Engine, loaded: Loaded) -> dict[int, tuple[str, str | None]]:
-    """By model: the key of a constant in its predictions that does not occur in the data, and the key that was probably meant."""
+    """For each model, the keys of constants in its predictions that do not occur in the data, with the key that was probably
+    meant."""
     names = {}
     for row in engine.query(sql.unlinked_names(loaded.predicted)).to_pylist():
         name = row["spelt"] or row["name"]
@@ -247,7 +247,7 @@ def _dictionary(numbers: pa.ChunkedArray, names: pa.Array) -> pa.DictionaryArray
 
 
 def _lists(columns: Sequence[pa.Array]) -> pa.ListArray:
-    """The columns side by side: one list for each row."""
+    """The columns as rows: one list for each row."""
     rows, width = len(columns[0]), len(columns)
     order = np.arange(rows * width).reshape(width, rows).T.ravel()
     values = pa.concat_arrays(columns).take(pa.array(order))

@@ -32,7 +32,7 @@ _OTHERS = {"postgres": ("a table of the database itself is named with its schema
 
 @dataclass(frozen=True, slots=True)
 class SqlRules:
-    """Rules in SQL, the first of which has the number `first`."""
+    """Rules in SQL. The first rule has the number `first`."""
 
     engine: Engine
     rules: Sequence[SqlRule]
@@ -145,7 +145,7 @@ class SqlRules:
 
 @dataclass(frozen=True, slots=True)
 class SqlListing:
-    """Lists the rows of a statement that are refuted, or confirmed. Their further columns are shown as the binding."""
+    """Lists the refuted, or confirmed, rows of a statement. Further columns of the statement are shown as the binding."""
 
     engine: Engine
     rule: SqlRule

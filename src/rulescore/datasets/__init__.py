@@ -80,7 +80,7 @@ def file(name: str, file_name: str) -> Path:
 
 
 def predictions_folder() -> Path:
-    """The folder `predictions` in the folder of RULESCORE_DATA: predictions of models, which nobody offers for download.
+    """The folder `predictions` in the folder of RULESCORE_DATA. It has predictions of models, which nobody offers for download.
 
     Returns:
         The folder.

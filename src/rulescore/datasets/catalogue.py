@@ -1,4 +1,4 @@
-"""Which public data sets there are: where their makers keep them, under which licence, and the digest of every file.
+"""The public data sets, with the addresses of their makers, their licences, and the digest of every file.
 
 Addresses name a commit, so files at them do not change.
 """

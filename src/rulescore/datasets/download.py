@@ -1,6 +1,6 @@
-"""Downloads one file: we keep what has arrived and go on from there, and it becomes the file only if its digest is right.
+"""Downloads one file. We keep what has arrived and resume from there. It gets the file's name only if its digest is right.
 
-While it arrives it is called `NAME.part`; next to it lies the server's ETag, which identifies the version of the file.
+Until then it is called `NAME.part`. Next to it lies the server's ETag, which identifies the version of the file.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ def _start(response: HTTPResponse, part: ArrivedPart, url: str) -> int:
 
 
 def _strong_mark(response: HTTPResponse) -> str:
-    """The ETag if it guarantees that a file is the same byte by byte: If-Range allows no other."""
+    """The ETag if it guarantees that a file is the same byte by byte; If-Range allows no other."""
     mark: str = response.headers.get("ETag", "")
     return mark if mark.startswith('"') else ""
 

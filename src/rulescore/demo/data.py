@@ -142,7 +142,7 @@ class RightShare:
 
 @dataclass(frozen=True, slots=True)
 class Demo:
-    """What the demo found and wrote. `accuracies` are by model and are the only figures that know the held-out facts."""
+    """What the demo found and wrote. `accuracies`: by model. Only these figures use the held-out facts."""
 
     motivating: Evaluation
     graph: Kinship
@@ -252,7 +252,7 @@ def _make_people(random: Random) -> tuple[list[Person], list[Couple]]:
 
 
 class _Namer:
-    """Gives every person a name of their own."""
+    """Gives every person a different name."""
 
     def __init__(self, random: Random) -> None:
         self._random = random

@@ -1,4 +1,4 @@
-"""Which rules are worth reading, and in which order."""
+"""Chooses the rules that are worth reading, and their order."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def rate_bound(counts: Counts) -> float:
 
 
 def in_order(rules: Iterable[GraphRule]) -> list[GraphRule]:
-    """The rules form by form, with surely low rates first. Denial constraints come by how often chance would break them. After two
-    rules with one head we put rules with other heads."""
+    """The rules form by form. Rules whose rate is surely low come first. Denial constraints are ordered by how often chance would
+    break them. After two rules with one head we put rules with other heads."""
     forms = list(Form)
     ranked = sorted(rules, key=lambda rule: (forms.index(rule.form), *_worth(rule), str(rule.head), str(rule.body)))
     seen: Counter[tuple[Form, int | None]] = Counter()
@@ -74,7 +74,8 @@ def _reason(rule: GraphRule, options: DiscoverOptions) -> str | None:
 
 
 class _Said:
-    """What kept rules say already, perhaps in other words. Literals that hold of the same tuples are one word."""
+    """The statements of kept rules, to recognise rules that say the same in other words. Literals that hold of the same tuples
+    count as one word."""
 
     def __init__(self, graph: Graph) -> None:
         self._words = _Words(graph)
@@ -91,7 +92,7 @@ class _Said:
         return None
 
     def _keys(self, rule: GraphRule) -> Iterator[tuple[object, ...]]:
-        """The rule with a word for each literal, as written and turned round."""
+        """The rule with a word for each literal, as written and with both arguments exchanged."""
         word = self._words
         match rule.form, rule.key:
             case ((Form.IMPLICATION | Form.INVERSION), (int() as head, int() as body)):

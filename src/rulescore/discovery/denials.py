@@ -1,5 +1,5 @@
-"""Finds denial constraints: what never happens in a graph, although chance would make it happen often. The statements that count
-what happens, and how often it would by chance, stand below."""
+"""Finds denial constraints: patterns that never occur in a graph, although chance would make them occur often. The statements below
+count how often patterns occur, and how often they would by chance."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _functional(graph: Graph) -> Iterator[GraphRule]:
 
 
 def _never(graph: Graph, form: Form, query: Select, *terms: tuple[Variable, ...]) -> Iterator[GraphRule]:
-    """Chance pairs each predicate's subjects and objects; each stands in as many facts as in the data."""
+    """Chance pairs each predicate's subjects and objects. Each subject and object keeps its number of facts."""
     for counted in graph.engine.query(query).to_pylist():
         literal = int(counted["literal"])
         expected = counted["chance"] / graph.facts[literal // 2]
@@ -132,7 +132,7 @@ def _create_degrees() -> Create:
 
 
 def _places() -> Select:
-    """How many constants stand in each place, how many facts there are, and how many groundings two facts of one constant make."""
+    """For each place: how many constants and facts it has, and how many groundings two facts of one constant make."""
     pairs = (d.n * (d.n - 1)).sum().cast("DOUBLE")
     return select(d.literal, constants=count_rows(), facts=d.n.sum(), pairs=pairs).from_(d).group_by(d.literal)
 
@@ -144,7 +144,8 @@ def _count_of_constants() -> Select:
 
 
 def _both_ways(*, distinct: bool) -> Select:
-    """How many facts of each predicate also hold the other way round, and how many would if chance paired subjects and objects."""
+    """For how many facts of each predicate the reversed fact also holds, and for how many it would if chance paired subjects and
+    objects."""
     x, y, g = row(_DEGREES, "x"), row(_DEGREES, "y"), row(fact_table(2), "g")
     facing = select(f.literal, chance=(x.n * y.n).sum()).from_(f)
     facing = facing.join(x, x.literal == f.literal, x.a0 == f.a1).join(y, y.literal == f.literal + 1, y.a0 == f.a0)

@@ -1,4 +1,4 @@
-"""Makes a discovery of facts: what holds, what of it is worth reading, and its rates on held-out facts."""
+"""Makes a discovery of facts: finds the rules that hold, chooses the ones worth reading, and adds their rates on held-out facts."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ def shown(discovery: Discovery) -> tuple[DiscoveredRule, ...]:
 
 
 def digest_of(read: Inputs) -> str | None:
-    """One digest of all files that were read; None if rows came from memory or a database."""
+    """One digest over all files that we read; None if rows came from memory or a database."""
     inputs = [file.digested() for file in read.read({})]
     if any(file.sha256 is None for file in inputs):
         return None

@@ -19,7 +19,7 @@ _MOST_WITH_CONSTANTS = 2_000
 
 
 class Enumeration:
-    """Enumerates the rules of one graph. `reasons`: why we left out a form. `notes`: what else to say."""
+    """Enumerates the rules of one graph. `reasons`: why we left out a form. `notes`: further remarks for the reader."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
@@ -130,7 +130,7 @@ class Enumeration:
         )
 
     def _constants(self) -> Iterator[GraphRule]:
-        """Chance deals the head's property anew among all constants."""
+        """Chance distributes the head's property anew among all constants."""
         graph = self._graph
         graph.engine.run(sql.create_frequent(max(1, graph.options.min_support)))
         try:

@@ -1,7 +1,7 @@
 """Extends kept rules that are sometimes broken by one atom between two of their variables.
 
-The triangles by which we count a rule of two atoms also say what else holds between its constants, so we look at no grounding
-again.
+We count a rule of two atoms by triangles. These also say what else holds between its constants, so we look at no grounding a second
+time.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ def _draws(batch: FactBatch, seed: int) -> _Hashes:
 
 
 def _hashes(column: pa.Array) -> _Hashes:
-    """A number for each text of a column; each different text is looked at once."""
+    """A number for each text of a column. We compute it once for each different text."""
     encoded = column.dictionary_encode()
     numbers = np.array([zlib.crc32(text.encode()) for text in encoded.dictionary.to_pylist()], np.uint64)
     hashes: _Hashes = numbers[np.asarray(encoded.indices)] if len(numbers) else np.zeros(0, np.uint64)

@@ -32,7 +32,7 @@ NO_ROWS_HELD_OUT = (
 
 
 def named(rules: Sequence[DiscoveredRule]) -> list[tuple[str, DiscoveredRule]]:
-    """The rules with names that only say where they stand."""
+    """The rules, with names that are only their places in the list."""
     return [(f"d{number}", rule) for number, rule in enumerate(rules, 1)]
 
 

@@ -1,4 +1,4 @@
-"""What discovery finds, as data. A rule has the counts that an audit of its text gives under the same declarations."""
+"""The results of discovery, as data. A rule has the counts that an audit of its text gives under the same declarations."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Form(StrEnum):
 
     @property
     def heading(self) -> str:
-        """What people read above its rules."""
+        """The heading above its rules."""
         return _HEADINGS[self]
 
 
@@ -90,8 +90,8 @@ class DiscoveredRule:
 
     `text`: the rule in our language, without a full stop. `counts`: over the facts that picked it. `expected`: how many
     confirmations chance would give under the null model, or how many violations of a denial constraint; None if the form has no
-    null model. `head_facts`: how many facts its head could be. `explained`: how many of them some grounding confirms. `held_out`:
-    counts on data that did not pick it. `left_out`: why we do not show it.
+    null model. `head_facts`: how many facts have the predicate of its head. `explained`: how many of them some grounding confirms.
+    `held_out`: counts on data that did not pick it. `left_out`: why we do not show it.
     """
 
     form: Form

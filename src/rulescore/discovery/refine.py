@@ -89,7 +89,7 @@ def refine(setting: Setting, wanted: str, options: DiscoverOptions, valid: Seque
 
 
 def given_relations(setting: Setting) -> tuple[RuleRelation, ...]:
-    """How the rules of a setting stand to each other.
+    """How the rules of a setting relate to each other.
 
     Args:
         setting: The rules, the declarations, and the data for `extract incompatible`.
@@ -109,7 +109,7 @@ def given_relations(setting: Setting) -> tuple[RuleRelation, ...]:
 
 def _best(before: Counts, counted: Sequence[tuple[str, Counts]], options: DiscoverOptions) -> list[tuple[str, Counts]]:
     """The refined rules whose low rate is least likely by chance. Of rules with the same counts we keep the first. A further
-    variable may multiply groundings: a rule with more of them than before is left out."""
+    variable may multiply groundings. We leave out a rule that has more groundings than before."""
     worth = {
         text: evidence(counts.rate or 0.0, counts.evaluable, before.rate or 0.0)
         for text, counts in counted

@@ -1,4 +1,4 @@
-"""Adds conditions to a rule: another atom, a constant, an excluded constant, a bound."""
+"""Adds a condition to a rule: another atom, a constant, an excluded constant or a bound."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _is_decided(condition: Condition, head: Atom, declared: Declared) -> bool:
 
 
 def _covers(atom: Atom, other: Atom) -> bool:
-    """Whether an atom holds if another does: they are equal but for wildcards."""
+    """Whether an atom holds if another does: they are equal except for wildcards."""
     same = (atom.predicate, atom.arity) == (other.predicate, other.arity)
     return same and all(own in (term, Wildcard()) for own, term in zip(atom.terms, other.terms, strict=True))
 
@@ -95,8 +95,8 @@ def _of_graph(rule: Rule, sources: Sequence[FactSource], least: int) -> Iterator
 
 
 def of_table(rule: Rule, rows: Rows, least: int) -> Iterator[Rule]:
-    """The rule with one more condition on its rows of the table: they have a value, they agree in a column, or, if the rule reads
-    one row, the row does not have a value, or keeps a bound. `least`: how many rows must have the value."""
+    """The rule with one more condition on its rows of the table: the rows have a value, or agree in a column. If the rule reads one
+    row, also: the row does not have a value, or keeps a bound. `least`: how many rows must have the value."""
     atoms = [condition for condition in rule.body.conditions if isinstance(condition, RowAtom) and condition.table == rows.table]
     used = {variable.name for condition in (rule.head, *rule.body.conditions) for variable in _variables(condition)}
     names = _free(variables_of(rows.types), used)

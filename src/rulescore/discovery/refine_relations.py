@@ -14,7 +14,7 @@ from rulescore.logic.refutation import Declared
 
 
 class RelationKind(StrEnum):
-    """How one rule stands to another."""
+    """How one rule relates to another."""
 
     REPEATS = "repeats"
     SUBSUMES = "subsumes"
@@ -23,7 +23,7 @@ class RelationKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RuleRelation:
-    """How the first rule stands to the second, both by name."""
+    """How the first rule relates to the second, both by name."""
 
     first: str
     kind: RelationKind
@@ -49,7 +49,7 @@ def relations(rules: Sequence[tuple[str, Rule]], declared: Declared) -> Iterator
         declared: What refutes heads.
 
     Yields:
-        At most one relation for each pair of rules; a repetition is no subsumption.
+        At most one relation for each pair of rules. A repetition is not listed as a subsumption, too.
     """
     plain = [(name, rule) for name, rule in rules if _is_plain(rule)]
     for (name, rule), (other_name, other) in combinations(plain, 2):
@@ -109,7 +109,7 @@ def _substitutions(rule: Rule, other: Rule, fixed: object) -> Iterator[dict[str,
 
 
 def _unified(pattern: object, atom: object, names: dict[str, Term]) -> dict[str, Term] | None:
-    """The substitution with what makes a pattern equal to an atom; None if nothing does."""
+    """The substitution, extended to make a pattern equal to an atom; None if that is impossible."""
     if not isinstance(pattern, Atom) or not isinstance(atom, Atom):
         return None
     if (pattern.predicate, pattern.arity) != (atom.predicate, atom.arity):

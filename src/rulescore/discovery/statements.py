@@ -1,9 +1,10 @@
 """Statements that find rules with a head.
 
-Each form has a table of its bodies: how often each body holds, by what the facts say of the tuple that the head is about.
-`judged` joins heads to this table, in the same way for all forms.
+Each form has a table of its bodies. It says how often each body holds, by the signature of the head's tuple. `judged` joins heads
+to this table, in the same way for all forms.
 
-A literal is a predicate in one of two argument orders; odd ones are turned. A signature is a set of literals (0004).
+A literal is a predicate in one of two argument orders; literals with odd numbers are reversed. A signature is a set of literals
+(0004).
 """
 
 from __future__ import annotations
@@ -43,12 +44,12 @@ def judged(
     limit: int | None = None,
     of_rule: bool = False,
 ) -> Select:
-    """The heads that at least `least` groundings of a body confirm: how many groundings confirm and refute each, and how often the
-    body holds on a tuple that facts could judge.
+    """The heads that at least `least` groundings of a body confirm. For each head: how many groundings confirm and refute it, and
+    how often the body holds on a tuple that facts could judge.
 
     The column `apart`: how many groundings confirm the head with a different constant for each variable. `several`: count each fact
-    that refutes a head, as the appendix convention does. `most`: the highest rate, roughly. `limit`: how many heads we look at, the
-    most confirmed first. `of_rule`: only the head of the rule that is a key.
+    that refutes a head, as the appendix convention does. `most`: an approximate upper limit for the rate. `limit`: how many heads
+    we look at, the most confirmed first. `of_rule`: only the head of the rule that is a key.
     """
     b, m, h = row(BODIES, "b"), row(MEMBER, "m"), row(heads_table, "h")
     heads = select(*b[keys], head=m.literal, confirmed=b.n.sum(), apart=b.apart.sum()).from_(b).join(m, m.signature == b.signature)
@@ -171,7 +172,7 @@ def place_to_constant() -> Create:
 
 
 def explained_places(rules: str, *, distinct: bool, typed: bool) -> Select:
-    """How many constants some grounding of each rule `p(X) <- r(X, Y)`, or `p(X) <- r(X, Y), q(Y)`, explains."""
+    """For each rule `p(X) <- r(X, Y)`, or `p(X) <- r(X, Y), q(Y)`, how many constants its groundings explain."""
     r, h = row(rules, "r"), row(fact_table(1), "h")
     query = select(r.rule, a0=f.a0).distinct().from_(r).join(f, f.literal == r.l0).join(h, h.literal == r.head, h.a0 == f.a0)
     if typed:
@@ -209,7 +210,8 @@ def explained_pairs(rules: str, *, distinct: bool) -> Select:
 
 
 def _wanted(rules: str) -> Select:
-    """For each kind of triangle and each rule with such groundings: the side that is its head, and whether it is turned."""
+    """For each kind of triangle and each rule with such groundings: the side of the triangle that is the rule's head, and whether
+    it is reversed."""
     s, r, x, y, h = row("sides", "s"), row(rules, "r"), row(MEMBER, "x"), row(MEMBER, "y"), row(MEMBER, "h")
     parts: list[Query] = []
     for xz, yz, xy, _ in PLACEMENTS:

@@ -1,4 +1,4 @@
-"""Rules that compare columns of one row: in order, equal, or one the sum of others."""
+"""Rules that compare columns of one row: columns in order, equal columns, or a column that is the sum of others."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _LARGEST = 2**60
 
 
 def comparisons(search: Search) -> list[Candidate]:
-    """The pairs of columns of one type that are in order, or equal. We skip columns whose ranges do not meet: they are always in
-    order."""
+    """The pairs of columns of one type whose values are in order, or equal. We skip columns whose ranges do not meet: they are
+    always in order."""
     pairs = list(_pairs(search))
     real, chance = (_orders(search, source, pairs) for source in (ROWS, SHUFFLED))
     candidates = []
@@ -144,7 +144,7 @@ def _is_sum(total: SearchedColumn, addends: Sequence[SearchedColumn]) -> Head:
 
 
 def _tolerance(total: SearchedColumn, addends: Sequence[SearchedColumn]) -> float:
-    """Half a unit of the last decimal: sums of decimal numbers are not exact."""
+    """Half a unit of the last decimal, because computed sums of decimal numbers are not exact."""
     return float(f"5e-{max(_decimals(column) or 0 for column in (total, *addends)) + 1}")
 
 

@@ -1,4 +1,4 @@
-"""Finds columns that one or two others decide: if rows agree in the others, they agree in this one."""
+"""Finds columns that one or two others decide: rows that agree in these also agree in the column."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Agreement:
 def dependencies(search: Search) -> tuple[list[Candidate], set[tuple[str, str]]]:
     """The dependencies on one column, and on two columns if both together decide far better than each alone.
 
-    If one column decides a second and the second a third, the first decides the third: we leave that out. Also gives all pairs in
+    If one column decides a second, and the second a third, we leave out that the first decides the third. Also gives all pairs in
     which the first column decides the second.
     """
     columns = [column for column in search.columns if not column.is_constant and column.known >= search.options.min_support]
@@ -73,7 +73,8 @@ def dependencies(search: Search) -> tuple[list[Candidate], set[tuple[str, str]]]
 
 
 def _recurs(search: Search, column: SearchedColumn) -> bool:
-    """Whether rows share values that can decide something. Two amounts are equal by chance; numbers that recur may name things."""
+    """Whether rows share values that can decide something. If two amounts are equal, that is chance. Numbers that recur may name
+    things."""
     if column.known - column.distinct < search.options.min_support or column.type is ValueType.FLOAT:
         return False
     return column.is_class or column.known >= _RECURRING * column.distinct
@@ -124,7 +125,7 @@ def _agreement(number: int, deciding: Deciding, decided: SearchedColumn) -> Quer
 
 
 def _by_chance(decided: SearchedColumn) -> float:
-    """How often two different rows differ, whatever else they share."""
+    """How often two different rows differ in a column."""
     counts = decided.counts.astype(float)
     return 1 - float((counts * (counts - 1)).sum()) / (decided.known * (decided.known - 1))
 
@@ -150,8 +151,8 @@ def _without_detours(kept: Mapping[Dependency, Candidate]) -> Iterator[Candidate
 
 
 def _coarsest(pairs: Mapping[Dependency, Candidate], kept: Mapping[Dependency, Candidate]) -> Iterator[Candidate]:
-    """The dependencies on two columns. One of the two may decide a third column that serves as well in its place: then we mark the
-    dependency as left out."""
+    """The dependencies on two columns. If one of the two decides a third column, and that column does as well in its place, we mark
+    the dependency as left out."""
     for ((first, second), decided), candidate in pairs.items():
         coarser = [{column, second} for (finer, *_), column in kept if finer is first]
         coarser += [{first, column} for (finer, *_), column in kept if finer is second]

@@ -1,4 +1,4 @@
-"""Rules about rows of one group: values that lie close together, and values not far from their average."""
+"""Rules about rows of one group: values lie close together, or not far from their average."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Grouping:
 
 
 def groupings(search: Search) -> list[Grouping]:
-    """The groups that tell most of a measure. Two columns make groups only if they tell clearly more than each alone."""
+    """The groupings that explain most of a measure. Two columns make groups only if they explain clearly more than each alone."""
     measures = [column for column in search.columns if column.is_number and column.distinct >= _FEWEST_VALUES]
     grouping = [
         column
@@ -99,9 +99,9 @@ def groupings(search: Search) -> list[Grouping]:
 
 
 def tolerances(search: Search, chosen: Sequence[Grouping]) -> list[Candidate]:
-    """For each grouping, the least round tolerance that rows of one group seldom break, if any rows break it far more often. If
-    everything is listed, the tolerances next to it follow, whatever their rates. We skip tables with a key of several columns: no
-    plan counts their pairs by sorting."""
+    """For each grouping, the least round tolerance that rows of one group seldom break, if rows of different groups break it far
+    more often. If everything is listed, we add the tolerances next to it, whatever their rates. We skip tables with a key of
+    several columns, because no plan counts their pairs by sorting."""
     if len(search.key) > 1:
         return []
     grids = {grid[0]: grid for grid in (_closest(search, case) for case in chosen) if grid}
@@ -194,7 +194,7 @@ def _near(search: Search, case: Grouping, tolerance: Tolerance) -> Rule:
 
 
 def _variance(number: int, groups: tuple[SearchedColumn, ...], measured: SearchedColumn) -> Query:
-    """What the variance of a measure's ranks within groups and among all rows is computed from."""
+    """The sums from which we compute the variance of a measure's ranks within groups and among all rows."""
     t = row(ROWS, "t")
     keys, rank = [t[column.code] for column in groups], t[measured.rank]
     fields = {"rows": count_rows(), "total": rank.sum(), "squares": (rank * rank).sum()}

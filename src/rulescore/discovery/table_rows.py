@@ -27,7 +27,7 @@ _MOMENTS = {ValueType.DATETIME: pa.timestamp("us"), ValueType.INSTANT: pa.timest
 @dataclass(frozen=True, slots=True)
 class Rows:
     """The rows of a table in the order of their keys, as Arrow columns named like the attributes. Hidden targets are missing, and
-    so is what is computed from them.
+    so are attributes computed from them.
 
     `types`: the types of the attributes that have values. `digest`: the digest of the files of all tables; None if not all are
     files.

@@ -1,4 +1,4 @@
-"""What we search for rules: rows on an engine, the same rows with every column shuffled, and what we know of each column."""
+"""The data that we search for rules: rows on an engine, the same rows with every column shuffled, and facts about each column."""
 
 from __future__ import annotations
 
@@ -106,8 +106,8 @@ class SearchedColumn:
 
     @property
     def is_class(self) -> bool:
-        """Whether its values name things, so rows can be grouped by them. Amounts name nothing. Whole numbers name things if they
-        are few, or if they lie far from 0, as postal codes do."""
+        """Whether its values name things, so rows can be grouped by them. Amounts name nothing. Whole numbers name things if there
+        are few different ones, or if they lie far from 0, like postal codes."""
         if self.is_constant or self.type is ValueType.FLOAT:
             return False
         return self.type is not ValueType.INTEGER or self.distinct <= _MOST_CLASSES or self.is_far_from_zero
@@ -138,7 +138,7 @@ class SearchedColumn:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """The rows that we search. `told`: what we left out, in sentences for the reader."""
+    """The rows that we search. `told`: sentences for the reader about what we left out."""
 
     engine: Engine
     table: str
@@ -151,7 +151,7 @@ class Search:
     def affordable(
         self, columns: Sequence[SearchedColumn], tries: Iterable[int], what: str, least: int = _QUERY
     ) -> Sequence[SearchedColumn]:
-        """The first columns, as many as the effort allows. `tries`: how often the statements go through all rows for 1, 2, …
+        """The first columns, as many as the effort allows. `tries`: how often the statements go through all rows, for 1, 2, …
         columns. `least`: the least cost of going through them, in rows."""
         most = _EFFORT // max(self.rows, least)
         count = sum(1 for _, passes in zip(columns, tries, strict=False) if passes <= most)
@@ -161,7 +161,7 @@ class Search:
 
 
 def searched(engine: Engine, rows: Rows, shuffled: Rows, options: DiscoverOptions) -> Search:
-    """Rows loaded into the engine, without a key of one column: it says nothing of its row."""
+    """Rows loaded into the engine. We leave out a key of one column, because it says nothing about its row."""
     attributes = [attribute for attribute in rows.types if len(rows.key) > 1 or attribute not in rows.key]
     names = variables_of(attributes)
     columns = []
@@ -216,7 +216,7 @@ def count_if(condition: Sql) -> Sql:
 
 
 def evidence(rate: float, trials: int, chance: float) -> float:
-    """How unlikely so low a rate is in independent trials, as a logarithm, by Chernoff's bound; 0 if the rate is not below
+    """How unlikely a rate this low is in independent trials, as a logarithm, by Chernoff's bound. 0 if the rate is not below
     chance."""
     if rate >= chance:
         return 0.0
@@ -229,8 +229,8 @@ def evidence(rate: float, trials: int, chance: float) -> float:
 def telling(candidates: Iterable[Candidate], tried: int, times: float = 2) -> list[Candidate]:
     """The candidates that say something, the most surprising first.
 
-    They are hardly due to chance although we tried so many. Chance would break them in a tenth of all cases or more, and at least
-    `times` as often as the data do.
+    Even though we tried many candidates, chance hardly explains these. Chance would break them in a tenth of all cases or more, and
+    at least `times` as often as the data do.
     """
     least = math.log(max(tried, 1) / _DOUBT)
     kept = [

@@ -1,4 +1,4 @@
-"""Finds rules of one column: the bounds that it keeps, and the values that it has."""
+"""Finds rules about one column: bounds that its values keep, and lists of its values."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def allowed_values(search: Search) -> Iterator[Candidate]:
 
 
 def _listed(search: Search, column: SearchedColumn) -> list[str | int] | None:
-    """The values that a rule lists. None if there are too many, or if they are whole numbers without a gap: bounds say this
-    shorter."""
+    """The values that a rule lists. None if there are too many, or if they are whole numbers without a gap, which bounds describe
+    more briefly."""
     if column.type not in (ValueType.STRING, ValueType.INTEGER) or column.is_constant:
         return None
     frequent = column.counts >= search.options.min_support

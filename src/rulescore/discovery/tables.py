@@ -34,8 +34,8 @@ def discover_tables(setting: Setting, options: DiscoverOptions) -> Discovery:
         options: What to keep. The share `hold_out` of each table's rows picks no rule; we only count on it.
 
     Returns:
-        The rules of all tables by form: hard rules first, of these rules about a predicted column, then the rules that chance
-        explains least.
+        The rules of all tables by form. Hard rules come first, and among them rules about a predicted column; then the rules that
+        chance explains least.
 
     Raises:
         InputError: No table has a key, or one of them cannot be read.

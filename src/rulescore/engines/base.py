@@ -127,13 +127,13 @@ class Engine(ABC):
         """Open a database file under a name, read-only, before any other call. InputError if the engine reads no such files."""
 
     def read_natively(self, rows: Sequence[Path] | object) -> str | None:
-        """A name under which `catalogue` finds the rows of Parquet files, or of a frame of the engine's own library, as a table;
-        None if the engine cannot read them itself: then we must."""
+        """A name under which `catalogue` finds the rows of Parquet files, or of a frame of the engine's own library, as a table.
+        None if the engine cannot read them, so we must."""
         return None
 
     @abstractmethod
     def catalogue(self) -> Catalogue | None:
-        """The user's own tables that statements can read; None if the engine has no database but ours."""
+        """The user's own tables that statements can read; None if the engine has no tables except ours."""
 
     def run(self, statement: Statement, *, as_written: bool = False) -> None:
         """Run a statement that returns nothing. `as_written` keeps the order of its joins."""
@@ -148,8 +148,8 @@ class Engine(ABC):
         logged(lambda: self._logged_text(query), lambda: self._write(query, folder), lambda _: None)
 
     def scratch_tables(self) -> AbstractContextManager[None]:
-        """Context manager for work that drops every table it makes. If an engine's session keeps a resource for every table it ever
-        made, dropped or not, the engine releases those at the end."""
+        """Context manager for work that drops every table it makes. Some engines keep a resource for every table, even after it is
+        dropped. They release these at the end."""
         return nullcontext()
 
     @abstractmethod
@@ -162,7 +162,7 @@ class Engine(ABC):
 
     @abstractmethod
     def cancel(self) -> None:
-        """Stop the running statement. Called from another thread, more than once if need be."""
+        """Stop the running statement. Another thread calls this, perhaps several times."""
 
     @abstractmethod
     def close(self) -> None:

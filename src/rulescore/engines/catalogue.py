@@ -1,4 +1,4 @@
-"""The user's own tables in an engine's database: which there are, and how their columns hold constants."""
+"""The user's own tables in an engine's database, and how their columns hold constants."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ class StoredColumn:
 
     @property
     def arrow(self) -> pa.DataType:
-        """The Arrow type by which tables with keys know the column; binary, which has no values for us, if we cannot read it."""
+        """The Arrow type that tables with keys use for the column. If we cannot read the column: binary, which has no values for
+        us."""
         match self.type:
             case StoredType.TEXT:
                 return pa.string()
@@ -140,7 +141,7 @@ class StoredRelation:
 
 @dataclass(frozen=True, slots=True)
 class StoredKey:
-    """A primary key or, if it has an other table, a foreign key and the columns there that it refers to."""
+    """A primary key; or, if another table is named, a foreign key and the columns of that table that it refers to."""
 
     table: TablePath
     columns: tuple[str, ...]

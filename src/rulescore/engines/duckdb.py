@@ -125,7 +125,7 @@ class DuckDBEngine(Engine):
         return f"{float(number) * 0.5 / 0.8:.1f} {unit}"
 
     def _used(self) -> int:
-        """The bytes that count for the limit of the database."""
+        """The bytes that DuckDB counts against its memory limit."""
         return sum(used for (used,) in self._connection.execute("SELECT memory_usage_bytes FROM duckdb_memory()").fetchall())
 
     def _limit(self, size: int) -> None:
@@ -143,7 +143,7 @@ class DuckDBEngine(Engine):
         self._guarded(lambda: self._connection.execute(sql).fetchall())
 
     def catalogue(self) -> None:
-        """None: the database has no tables but ours."""
+        """None: the database has only our tables."""
 
     def _take(self, rows: pa.Table, statement: exp.Expr) -> None:
         """Run a statement that reads Arrow rows."""

@@ -1,4 +1,5 @@
-"""Memory and disk: amounts, what this process takes, the engine's share, and a temporary folder for what does not fit."""
+"""Memory and disk: amounts, the memory of this process, the engine's share of it, and a temporary folder for data that do not
+fit."""
 
 from __future__ import annotations
 
@@ -48,11 +49,12 @@ def resident() -> int | None:
 
 
 class Share:
-    """What an engine inside this process may take of the limit of the whole process: the rest, after Python, libraries, rules and
-    what we are reading. These take more and more, so the engine fits its share again before every statement."""
+    """The memory that an engine inside this process may take: the limit of the process less what Python, libraries, rules and the
+    rows that we read take. These take more and more, so the engine fits its share again before every statement."""
 
     def __init__(self, limit: int, used: Callable[[], int], take: Callable[[int], None]) -> None:
-        """`used` tells what the engine takes now. `take` gives it another share, and makes it return memory that it has freed."""
+        """`used` returns the memory that the engine takes now. `take` gives it another share, and makes it return memory that it
+        has freed."""
         self._limit, self._used, self._take = limit, used, take
         self._beside = 0
         self.bytes = limit
@@ -72,7 +74,7 @@ class Share:
         self._take(self.bytes)
 
     def _measured(self) -> int:
-        """What the process takes apart from the engine."""
+        """The memory that the process takes without the engine."""
         high = resident()
         return _USUAL if high is None else high - self._used()
 

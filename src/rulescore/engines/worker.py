@@ -60,7 +60,8 @@ class Worker:
             raise
 
     def _give_up(self, future: Future[_Result]) -> None:
-        """Calls `stop` again and again: a database that is still planning the statement ignores the first call, maybe all."""
+        """Calls `stop` again and again, because a database that is still planning the statement ignores the first call, and perhaps
+        every call."""
         started = time.monotonic()
         while not future.done() and not self.deaf:
             self._stop()
@@ -123,7 +124,7 @@ def _fulfil(future: Future[_Result], work: Callable[[], _Result]) -> None:
 
 
 def _wait(future: Future[_Result], seconds: float | None) -> _Result:
-    """The result, waited for in short steps: an unbroken wait would hold Ctrl-C back until the query ends."""
+    """Waits for the result in short steps, because one long wait would hold Ctrl-C back until the query ends."""
     started = time.monotonic()
     while not future.done():
         wait([future], timeout=_POLL)

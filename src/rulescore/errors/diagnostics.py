@@ -1,4 +1,4 @@
-"""Problems as data, the errors that carry them, and the text that a person reads. `codes.py` says what each code means."""
+"""Problems as data, the errors that hold them, and their text for people. `codes.py` says what each code means."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Severity(StrEnum):
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
     """A text and the name a user knows it by; spans point into it. `folder`: the text may name files in it; None if it may not.
-    `converted`: the text is ours, made from a file of that name. `told`: problems of that file that the text does not show."""
+    `converted`: the text is ours, made from a file of that name. `told`: problems of that file that are not visible in the text."""
 
     name: str
     text: str
@@ -128,7 +128,8 @@ def _shortened(text: str) -> str:
 
 
 def _shown_place(place: Place) -> Place:
-    """A place with the part of its line around the column: a program may write all rules into one line, and many of them wrong."""
+    """A place with the part of its line around the column. We cut lines because a program may write all rules into one line, many
+    of them wrong."""
     if place.text is None or place.column is None or place.start is not None:
         return place
     text, column, length = masked_place(place.text, place.column, place.length)

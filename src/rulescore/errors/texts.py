@@ -15,7 +15,7 @@ _NOT_ASCII = re.compile(r"[^\x20-\x7e]")
 
 
 def is_hidden(character: str) -> bool:
-    """Whether it is a control, bidirectional or zero-width character, a separator other than the blank, or none at all."""
+    """Whether it is a control, bidirectional or zero-width character, a separator other than the blank, or not assigned."""
     return not character.isprintable() or _UNSEEN.match(character) is not None
 
 
@@ -58,7 +58,8 @@ def masked(text: str) -> str:
 
 
 def masked_address(address: str) -> str:
-    """An address without its password. If it does not begin like one, all that stands before the host may be the password."""
+    """An address without its password. If the text does not begin like an address, everything before the host may be the
+    password."""
     before, at, host = address.rpartition("@")
     return f"{_HIDDEN}@{host}" if at and not _SCHEME.match(before) else masked(address)
 

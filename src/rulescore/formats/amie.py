@@ -78,7 +78,7 @@ def _kept_apart(rule: Rule) -> tuple[str, str] | None:
 
 
 def _read_line(columns: dict[str, int], source: Source, start: int, line: str) -> Rule | None:
-    """`columns`: the numbers of the columns that we read; a line of titles changes them, and is no rule."""
+    """`columns`: the numbers of the columns that we read. A line of titles changes them, and is no rule."""
     if "=>" not in line and not line.startswith("?"):
         if line.startswith("Rule\t"):
             titles = ["".join(filter(str.isalpha, title)).lower() for title in line.split("\t")]
@@ -106,7 +106,7 @@ def _read_line(columns: dict[str, int], source: Source, start: int, line: str) -
 
 
 def _figure(line: str, figures: list[str], number: int) -> tuple[str, int] | None:
-    """A figure with a decimal point, and where it stands; None if the line ends before it."""
+    """A figure with a decimal point, and its place; None if the line ends earlier."""
     if number > len(figures):
         return None
     text = figures[number - 1]

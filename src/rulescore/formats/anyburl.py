@@ -84,7 +84,8 @@ def _term(name: str, span: Span) -> Term:
 
 
 def _read_loosely(source: Source, start: int, line: str) -> Rule:
-    """A line whose names have parentheses or commas. Each atom has a variable on one of its sides, which tells where names end."""
+    """A line whose names have parentheses or commas. Each atom has a variable on one of its sides. The variable shows where names
+    end."""
     match = _LOOSE_LINE.fullmatch(line)
     if match is None:
         raise _no_line(line)

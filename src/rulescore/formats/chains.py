@@ -57,7 +57,7 @@ def _read_neural_lp_line(source: Source, start: int, line: str) -> Rule:
 
 
 def stated_confidence(text: str) -> tuple[float | None, tuple[str, ...]]:
-    """The confidence; a tag if it is not between 0 and 1, as sums of products of attention may be."""
+    """The confidence. If it is not between 0 and 1, it becomes a tag: sums of products of attention may be larger."""
     return (float(text), ()) if 0 <= float(text) <= 1 else (None, (f"confidence={text}",))
 
 
@@ -216,7 +216,7 @@ def _write_uniker(rule: Rule) -> str:
 
 
 def _chain(body: tuple[Atom, ...], first: str, last: str) -> Iterator[str]:
-    """The relations on the way from one variable to the other, each turned if it leads back."""
+    """The relations on the way from one variable to the other; a relation that leads back is reversed."""
     here, seen = first, {first}
     for atom in body:
         match atom.terms:

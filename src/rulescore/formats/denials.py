@@ -53,8 +53,8 @@ def constant(text: str, span: Span) -> Constant | None:
 
 def denial(compared: Sequence[TupleComparison], table: TableName, span: Span) -> Rule:
     """A rule with the head `false`. If all comparisons but one `!=` are equalities, its opposite is the head: the violations are
-    the same, and the rule has a rate. Equal attributes share a variable. Two rows must have different keys, unless a comparison of
-    one attribute says already that they differ."""
+    the same, and the rule has a rate. Equal attributes share a variable. Two rows must have different keys, unless a comparison
+    already says that the rows differ in an attribute."""
     cells = [cell for comparison in compared for cell in (comparison.left, comparison.right) if isinstance(cell, TupleCell)]
     rows = list(dict.fromkeys(cell.row for cell in cells))
     if len(rows) > 2 or not cells:
@@ -84,8 +84,8 @@ def denial(compared: Sequence[TupleComparison], table: TableName, span: Span) ->
 
 
 def _determined(compared: Sequence[TupleComparison], table: TableName) -> TupleComparison | None:
-    """The comparison of the values that equal values determine, if the constraint is such a dependency. A key that must not differ
-    is none: two rows always have two keys."""
+    """The comparison of the values that equal values determine, if the constraint is such a dependency. A column whose values must
+    not differ is no key: two rows always have two keys."""
     others = [comparison for comparison in compared if comparison.operator is not Operator.EQUAL]
     if len(others) != 1 or others[0].operator is not Operator.DIFFERENT:
         return None

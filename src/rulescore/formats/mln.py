@@ -1,7 +1,7 @@
 """Clauses of Markov logic networks, as ExpressGNN writes them: `weight !p(x, y) v !q(y, z) v h(x, z)`.
 
-Negated literals are the body, the others the head: several are a disjunction, none makes a denial constraint. Variables are in
-upper case in some files and in lower case in others; constants are quoted, or numbers.
+Negated literals are the body, the others the head. Several others are a disjunction; without any, the clause is a denial
+constraint. Variables are in upper case in some files and in lower case in others; constants are quoted, or numbers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""LightGBM and XGBoost: an objective that adds how far predictions are beyond the limits of rules. This module imports neither."""
+"""LightGBM and XGBoost: an objective that adds the distance of predictions beyond the limits of rules. This module imports
+neither."""
 
 from __future__ import annotations
 
@@ -19,8 +20,8 @@ def objective(
 ) -> Callable[[Any, Any], tuple[Any, Any]]:
     """An objective for `lightgbm.train({"objective": …}, data)` and `xgboost.train(…, obj=…)`.
 
-    The training data must have the rows of `steps.ids`, in that order. The base loss, and how far values are beyond limits, are
-    both measured in the spread of the labels, their mean distance from the median: a weight means the same whatever the unit.
+    The training data must have the rows of `steps.ids`, in that order. The base loss and the distance beyond limits are both
+    divided by the spread of the labels, their mean distance from the median. So a weight means the same in every unit.
 
     Args:
         steps: From `rulescore.mending.numeric.numeric_steps`.
@@ -58,8 +59,8 @@ def objective(
 
 @dataclass(frozen=True, slots=True)
 class Pull:
-    """What a rule adds for each row: the derivative of the mean distance beyond the limit, in the unit of the target; and a
-    curvature with which a step ends where the limit is met."""
+    """A rule adds two numbers for each row: the derivative of the mean distance beyond the limit, in the unit of the target, and a
+    curvature that lets a step end at the limit."""
 
     slope: Any
     curvature: Any

@@ -1,4 +1,4 @@
-"""What is wrong with rules, said before a model predicts or trains: that may take hours, the check takes a second."""
+"""Reports what is wrong with rules before a model predicts or trains. Training may take hours; the check takes a second."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from rulescore.session.api import open_session
 def refuse_rules(
     observed: FactsLike | None, rules: RulesLike, options: Mapping[str, Any], *, relations: Iterable[str] = ()
 ) -> None:
-    """Raise the errors that `score` would raise of these rules. `relations`: all predicates that the model can predict. We leave
-    facts alone that can be read only once."""
+    """Raise the errors that `score` would raise of these rules. `relations`: all predicates that the model can predict. We do not
+    read facts that can be read only once."""
     if isinstance(observed, Iterator):
         return
     labels = list(relations)

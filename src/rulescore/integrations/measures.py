@@ -12,8 +12,8 @@ MEASURES = ("rvs_hard", "rvs_soft", "violating_predictions")
 
 
 def model_measures(model: ModelResult) -> dict[str, float | None]:
-    """A model's scores, and the number of predictions that violate a hard rule. None: undefined, or marked, as the 0 of an
-    unmeasured model is."""
+    """A model's scores, and the number of predictions that violate a hard rule. None if a score is undefined, or if it says
+    nothing, like the 0 of an unmeasured model."""
     violating = None if model.violating_reason is not None else model.violating
     return dict(zip(MEASURES, (_telling(model.hard_score), _telling(model.soft_score), violating), strict=True))
 

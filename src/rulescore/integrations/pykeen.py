@@ -91,8 +91,8 @@ def score(
     observed: FactsLike | None = None,
     **options: Any,
 ) -> Result:
-    """Scores a trained model, or several, by the `k` best predictions for every query. Beside the scores stand MRR and Hits@k by
-    PyKEEN's own ranks, whatever `k`.
+    """Scores a trained model, or several, by the `k` best predictions for every query. The result also has MRR and Hits@k by
+    PyKEEN's own ranks, for any `k`.
 
     Args:
         trained: a model, the result of `pipeline`, or a mapping from names to several of them.
@@ -320,14 +320,15 @@ class _Predictions:
 
 
 def ranks_of_truths(scores: Any, true_scores: Any) -> Any:
-    """The realistic rank of the true answer to each query, as PyKEEN has it: the mean of the best and the worst among equals."""
+    """The realistic rank of the true answer to each query, as PyKEEN defines it: the mean of its best and its worst rank among
+    equal scores."""
     better, level = (scores > true_scores).sum(dim=1), (scores == true_scores).sum(dim=1)
     return better + (level.double() + 1) / 2
 
 
 def best(scores: Any, k: int) -> tuple[Any, Any]:
-    """The columns of the `k` greatest scores of each row, and these scores; NaN is the least. Of equal scores we take the first
-    columns, in their order. Sorting whole rows would take many times as long."""
+    """The columns of the `k` greatest scores of each row, and these scores. NaN counts as the least score. Of equal scores we take
+    the first columns, in their order. Sorting whole rows would take many times as long."""
     k = min(k, scores.shape[1])
     known = torch.where(torch.isnan(scores), -math.inf, scores)
     least = known.topk(k, dim=1).values[:, -1:]

@@ -92,7 +92,7 @@ class ExpectedViolationsCallback(TrainingCallback):
 
 
 class ForbiddenNegativeSampler(BasicNegativeSampler):
-    """PyKEEN's basic negative sampler, with a share of negatives drawn from answers that something speaks against."""
+    """PyKEEN's basic negative sampler, with a share of negatives drawn from forbidden answers."""
 
     def __init__(
         self,

@@ -1,5 +1,5 @@
-"""Accumulators in the manner of torchmetrics: `update` takes predictions batch by batch, `compute` scores them, `reset` starts
-again.
+"""Accumulators in the manner of torchmetrics: `update` takes the predictions of a batch, `compute` scores all of them, `reset`
+starts again.
 
 Batches are tensors, arrays or lists; torch need not be installed."""
 

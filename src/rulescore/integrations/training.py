@@ -159,7 +159,7 @@ class ExpectedViolations(torch.nn.Module):
         return torch.softmax(masked, dim=1) * ~complete
 
     def _taken(self, probability: Any, entries: Entries) -> Any:
-        """The probability of each entry's answer; for `EVERY`, the sum over all answers."""
+        """The probability of each entry's answer; for the answer `EVERY`, the sum over all answers."""
         queries = torch.from_numpy(entries.query).to(probability.device)
         answers = torch.from_numpy(entries.answer).to(probability.device)
         single = probability[queries, answers.clamp(min=0)]
@@ -197,8 +197,8 @@ class ExpectedViolations(torch.nn.Module):
 class NumericViolations(torch.nn.Module):
     """A term of a loss: `loss + term(predicted)`.
 
-    The term says how far predicted values are beyond the limits of rules, in limits, on average over the rows of their groups.
-    Hard rules always count. Soft rules count while predictions break them more often than the data do.
+    The term is the mean distance of predicted values beyond the limits of rules, over the rows of their groups, as a multiple of
+    the limit. Hard rules always count. Soft rules count while predictions break them more often than the data do.
 
     Attributes:
         last: Each rule's rate at the last predictions, divided by its rate in the data, for logging.

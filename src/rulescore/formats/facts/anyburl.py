@@ -50,7 +50,7 @@ def read(lines: Iterable[str], *, predictions: bool = True) -> Found:
 
 
 def reordered(lines: Iterable[str], orders: Iterator[Sequence[int]]) -> Iterator[str]:
-    """The lines, each list that is not empty with its entities in a new order: their old places, from 0."""
+    """The lines, with the entities of each list in a new order. `orders` has their old places, from 0."""
     for number, line in enumerate(lines):
         start, fields = _fields(line) if number % 3 else (0, [])
         if not fields:
@@ -73,7 +73,7 @@ def _mark(line: str) -> str | None:
 
 
 def _misshapen(block: Sequence[tuple[int, str]]) -> Fault | None:
-    """The fault of a line out of turn. We cannot understand the lines behind it either."""
+    """The fault of a line that another line should precede. We cannot understand the lines after it either."""
     number, line = block[0]
     if _mark(line) is not None or not line:
         return Fault(number, line, 1, f"expected a triple, found {_quoted(line)}", max(1, len(line.partition(":")[0])))

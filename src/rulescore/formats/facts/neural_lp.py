@@ -42,8 +42,8 @@ def read(lines: Iterable[str], *, predictions: bool = True) -> Found:
 
 
 def reordered(lines: Iterable[str], orders: Iterator[Sequence[int]]) -> Iterator[str]:
-    """The lines, each with its candidates in a new order: their old places, from 0. What falls behind the head is left out,
-    because a line ends with its head."""
+    """The lines, each with its candidates in a new order: their old places, from 0. A line ends with its head, so we leave out
+    candidates behind the head."""
     for line in lines:
         name, head, tail, *entities = line.split(",")
         moved = [entities[place] for place in next(orders)]

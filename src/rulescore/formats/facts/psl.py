@@ -17,7 +17,7 @@ _NO_TRUTH = ("without truth values the file is read as any text file: leave `for
 
 
 def looks_like(lines: Sequence[str]) -> bool:
-    """Never: nothing in such a file tells a truth value from an argument."""
+    """We never recognise it: nothing in such a file distinguishes a truth value from an argument."""
     return False
 
 

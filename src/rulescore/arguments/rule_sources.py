@@ -130,7 +130,7 @@ def _forget_namesake(package: str, folder: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class RuleText:
-    """Rule text, whatever it looks like, never the name of a file.
+    """Rule text, which is never taken for the name of a file.
 
     Args:
         text: The rules.
@@ -147,7 +147,7 @@ class RuleFile:
 
     Args:
         path: The file.
-        format: Its format, if that is not recognised.
+        format: Its format, if we cannot recognise it.
         min_confidence: Leave out rules whose tool states a lower confidence.
         min_support: Leave out rules whose tool states a lower support.
         max_length: Leave out rules with more atoms in the body.

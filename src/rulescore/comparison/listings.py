@@ -277,8 +277,9 @@ class ModelComparison(ComparedResults):
         models: A row for each model and measure.
         rules: A row for each model and rule.
         differences: A row for each pair of models and each measure: the first less the second.
-        rule_differences: Differences for each rule. changes: For two results, each prediction under a rule whose violations
-        changed. warnings: What deserves a look.
+        rule_differences: The same for each rule.
+        changes: For two results, each prediction under a rule whose violations changed.
+        warnings: What deserves a look.
     """
 
     @classmethod

@@ -35,7 +35,7 @@ def test_labels_stand_for_ids(run: Run) -> None:
     assert "Alice A." in Path("report.html").read_text("utf-8")
     result = run("report", "family.toml", "--labels", "missing.tsv")
     assert result.exit_code == 2
-    assert "error[E606]" in result.stderr
+    assert "error[E301]" in result.stderr
 
 
 def test_score_and_audit_write_one_beside_what_they_print(run: Run) -> None:

@@ -131,7 +131,7 @@ def test_a_table_that_there_is_not_is_told() -> None:
     for ask in (TWO.to_text, TWO.to_csv, TWO.to_latex, TWO.to_json, TWO.to_markdown, TWO.to_pandas, TWO.to_polars):
         with pytest.raises(InputError, match="did you mean `models`") as caught:
             ask("model")
-        assert caught.value.problems[0].code == "E501"
+        assert caught.value.problems[0].code == "E502"
 
 
 def test_files_of_every_format(tmp_path: Path) -> None:

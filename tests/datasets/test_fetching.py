@@ -129,7 +129,7 @@ def test_a_server_whose_file_ends_before_the_part_is_asked_for_everything(
 ) -> None:
     break_off(site)
     site.files["train.txt"], right = b"short", site.files["train.txt"]
-    text = refused("E755")
+    text = refused("E756")
     assert "`train.txt` has 400,000 bytes, but the server sends 5" in text
     assert site.header("Range") == ["bytes=100000-", None]
     assert list(part.parent.iterdir()) == []
@@ -147,7 +147,7 @@ def test_another_part_than_the_one_asked_for_is_refused(offered: DataSet, site: 
 def test_wrong_bytes_are_refused_and_both_digests_told(offered: DataSet, site: Site, cache: Path, train: File, part: Path) -> None:
     right = site.files["train.txt"]
     site.files["train.txt"] = right[:-1] + b"!"
-    text = refused("E755")
+    text = refused("E756")
     assert f"SHA-256 should be {train.sha256}" in text
     assert f"it is              {sha256(site.files['train.txt']).hexdigest()}" in text
     assert list(part.parent.iterdir()) == []
@@ -159,7 +159,7 @@ def test_wrong_bytes_are_refused_and_both_digests_told(offered: DataSet, site: S
 def test_more_bytes_than_there_should_be_are_refused(offered: DataSet, site: Site, part: Path, length: bool) -> None:
     site.files["train.txt"] += b"!"
     site.length = length
-    assert f"but the server sends {'400,001' if length else 'more'}" in refused("E755")
+    assert f"but the server sends {'400,001' if length else 'more'}" in refused("E756")
     assert list(part.parent.iterdir()) == []
 
 
@@ -175,18 +175,18 @@ def test_redirects_on_this_machine_are_followed_with_the_range(offered: DataSet,
 @pytest.mark.parametrize("target", ["http://example.org/train.txt", "ftp://127.0.0.1/train.txt", "file:///etc/hostname"])
 def test_redirects_without_https_are_not_followed(offered: DataSet, site: Site, target: str) -> None:
     site.redirects["train.txt"] = target
-    assert "we follow only addresses with https" in refused("E755")
+    assert "we follow only addresses with https" in refused("E756")
     assert site.names == ["train.txt"]
 
 
 def test_a_redirect_to_no_address(offered: DataSet, site: Site) -> None:
     site.redirects["train.txt"] = "http://["
-    assert "an address that cannot be read" in refused("E755")
+    assert "an address that cannot be read" in refused("E756")
 
 
 def test_redirects_that_never_end_are_not_followed_for_ever(offered: DataSet, site: Site) -> None:
     site.redirects["train.txt"] = site.url("train.txt")
-    refused("E755")
+    refused("E756")
     assert len(site.asked) < 20
 
 
@@ -249,7 +249,7 @@ def test_two_processes_do_not_fetch_one_data_set_at_once(
     handle = os.open(cache / "family", os.O_RDONLY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
-        assert "another process is fetching `family`" in refused("E762")
+        assert "another process is fetching `family`" in refused("E756")
         assert site.asked == []
     finally:
         os.close(handle)

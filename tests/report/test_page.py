@@ -209,9 +209,9 @@ def test_labels_and_short_names(tmp_path: Path):
     labels = Labels(read_labels(path)).of_predicates(names)
     assert (labels.of_value("/m/1"), labels.of_value("/m/3"), labels.of_predicate(names[0])) == ("Berlin", "/m/3", "contains")
     path.write_text("one,two,three\n", "utf-8")
-    with pytest.raises(InputError, match="E606"):
+    with pytest.raises(InputError, match="E310"):
         read_labels(path)
-    with pytest.raises(InputError, match="E606"):
+    with pytest.raises(InputError, match="E301"):
         read_labels(tmp_path / "missing.tsv")
 
 

@@ -81,7 +81,7 @@ def test_a_project_and_python_take_labels(folder: Path):
         assert "wife(Alice A., Daniel D.)" in result.to_text("violations")
         assert "sister(Fiona, Daniel D.)" in result.report().html
     Path("rulescore.toml").write_text('facts = "facts.tsv"\nrules = "family.rules"\nlabels = "missing.tsv"\n', "utf-8")
-    with pytest.raises(InputError, match="E606"):
+    with pytest.raises(InputError, match="E301"):
         load_project("rulescore.toml")
 
 

@@ -161,7 +161,7 @@ def _piece(response: HTTPResponse, url: str, size: int, file: File) -> bytes:
 
 def _wrong_size(url: str, file: File, size: str) -> Diagnostic:
     notes = (f"`{file.name}` has {file.size:,} bytes, but the server sends {size}",)
-    return Diagnostic("E755", f"what {url} sends is not `{file.name}`", notes=notes, helps=(_CHANGED,))
+    return Diagnostic("E756", f"what {url} sends is not `{file.name}`", notes=notes, helps=(_CHANGED,))
 
 
 def _refuse_others(url: str, file: File, part: ArrivedPart) -> None:
@@ -169,7 +169,7 @@ def _refuse_others(url: str, file: File, part: ArrivedPart) -> None:
     if digest_here != file.sha256:
         part.remove()
         notes = (f"SHA-256 should be {file.sha256}", f"it is              {digest_here}")
-        raise InputError(Diagnostic("E755", f"what {url} sends is not `{file.name}`", notes=notes, helps=(_CHANGED,)))
+        raise InputError(Diagnostic("E756", f"what {url} sends is not `{file.name}`", notes=notes, helps=(_CHANGED,)))
 
 
 class _SafeRedirects(HTTPRedirectHandler):
@@ -197,7 +197,7 @@ def _is_local(url: str) -> bool:
 
 
 def _elsewhere(url: str, target: str) -> Diagnostic:
-    return Diagnostic("E755", f"{url} sends to {target}", notes=("we follow only addresses with https, and only a few in a row",))
+    return Diagnostic("E756", f"{url} sends to {target}", notes=("we follow only addresses with https, and only a few in a row",))
 
 
 def _refusal(url: str, error: HTTPError) -> Diagnostic:

@@ -141,7 +141,7 @@ def fetched(wanted: DataSet, listener: Listener | None = None) -> DataSetPlace:
         folder.mkdir(parents=True, exist_ok=True)
     with alone_in(folder) as alone:
         if not alone:
-            raise InputError(Diagnostic("E762", f"another process is fetching `{wanted.name}`", helps=("wait until it is done",)))
+            raise InputError(Diagnostic("E756", f"another process is fetching `{wanted.name}`", helps=("wait until it is done",)))
         for archived in wanted.downloads:
             if not all(_is_whole(folder / file.name, file) for file in archived.files):
                 _fetch(archived, folder, listener)

@@ -7,6 +7,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from rulescore.errors import Diagnostic, InputError, Place
+from rulescore.readers.files import damaged, unreadable
+from rulescore.readers.sources import file_format
+from rulescore.setting.choices import FileFormat
 
 _HEADINGS = {("id", "label"), ("id", "name")}
 
@@ -37,11 +40,13 @@ def read_labels(path: Path) -> dict[str, str]:
     Raises:
         InputError: The file cannot be read, or a line has not two columns.
     """
+    file_format(path, FileFormat.TEXT)  # refuses a folder, and a file that does not exist
     try:
         text = path.read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else (error.strerror or str(error)).lower()
-        raise InputError(Diagnostic("E606", f"the labels `{path}` cannot be read: {reason}")) from error
+    except UnicodeDecodeError:
+        raise damaged(str(path), "it is not UTF-8") from None
+    except OSError as error:
+        raise InputError(unreadable(path, error)) from None
     rows = list(csv.reader(text.splitlines(), delimiter="\t" if "\t" in text.partition("\n")[0] else ","))
     if rows and tuple(word.strip().lower() for word in rows[0]) in _HEADINGS:
         rows[0] = []
@@ -50,7 +55,7 @@ def read_labels(path: Path) -> dict[str, str]:
         if row and len(row) != 2:
             place = Place(str(path), number)
             helps = ("write an id and its label, with a tab or a comma between them",)
-            raise InputError(Diagnostic("E606", f"a line of labels has {len(row)} columns", place, helps=helps))
+            raise InputError(Diagnostic("E310", f"a line of labels has {len(row)} columns", place, helps=helps))
         if row and row[1].strip():
             labels.setdefault(row[0], row[1].strip())
     return labels

@@ -47,7 +47,7 @@ def shown_table(name: str, tables: type[_Table]) -> _Table:
         return tables(name)
     notes = (f"the tables are {ticked(tables)}",)
     helps = meant(name, list(tables))
-    raise InputError(Diagnostic("E501", f"no table is named `{name}`", notes=notes, helps=helps))
+    raise InputError(Diagnostic("E502", f"no table is named `{name}`", notes=notes, helps=helps))
 
 
 def render(

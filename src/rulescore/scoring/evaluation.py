@@ -232,7 +232,7 @@ class Evaluation:
 def _unknown_table(which: str) -> Diagnostic:
     known = ", ".join(f"`{name}`" for name in Which)
     return Diagnostic(
-        "E501",
+        "E502",
         f"no table is named `{which}`",
         notes=(f"the tables are {known}",),
         helps=meant(which, list(Which)),

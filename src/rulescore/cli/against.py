@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def changes_listing(setting: Setting, against: str, by: str, limit: int | None) -> tuple[Listing, Sequence[Diagnostic]]:
     """Compares what breaks rules in the setting's data and in the same data with another version of a table, rule by rule, row by
     row or cell by cell. Warnings concern the setting's own data."""
-    from rulescore.reporting.dirt_changes import place_changes_listing, rule_changes_listing
+    from rulescore.reporting.dirt import place_changes_listing, rule_changes_listing
     from rulescore.scoring.dirt import DirtyBy
     from rulescore.scoring.dirt_changes import place_changes, rule_changes
 

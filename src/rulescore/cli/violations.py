@@ -72,7 +72,7 @@ def violations(
         raise click.UsageError("`--by` counts all violations: it cannot be combined with `--prediction` or `--sample`")
     from rulescore.cli.setting import COUNTING, load, require_rule, the_models
     from rulescore.language.parser import parse_atom
-    from rulescore.reporting.dirt_tables import dirt_listing, dirt_table
+    from rulescore.reporting.dirt import dirt_listing, dirt_table
     from rulescore.reporting.findings import violation_counts_listing, violations_listing
     from rulescore.reporting.tables import with_types
     from rulescore.reporting.violations import count_table, violation_table

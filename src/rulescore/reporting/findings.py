@@ -217,7 +217,7 @@ def _by_model(violations: Violations) -> Iterator[str]:
         yield ", ".join(f"{model} {n:,}" for model, n in totals.items())
 
 
-def _ranked(row: Violation) -> str | None:
+def _ranked(row: Violation | CountedViolations) -> str | None:
     parts = [] if row.rank is None else [f"rank {row.rank:,}"]
     parts += [] if row.score is None else [f"score {shown(row.score, CellKind.VALUE)}"]
     return ", ".join(parts) or None
@@ -261,15 +261,10 @@ def violation_counts_listing(by: str, counts: Sequence[CountedViolations], total
         value: list[Cell] = [_value(count.what)] if count.pattern is None else [count.pattern.should or None, count.pattern.against]
         cells: list[Cell] = [*value, count.model, count.violations]
         cells += [count.predictions] if predicted else []
-        rows.append((*cells, *([_counted_rank(count)] if by == "prediction" else [])))
+        rows.append((*cells, *([_ranked(count)] if by == "prediction" else [])))
     notes = [counted(total, "violation")]
     notes += [f"{left_out:,} more rows are not shown; `--limit N` shows more"] if left_out else []
     return Listing("violations", f"Violations by {by}", tuple(columns), tuple(rows), notes=tuple(notes))
-
-
-def _counted_rank(count: CountedViolations) -> str | None:
-    parts = [] if count.rank is None else [f"rank {count.rank:,}"]
-    return ", ".join([*parts, *([] if count.score is None else [f"score {shown(count.score, CellKind.VALUE)}"])]) or None
 
 
 def incompatibilities_listing(pairs: Iterable[PairCount]) -> Listing:

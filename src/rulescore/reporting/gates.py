@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 from rulescore.errors import Diagnostic, InputError, located, place_of
 from rulescore.errors.texts import visible
 from rulescore.reporting.findings import violations_listing
-from rulescore.reporting.listing import UNDEFINED, Appearance, CellKind, Format, counted, of_all, shown
+from rulescore.reporting.listing import UNDEFINED, Appearance, CellKind, Format, code, counted, markdown_table, of_all, shown
 from rulescore.reporting.render import render
 from rulescore.reporting.saved import load
 from rulescore.reporting.tables import violating_cell
@@ -197,22 +197,20 @@ def _heading(verdicts: Sequence[Verdict]) -> Iterator[str]:
 
 
 def _models(evaluation: Evaluation) -> Iterator[str]:
-    yield "| model | violating a hard rule | evaluable | RVS hard | RVS soft |"
-    yield "| :--- | ---: | ---: | ---: | ---: |"
-    for model in evaluation.model_results:
-        cells = (_code(model.name), _violating(model), f"{model.evaluable:,}", _score(model.hard_score), _score(model.soft_score))
-        yield f"| {' | '.join(cells)} |"
+    rows = (
+        (code(model.name), _violating(model), f"{model.evaluable:,}", _score(model.hard_score), _score(model.soft_score))
+        for model in evaluation.model_results
+    )
+    yield from markdown_table(("model", "violating a hard rule", "evaluable", "RVS hard", "RVS soft"), "lrrrr", rows)
     yield ""
 
 
 def _rules(evaluation: Evaluation) -> Iterator[str]:
     """The rules over the data, those with the highest rates first."""
-    yield "| rule | refuted | evaluable | rate |"
-    yield "| :--- | ---: | ---: | ---: |"
-    for rule in sorted(evaluation.rule_results, key=lambda rule: rule.dataset.rate or 0, reverse=True):
-        counts = rule.dataset
-        cells = (_code(rule.info.name), f"{counts.refuted:,}", f"{counts.evaluable:,}", shown(counts.rate, CellKind.RATE))
-        yield f"| {' | '.join(cells)} |"
+    ordered = sorted(evaluation.rule_results, key=lambda rule: rule.dataset.rate or 0, reverse=True)
+    counts = ((rule.info.name, rule.dataset) for rule in ordered)
+    rows = ((code(name), f"{n.refuted:,}", f"{n.evaluable:,}", shown(n.rate, CellKind.RATE)) for name, n in counts)
+    yield from markdown_table(("rule", "refuted", "evaluable", "rate"), "lrrr", rows)
     yield ""
 
 
@@ -229,12 +227,12 @@ def _score(measure: Measure) -> str:
 def _gates(verdicts: Sequence[Verdict]) -> Iterator[str]:
     if not verdicts:
         return
-    yield "| gate | model | | found |"
-    yield "| :--- | :--- | :--- | :--- |"
+    rows = []
     for outcome in (verdict.outcome for verdict in verdicts):
         word = "passed" if outcome.met else "**failed**" if outcome.fails else "warning"
-        model = "the data" if outcome.of_data else UNDEFINED if outcome.model is None else _code(outcome.model)
-        yield f"| {_code(outcome.gate.title)} | {model} | {word} | {_code(readings_text(outcome))} |"
+        model = "the data" if outcome.of_data else UNDEFINED if outcome.model is None else code(outcome.model)
+        rows.append((code(outcome.gate.title), model, word, code(readings_text(outcome))))
+    yield from markdown_table(("gate", "model", "outcome", "found"), "llll", rows)
     yield ""
 
 
@@ -247,25 +245,15 @@ def _worst(verdicts: Sequence[Verdict]) -> Iterator[str]:
         if not worst:
             continue
         named.update((model, worse.rule.info.name) for worse in worst)
-        yield f"Worst rules of {'the data' if model is None else _code(model, table=False)}:"
+        yield f"Worst rules of {'the data' if model is None else code(model, table=False)}:"
         yield ""
         for worse in worst:
             info = worse.rule.info
-            text = "" if info.text == info.name else f": {_code(info.text, table=False)}"
-            yield f"- {_code(info.name, table=False)} ({counts_of(worse.rule, verdict.outcome)}){text}"
+            text = "" if info.text == info.name else f": {code(info.text, table=False)}"
+            yield f"- {code(info.name, table=False)} ({counts_of(worse.rule, verdict.outcome)}){text}"
             if worse.row is not None:
-                yield f"  - {_code(worse.row, table=False)}"
+                yield f"  - {code(worse.row, table=False)}"
         yield ""
-
-
-def _code(text: str, *, table: bool = True) -> str:
-    """A code span: its fence is longer than any run of backticks within. In a table a bar needs a backslash even there."""
-    # A path may have bytes that are not text: they become question marks.
-    text = visible(text).encode(errors="replace").decode() or " "
-    fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
-    blank = " " if text[0] == "`" or text[-1] == "`" else ""
-    span = f"{fence}{blank}{text}{blank}{fence}"
-    return span.replace("|", r"\|") if table else span
 
 
 # The first violations of each model, in every format.

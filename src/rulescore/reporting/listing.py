@@ -259,9 +259,9 @@ _BACKTICKS = re.compile(r"`+")
 
 def render_markdown(listing: Listing) -> str:
     headings = [escaped(column.heading) for column in listing.columns]
-    rules = ["---:" if is_number(column.kind) else ":---" for column in listing.columns]
+    sides = "".join("r" if is_number(column.kind) else "l" for column in listing.columns)
     rows = [[_cell(listing, (row, column)) for column in range(len(headings))] for row in range(len(listing.rows))]
-    table = [f"| {' | '.join(cells)} |" for cells in (headings, rules, *rows)]
+    table = markdown_table(headings, sides, rows)
     notes = [line for note in listing.notes for line in ("", _line(note))]
     lead = [line for sentence in listing.lead for line in (_line(sentence), "")]
     return "\n".join([*lead, f"### {escaped(listing.title)}", "", *table, *notes]) + "\n"
@@ -271,11 +271,20 @@ def escaped(text: str) -> str:
     return _SPECIAL.sub(r"\\\1", visible(text))
 
 
-def code(text: str) -> str:
-    """Text between as many backticks as it needs; a pipe would end the cell even there."""
-    seen = visible(text).replace("|", r"\|")
+def code(text: str, *, table: bool = True) -> str:
+    """Text between as many backticks as it needs. In a table a pipe would end the cell even there."""
+    # A path may have bytes that are not text: they become question marks.
+    seen = visible(text).encode(errors="replace").decode() or " "
     fence = "`" * (1 + max((len(run) for run in _BACKTICKS.findall(seen)), default=0))
-    return f"{fence} {seen} {fence}" if "`" in seen else f"{fence}{seen}{fence}"
+    blank = " " if seen[0] == "`" or seen[-1] == "`" else ""
+    span = f"{fence}{blank}{seen}{blank}{fence}"
+    return span.replace("|", r"\|") if table else span
+
+
+def markdown_table(headings: Sequence[str], sides: str, rows: Iterable[Sequence[str]]) -> list[str]:
+    """The lines of a table. `sides`: `l` or `r` for each column, as in LaTeX."""
+    rules = ["---:" if side == "r" else ":---" for side in sides]
+    return [f"| {' | '.join(cells)} |" for cells in (headings, rules, *rows)]
 
 
 def _cell(listing: Listing, position: Position) -> str:

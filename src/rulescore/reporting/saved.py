@@ -229,20 +229,7 @@ def _summary(data: Mapping[str, Any]) -> DataSummary:
 
 
 def _rule(rule: Mapping[str, Any]) -> RuleResult:
-    info = RuleInfo(
-        name=rule["name"],
-        text=rule["text"],
-        declared_kind=rule["declared_kind"],
-        weight=rule["weight"],
-        denial=rule["denial"],
-        description=rule["description"],
-        tags=tuple(rule["tags"]),
-        place=rule["place"],
-        unrefutable=rule["unrefutable"],
-        tautology=rule["tautology"],
-        confidence=rule["confidence"],
-        support=rule["support"],
-    )
+    info = RuleInfo(**{field.name: rule[field.name] for field in fields(RuleInfo)} | {"tags": tuple(rule["tags"])})
     models = {
         name: ModelRuleResult(_counts(data), _measure(data, "score"), _measure(data, "share"))
         for name, data in rule["models"].items()

@@ -193,7 +193,7 @@ def _matches(cursor: Cursor, columns: Columns) -> list[ColumnCheck]:
 
 
 def _as_text(body: And) -> And:
-    """The row of a body with its value compared with a text: so a column of a text file that looks like numbers is text, too."""
+    """The row of a body. We compare its value with a text, so a column of a text file that looks like numbers stays text."""
     (row,) = body.conditions
     assert isinstance(row, RowAtom)
     ((_, value),) = row.arguments
@@ -283,7 +283,7 @@ _READERS: dict[str, Callable[[Cursor, Columns], list[ColumnCheck]]] = {
 
 
 def matches(text: object, pattern: object) -> bool | None:
-    """Whether a regular expression fits a whole text; None if one of them is no text."""
+    """Whether a regular expression fits a whole text; None if the value or the pattern is no text."""
     if not isinstance(text, str) or not isinstance(pattern, str):
         return None
     return re.fullmatch(pattern, text) is not None

@@ -102,14 +102,14 @@ _AFTER_VALUES = frozenset({*_COMPARISONS, *_ARITHMETIC, "in", "not", "word"})
 
 
 def read_conjunction(cursor: Cursor) -> And:
-    """A condition as a conjunction, of one part unless it is one already."""
+    """A condition as a conjunction. If it is none, it becomes the only part."""
     start = cursor.token.start
     condition = condition_of(cursor, read_formula(cursor))
     return condition if isinstance(condition, And) else And((condition,), cursor.span_from(start))
 
 
 def read_formula(cursor: Cursor) -> Node:
-    """Conditions joined by `,`, `and` and `or`; or a single one, which may also be a value."""
+    """Conditions joined by `,`, `and` and `or`; or a single condition, or a value."""
     start = cursor.token.start
     begin = 0
     node = _read_part(cursor)
@@ -142,7 +142,7 @@ def _joined(parts: list[Condition]) -> Condition:
 
 
 def _check_joint(cursor: Cursor, joints: set[str]) -> None:
-    """Raises if a joint does not go with the others of its list."""
+    """Raises if a word that joins conditions does not fit the other joining words of its list."""
     joint = cursor.token
     if joint.kind == "," and cursor.in_head:
         raise cursor.failure(
@@ -163,7 +163,7 @@ def _check_joint(cursor: Cursor, joints: set[str]) -> None:
 
 
 def _read_part(cursor: Cursor) -> Node:
-    """A condition without joints, or a value."""
+    """A condition without `,`, `and` and `or`, or a value."""
     token = cursor.token
     kind = token.kind
     # A name is never the last token.

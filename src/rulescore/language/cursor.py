@@ -1,4 +1,5 @@
-"""Text to tokens, one statement at a time, and a place among the tokens with the problems of a token that does not fit there."""
+"""Turns text into tokens, one statement at a time. A cursor is a place among them, and describes the problem of a token that does
+not fit."""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ class Token(NamedTuple):
 
 
 def _combining_marks() -> str:
-    """Vowel signs and accents, without which words of many scripts cannot be written; `\\w` leaves them out."""
+    """Vowel signs and accents. Many scripts need them to write words, and `\\w` leaves them out."""
     alphabets = chain(range(0x300, 0x3100), range(0xA000, 0xAC00))  # the ideographs between them have no such marks
     return "".join(c for c in map(chr, alphabets) if unicodedata.category(c) in {"Mn", "Mc"})
 
@@ -94,7 +95,7 @@ _TOKEN = re.compile(
 
 
 def statements(source: Source) -> Iterator[list[Token]]:
-    """The tokens of each statement. The last token is a full stop, or `end` for what stands behind the last full stop, or an
+    """The tokens of each statement. The last token is a full stop; or `end`, for text behind the last full stop; or an
     `unterminated` quotation that seems to have swallowed the full stop."""
     tokens: list[Token] = []
     for match in _TOKEN.finditer(source.text):
@@ -118,7 +119,7 @@ def is_word(name: str) -> bool:
 
 
 def is_dotted(name: str) -> bool:
-    """Whether a name is a table and an attribute, `sale.price`, which a predicate may be without quotes."""
+    """Whether a name is a table and an attribute, `sale.price`. A predicate may have such a name without quotes."""
     return _DOTTED.fullmatch(name) is not None
 
 

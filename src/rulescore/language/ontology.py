@@ -66,7 +66,7 @@ _CHAIN = f"{OWL}propertyChainAxiom"
 
 @dataclass(frozen=True, slots=True)
 class Ontology:
-    """`left_out`: axioms that we do not understand, in words, with the names of what they are about."""
+    """`left_out`: axioms that we do not understand, in words, with the names of their subjects."""
 
     program: Program
     left_out: tuple[NotUnderstood, ...]
@@ -74,7 +74,7 @@ class Ontology:
 
 def read_ontology(triples: Iterable[Triple], beside: Surroundings = ALONE) -> Ontology:
     """The rules and declarations of an ontology. Each stands once, however often the file says it. `beside`: what other files say
-    that shapes ask for."""
+    that shapes need to know."""
     graph = Graph(triples, beside)
     statements: list[Statement] = []
     left_out: list[NotUnderstood] = []
@@ -127,7 +127,7 @@ def _renamed(rule: Rule, name: str) -> Rule:
 
 
 def _predicates(statements: Iterable[Statement]) -> list[PredicateDeclaration]:
-    """Declarations of every property that a rule names: if it has no facts, that is not a slip of the pen."""
+    """Declares every property that a rule names. So a property without facts is not reported as a misspelt name."""
     rules = [statement for statement in statements if isinstance(statement, Rule)]
     definitions = [statement for statement in statements if isinstance(statement, Definition)]
     parts = [part for rule in rules for part in (rule.head, rule.body)] + [definition.fact for definition in definitions]
@@ -218,8 +218,8 @@ def _disjoint_classes(left: str, right: str) -> Iterator[Statement]:
 
 
 def _several_classes(classes: Sequence[str]) -> Iterator[Statement]:
-    """One rule for all classes: a hundred of them would make thousands of pairs. Declarations are cheap. A declaration about two
-    atoms keeps the rules that it refutes among the Horn rules."""
+    """One rule for all classes, since a hundred classes would make thousands of pairs. Declarations are cheap. We write a
+    declaration about two atoms, so the rules that it refutes stay Horn rules."""
     some = tuple(map(Constant, classes))
     both = Membership(Y, some), Membership(Z, some)
     types = Atom(TYPE, (X, Y)), Atom(TYPE, (X, Z))

@@ -61,7 +61,8 @@ def parse_atom(text: str) -> Atom:
 def parse_alone(
     source: Source, read: Callable[[Cursor], _Read], as_read: Callable[[list[Token]], list[Token]] = lambda tokens: tokens
 ) -> _Read:
-    """What a text holds that has nothing else, with or without a full stop. `as_read`: its tokens as they are meant here."""
+    """Reads a text that holds one thing and nothing else, with or without a full stop. `as_read`: turns its tokens into the tokens
+    meant here."""
     problems: list[Diagnostic] = []
     first, *others = statements(source)
     if first[-1].kind == "end":
@@ -136,8 +137,9 @@ def _read_check(cursor: Cursor, name: str | None, annotations: Annotations) -> I
 
 
 def _check_rules(declaration: Refuting, name: str | None, annotations: Annotations) -> Iterator[Rule]:
-    """Denial constraints, hard unless annotated otherwise, that facts violate if the declaration is not true of them. Without a
-    name, each is named after what it says; if there are several, all but the first have a number after the name."""
+    """Denial constraints that facts violate if the declaration is not true of them. They are hard unless an annotation says
+    otherwise. Without a name, each is named after what it says; if there are several, all but the first have a number after the
+    name."""
     hard = replace(annotations, kind=annotations.kind or Kind.HARD)
     for number, part in enumerate(declaration.parts(), start=1):
         said = part.words if name is None else name if number == 1 else f"{name} {number}"

@@ -201,7 +201,7 @@ def print_expression(expression: Expression) -> str:
 
 
 def _print_operand(operand: Expression, operator: Arithmetic, *, is_right: bool) -> str:
-    """An operand of `operator`, in parentheses if it binds less tightly, or as tightly and stands on the right."""
+    """An operand of `operator`. It gets parentheses if it binds less tightly, or if it binds as tightly and stands on the right."""
     text = print_expression(operand)
     if isinstance(operand, Operation):
         looser = operand.operator in _SUMS and operator not in _SUMS
@@ -212,7 +212,7 @@ def _print_operand(operand: Expression, operator: Arithmetic, *, is_right: bool)
 
 
 def _print_negated(operand: Expression) -> str:
-    """The operand of a minus, in parentheses if need be: a bare number would take the minus as its sign."""
+    """The operand of a minus, in parentheses if needed, because a bare number would take the minus as its sign."""
     match operand:
         case Operation() | Negative() | Constant(value=int() | float() | datetime.timedelta()):
             return f"({print_expression(operand)})"
@@ -247,8 +247,8 @@ def _numbered(start: str, last: int) -> Iterator[tuple[int, str]]:
 
 
 def _labels(sources: Iterable[Source]) -> dict[Source, str]:
-    """What stands before the line number: the name of the file, with as many folders as set it apart from others of that name.
-    Several texts, or a file that we read twice, get numbers."""
+    """The part of a place before the line number: the name of the file, with as many folders as distinguish it from other files of
+    that name. Several texts, or a file that we read twice, get numbers."""
     distinct = tuple(dict.fromkeys(sources))
     paths = list(dict.fromkeys(source.name for source in distinct))
     short = {path: _shortest(path, paths) for path in paths}
@@ -262,7 +262,7 @@ def _labels(sources: Iterable[Source]) -> dict[Source, str]:
 
 
 def _shortest(path: str, paths: Sequence[str]) -> str:
-    """The fewest last parts of a path that no other path ends with."""
+    """The shortest end of a path with which no other path ends."""
     if path == TEXT_NAME:
         return "rules"
     parts = PurePath(path).parts

@@ -30,9 +30,9 @@ from rulescore.language.words import OWN_FORMAT, WeighBy
 
 @dataclass(frozen=True, slots=True)
 class RuleChoice:
-    """Which rules of a file the user wants: those that meet all conditions. A rule that states no confidence, or no support, meets
-    the condition on it. `max_length`: atoms in the body. `heads`: predicates of which one stands in the head. `weigh_by`: the
-    figure that becomes the weight of a rule; a rule without it keeps its own."""
+    """The conditions that the user's wanted rules of a file meet. A rule that states no confidence, or no support, meets the
+    condition on it. `max_length`: atoms in the body. `heads`: one of these predicates stands in the head. `weigh_by`: the figure
+    that becomes the weight of a rule; a rule without it keeps its own."""
 
     min_confidence: float | None = None
     min_support: int | None = None

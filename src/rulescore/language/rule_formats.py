@@ -1,5 +1,5 @@
-"""What the formats of other tools have in common: a line of text becomes a rule, is set aside, or is a located problem; how a
-text tells its format; and rules written as such lines, if our reader gives them back, up to names of variables.
+"""The common parts of other tools' formats. A line of text becomes a rule, is set aside, or is a problem with a place. The first
+lines of a text tell its format. We write a rule as such a line if our reader gives back the same rule, up to names of variables.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _INVERSE = "inv_"
 
 
 class MisreadError(Exception):
-    """A fault of a line: a message, and the offsets in the line between which the fault is."""
+    """A fault of a line: a message, and the offsets in the line where the fault begins and ends."""
 
     def __init__(self, message: str, start: int = 0, end: int | None = None, *, help: str = "", code: str = "E152") -> None:
         super().__init__(message)
@@ -68,7 +68,8 @@ LineReader = Callable[[Source, int, str], Rule | None]
 @dataclass(frozen=True, slots=True)
 class RuleFormat:
     """`title`: its name for users. `recognises`: whether lines are of this format; formats are asked in the order of their `turn`.
-    `example`: a line, for messages. `write`: a rule as a line, if we write the format; `keeps`: what lines say beyond the rule."""
+    `example`: a line, for messages. `write`: makes a line of a rule, if we write the format. `keeps`: what such a line says beyond
+    the rule."""
 
     name: str
     title: str
@@ -161,7 +162,7 @@ def inverted(name: str, left: Term, right: Term, span: Span) -> Atom:
 
 
 def path(atoms: int, span: Span) -> list[Variable]:
-    """The variables along a chain from X to Y: X, Y; X, Z, Y; X, Z1, Z2, Y. A rule whose chain has no atom is set aside."""
+    """The variables along a chain from X to Y: X, Y; X, Z, Y; X, Z1, Z2, Y. If the chain has no atom, we set the rule aside."""
     if not atoms:
         raise SetAsideError
     between = ["Z"] if atoms == 2 else [f"Z{number}" for number in range(1, atoms)]
@@ -210,7 +211,8 @@ _EVERY = (
 
 
 def data_file(text: str, *, arrows: bool) -> tuple[str, str] | None:
-    """What a text without rules probably is, and what to do. `arrows`: it has signs of rules, so we do not look for rows."""
+    """Says what a text without rules probably is, and what the user can do. `arrows`: it has signs of rules, so we do not look for
+    rows."""
     lines = [line.rstrip() for line in text[:100_000].split("\n") if not _STRANGE_COMMENT.match(line)][:_MOST_STRANGE_LINES]
     if len(lines) >= 3 and all(line.startswith(("Heads:", "Tails:")) for line in lines[1:3]):
         return "an AnyBURL ranking", "give it as predictions: `--predictions MODEL=FILE`"
@@ -226,7 +228,8 @@ _COMMENT = re.compile(r"\s*(?:#|//|%|$)")
 
 @cache
 def rule_formats() -> dict[str, RuleFormat]:
-    """The formats of other tools by their names. The first that recognises a text wins: the most special lines come first."""
+    """The formats of other tools by their names. The first format that recognises a text wins. So the formats with the most special
+    lines come first."""
     formats = [plugins.load(plugins.RULE_FORMATS, name) for name in plugins.plugins(plugins.RULE_FORMATS)]
     return {form.name: form for form in sorted(formats, key=lambda form: form.turn)}
 

@@ -1,5 +1,5 @@
-"""What a shape asks of one thing, as conditions: how it fails, and how it conforms. A condition on the values of a property is an
-aggregate, and aggregates do not nest, so shapes within shapes can be too deep for a rule.
+"""The demands of a shape on one thing, as conditions: how it fails, and how it conforms. A condition on the values of a property is
+an aggregate, and aggregates do not nest. So shapes within shapes can be too deep for a rule.
 """
 
 from __future__ import annotations
@@ -60,7 +60,8 @@ COMPARED = ("minInclusive", "minExclusive", "maxInclusive", "maxExclusive")
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """One way to fail. `parameter`: what asks for it, such as `sh:class`. `shown`: the parameter with its value, for people."""
+    """One way to fail. `parameter`: the parameter of the shape that demands it, such as `sh:class`. `shown`: the parameter with its
+    value, for people."""
 
     parameter: str
     shown: str
@@ -69,7 +70,7 @@ class Failure:
 
 @dataclass
 class Conditions:
-    """Makes the conditions of one rule. `open_shapes`: shapes that we are within, since shapes may refer to themselves."""
+    """Makes the conditions of one rule. `open_shapes`: the shapes that we are inside of. Shapes may refer to themselves."""
 
     graph: Graph
     fresh: Fresh = field(default_factory=lambda: Fresh({}))
@@ -79,7 +80,8 @@ class Conditions:
     # Classes
 
     def is_of(self, term: Thing, name: str) -> Condition:
-        """Whether something is of a class or of one below it: one atom, over a definition if there are several classes."""
+        """Whether something is an instance of a class or of a class below it: one atom, over a definition if there are several
+        classes."""
         classes = self.graph.below(name)
         if len(classes) == 1:
             return is_a(term, name)
@@ -89,7 +91,7 @@ class Conditions:
         return Atom(defined, (term,))
 
     def at_end(self, term: Thing, name: str, *, of_values: bool) -> Condition:
-        """Whether something is a subject, or a value, of a property: one fact or several."""
+        """Whether something is a subject, or a value, of a property. One fact may say so, or several."""
         defined = f"{name}-{'objects' if of_values else 'subjects'}"
         terms = (Wildcard(), X) if of_values else (X, Wildcard())
         self.definitions[defined] = Definition(Atom(defined, (X,)), Atom(name, terms))

@@ -87,7 +87,7 @@ class Path:
 
     @property
     def shown(self) -> str:
-        """The path for people; the way without steps is nothing between two bars."""
+        """The path for people. A way without steps is an empty text between two bars."""
         return "|".join("/".join(step.shown for step in way) for way in self.ways)
 
     @property
@@ -98,7 +98,7 @@ class Path:
         return "|".join("/".join(step.written for step in way) for way in self.ways)
 
     def bodies(self, left: Thing, right: Thing, fresh: Fresh) -> list[tuple[Condition, ...]]:
-        """Conditions that bind both ends, one list for each rule that they need: ways of one step each go into one rule."""
+        """Conditions that bind both ends, one list for each rule that we need. Ways of one step share a rule."""
         if len(self.ways) > 1 and all(len(way) <= 1 for way in self.ways):
             return [(Or(tuple(condition for way in self.ways for condition in _chain(way, left, right, fresh))),)]
         return [tuple(_chain(way, left, right, fresh)) for way in self.ways]

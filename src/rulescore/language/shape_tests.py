@@ -1,5 +1,5 @@
-"""Tests of single values that shapes ask for. Rules call them by names that no facts have; we answer in Python, since the values of
-a property may be of several types, of which some are what a shape forbids.
+"""Tests of single values that shapes ask for. Rules call them by names that no facts have. We answer in Python, because the values
+of a property may have several types, also types that a shape forbids.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Shapes of SHACL as rules. A shape is about the facts as they are: an absent fact is missing.
 
-Things of a class below the target's are targets as well, if one of the files says that the class is below.
+Instances of a class below the target's class are targets as well, if one of the files says that the class is below.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _READ_HERE = frozenset(("closed", "property", "equals", "disjoint", "minCount", 
 
 @dataclass(frozen=True, slots=True)
 class _Target:
-    """The things that a shape is about: conditions on a focus node, and in words. `taken`: how often each stem of variables is
+    """The things that a shape is about: as conditions on a focus node, and in words. `taken`: how often each stem of variables is
     used in the conditions."""
 
     focus: Variable | Constant
@@ -206,7 +206,7 @@ class _Shape:
                 yield self._rule(f"{target.shown} closed {short(predicate)}", "sh:closed", Falsity(), *body, about=about)
 
     def _failing(self, target: _Target, path: Path | None) -> Iterator[Made]:
-        """What each value must meet, be it the focus node or a value of the path."""
+        """The demands on each value, which is the focus node or a value of the path."""
         name = target.shown if path is None else f"{target.shown}.{path.shown}"
         number = 0
         while True:
@@ -243,7 +243,7 @@ class _Shape:
                 yield NotUnderstood(f"{short(predicate)} {error.what}", f"{target.shown}.{path.shown}")
 
     def _together(self, target: _Target, path: Path, name: str, argument: Node) -> Iterator[Made]:
-        """What the values of a path must meet together."""
+        """The demands on the values of a path together."""
         conditions = self._conditions(target)
         shown = f"{target.shown}.{path.shown} {self.shared.shown(name, argument)}"
         focus, fresh = target.focus, conditions.fresh

@@ -240,8 +240,8 @@ class Rule:
 class Refuting(ABC):
     """A declaration that refutes heads. Each kind is a file in `language/declarations` and is short for `refute` statements.
 
-    `opposing`: each of them asks for one other fact of the head's arguments, which fast plans look up by sets. `checkable`: facts
-    can break it, so `@check` makes a rule of it."""
+    `opposing`: each statement asks for one other fact of the head's arguments. Fast plans look such facts up by sets. `checkable`:
+    facts can break it, so `@check` makes a rule of it."""
 
     __slots__ = ()
     span: Span | None
@@ -268,7 +268,7 @@ class Refuting(ABC):
         return ()
 
     def parts(self) -> Iterator[Refuting]:
-        """Declarations that together say the same, each of which `@check` makes one rule of."""
+        """Declarations that together say the same. `@check` makes one rule of each."""
         yield self
 
     def problems(self) -> Iterable[Diagnostic]:

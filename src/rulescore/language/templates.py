@@ -95,8 +95,8 @@ def _name(cursor: Cursor) -> str | None:
 
 
 def _check_use(cursor: Cursor, template: Template, span: Span) -> None:
-    """Raises if the statement does not use a parameter: every value of it would give the same rule. The first expansion reports a
-    parameter that the statement uses and the template does not have."""
+    """Raises if the statement does not use a parameter, because every value of it would give the same rule. The first expansion
+    reports a parameter that the statement uses and the template does not have."""
     used = set(PARAMETER.findall(template.name or ""))
     for token in template.tokens:
         if token.kind in {"parameter", "dotted"}:
@@ -233,7 +233,7 @@ _CONSTANTS = frozenset({"number", "+", "-", "date", "moment", "true", "false", "
 
 @dataclass(frozen=True, slots=True)
 class Filling:
-    """`text` is how names of rules show it, `tokens` are kinds and texts."""
+    """`text`: its form in names of rules. `tokens`: their kinds and texts."""
 
     text: str
     tokens: tuple[tuple[str, str], ...]

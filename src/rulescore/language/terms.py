@@ -21,7 +21,7 @@ _SIGNS = frozenset({"-", "+"})
 
 
 def read_name(cursor: Cursor, expected: str) -> str:
-    """A word or a quoted text, whatever it means elsewhere."""
+    """A word or a quoted text as a name, even if it means something else elsewhere."""
     token = cursor.token
     if token.kind not in NAME_KINDS or token.text == "_":
         raise cursor.unexpected(expected, operand=True)
@@ -201,7 +201,7 @@ def _unescape(match: re.Match[str]) -> str:
 
 
 def quote(text: str, mark: str) -> str:
-    """The text in quotes, with escapes for characters that a reader could not see or would misread."""
+    """The text in quotes. Characters that a reader could not see or would misread are escaped."""
     if text.isprintable() and mark not in text and "\\" not in text:
         return mark + text + mark
     return mark + "".join(_write_character(character, mark) for character in text) + mark

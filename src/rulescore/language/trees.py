@@ -141,8 +141,8 @@ _PARTS_BUT_TERMS: _Parts = {**_PARTS_BUT_SETS, **dict.fromkeys((Atom, RowAtom), 
 
 
 def replace_variables(node: _Node, replacements: Mapping[Variable, Expression]) -> _Node:
-    """The same tree with other values in place of variables. In an atom or behind `let`, where only a term or a variable can stand,
-    a variable stays if its replacement is something else."""
+    """The same tree with other values in place of variables. In an atom or behind `let`, only a term or a variable can stand. If
+    the replacement is something else, the variable stays there."""
     # A variable becomes an expression; every other node stays of its kind.
     return cast(_Node, _replaced(node, replacements))
 
@@ -185,8 +185,8 @@ def _term(term: Term, replacements: Mapping[Variable, Expression]) -> Term:
 
 
 def dependency(rule: Rule) -> Rule | None:
-    """`false <- …, X != Y` as `X = Y <- …`: the same groundings are refuted, and the others are confirmed, so the rule has a rate.
-    None if the rule is not a denial constraint with one `!=`."""
+    """Turns `false <- …, X != Y` into `X = Y <- …`. The same groundings are refuted, and all others are confirmed, so the rule has
+    a rate. None if the rule is not a denial constraint with one `!=`."""
     different = [
         condition
         for condition in rule.body.conditions

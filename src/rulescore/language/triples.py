@@ -73,7 +73,8 @@ def short(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What the files around an ontology say. `below`: triples that put a class below another. `predicates`: of all facts."""
+    """What other files say that an ontology needs to know. `below`: triples that put a class below another. `predicates`: of all
+    facts."""
 
     below: tuple[Triple, ...] = ()
     predicates: tuple[str, ...] = ()
@@ -113,7 +114,7 @@ class Graph:
         return Iri(kind) in self.objects(subject, TYPE)
 
     def members(self, head: Node) -> list[Node]:
-        """The members of a list; a list that comes back to itself ends there."""
+        """The members of a list. If the list refers back to itself, it ends there."""
         members: list[Node] = []
         seen: set[Node] = set()
         while head not in seen and (first := self.objects(head, f"{RDF}first")):
@@ -146,7 +147,7 @@ X, Y, Z = Variable("X"), Variable("Y"), Variable("Z")
 
 @dataclass(frozen=True, slots=True)
 class NotUnderstood:
-    """An axiom, in words, and what it is about, if that has a name."""
+    """An axiom in words, and the name of its subject, if it has one."""
 
     axiom: str
     about: str | None
@@ -207,9 +208,9 @@ _ANY = {f"{place}{name}Includes": name == "range" for place in _SCHEMA for name 
 
 
 def declared_domains(triples: Iterable[Triple]) -> Mapping[Side, tuple[frozenset[str], ...]]:
-    """For each side, sets of classes: a thing fits if it is of a class of every set. Each class comes with those below it. Several
-    `rdfs:domain` of a property are several sets, a union of OWL and all `domainIncludes` of schema.org are one. A side whose
-    classes we cannot tell, such as a datatype, is left out."""
+    """For each side, sets of classes. A thing fits if it is an instance of a class of every set. Each class comes with those below
+    it. Several `rdfs:domain` of a property are several sets, a union of OWL and all `domainIncludes` of schema.org are one. A side
+    whose classes we cannot tell, such as a datatype, is left out."""
     graph = Graph(triples)
     sides: dict[Side, list[frozenset[str]]] = {}
     included: dict[Side, set[str]] = {}

@@ -1,1 +1,1 @@
-"""A setting's facts and tables onto an engine: numbered, typed and checked."""
+"""Loads a setting's facts and tables onto an engine: numbers, types and checks them."""

@@ -1,4 +1,4 @@
-"""Streams of facts into an engine: staged as text keys, then numbered, made distinct and sorted once."""
+"""Loads streams of facts into an engine: stages them as text keys, then numbers, deduplicates and sorts them once."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ class StagedFacts:
         return {"observed": observed, "negative": negative, "predicted": predicted}
 
     def of_text(self, arguments: Collection[tuple[str, int]]) -> set[tuple[str, int]]:
-        """Those arguments of predicates whose constants are all text."""
+        """The arguments of predicates whose constants are all text."""
         letters: dict[tuple[str, int], set[str]] = {}
         for number in sorted({number for _, number in arguments}):
             raw = [sql.raw_table(kind, n) for kind, stage in self.stages.items() for n in stage.arities if n > number]
@@ -196,8 +196,8 @@ def load(
     staged: StagedFacts,
 ) -> Loaded:
     """Load every fact of a setting. `constants` are keys that rules mention, `declared` predicates with their arity. `mentioned`:
-    whether a rule or a declaration mentions a predicate. `tables` have numbers for the predictions of their targets, which we note
-    as the models' own, like predicted facts."""
+    whether a rule or a declaration mentions a predicate. `tables` have numbered the predictions of their targets. We note these as
+    predictions of the models, like predicted facts."""
     targets = [table for table in tables.values() if table.predicted is not None]
     stages = staged.stages
     arities, warnings = _checked(engine, stages, tables, mentioned)
@@ -319,7 +319,7 @@ def stage(
     engine: Engine, kind: str, sources: Iterable[FactSource], negative: Staging | None = None, *, into: Staging | None = None
 ) -> Staging:
     """Stages facts as rows of text keys. Published sources are tables by now. `negative` takes the facts that a source marks as
-    false; `into` takes the others, if the caller has begun it already."""
+    false. `into` takes the others; a caller may have begun it."""
     staging = into or Staging(engine, kind)
     for source in sources:
         if isinstance(source, FactTable):
@@ -344,7 +344,7 @@ def stage(
 
 
 def stage_predictions(engine: Engine, setting: Setting) -> tuple[Staging, list[int], list[int]]:
-    """The predicted facts of all models, with how many rows of each were read, and kept."""
+    """The predicted facts of all models, with the numbers of rows that we read and kept for each."""
     staging = Staging(engine, "predicted", ("model", "score", "rank", "query"))
     read: list[int] = []
     kept: list[int] = []
@@ -395,7 +395,7 @@ class _Bases:
         self.queries: dict[int, int] = {}
 
     def build(self, targets: Sequence[LoadedTable]) -> None:
-        """`targets`: the tables with predictions, which are numbered already; facts get the numbers after theirs."""
+        """`targets`: the tables with predictions. These have numbers already, and facts get the numbers after them."""
         for arity in sorted(set(self._stages["observed"].arities) | set(self._stages["negative"].arities)):
             self._facts(arity)
         predictions = [

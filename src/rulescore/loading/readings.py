@@ -1,4 +1,4 @@
-"""How we read each source, and whether the other data and the rules confirm that."""
+"""Remembers how we read each source, and checks that against the other data and the rules."""
 
 from __future__ import annotations
 
@@ -172,13 +172,14 @@ def _blank_names(predicates: Sequence[str]) -> str:
 
 
 def _places(row: Atom, known: Sequence[str]) -> str:
-    """The columns of a triple if the relation stands where a row has the name of a known predicate; else in the last column."""
+    """The columns of a triple. The relation is the column in which a row has the name of a known predicate, or else the last
+    column."""
     values = [term.value if isinstance(term, Constant) else None for term in row.terms]
     return "head = 2, relation = 1, tail = 3" if values and values[0] in known else "head = 1, relation = 3, tail = 2"
 
 
 def _guessed_predicates(engine: Engine, readings: Sequence[SourceReading], occurrences: Occurrences) -> Iterator[Diagnostic]:
-    """Tables whose predicate we guessed, if no rule, no declaration and no source that needed no guess mentions it."""
+    """Tables whose predicate we guessed, if no rule or declaration mentions it, and no source that needed no guess."""
     sure = {name for reading in readings if not isinstance(reading.guess, OnePredicate) for name in reading.predicates}
     for reading in readings:
         if not isinstance(reading.guess, OnePredicate) or not reading.predicates or reading.model is not None:

@@ -102,7 +102,7 @@ def _make(engine: Engine, target: str, rows: Select) -> None:
 
 
 def _among(definition: Definition) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """For each position of the fact, the keys of the constants that it may have, if that is said."""
+    """For each position of the fact, the keys of the constants that it may have, if the definition lists them."""
     for place, term in enumerate(definition.fact.terms):
         if isinstance(term, Constant):
             yield place, (key_of(term.value),)
@@ -207,7 +207,7 @@ class _RelationBuilder:
         return (predicate, position.number), f"in the {rows}"
 
     def _inexact_integers(self) -> dict[tuple[str, int], tuple[str, str]]:
-        """For each argument that has floats too, an integer that no double equals. `beyond` gets all such integers beyond 64
+        """For each argument that also has floats, an integer that no double equals. `beyond` gets all such integers beyond 64
         bits."""
         floats = {place for place, marks in self._examples.items() if OTHER in marks or place in self._loaded.floats}
         if not floats:

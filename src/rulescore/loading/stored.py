@@ -1,5 +1,5 @@
-"""What stays in the engine: the user's own tables in its database, files and frames that it reads by itself, and samples of rows at
-fault for messages.
+"""Data that stay in the engine: the user's own tables in its database, and files and frames that it reads by itself. Finds samples
+of faulty rows for messages.
 """
 
 from __future__ import annotations
@@ -118,7 +118,8 @@ def _no_rows_of(engine: Engine, path: TablePath, told: str, name: str, origin: s
 
 
 def catalogue_of(engine: Engine, what: str) -> Catalogue:
-    """The tables of the engine's own database. InputError if the engine has none; it says that we look for `what`."""
+    """The tables of the engine's own database. InputError if the engine has no such tables. The message names `what` we look
+    for."""
     catalogue = engine.catalogue()
     if catalogue is None:
         helps = ("give `--engine postgresql://…` or `--engine spark://…`, or `url` in the section `engine` of the project file",)
@@ -173,8 +174,8 @@ class StoredRows:
 
 
 def stored_rows(engine: Engine, table: DatabaseTable, model: str | None = None) -> StoredRows:
-    """Ids or predictions in a table of the engine's database: only the rows of `model`, if a column of a user's table tells models
-    apart."""
+    """Ids or predictions in a table of the engine's database. If a column of the table distinguishes models, only the rows of
+    `model`."""
     catalogue = catalogue_of(engine, f"table `{table.table}`")
     with located(table.place):
         path = catalogue.find(table.table)

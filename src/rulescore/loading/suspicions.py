@@ -41,8 +41,8 @@ _MEASURES = frozenset({ValueType.INTEGER, ValueType.FLOAT, ValueType.DATE, Value
 def ordered_texts(
     engine: Engine, schema: Schema, rule: FormulaRule, declared_text: Collection[tuple[str, str]]
 ) -> Iterator[Diagnostic]:
-    """An error for every column of text that a rule orders and that holds numbers or dates only; a warning if it mostly does. A
-    column that is `declared_text` is as the user wants it."""
+    """An error for every column of text that a rule orders and that holds numbers or dates only; a warning if it mostly does. If a
+    column is `declared_text`, the user wants text."""
     for place in dict.fromkeys(rule.ordered_texts):
         if (place.relation, place.column) not in declared_text:
             yield from _look(engine, schema.relations[place.relation], place)
@@ -144,8 +144,8 @@ def _told(place: _Place, constant: Constant, meant: str | None) -> str:
 
 
 def _constants(program: Program, loaded: Loaded, tables: Mapping[str, LoadedTable]) -> _Occurrences:
-    """Constants in rules, by place, if the place has values at all. We leave out converted files: an ontology speaks of all its
-    classes, whichever the data have."""
+    """Constants in rules, by place, if the data have values at that place. We leave out converted files: an ontology speaks of all
+    its classes, whichever the data have."""
     occurrences: _Occurrences = {}
     for statement in program.statements:
         if not isinstance(statement, Rule | Refute) or (statement.span and statement.span.source.converted):

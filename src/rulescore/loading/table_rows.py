@@ -1,4 +1,4 @@
-"""Rows of tables with keys: read into an engine, checked, and marked if they are hidden."""
+"""Reads rows of tables with keys into an engine, checks them, and marks hidden rows."""
 
 from __future__ import annotations
 
@@ -108,7 +108,8 @@ class TableLoader:
         return checked
 
     def _stored_all(self, schemas: Mapping[str, pa.Schema]) -> tuple[dict[str, TableShape], dict[str, Need]] | None:
-        """Every table, stored, and what we need of it; None if we inferred the type of a column that some value does not have."""
+        """Every table, stored, with the columns that we need. None if we inferred a type for a column that some value does not
+        have."""
         tables = self._inference.typed(self._tables, schemas, self._used)
         read = {table.name: table.rows.schema() for table in tables if isinstance(table.rows, RowStream) and table.rows.text}
         typed = {**schemas, **read}

@@ -1,4 +1,4 @@
-"""The types of the columns of text files, and ids and values that the user gives for a table, converted to them."""
+"""Finds the types of the columns of text files, and converts ids and values that the user gives for a table to them."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def _fitted_stream(
 
 
 def _unfit(engine: Engine, rows: StoredRows, column: str, wanted: ValueType) -> Iterator[Diagnostic]:
-    """Values of a stored column that its type, or the wanted one, does not hold."""
+    """Values of a stored column that do not fit its type, or the wanted type."""
     if rows.table.may_lose(column) and (unfit := offenders(engine, sql.lost_values(rows.table, column))):
         yield Diagnostic("E314", f"`{column}` {lost(rows.columns.field(column).type)}: {unfit}", Place(rows.origin))
     broken = wanted is ValueType.INTEGER and value_type(rows.columns.field(column).type) is ValueType.FLOAT
@@ -234,7 +234,7 @@ Arguments = Collection[tuple[str, int]]
 
 @dataclass
 class Inference:
-    """Finds these types. `of_text`: those arguments of predicates that hold text alone. `whole`: the tables whose first rows do not
+    """Finds these types. `of_text`: the arguments of predicates that hold only text. `whole`: the tables whose first rows do not
     tell the types of all others. `found`: the types of the last call of `typed`, text included, by table and column."""
 
     program: Program = field(default_factory=lambda: Program(()))
@@ -290,7 +290,7 @@ class Inference:
             self.found[table_name][str(column)] = ValueType.STRING
 
     def _given_as_text(self, table: KeyedTable) -> Iterator[str]:
-        """The columns of key and target for which ids or predictions in Python are texts."""
+        """The columns of key and target for which Python ids or predictions are texts."""
         hidden = (table.hidden.ids,) if isinstance(table.hidden, HiddenIds) else ()
         predicted = (predicted.rows for model in self.predictions for predicted in model.tables if predicted.table == table.name)
         for rows in (*hidden, *predicted):

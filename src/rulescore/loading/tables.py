@@ -1,5 +1,5 @@
-"""Tables with keys in an engine: their observed rows, and the predictions of their targets, which are read in the types of the
-tables (0017) and checked against their rows.
+"""Tables with keys in an engine: their observed rows, and the predictions of their targets. We read predictions in the types of the
+tables (0017) and check them against the rows.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ class LoadedTable:
     `observed`: the table of its rows, in which hidden targets and attributes computed from them are NULL. `predicted`: the table
     with one row per distinct prediction of its target, and its number; `staged`: the table of the predictions of each model, which
     `facts.load` drops. `from_target`: the attributes that change with the target. `made`: how many predictions each model makes, by
-    its number, `covered`: of how many hidden rows; empty if no model predicts the target. `inexact`: an integer of the target that
-    no float equals, if the target is mixed. `inferred`: the columns of a text file whose types nobody declares, with the types that
-    we gave them."""
+    its number. `covered`: for how many hidden rows. Both are empty if no model predicts the target. `inexact`: an integer of the
+    target that no float equals, if the target is mixed. `inferred`: the columns of a text file whose types nobody declares, with
+    the types that we gave them."""
 
     name: str
     key: tuple[str, ...]
@@ -98,7 +98,7 @@ def load_tables(
 
 
 def predictions_made(tables: Iterable[LoadedTable]) -> int:
-    """How many predictions all models make of the targets of tables. None of them has a higher number."""
+    """How many predictions of tables' targets all models make. None of them has a higher number."""
     return sum(sum(table.made.values()) for table in tables)
 
 
@@ -166,8 +166,8 @@ def _named_in_errors(rows: TableRows) -> Iterator[None]:
 @dataclass(frozen=True, slots=True)
 class Staged:
     """The predictions of a table's target: how many each model makes and how many rows it covers, by its number, and the type that
-    holds both them and the observed values. Integers with fractions among them become floats; if no float equals one of the
-    integers (`inexact`), keys of constants."""
+    holds both them and the observed values. Integers mixed with fractions become floats. If no float equals one of the integers
+    (`inexact`), all become keys of constants."""
 
     made: Mapping[int, int]
     covered: Mapping[int, int]

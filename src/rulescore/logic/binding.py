@@ -1,5 +1,5 @@
-"""What binds the variables of a rule, an aggregate or a refutation, in every way for its condition to hold, and the errors for
-variables that nothing binds.
+"""Finds what binds the variables of a rule, an aggregate or a refutation, in every way for its condition to hold. Reports variables
+that nothing binds.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ from rulescore.logic.problems import MOST_JOINS, MOST_WAYS
 
 @dataclass(frozen=True, slots=True)
 class DisjunctPart:
-    """One way for a body to hold, before names are resolved: the atoms that bind, the tests on what they bind, and the variables
-    that abbreviate. `bound`: the variables that atoms bind, or that are bound outside."""
+    """One way for a body to hold, before names are resolved: the atoms that bind variables, the tests on these, and the variables
+    that abbreviate expressions. `bound`: the variables that atoms bind, or that are bound outside."""
 
     atoms: tuple[Atom | RowAtom, ...]
     tests: tuple[Condition, ...]
@@ -261,7 +261,7 @@ class Binder:
         return parts
 
     def stands_outside(self, name: str) -> bool:
-        """Whether a variable occurs outside of all aggregates."""
+        """Whether a variable occurs outside all aggregates."""
         return 0 in self.homes.get(name, {0})
 
     def outside_aggregates(self) -> set[str]:

@@ -98,7 +98,7 @@ def tautologies(rules: Iterable[tuple[str, Rule]]) -> Iterator[Diagnostic]:
 
 
 def with_themselves(rules: Iterable[tuple[str, Rule]]) -> Iterator[Diagnostic]:
-    """A warning for each rule that a fact always meets with itself."""
+    """A warning for each rule that any fact meets if it stands at both atoms."""
     for name, rule in rules:
         if (atoms := _one_fact(rule)) is not None:
             left, right = map(print_condition, atoms)
@@ -116,7 +116,7 @@ def with_themselves(rules: Iterable[tuple[str, Rule]]) -> Iterator[Diagnostic]:
 
 
 def _one_fact(rule: Rule) -> tuple[Condition, Condition] | None:
-    """Two atoms of the body that can be one fact, which makes the sides of the head the same."""
+    """Two atoms of the body that can be one fact. That fact makes both sides of the head the same."""
     head = rule.head
     if not isinstance(head, Comparison) or head.operator not in {Operator.EQUAL, Operator.AT_MOST, Operator.AT_LEAST}:
         return None
@@ -133,7 +133,8 @@ def _one_fact(rule: Rule) -> tuple[Condition, Condition] | None:
 
 
 def _made_equal(left: Atom | RowAtom, right: Atom | RowAtom, elsewhere: Collection[str]) -> list[set[str]]:
-    """The variables that are equal if two atoms are one fact; none if they cannot be, or if other conditions speak of both."""
+    """The variables that are equal if two atoms are one fact. None if the atoms cannot be one fact, or if other conditions mention
+    both variables."""
     made = []
     for first, second in _facing(left, right):
         if isinstance(first, Wildcard) or isinstance(second, Wildcard) or first == second:
@@ -239,8 +240,8 @@ def _without_variables(program: Program) -> Iterator[Diagnostic]:
 
 
 def _idle_aggregates(program: Program) -> Iterator[Diagnostic]:
-    """Warn of aggregates whose variables all occur outside: they range over one grounding at most. Skipped for row atoms: an
-    unnamed key is itself an inner variable."""
+    """Warn of aggregates whose variables all occur outside them, since such an aggregate ranges over one grounding at most. Skipped
+    for row atoms: an unnamed key is itself an inner variable."""
     for rule in program.rules:
         found = [aggregate for condition in conditions_of(rule) for aggregate in aggregates_in(condition)]
         if not found:

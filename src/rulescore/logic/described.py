@@ -1,4 +1,4 @@
-"""Rules as scoring and listings see them."""
+"""Describes rules in the form that scoring and listings use."""
 
 from __future__ import annotations
 

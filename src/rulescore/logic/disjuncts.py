@@ -87,7 +87,8 @@ def bound_variables(disjunct: Disjunct) -> Iterator[str]:
 
 def common_values(values: Sequence[Mapping[str, Expression]]) -> dict[str, Expression]:
     """The variables that abbreviate the same expression in every disjunct. `values`: the abbreviations of each disjunct. A variable
-    of that expression is either one of the rule, even if an equation binds it in some disjuncts, or itself such a variable."""
+    of that expression is either a variable of the rule, even if an equation binds it in some disjuncts, or abbreviates an
+    expression itself."""
     first, *others = values
     return {name: value for name, value in first.items() if all(other.get(name) == value for other in others)}
 

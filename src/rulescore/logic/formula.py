@@ -117,8 +117,8 @@ Decided = ResolvedAtom | Comparison | Membership | Test
 
 @dataclass(frozen=True, slots=True)
 class Disjunct:
-    """One way for a body to hold: atoms that bind variables, tests on these, and `values`: variables that equations bind here,
-    but not alike in all disjuncts."""
+    """One way for a body to hold: atoms that bind variables, and tests on these. `values`: variables that equations bind here, but
+    to another expression in some other disjunct."""
 
     atoms: tuple[ResolvedAtom, ...]
     tests: tuple[Judgement, ...] = ()
@@ -158,7 +158,7 @@ class Opposite:
 
 @dataclass(frozen=True, slots=True)
 class Exists:
-    """Some values of the variables that are not bound outside make one of the disjuncts hold. `title`: the declaration."""
+    """True if some values of the variables that are not bound outside make one of the disjuncts hold. `title`: the declaration."""
 
     disjuncts: tuple[Disjunct, ...]
     title: str

@@ -1,4 +1,4 @@
-"""Which rules are Horn rules, which the fast plans count, and what a convention counts."""
+"""Decides which rules are Horn rules, so the fast plans can count them, and what a convention counts."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class Refutations:
 
 
 def opposed_both_ways(ways: Refutations) -> bool:
-    """Whether some head is opposed by one predicate in two argument orders, so one fact may oppose it twice over."""
+    """Whether one predicate opposes some head in two argument orders, so one fact may oppose it twice."""
     if not ways.oppositions:
         return False
     seen: set[tuple[str, str]] = set()

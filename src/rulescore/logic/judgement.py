@@ -1,4 +1,4 @@
-"""Turns rules of any form into formulas: the body's disjuncts, and for the head two independent answers; with the calls of
+"""Turns rules of any form into formulas: the body's disjuncts, and two independent verdicts on the head. Also finds the calls of
 registered predicates.
 """
 
@@ -75,8 +75,8 @@ def question(rule: FormulaRule, test: Test) -> Question:
 
 @dataclass(frozen=True, slots=True)
 class QuestionPlace:
-    """A place that asks a test. `disjunct`: the disjunct of the body whose bindings it uses; None: any of them. `inner`: the
-    disjuncts of aggregates or refutations around it."""
+    """A place at which a test is called. `disjunct`: the disjunct of the body whose bindings it uses; None: any of them. `inner`:
+    the disjuncts of aggregates or refutations around it."""
 
     test: Test
     disjunct: Disjunct | None
@@ -84,8 +84,8 @@ class QuestionPlace:
 
 
 def rounds_before(rule: FormulaRule, place: QuestionPlace) -> int:
-    """How many rounds of answers we need before we know all arguments of a test: 0, unless they depend on aggregates that contain
-    registered tests."""
+    """How many rounds of answers we need before we know all arguments of a test. 0, unless the arguments depend on aggregates that
+    contain registered tests."""
     disjuncts = (place.disjunct,) if place.disjunct is not None else rule.disjuncts
     asked = (Leaf(place.test), *_parts_of(place.inner))
     return max((_rounds(rule, asked, _values_of((disjunct, *place.inner))) for disjunct in disjuncts), default=0)

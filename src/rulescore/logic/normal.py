@@ -45,7 +45,7 @@ class Fixed:
 
 @dataclass(frozen=True, slots=True)
 class Free:
-    """A place of a negated atom that may hold anything."""
+    """A place of a negated atom that any constant fits."""
 
 
 Slot = Bound | Fixed | Free

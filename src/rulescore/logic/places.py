@@ -1,4 +1,5 @@
-"""The places that bind a variable, the type that their columns give it, and which variables and columns need one."""
+"""Finds the places that bind a variable and the type that their columns give it, and the variables and columns that need a single
+type."""
 
 from __future__ import annotations
 
@@ -177,8 +178,8 @@ def computed_variables(statement: Rule | Refute, others: Iterable[str] = ()) -> 
 
 
 def typed_by_body(refute: Refute) -> Refute:
-    """The same statement with other names in its head for variables that it computes with and that its body's atoms bind, too. They
-    are then computed by the type of the places in the body, whatever type the head's argument has."""
+    """The same statement with other names in its head for variables that it computes with and that its body's atoms bind, too. Then
+    we compute with the type of the places in the body, even if the head's argument has another type."""
     nodes = nodes_in(refute.body, negations=False, aggregates=False)
     atoms = [node for node in nodes if isinstance(node, RowAtom) or (isinstance(node, Atom) and node.predicate not in DECIDABLE)]
     bound = {term.name for atom in atoms for term in atom.terms if isinstance(term, Variable)}

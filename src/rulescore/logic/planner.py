@@ -70,7 +70,7 @@ def _body(shape: Shape, body: Body, sizes: Sizes) -> float:
 
 
 def _joined(estimate: float, spreads: Mapping[object, list[int]]) -> float:
-    """The part of the combinations of rows in which each variable has one value. `spreads`: how many it has at each place."""
+    """The share of all combinations of rows in which each variable has a single value. `spreads`: how many it has at each place."""
     for places in spreads.values():
         for spread in sorted(places)[1:]:
             estimate /= spread
@@ -78,8 +78,8 @@ def _joined(estimate: float, spreads: Mapping[object, list[int]]) -> float:
 
 
 def estimated_for_formula(rule: FormulaRule, sizes: Mapping[str, Mapping[str | None, int]]) -> int:
-    """The estimate for a rule of any form, whose conditions other than atoms may all be true. `sizes`: for each relation, how many
-    rows it has, by None, and how many different values each attribute."""
+    """The estimate for a rule of any form. It assumes that all conditions other than atoms are true. `sizes`: for each relation,
+    how many rows it has, by None, and how many different values each attribute."""
     return round(sum(_disjunct(disjunct, sizes) for disjunct in rule.disjuncts))
 
 

@@ -1,4 +1,4 @@
-"""Messages about wrong names, types and variables of a formula, and how large one may become."""
+"""Messages about wrong names, types and variables of a formula, and about formulas that become too large."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def print_argument(predicate: str, position: int) -> str:
 
 
 def _part_of(span: Span | None, pattern: str) -> Span | None:
-    """The part of a span that matches; all of it if nothing matches, as in a template."""
+    """The part of a span that matches. If nothing matches, as in a template: the whole span."""
     match = re.search(pattern, span.source.text[span.start : span.end]) if span is not None else None
     if span is None or match is None:
         return span

@@ -214,7 +214,8 @@ def _equal_variables(tests: list[Judgement], first: ResolvedAtom, second: Resolv
 
 
 def _renaming(first: ResolvedAtom, second: ResolvedAtom) -> dict[Variable, Expression] | None:
-    """The second atom's variables in place of the first's; None if the atoms do not read the same attributes alike."""
+    """For each variable of the first atom, the variable of the second; None if the atoms do not read the same attributes in the
+    same way."""
     if first.relation != second.relation or [name for name, _ in first.arguments] != sorted_like(first, second):
         return None
     others = dict(second.arguments)
@@ -281,7 +282,7 @@ def _differs(test: Judgement, first: ResolvedAtom, second: ResolvedAtom, relatio
 
 
 def _is_plain(test: Judgement) -> bool:
-    """Whether a test needs nothing but values: no atom, and no registered predicate."""
+    """Whether a test needs only values: it has no atom and no registered predicate."""
     return not any(isinstance(node, ResolvedAtom) or is_registered(node) for node in nodes_of(test))
 
 

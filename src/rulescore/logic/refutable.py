@@ -1,4 +1,4 @@
-"""Which rules some facts could refute, which predictions a rule concerns, and the declarations that the data suggest."""
+"""Finds the rules that some facts could refute, the predictions that rules concern, and declarations that the data suggest."""
 
 from __future__ import annotations
 
@@ -143,7 +143,8 @@ _Node = str | tuple[int, str]
 
 
 def _agree(terms: Sequence[Term], others: Sequence[Term]) -> bool:
-    """Whether two atoms of one predicate could be the same fact. Their variables are different ones, whatever their names."""
+    """Whether two atoms of one predicate could be the same fact. Their variables are different, even if they have the same
+    names."""
     stands_for: dict[_Node, _Node] = {}
     for term, other in zip(terms, others, strict=True):
         left, right = _node(0, term), _node(1, other)

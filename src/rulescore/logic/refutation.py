@@ -33,8 +33,8 @@ class Opposition:
 
 
 def opposition(statement: Refute) -> Opposition | None:
-    """What one other fact opposes, by incompatible predicates or negative facts. None for everything else, also if the user wrote a
-    `refute` statement of this form: the appendix convention does not count it."""
+    """What one other fact opposes, by incompatible predicates or negative facts. None for everything else. A `refute` statement of
+    this form by the user also gives None, because the appendix convention does not count it."""
     match statement.body.conditions:
         case (Atom() as fact,) if statement.said is not None and statement.said.opposing:
             name = fact.predicate.removeprefix(NEGATIVE)
@@ -79,7 +79,7 @@ class Declared:
             yield from declaration.refutations(predicate, arity)
 
     def in_a_group(self, predicate: str) -> bool:
-        """Whether something is incompatible with a predicate on the same arguments, whatever they are."""
+        """Whether something is incompatible with a predicate on all equal arguments."""
         return predicate in self._grouped
 
     def in_one_group(self, predicate: str, other: str) -> bool:
@@ -168,7 +168,8 @@ def inverse(order: Order) -> Order:
 
 
 def orders_in_use(program: Program) -> dict[int, tuple[Order, ...]]:
-    """By arity, the argument orders in which we look up facts: as they are, reversed if binary, and as pairs declare."""
+    """For each arity, the argument orders in which we look up facts: as written, reversed if there are two arguments, and the
+    orders that pairs declare."""
     by_arity: dict[int, list[Order]] = {2: [(0, 1), (1, 0)]}
     for declaration in program.declarations:
         if isinstance(declaration, IncompatiblePair):

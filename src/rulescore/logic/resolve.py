@@ -75,7 +75,7 @@ def _are_variables(written: Comparison, resolved: Comparison) -> bool:
 
 
 def is_test(atom: Atom | Test, schema: Schema, functions: Iterable[str]) -> bool:
-    """Whether an atom, by its syntax, is a test. If the data have a predicate of its name, it is not."""
+    """Whether an atom, by its syntax, is a test. If the data have a predicate of that name, it is no test."""
     if schema.positions(atom.predicate) is not None:
         return False
     return atom.predicate in DECIDABLE or atom.predicate in functions
@@ -204,7 +204,8 @@ class Resolver:
             self._report.unknown_predicate(Atom(predicate, (), span))
 
     def is_grounded(self, name: str) -> bool:
-        """Whether a variable belongs to groundings, and so has a value; a variable for an aggregate may have none."""
+        """Whether a variable belongs to groundings, and so has a value. A variable that stands for an aggregate may have no
+        value."""
         return name not in self.measures
 
     # Names
@@ -321,8 +322,8 @@ class Resolver:
     def _disjuncts(
         self, parts: Sequence[DisjunctPart], common: Substitution, outer: Substitution, bound: Collection[str]
     ) -> tuple[Disjunct, ...]:
-        """Resolve the parts. `bound`: variables whose types we know. A variable that equations bind in one part and atoms in
-        another stays a variable: its name means the same in all disjuncts, whichever of them a grounding comes from."""
+        """Resolve the parts. `bound`: variables whose types we know. If equations bind a variable in one part and atoms in another,
+        it stays a variable. Its name then means the same in all disjuncts."""
         # The atoms of all parts come first: they give the types of the variables in expressions.
         atoms = [tuple(self._binding_atom(atom, outer) for atom in part.atoms) for part in parts]
         places = Places(self.schema, self._report, {self.prefix + name for name in self.computed})

@@ -1,4 +1,4 @@
-"""The attributes of tables with keys: their types, what they are computed from, and which columns we must read for them."""
+"""The attributes of tables with keys: their types, their definitions, and the columns that we must read for them."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def table_shapes(tables: Sequence[KeyedTable], schemas: Mapping[str, pa.Schema])
 
 
 def _stored(schema: pa.Schema) -> dict[str, pa.DataType]:
-    """The columns by name, without those whose name several columns have: we cannot tell which one a user means."""
+    """The columns by name. If several columns have one name, we leave them out, because we cannot tell which a user means."""
     return {name: kind for name, kind in zip(schema.names, schema.types, strict=True) if schema.names.count(name) == 1}
 
 
@@ -332,7 +332,7 @@ class _Check:
                     self._problem("E335", message, None, "declare the column's type, or write a value of that type")
 
     def _condition(self, condition: Condition) -> None:
-        """Check the types in a condition. Anything else that it cannot have we refused when we read it."""
+        """Check the types in a condition. We refused all other wrong types when we read the definition."""
         unknown = [attribute for attribute in attributes_in(condition) if attribute.name not in self._types]
         for attribute in unknown:
             self._unknown(attribute, self._types)

@@ -96,7 +96,8 @@ def with_tolerance(rule: Rule, value: int | float) -> Rule:
 
 
 def with_own_distance(rule: Rule) -> Rule:
-    """The rule with a tolerance of the same type as the distances in its head, to find out that type."""
+    """The rule with the difference of its own values as its tolerance. The difference has the type of the distances, which we want
+    to find out."""
     assert isinstance(rule.head, Test)
     left, right, tolerance = rule.head.arguments
     return replace(

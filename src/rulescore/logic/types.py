@@ -1,4 +1,4 @@
-"""Types of expressions, found before we make any statement, and how far from zero their values can be."""
+"""Finds the types of expressions before we make any statement, and bounds for their values."""
 
 from __future__ import annotations
 
@@ -38,8 +38,7 @@ _LOGARITHMS = 746.0
 
 
 def largest(expression: Expression, type_of: TypeOf) -> float:
-    """A bound on the size of a number if every operation is computed as written; infinite if the number can be infinite or not a
-    number."""
+    """A bound for the absolute value if we compute every operation as written. Infinite if the result can be infinite or NaN."""
     if type_of(expression) is not ValueType.FLOAT:
         return _INTEGERS
     match expression:

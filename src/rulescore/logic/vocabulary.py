@@ -21,8 +21,9 @@ _MOST_SLIPS = 2
 class Spellings:
     """Known names, found by misspelt ones.
 
-    A slip changes at most two neighbouring pieces of a name. So of five pieces at least one survives two slips, moved by at most
-    two letters. We look names up by their pieces: comparing each unknown name with each known one would take too long."""
+    A slip changes at most two neighbouring pieces of a name. So if a name has five pieces, at least one stays the same after two
+    slips, and moves by at most two letters. We look names up by their pieces: comparing each unknown name with each known one would
+    take too long."""
 
     def __init__(self, known: Iterable[str]) -> None:
         self._known = known
@@ -30,7 +31,7 @@ class Spellings:
     def closest(self, word: str) -> str | None:
         """A known name within one or two slips (one for names up to eight letters), if there is one.
 
-        If we find one, the unknown name is an error, so `brother` must not pass for a slip of `mother`."""
+        If there is one, the unknown name is an error. So `brother` must not count as a slip of `mother`."""
         if len(word) <= 2:
             return None
         allowed = 1 if len(word) <= _LONGEST_WITH_ONE_SLIP else _MOST_SLIPS
@@ -145,7 +146,7 @@ class Names:
 
 
 def names_of(setting: Setting, program: Program) -> Names:
-    """What the names in rules can mean, as far as one knows without the data."""
+    """What the names in rules can mean, as far as we know without the data."""
     keys = {table.name: table.key for table in setting.tables}
     return Names(keys, frozenset(function.name for function in setting.functions), defined=frozenset(program.definitions))
 

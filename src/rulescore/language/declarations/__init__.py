@@ -1,7 +1,7 @@
 """Declarations: all statements but rules. Each function reads what follows its keyword, up to the full stop.
 
 Each kind of declaration that refutes heads is a file here: its syntax tree, its words, the `refute` statements it is short for, its
-reader. To all other code they are statements; only incompatible predicates, which may be thousands, are looked up as sets.
+reader. To all other code they are statements. Only incompatible predicates are looked up as sets, because there may be thousands.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ class Dependency(Refuting):
 
     @property
     def words(self) -> str:
-        """In the short form if the keys are the leading arguments and the values all others."""
+        """The text of the declaration, in the short form if the keys are the leading arguments and the values all others."""
         if self.predicate is None:
             return f"{self.word} *"
         names = [variable.name for variable in variables(self.arity)]

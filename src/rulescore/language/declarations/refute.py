@@ -15,7 +15,7 @@ from rulescore.language.syntax import And, Atom, Condition, Refuting, Variable
 
 @dataclass(frozen=True, slots=True)
 class Refute(Refuting):
-    """`said`: the declaration that is short for this statement; None if the user wrote the statement itself."""
+    """`said`: the user's declaration that is short for this statement; None if the user wrote the statement itself."""
 
     head: Atom
     body: And

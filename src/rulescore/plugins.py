@@ -1,4 +1,4 @@
-"""What hangs on the core: engines, rule formats, prediction formats and commands, ours and other distributions' own.
+"""Finds the plug-ins of the core: engines, rule formats, prediction formats and commands, from this distribution and others.
 
 Each is an entry point that a distribution declares. We load one only when somebody asks for it by its name, or when a file has to
 be recognised.
@@ -18,7 +18,7 @@ COMMANDS = "rulescore.commands"
 
 @cache
 def plugins(group: str) -> dict[str, EntryPoint]:
-    """The entry points of a group by their names. Of two with one name, ours is taken."""
+    """The entry points of a group by their names. If two have the same name, we take ours."""
     ours_last = sorted(entry_points(group=group), key=lambda point: (point.module.startswith("rulescore."), point.name))
     return {point.name: point for point in ours_last}
 

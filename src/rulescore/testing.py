@@ -1,4 +1,4 @@
-"""For tests of models: an assertion whose message is the summary of what went wrong."""
+"""For tests of models: an assertion whose message sums up what went wrong."""
 
 from __future__ import annotations
 

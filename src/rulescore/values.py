@@ -13,9 +13,9 @@ Value = str | int | float | bool | datetime.date | datetime.timedelta
 
 
 class ValueType(StrEnum):
-    """Types of values. A DATETIME is what a clock on a wall shows, an INSTANT has a zone. A DURATION is of whole days, a SPAN of
-    any length; only expressions have such values. MIXED values are of several types, or floats together with integers that no
-    double equals: we keep them as keys of constants, and rules cannot compute with them."""
+    """Types of values. A DATETIME is the time on a wall clock; an INSTANT has a zone. A DURATION is of whole days, a SPAN of any
+    length; only expressions have such values. MIXED values are of several types, or floats together with integers that no double
+    equals: we keep them as keys of constants, and rules cannot compute with them."""
 
     STRING = "string"
     INTEGER = "integer"
@@ -124,7 +124,7 @@ def is_of_days(duration: datetime.timedelta) -> bool:
 
 
 def write_duration(duration: datetime.timedelta) -> str:
-    """In the largest unit of which it is a whole number, from days down."""
+    """A duration in the largest unit, at most days, of which it is a whole number."""
     count = duration // MICROSECOND
     unit = next(name for name, size in UNITS.items() if name != "week" and count % size == 0)
     number = count // UNITS[unit]
@@ -132,7 +132,7 @@ def write_duration(duration: datetime.timedelta) -> str:
 
 
 def spell_duration(duration: datetime.timedelta) -> str:
-    """As people say it: 2 h 5 min."""
+    """A duration in the words of people: 2 h 5 min."""
     rest = abs(duration) // MICROSECOND
     parts = []
     for unit, size in (("d", DAY), ("h", UNITS["hour"]), ("min", UNITS["minute"])):

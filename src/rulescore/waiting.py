@@ -1,4 +1,4 @@
-"""Work that takes long: a time limit for planning, signs of life, and a folder for one process at a time."""
+"""Help for long work: a time limit for planning, reports of progress, and a folder for one process at a time."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ _alarm: ContextVar[Alarm | None] = ContextVar("alarm", default=None)
 
 
 def warn_now(problem: Diagnostic) -> None:
-    """Warn before the work of what the user should know before it is done."""
+    """Warn before the work begins."""
     alarm = _alarm.get()
     if alarm is not None:
         alarm(problem)
@@ -104,7 +104,7 @@ PATIENCE = 30.0
 
 @contextmanager
 def alone_in(folder: Path) -> Iterator[bool]:
-    """Waits for others of ours that are at work in a folder, but not for ever; tells whether they are done."""
+    """Waits for our other processes that work in a folder, but not for ever. Returns whether they are done."""
     if sys.platform == "win32":
         yield True
         return

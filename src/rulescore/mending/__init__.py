@@ -1,1 +1,1 @@
-"""What every fact that is not there would contribute to every rule, and what models gain from knowing it."""
+"""Counts what every absent fact would contribute to every rule, and uses these counts to mend models."""

@@ -1,5 +1,5 @@
-"""What a predicted number contributes to rules whose head, or whose forbidden comparison, is linear in it: such as a price below
-ten times an area, or one that does not fall as the area grows."""
+"""Computes what a predicted number contributes to rules whose head, or whose forbidden comparison, is linear in it. Examples: a
+price below ten times an area, or a price that does not fall as the area grows."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class RuleBounds:
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """The number that a rule compares, what is allowed, and the tests that do not ask for it."""
+    """The number that a rule compares, the values allowed for it, and the tests that do not depend on it."""
 
     value: Expression
     allowed: Allowed
@@ -131,7 +131,8 @@ def rule_bounds(
 
 
 def _targets(disjunct: Disjunct, name: str, target: str) -> set[str] | None:
-    """The variables of the target; None unless each stands for it alone, and in no test but the rule's comparison."""
+    """The variables of the target. None unless each stands for the target alone, and occurs in no other test than the rule's
+    comparison."""
     terms = [(atom.relation, column, term) for atom in disjunct.atoms for column, term in atom.arguments]
     of_target = [term for relation, column, term in terms if (relation, column) == (name, target)]
     names = [term.name for term in of_target if isinstance(term, Variable)]
@@ -163,7 +164,7 @@ def _opposed(confirmed: Judgement, refuted: Judgement) -> bool:
 
 
 def _limit(test: Judgement) -> tuple[Expression, Allowed] | None:
-    """A number, and which values of it make a test true; None if these are no interval."""
+    """A number, and the values of it that make a test true; None if these values are no interval."""
     turned = False
     while isinstance(test, Opposite):
         test, turned = test.part, not turned

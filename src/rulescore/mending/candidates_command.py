@@ -64,7 +64,7 @@ def candidates(
     """Count what every candidate contributes.
 
     A candidate is a fact that is not observed. Prints for each rule how many candidates it is about, and how many would break it.
-    Rows that are the same for every value of an argument are counted once.
+    Contributions that are the same for every value of an argument count as one row.
     """
     from rulescore.cli.setting import COUNTING, load
     from rulescore.mending.enumeration import estimate

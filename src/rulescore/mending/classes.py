@@ -1,4 +1,5 @@
-"""What each class of a classifier would contribute for each row: the class with the best score that breaks no hard rule."""
+"""Counts what each class of a classifier would contribute for each row, and finds the class with the best score that breaks no hard
+rule."""
 
 from __future__ import annotations
 
@@ -24,8 +25,8 @@ from rulescore.values import key_of, text_of
 class ChosenClasses:
     """A class for each row.
 
-    `classes`: the chosen ones. `moved`: whether a row's class is another than the one with the best score. `met`: false for rows
-    whose classes all break hard rules; these have the best one.
+    `classes`: the chosen ones. `moved`: whether the chosen class of a row is not the class with the best score. `met`: false for
+    rows whose classes all break hard rules. Such a row gets the class with the best score.
     """
 
     classes: list[Any]

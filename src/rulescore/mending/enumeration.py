@@ -79,7 +79,7 @@ class _Seated:
 
 
 def reasons_for_lists(session: Session) -> dict[str, str]:
-    """The rules that we can count for lists only, by name, with the reason."""
+    """The rules that we can count only for lists, by name, with the reason."""
     reasons = {}
     for number, info in enumerate(session.rules):
         if number not in session.data.horn_rules:
@@ -104,7 +104,7 @@ def _too_open(session: Session, rule: NormalRule) -> bool:
 
 
 def refuse_conventions(session: Session) -> None:
-    """Raise if a convention or roles make a candidate's contribution another one than the definition does."""
+    """Raise if the convention or the roles give candidates other contributions than the definition."""
     options = session.setting.scoring
     if options.convention is not Convention.DEFINITION or conventions.roles(options) != {Role.BODY, Role.HEAD}:
         message = "contributions of all candidates are counted by the definition, in its roles"
@@ -113,7 +113,7 @@ def refuse_conventions(session: Session) -> None:
 
 
 class _Opponents:
-    """What refutes the heads of rules. Pairs of incompatible predicates can be many, so we go through them once."""
+    """What refutes the heads of rules. There can be many pairs of incompatible predicates, so we go through them once."""
 
     def __init__(self, session: Session) -> None:
         self._loaded, self._refutations = session.data.loaded, session.refutations
@@ -206,7 +206,7 @@ def load_queries(session: Session, queries: Sequence[Query]) -> None:
 
 
 def _rows_of(engine: Engine, loaded: Loaded, seated: _Seated, width: int, *, asked: bool) -> Iterator[Rows]:
-    """Keys with open ways are few, and their groundings are counted in Python; the engine counts those of all other keys."""
+    """Few keys have open ways. We count their groundings in Python; the engine counts the groundings of all other keys."""
     seat, head = seated.seat, seated.head
     openings = [way for way in seated.ways if seat.opened(way)]
     closed = [way for way in seated.ways if not seat.opened(way)]
@@ -283,8 +283,8 @@ def _arguments(loaded: Loaded, seat: Seat, keys: Sequence[int], difference: Diff
 def conclusions_of(session: Session, rules: Collection[int]) -> dict[tuple[int, ...], int]:
     """The facts that rules conclude and the data lack, each with one rule.
 
-    A conclusion about twice the same constant is left out if no fact of its predicate is reflexive: the rule's author forgot to
-    say that the variables differ.
+    We leave out a conclusion that has the same constant twice if its predicate has no such fact. The rule's author probably forgot
+    to say that the variables differ.
     """
     engine, loaded = session.engine, session.data.loaded
     conclusions: dict[tuple[int, ...], int] = {}

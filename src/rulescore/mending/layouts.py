@@ -1,6 +1,6 @@
-"""Lists of answers in layouts other than rows of columns: how they become a table, and how a table in a new order becomes a file.
+"""Lists of answers in layouts other than rows of columns. Turns them into a table, and a table in a new order into a file.
 
-The table has a column that says which row of the file each row was.
+A column of the table says where each row stood in the file.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def of_json(opening: Opening, request: Request) -> Lists:
 
 
 def _json_column(values: Sequence[Any]) -> pa.Array:
-    """A column of the values, or of what JSON writes for them if they have several types."""
+    """A column of the values; if they have several types, of their JSON texts."""
     try:
         return pa.array(values)
     except pa.ArrowException:

@@ -86,7 +86,8 @@ class Lists:
         raise InputError(Diagnostic("E809", "nothing says which rows answer one query", Place(self.origin), helps=helps))
 
     def order(self, levels: Integers | None = None, places: Floats | None = None) -> Integers:
-        """The rows by query and from best to worst: by level first, if given; then as they are, each so many `places` lower."""
+        """The rows by query and from best to worst. Levels decide first, if given; within a level rows keep their order, but each
+        falls by its `places`."""
         queries, ranks, scores = self.queries(), self.ranks, self.scores
         if ranks is None and scores is None:
             helps = ("add a `rank` or a `score` column",)
@@ -97,13 +98,14 @@ class Lists:
 
     @staticmethod
     def _gap(queries: Integers, worse: Floats) -> float:
-        """How far apart neighbours are, on average."""
+        """The mean distance between the scores of neighbours."""
         order = np.lexsort((worse, queries))
         gaps = np.diff(worse[order])[np.diff(queries[order]) == 0]
         return float(gaps.mean()) if len(gaps) else 1.0
 
     def moved(self, levels: Integers, places: Floats | None = None) -> Lists:
-        """The lists with the answers of each query sorted by level first, and within a level as before, but some `places` lower.
+        """The lists with the answers of each query sorted by level. Within a level they keep their order, but each falls by its
+        `places`.
 
         Ranks follow the new places. Without ranks, the scores of moved answers are lowered until they come last.
         """

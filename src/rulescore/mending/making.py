@@ -1,4 +1,4 @@
-"""Makes the table of candidates: of all, of answers to queries, or of lists."""
+"""Makes the table of all candidates, of answers to queries, or of lists."""
 
 from __future__ import annotations
 

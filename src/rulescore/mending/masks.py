@@ -1,4 +1,4 @@
-"""Masks of answers that something speaks against, for decoding, sampling and generation."""
+"""Masks of forbidden answers, for decoding, sampling and generation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A table in a model's own numbers: what the answers to a batch of queries contribute, which are known, which are forbidden."""
+"""A table in a model's own numbers. It tells what the answers to a batch of queries contribute, and which of them are known or
+forbidden."""
 
 from __future__ import annotations
 
@@ -216,7 +217,8 @@ class NumberedTable:
 
     @cached_property
     def _taking(self) -> Mapping[tuple[int, int, bool], list[int]]:
-        """By relation and given entity: the answers whose pair another fact takes, and the answers known to be false."""
+        """For each relation and given entity: the answers whose pair already has an incompatible fact, and the answers known to be
+        false."""
         opposed = ((head, opponent, order) for head, others in self.table.opposes.items() for opponent, order in others)
         pairs = self._pairs(opposed, (tuple(fact) for fact in self.table.observed.tolist()))
         for fact in self.table.negative:
@@ -226,7 +228,7 @@ class NumberedTable:
 
     @cached_property
     def _contradicting(self) -> Mapping[tuple[int, int, bool], list[int]]:
-        """By relation and given entity: the answers that would refute a conclusion."""
+        """For each relation and given entity: the answers that would refute a conclusion."""
         opposed = (
             (opponent, head, tuple(order.index(place) for place in range(len(order))))
             for head, others in self.table.opposes.items()

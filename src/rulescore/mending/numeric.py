@@ -1,4 +1,4 @@
-"""What a predicted number contributes to rules, for every value that it may have.
+"""Computes what a predicted number contributes to rules, for every value that it may have.
 
 The contribution is a step function of the value. If a rule limits a distance within groups, two binary searches among the sorted
 values of the group find it, and no pair is listed.
@@ -35,7 +35,7 @@ _NUDGES = 4
 class RuleSteps:
     """A rule's step functions. The rule compares `slope * predicted + shift`.
 
-    `group`: the group of each row, -1 for rows that the rule is not about. `known`: the observed values of the groups.
+    `group`: the group of each row; -1 if the rule does not concern the row. `known`: the observed values of the groups.
     """
 
     name: str
@@ -66,8 +66,8 @@ class RuleSteps:
 class NearestValues:
     """Predicted numbers moved to the nearest values that break no hard rule.
 
-    `values`: the new values. `distances`: how far each was moved. `met`: false for rows whose hard rules allow no value in common;
-    these stay where they are.
+    `values`: the new values. `distances`: how far each was moved. `met`: false for rows whose hard rules have no allowed value in
+    common. These rows keep their values.
     """
 
     values: Floats
@@ -110,7 +110,8 @@ class NumericSteps:
         return contributions | {rule.name: rule.contributions(values) for rule in self.bounds}
 
     def nearest(self, predicted: Any) -> NearestValues:
-        """Move each value to the nearest one that breaks no hard rule. Every rule allows an interval, and so do all together.
+        """Move each value to the nearest one that breaks no hard rule. Every rule allows an interval, so all rules together also
+        allow one.
 
         Args:
             predicted: A value for each row.
@@ -149,7 +150,8 @@ class NumericSteps:
         return np.any([counts[rule.name][:, 1] > 0 for rule in hard], axis=0)
 
     def excess(self, rule: RuleSteps, predicted: Any) -> tuple[Floats, Floats]:
-        """How far each prediction is beyond the limit, in limits, on average over the rows of its group; and the derivative.
+        """The mean distance of each prediction beyond the limit, over the rows of its group and as a multiple of the limit; and its
+        derivative.
 
         Args:
             rule: One of the rules.
@@ -187,7 +189,7 @@ class NumericSteps:
 
 
 def _within(known: Values, groups: Any, points: Floats, side: str) -> Any:
-    """Where points stand among the sorted values of their groups."""
+    """The places of points among the sorted values of their groups."""
     low, high = (np.searchsorted(known.groups, groups, end) for end in ("left", "right"))
     while (low < high).any():
         middle = (low + high) >> 1
@@ -259,7 +261,7 @@ def _limited(form: Proximity | None) -> Proximity | None:
 
 
 def refuse_bounds(steps: NumericSteps) -> None:
-    """Raise if there are rules whose excess has no limit to be measured in."""
+    """Raise if some rule has no limit in which to measure how far a value is beyond it."""
     if steps.bounds or not steps.rules:
         notes = tuple(f"`{rule.name}`" for rule in steps.bounds)
         helps = ("leave them out of the term, and move values when predicting: `steps.nearest(predicted)`",)

@@ -1,4 +1,4 @@
-"""Counts a seat if some of its ways hold for every value of an argument: as rows that add up.
+"""Counts a seat some of whose ways hold for every value of an argument. The result is rows that add up.
 
 Ways overlap: one may hold for all values, another for some of them, and a grounding counts once. We cut the candidates into
 *cells*: all values, one value of one argument, both arguments alike, single points. Every cell gets a difference, and a
@@ -20,7 +20,7 @@ Triple = tuple[int, int, int]
 class Holds:
     """A way that holds in a cell, and confirms the head or refutes it; with `unless`, it refutes what nothing confirms.
 
-    A way that `vetoes` does neither: no other way of its `refutation` refutes at the same point.
+    A way that `vetoes` does neither. At a point where it holds, no other way of its `refutation` refutes.
 
     `excluded`: classes, and values that they must not have. `unlike`: the two classes must differ. `alike`: they must be the same.
     """
@@ -80,7 +80,8 @@ def differences(ways: Iterable[Holds], width: int) -> list[Difference]:
 
 
 def _add_borders(cells: _Cells, width: int) -> None:
-    """Make a cell of what a way leaves out, and of where two cells meet: now every way holds in all of a cell or nowhere in it."""
+    """Make cells of the values that a way leaves out, and of the intersections of cells. Then every way holds in a whole cell or
+    nowhere in it."""
     for way in (*cells.everywhere, *cells.diagonal):
         for place, value in way.excluded:
             if width == 1 or way.alike:

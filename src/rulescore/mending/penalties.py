@@ -1,4 +1,5 @@
-"""How many places an answer falls for the soft rules that it breaks: as many as tuning on answers to validation queries says."""
+"""Decides how many places an answer falls for the soft rules that it breaks. The number is tuned on answers to validation
+queries."""
 
 from __future__ import annotations
 
@@ -49,7 +50,7 @@ def tuned(lists: Lists, truths: Sequence[bool], levels: Integers, places: Floats
     Args:
         lists: The answers to validation queries.
         truths: Whether each answer is a validation fact.
-        levels: How far behind each answer moves for other reasons.
+        levels: The level to which each answer moves for other reasons.
         places: How many places each answer falls if the penalty is 1.
 
     Raises:

@@ -1,4 +1,4 @@
-"""What leaving answers out would cost: true facts that something speaks against."""
+"""The price of leaving answers out: the true facts that would be forbidden."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from rulescore.readers.sources import FactsLike
 class Price:
     """What forbidding candidates would cost.
 
-    `lost`: how many validation facts a reason speaks against, by what the reason rests on; None without such facts.
-    `contradicted`: rules that are declared hard although the data contradict them, with how often, of how many.
+    `lost`: how many validation facts are forbidden, for each rule or fact behind the reason; None without such facts.
+    `contradicted`: rules that are declared hard although the data contradict them, each with its refuted and evaluable groundings.
     """
 
     validation: int | None

@@ -1,4 +1,5 @@
-"""Why a candidate is probably wrong, or right: what it would break, and what the data and hard rules say of its arguments."""
+"""Reasons why a candidate is probably wrong, or right: the rules that it would break, and what the data and hard rules say of its
+arguments."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ AGAINST = (Reason.BREAKS, Reason.TAKEN, Reason.CONTRADICTS, Reason.REFLEXIVE)
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A reason, and what it rests on: a rule, a fact or a conclusion, in words."""
+    """A reason, and the rule, fact or conclusion behind it, in words."""
 
     reason: Reason
     because: str

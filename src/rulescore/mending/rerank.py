@@ -1,5 +1,5 @@
-"""Puts a model's ranked answers into another order: if a rule or declaration speaks against an answer, it moves behind the others.
-Says what that costs and gives."""
+"""Puts a model's ranked answers into a new order: answers that a rule or declaration forbids move behind the others. Says what that
+costs and gains."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ BEFORE, ALONE, AFTER = "before", "reflexive alone", "after"
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """An answer that was first and is no more, and what spoke against it. `facts`: with these it breaks a rule."""
+    """An answer that was first and is not first any more, with the reason. `facts`: with these it breaks a rule."""
 
     head: str
     relation: str
@@ -60,7 +60,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class ListPrice(Price):
-    """What moving answers would do to the first answers of `queries`: how many there is something `against`, by reason."""
+    """What moving would do to the first answers of `queries`: how many of them are forbidden, by reason (`against`)."""
 
     queries: int
     against: int
@@ -255,7 +255,7 @@ def _outcomes(
 
 
 def _facts_against(session: Session, hard: Sequence[str]) -> dict[tuple[str, ...], tuple[str, ...]]:
-    """By a first answer's predicate and arguments, the other facts of a grounding of a hard rule that it breaks."""
+    """For each first answer that breaks a hard rule, by predicate and arguments: the other facts of one such grounding."""
     by_answer: dict[tuple[str, ...], tuple[str, ...]] = {}
     for rule in hard:
         for violation in session.violations(rule=rule, model=BEFORE, limit=None).rows:

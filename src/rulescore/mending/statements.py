@@ -82,8 +82,9 @@ def _joined(loaded: Loaded, way: Way, head: PatternAtom | None) -> _Join:
 
 
 def _joins(loaded: Loaded, seat: Seat, way: Way, head: PatternAtom | None, *, asked: bool) -> list[_Join]:
-    """Joins that share no row. `asked`: only candidates that answer a query of the table of queries, by the first place at which
-    they do. The queries are joined like facts, so the engine may begin with them. Rows with open classes are kept all."""
+    """Ways to join, no two of which share a row. `asked`: only candidates that answer a query of the table of queries. Each is
+    found by the first of its places that answers one. The queries are joined like facts, so the engine may begin with them. All
+    rows with open classes stay."""
     if not asked or seat.opened(way):
         return [_joined(loaded, way, head)]
     literal = literal_of(loaded, seat.candidate.predicate, seat.candidate.arity)
@@ -109,7 +110,7 @@ class Apart:
 
 
 def aparts(seat: Seat, way: Way) -> list[tuple[Apart, Slot]]:
-    """What the open classes of a way must differ from."""
+    """The values from which the open classes of a way must differ."""
     first: dict[Slot, int] = {}
     for index, root in enumerate(seat.free):
         if way.is_open(way.values[root]):
@@ -135,7 +136,7 @@ def apart(index: int) -> str:
 
 
 def open_number(first: int) -> int:
-    """What stands for an open class, by the first of the seat's classes that is equal to it."""
+    """The stand-in for an open class, found by the first of the seat's classes that equals it."""
     return -2 - first
 
 

@@ -34,7 +34,7 @@ Fact = tuple[int, ...]
 class CandidateRule:
     """A rule of a table.
 
-    `kind`: what the data say, unless declarations are trusted. `declared`: it is declared hard although the data contradict it.
+    `kind`: the kind by the data, unless declarations are trusted. `declared`: it is declared hard although the data contradict it.
     `unrefutable`: nothing declared could ever refute its head.
     """
 
@@ -372,7 +372,7 @@ def fits(pattern: Sequence[int], arguments: Sequence[int]) -> bool:
 
 
 def split(rows: Rows, facts: frozenset[Fact]) -> tuple[Rows, Rows]:
-    """The rows of single candidates that are no facts, and the rows that are for many candidates."""
+    """The rows of single candidates that are no facts, and the rows for many candidates."""
     is_open = (rows.arguments < NO_ARGUMENT).any(axis=1)
     single, many = rows.taken(np.flatnonzero(~is_open)), rows.taken(np.flatnonzero(is_open))
     pairs = zip(single.predicate.tolist(), single.arguments.tolist(), strict=True)

@@ -1,4 +1,5 @@
-"""Finds the ways in which a candidate takes part in a rule's groundings: which atoms it fills, and what the data say of the rest.
+"""Finds the ways in which a candidate takes part in a rule's groundings: the atoms that it fills, and joins of the data for the
+rest.
 
 A *seat* is a set of body atoms that the candidate fills at once; with none it is the head. Each seat has *ways* in which the head
 is confirmed or refuted. A way is a join of the data, in which equal arguments of atoms are one *class* of variables. A class that
@@ -20,8 +21,8 @@ class Way:
     """A join of `facts`, and of a fact that opposes the head if `opposed` is given.
 
     `unless`: it refutes the head only if nothing confirms it, as `closed` and `pca` do. `refutation`: the number of a refutation
-    that asks for other absent facts; with `vetoes`, the way is one in which such a fact is there.
-    `values`: the slot of each class of the seat. `apart`: slots that must differ. `bound`: the classes that facts bind.
+    that asks for other absent facts. With `vetoes`, such a fact is present in this way. `values`: the slot of each class of the
+    seat. `apart`: slots that must differ. `bound`: the classes that facts bind.
     """
 
     confirmed: bool
@@ -231,6 +232,6 @@ def _absent(refutation: Refutation) -> tuple[bool, list[PatternAtom]]:
 
 
 def asks_by_witness(refutation: Refutation) -> bool:
-    """Whether facts must be absent, and which they are depends on facts that must be there."""
+    """Whether facts must be absent that depend on facts that must be present."""
     slots = [slot for atom in _absent(refutation)[1] for slot in atom.slots]
     return any(isinstance(slot, Bound) and slot.index >= refutation.arity for slot in slots)

@@ -1,4 +1,4 @@
-"""All figures of a result: one by one in Python, and together as files; with scores over something that was varied."""
+"""All figures of a result, each alone in Python or all as files. Also draws scores over a quantity that was varied."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ POINT_COLUMNS = ("at", "model", "measure", "value")
 def curve_chart(
     evaluation: Evaluation, published: Any = None, over: CurveOver = CurveOver.RANK, at: Sequence[int | float] | None = None
 ) -> Any:
-    """The two scores with the best k predictions of each query, or with predictions that have a score or more."""
+    """The two scores over the best k predictions of each query, for every k, or over predictions with at least a certain score."""
     if not evaluation.model_results:
         raise NothingToDrawError("curve", "there are no models")
     points = curve_points(evaluation, over, at)
@@ -158,7 +158,7 @@ class Plots:
         return heat_map_chart(self.evaluation)
 
     def curve(self, published: Any = None, *, over: str = CurveOver.RANK, at: Sequence[int | float] | None = None) -> Any:
-        """What `result.curve(over, at)` has, as lines. `published`: `at`, `model`, `measure`, `value`."""
+        """The numbers of `result.curve(over, at)` as lines. `published`: `at`, `model`, `measure`, `value`."""
         return curve_chart(self.evaluation, published, curve_over(over), at)
 
 
@@ -171,7 +171,7 @@ class WrittenFigures:
 
 
 def write_figures(evaluation: Evaluation, folder: Path) -> WrittenFigures:
-    """Every figure that applies but the curve, as SVG, PNG and PDF, into a folder that is swapped whole."""
+    """Writes every figure that applies, except the curve, as SVG, PNG and PDF into a folder that we swap as a whole."""
     plots = Plots(evaluation)
     drawn = (plots.dataset_rates, plots.rules, plots.heat_map, plots.models, plots.tradeoff)
     return _written({draw.__name__: draw for draw in drawn}, folder, PLOT_FILES)

@@ -19,8 +19,8 @@ _WIDTH, _CELL = 640, 16
 
 
 def heat_map_chart(evaluation: Evaluation) -> Any:
-    """A cell for each rule and model; no cell if nothing can be judged. Up to 40 rules are rows with their names. Of more, a column
-    is a rule or, of very many, the worst of several."""
+    """A cell for each rule and model; no cell if nothing can be judged. Up to 40 rules are rows with their names. If there are
+    more, each rule is a column; if there are very many, a column shows the worst of several rules."""
     models = [model.name for model in evaluation.model_results if not model.unmeasured]
     rules = most_telling(evaluation.rule_results, models)
     columns = in_columns(rules, _MOST_COLUMNS)

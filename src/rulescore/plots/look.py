@@ -1,5 +1,5 @@
-"""What all figures look like: models differ in colours that the colour-blind can distinguish and, in grey, in shape; published
-values stand with ours.
+"""The common look of all figures. Models differ in colours that the colour-blind can distinguish and, in grey, in shape. Published
+values stand next to ours.
 """
 
 from __future__ import annotations
@@ -184,8 +184,8 @@ def powers(greatest: float) -> list[int]:
 
 
 def thinned(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Enough of the points of a line to draw it: the first, the last, and every point that is a step away, in either direction,
-    from the one before."""
+    """Enough points to draw a line: the first, the last, and every point that is a step away, in either direction, from the kept
+    point before it."""
     if len(points) <= _MOST_POINTS:
         return list(points)
     across, up = (_step([point[axis] for point in points]) for axis in (0, 1))
@@ -200,7 +200,7 @@ def thinned(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
 
 
 def few(line: Sequence[tuple[float, float]], *, log: bool) -> list[tuple[float, float]]:
-    """The points of a line that carry its shape: all of them or, of many, some at even distances."""
+    """The points of a line that get a mark: all or, if there are many, some at even distances."""
     if len(line) <= _ALL_MARKED:
         return list(line)
     first, last = line[0][0], line[-1][0]
@@ -228,7 +228,8 @@ EVEN = "dashed: as often as the data"
 
 
 def intervals_of(evaluation: Evaluation) -> ComparedResults | None:
-    """The models with intervals; None if this result has no contributions, or are of other rules than the figure draws."""
+    """The models with intervals. None if this result has no contributions, or if they belong to other rules than the figure
+    draws."""
     table = evaluation.contributions_table
     if table is None or not table.num_rows:
         return None

@@ -208,8 +208,8 @@ _RATES_WIDTH = 380
 
 
 def dataset_rates_chart(evaluation: Evaluation, published: Any = None) -> Any:
-    """A row a rule, from the one that is violated most. If there are many rules: a curve of all, and rows of the rules that
-    are published or are violated most."""
+    """A row for each rule; the rule that is violated most comes first. If there are many rules: a curve of all, and rows of the
+    rules that are published or are violated most."""
     rows = published_rows(published, ("rule", "value"))
     refuse_unknown(rows, "rule", {rule.info.name for rule in evaluation.rule_results})
     known = {row["rule"]: row["value"] for row in rows}
@@ -274,7 +274,7 @@ def _rate_rows(rules: Sequence[RuleResult], known: Mapping[str, float], ids: Lab
 
 
 def _curve(rules: Sequence[RuleResult], known: Mapping[str, float]) -> Any:
-    """Ours of all rules, from the greatest rate to the least; published ones at the place that their rule has."""
+    """Our rates of all rules, from the greatest to the least. Published rates stand at the place of their rule."""
     rates = [rule.dataset.rate or 0.0 for rule in rules]
     line = [{"place": place, "rate": rate} for place, rate in thinned(list(enumerate(rates, 1)))]
     points = [{"place": place, "rate": known[rule.info.name]} for place, rule in enumerate(rules, 1) if rule.info.name in known]

@@ -1,5 +1,5 @@
-"""Aggregates that a statement asks for about each row, joined to the rows (0021): PostgreSQL computes such a query anew for each
-row and each mention of its value. DuckDB and Spark make joins of them by themselves."""
+"""Some statements ask for an aggregate about each row. We join the aggregates to the rows (0021), because PostgreSQL computes such
+a query anew for each row and each mention of its value. DuckDB and Spark turn such queries into joins by themselves."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def join_aggregates(statement: exp.Expr) -> exp.Expr:
 
 
 def _takes_joins(rows: exp.Select, node: exp.Expr) -> bool:
-    """Whether a query that asks for an aggregate keeps its rows and fields if one more row is joined to each that it reads."""
+    """Whether a query that asks for an aggregate keeps its rows and fields if we join one more row to each row that it reads."""
     if rows.args.get("group") or any(isinstance(field, exp.Star) for field in rows.expressions):
         return False
     own = (part.parent_select is rows for field in rows.expressions for part in field.find_all(exp.AggFunc))
@@ -99,7 +99,8 @@ def _conditions(query: exp.Select) -> list[exp.Expr]:
 
 
 def _join_groups(rows: exp.Select, query: exp.Select, joined: Row) -> Sql:
-    """Join the aggregates of all groups that the equations can ask for. Over nothing a count is 0, all else missing."""
+    """Join the aggregates of all groups that the equations can ask for. Over no rows, a count is 0, and all other aggregates are
+    missing."""
     equations = [condition for condition in _conditions(query) if any(_outer_columns(condition, query))]
     own = [Sql(condition.copy()) for condition in _conditions(query) if condition not in equations]
     sides = [pair for equation in equations if (pair := _sides(equation, query)) is not None]

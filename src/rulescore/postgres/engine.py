@@ -139,7 +139,7 @@ class PostgresEngine(Engine):
 
     def _leave_search_path(self) -> None:
         """Search for names in the server's own schema, then among the session's temporary tables, and nowhere else: anybody who may
-        make functions in a searched schema could have them run with the rights of this role. Up to here our statements name the
+        make functions in a searched schema could have them run with the rights of this role. Until then our statements name the
         schema of every function, and use no operators and no types. We set the path within the transaction, since a connection
         pooler may give every transaction another session."""
         self._searched = [str(schema) for (schema,) in self._fetched("SELECT pg_catalog.unnest(pg_catalog.current_schemas(false))")]
@@ -301,8 +301,8 @@ class PostgresEngine(Engine):
         """Do work that may fail without ending the transaction. If a number left the range of its type, we try `again` instead.
         `read_only` work is rolled back at its end: a function that it calls may have changed settings of the session.
 
-        Only queries, and statements that compute with doubles, come here: within a savepoint a statement that writes takes a
-        transaction number of its own, and more than 64 of those are a burden to other sessions of the server."""
+        Only queries, and statements that compute with doubles, come here. Within a savepoint, a statement that writes takes a
+        transaction number of its own, and more than 64 such numbers slow down other sessions of the server."""
         back = "ROLLBACK TO SAVEPOINT __rulescore__; RELEASE SAVEPOINT __rulescore__"
         self._tell("SAVEPOINT __rulescore__" + ("; SET TRANSACTION READ ONLY" if read_only else ""))
         try:

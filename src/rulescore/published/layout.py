@@ -73,7 +73,7 @@ class _Published:
         self._refuse_tags()
 
     def _marked(self, table: str) -> list[tuple[str, str | None]]:
-        """The different tags of a table as text, each with the models it occurs with."""
+        """The different tags of a table as text, each with the models of its rows."""
         rows = self._engine.query(stored.different_values((self._layout.schema, table), _TAG, MODEL)).to_pylist()
         return [(row[_TAG], row[MODEL]) for row in rows if row[_TAG] is not None]
 
@@ -146,7 +146,7 @@ class _Published:
 
 
 def _is_tag(text: str, numbers: Sequence[int]) -> bool:
-    """Whether a tag equals one of the numbers; `1` and `1.0` are equal."""
+    """Whether a tag equals one of the numbers. `1` and `1.0` are equal."""
     try:
         return Decimal(text) in numbers
     except InvalidOperation:

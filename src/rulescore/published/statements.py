@@ -48,7 +48,7 @@ def id_columns(width: int) -> list[str]:
 
 
 def table_names(wanted: Iterable[str]) -> list[str]:
-    """The names of tables: as wanted, but with a number if a name is too long or differs from another only in case."""
+    """The names of tables: the wanted names, with a number if a name is too long or differs from another only in case."""
     used = {NAMES}
     names = []
     for name in wanted:
@@ -89,7 +89,7 @@ def _cut(name: str, most: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PublishedQuery:
-    """One query of a rule. `model`: None for the observed facts. `evidence` is the atom that confirms or refutes."""
+    """One query of a rule. `model`: None for the observed facts. `evidence`: the atom that confirms or refutes the head."""
 
     model: str | None
     evidence: PatternAtom

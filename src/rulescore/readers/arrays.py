@@ -1,5 +1,5 @@
-"""Arrays: triples of names, of ids with their names, as PyKEEN's factories have them, and as OGB wants its answers; and values
-without ids, as models return them, matched with the rows of a table.
+"""Arrays. Reads triples of names, triples of ids with their names, PyKEEN's factories and answers in OGB's form. Matches values
+without ids, as models return them, with the rows of a table.
 
 We know the objects of libraries by their attributes, and never import the libraries.
 """
@@ -371,7 +371,7 @@ def labelled_ids(table: KeyedTable, series: Any, origin: str) -> list[object] | 
 
 
 def _hidden_rows(table: KeyedTable, origin: str) -> list[bool]:
-    """Which rows are hidden, as far as the rows alone tell."""
+    """The rows that are hidden, as far as the rows themselves show it."""
     rows = table.rows
     assert isinstance(rows, RowStream)
     names = rows.schema().names

@@ -59,7 +59,7 @@ def parse_value(text: str, column_type: ColumnType) -> Value:
 
 
 def parse_number(text: str) -> float:
-    """A finite number. ValueError for anything else, `nan` and `inf` included."""
+    """A finite number. ValueError for any other text, also `nan` and `inf`."""
     if not _FLOAT.fullmatch(text) or not math.isfinite(number := float(text)):
         raise ValueError(text)
     return number
@@ -178,7 +178,7 @@ def _moment_keys(column: pa.Array) -> pa.Array:
 
 
 def _float_keys(column: pa.Array) -> pa.Array:
-    """Arrow writes whole numbers, and others that need no exponent, as Python does: only the rest goes through Python."""
+    """Arrow writes whole numbers, and other numbers without an exponent, as Python does. Only the rest goes through Python."""
     if not pc.all(pc.is_finite(column), min_count=0).as_py():
         return _by_distinct(column, key_of)
     size = pc.abs(column)

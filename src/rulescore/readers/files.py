@@ -48,7 +48,7 @@ def is_device(path: Path) -> bool:
 
 
 def is_standard_input(path: Path) -> bool:
-    """Whether a path is standard input, which nobody can read again: by its usual name, or as the same pipe."""
+    """Whether a path is standard input, by its usual name or because it is the same pipe. Nobody can read standard input twice."""
     try:
         return path == STANDARD_INPUT or (is_pipe(path) and os.path.samestat(os.fstat(0), path.stat()))
     except OSError:  # there is no standard input
@@ -98,7 +98,7 @@ class InputFile:
     @contextmanager
     def opened(self) -> Iterator[Opening]:
         """The file for one reading. If somebody replaces it meanwhile, we still read the old one. Raises InputError if somebody
-        writes into it, and if an earlier reading read another file: our readings belong together."""
+        writes into it, or if an earlier reading read another file, because our readings belong together."""
         if self._copy is not None:
             yield self._copy
         elif is_pipe(self.path):
@@ -225,7 +225,7 @@ def chunks(pipe: IO[bytes]) -> Iterator[bytes]:
 
 
 def _has_bytes(pipe: IO[bytes]) -> bool:
-    """Whether a pipe has bytes or has ended, waited for a little. True if this system cannot tell."""
+    """Waits a little, and says whether a pipe has bytes or has ended. True if this system cannot tell."""
     try:
         poll = select.poll()
         poll.register(pipe.fileno(), select.POLLIN)

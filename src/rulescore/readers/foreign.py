@@ -1,4 +1,5 @@
-"""Text files of other tools: which tool's a file is, and its facts or the lines that its reader does not understand."""
+"""Text files of other tools. Finds out which tool wrote a file, and reads its facts or reports the lines that its reader does not
+understand."""
 
 from __future__ import annotations
 
@@ -93,10 +94,10 @@ def finite(text: str) -> float | None:
 
 @cache
 def readers() -> dict[str, ModuleType]:
-    """The readers by the names of their formats. A reader is a module. It has `TITLE` and `LAYOUT` for people, says in
-    `PREDICTIONS` and `FACTS` what its files may be and in `ONE_PREDICATE` whether they leave the predicate to the user, and has the
-    functions `looks_like` for the first lines of a file and `read` for all of them. If its files hold rankings, `reordered` writes
-    their lines again with the answers of each list in another order."""
+    """The readers by the names of their formats. A reader is a module. It has `TITLE` and `LAYOUT` for people. `PREDICTIONS` and
+    `FACTS` say what its files may hold, and `ONE_PREDICATE` whether the user must name the predicate. `looks_like` takes the first
+    lines of a file, `read` all lines. If its files hold rankings, `reordered` writes their lines again with the answers of each
+    list in another order."""
     return {name: plugins.load(plugins.PREDICTION_FORMATS, name) for name in sorted(plugins.plugins(plugins.PREDICTION_FORMATS))}
 
 

@@ -85,7 +85,8 @@ def with_sources(
     facts: Callable[[InputKind, str | None, tuple[FactSource, ...]], tuple[FactSource, ...]],
     rows: Callable[[InputKind, str, Rows], Rows],
 ) -> Setting:
-    """The setting, with each of its sources that an engine loads replaced. Functions get what the source is, and whose."""
+    """The setting, with each of its sources that an engine loads replaced. The functions get the kind of the source, and its model
+    or table."""
 
     def predictions(model: ModelPredictions) -> ModelPredictions:
         kind = InputKind.PREDICTIONS
@@ -163,7 +164,7 @@ class Inputs:
 
 
 class _Rows:
-    """The rows of a source, counted while they pass. None: they have not passed here."""
+    """Counts the rows of a source while they pass. None: they have not passed here."""
 
     number: int | None = None
 

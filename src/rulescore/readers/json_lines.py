@@ -58,7 +58,7 @@ class JsonLayout:
 
 
 def json_lines(file: Opening, request: Request) -> Iterator[Line | Diagnostic]:
-    """The lines of a file, each as its object or as the problem that it is none."""
+    """The lines of a file, each as its object, or as a problem if it is no object."""
     with open_lines(file, request.origin) as lines:
         for number, text in enumerate(lines, 1):
             try:
@@ -121,7 +121,7 @@ def column_names(rows: Iterable[Row], chosen: Iterable[str] = ()) -> dict[str, s
 
 
 def find_layout(lines: Iterable[Line | Diagnostic], request: Request) -> JsonLayout:
-    """Which fields play which parts, by the fields of all lines. Lines that cannot be read have none."""
+    """Decides which field plays which part, by the fields of all lines. Lines that cannot be read have none."""
     columns = request.file.columns
     parts = {part: [choice] if isinstance(choice, str | int) else list(choice) for part, choice in columns.items()}
     chosen = [choice for choices in parts.values() for choice in choices if isinstance(choice, str)]
@@ -245,7 +245,7 @@ def _name(value: object) -> str:
 
 
 def _number(value: object, parse: Callable[[str], float], expected: str) -> float | None:
-    """A number; a text that is written like one passes, since programs write scores so."""
+    """A number. A text that is written like a number passes, since some programs write scores in quotes."""
     if value is None or value == "":
         return None
     with suppress(ValueError):

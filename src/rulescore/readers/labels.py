@@ -19,7 +19,7 @@ LabelsLike = Mapping[str, str] | str | Path | Iterable[str | Path]
 
 
 def labels_of(what: LabelsLike | None) -> dict[str, str]:
-    """Labels by id, from a mapping, a file, or several files: the first label of an id is taken."""
+    """Labels by id, from a mapping, a file, or several files. The first label of an id counts."""
     if what is None:
         return {}
     if isinstance(what, Mapping):

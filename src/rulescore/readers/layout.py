@@ -1,4 +1,4 @@
-"""Which column of a table plays which part."""
+"""Decides which column of a table plays which part."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def prediction_column(names: Sequence[str], target: str | None) -> str:
 
 
 def is_header(names: Sequence[str], request: Request) -> bool:
-    """Whether a first row can only sensibly be names of columns."""
+    """Whether a first row makes sense only as names of columns."""
     if _arrangement(names, request) is Arrangement.TRIPLES:
         return names_triples(names)
     ranking = frozenset(_QUERY_PARTS).union(*(_NAMES[part] for part in RANKING)) if request.predictions else frozenset[str]()
@@ -127,8 +127,8 @@ def unknown_names(names: Sequence[str]) -> list[str]:
 
 
 def missing_part(names: Sequence[str], request: Request) -> str | None:
-    """The part of a triple that a first row fails to name while it names the other two. Two single letters are as likely constants
-    of a small example."""
+    """The part of a triple that a first row does not name although it names the other two. Two single letters are as likely
+    constants of a small example."""
     file = request.file
     if file.predicate is not None or file.columns or file.layout is Arrangement.PREDICATE:
         return None

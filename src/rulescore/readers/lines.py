@@ -1,4 +1,4 @@
-"""Text files line by line: slow and exact, to find out what a file is and what is wrong with it."""
+"""Reads text files line by line. That is slow and exact: it finds out what a file is and what is wrong with it."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ class TrimmedStream(io.RawIOBase):
 
 
 class QuoteCheckedStream(io.RawIOBase):
-    """Passes bytes on while quotes are in order; after the first that is not, the stream ends and `malformed` is true."""
+    """Passes bytes on while quotes are in order. After the first wrong quote the stream ends and `malformed` is true."""
 
     def __init__(self, stream: io.RawIOBase, delimiter: str) -> None:
         self._stream = stream

@@ -1,4 +1,4 @@
-"""Rows of predictions as their user has them: all columns, in their order, and what is wrong with each row that cannot be read."""
+"""Rows of predictions as the user has them: all columns in their order, and for each unreadable row what is wrong."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def own_text_rows(file: Opening, request: Request) -> OwnRows:
 
 
 def _fields(record: Record, dialect: TextDialect) -> list[str | None]:
-    """As many fields as there are columns; the last column takes what is too much."""
+    """As many fields as there are columns. If a row has more, the last column takes the rest."""
     fields: list[str | None] = [field.text.encode(errors="replace").decode() for field in record.fields]
     if len(fields) > dialect.width:
         return [*fields[: dialect.width - 1], dialect.delimiter.join(str(field) for field in fields[dialect.width - 1 :])]

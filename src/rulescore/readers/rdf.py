@@ -126,7 +126,7 @@ class _Lines:
         return self._known.get(number, b"").decode(errors="replace").rstrip("\r\n")
 
     def last_with(self, text: str) -> tuple[int, int]:
-        """The last line that has a text, and the column; the current line and 0 if none has it."""
+        """The last line that holds a text, and its column. If no line holds it: the current line and 0."""
         for number in sorted(self._known, reverse=True):
             for before in ('"', "'", ">", ""):
                 if text and (column := self.text(number).find(before + text)) >= 0:
@@ -141,8 +141,8 @@ _DEEPEST = 10_000
 
 
 class _Guarded:
-    """RDF/XML on its way to the parser, which would take all memory for entities that are made of entities or long, and all time
-    for elements that are nested very deep. Entities that stand for the beginning of an IRI, as many files have them, are short."""
+    """Checks RDF/XML on its way to the parser. Entities that are long, or made of entities, would take all memory, and very deep
+    elements all time. Many files have entities that stand for the beginning of an IRI. These are short."""
 
     def __init__(self, file: Bytes | _Lines) -> None:
         self._file, self._held, self._last, self._depth = file, b"", b"", 0
@@ -230,7 +230,8 @@ def read_rdf(file: InputFile, syntax: Syntax, request: Request) -> Iterator[Fact
 
 
 def read_prefixes(file: InputFile, syntax: Syntax) -> dict[str, str]:
-    """The prefixes that a file declares before its first statement, by the IRIs that they stand for. A later one goes before."""
+    """The prefixes that a file declares before its first statement, by the IRIs that they stand for. If an IRI has two prefixes,
+    the later one counts."""
     if syntax.is_by_line:
         return {}
     with file.opened() as opening, open_bytes(opening, str(file.path)) as raw:
@@ -265,8 +266,8 @@ def term_kinds(file: InputFile, syntax: Syntax, request: Request) -> dict[str, f
 
 
 def surroundings(observed: Iterable[FactSource], predicted: Iterable[FactSource]) -> Surroundings:
-    """What facts say that shapes ask for: the classes that observed facts put below others, and the predicates of all facts and
-    predictions. We skip facts in the engine's database: we read rules before there is an engine."""
+    """What facts say that shapes need to know: the classes that observed facts put below others, and the predicates of all facts
+    and predictions. We skip facts in the engine's database: we read rules before there is an engine."""
     import pyarrow.compute as pc
 
     below: dict[Triple, None] = {}

@@ -63,7 +63,7 @@ class PredictionReader:
 
 
 def unranked(model: str, top_k: int, origin: str) -> Diagnostic:
-    """The user asks for the best predictions, and nothing says which they are."""
+    """The error if the user asks for the best predictions, and nothing says which these are."""
     columns = "add a `rank` column, or `query` and `score` columns"
     if top_k == EVERY_ANSWER:
         message = f"a curve over ranks needs ranks or queries, but the predictions of `{model}` have neither rank nor query"

@@ -1,4 +1,4 @@
-"""Everything that a user may give as facts, as streams: files, folders, frames, rows, and many of them together."""
+"""Turns everything that a user may give as facts into streams: files, folders, frames, rows, and lists of these."""
 
 from __future__ import annotations
 
@@ -106,8 +106,8 @@ def named_path(text: str) -> str:
 
 
 def files_by_model(sources: Iterable[str]) -> dict[str, list[str]]:
-    """Files by model, each written `MODEL=PATH` or `PATH`. A name that the user gives to several files makes them one
-    model's; a name that we take from a file must be unique."""
+    """Files by model, each written `MODEL=PATH` or `PATH`. If the user gives several files one name, they belong to one model. A
+    name that we take from a file must be unique."""
     files: dict[str, list[str]] = {}
     derived: set[str] = set()
     problems = []

@@ -129,7 +129,8 @@ class _Stored:
         return database.execute("SELECT name, type FROM pragma_table_info(?)", (self.table,)).fetchall()
 
     def _order(self, database: sqlite3.Connection) -> str:
-        """Rows in the order in which they are stored; an index that has all columns asked for would have another."""
+        """Rows in the order in which they are stored. SQLite might read an index instead that has all the columns, in another
+        order."""
         import sqlite3
 
         try:
@@ -178,7 +179,7 @@ class _Stored:
         return pa.array(values, ARROW_TYPES[kind])
 
     def _mixed(self, name: str, values: list[Any], first: int) -> InputError:
-        """The problem of a column that only rules ask for: a value of it, and where it stands."""
+        """The problem of a column that only rules ask for, with a value and its place."""
         row, value = next(((row, value) for row, value in enumerate(values) if value is not None), (0, None))
         shown = "bytes" if isinstance(value, bytes) else f"`{value}`, {'text' if isinstance(value, str) else 'a number'},"
         message = f"`{name}` has values of several types, or bytes: in row {first + row:,} it is {shown} elsewhere another"

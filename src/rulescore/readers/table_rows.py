@@ -48,8 +48,8 @@ class MisfitError(Exception):
 
 
 def read_as(column: pa.Array, kind: ValueType) -> pa.Array | None:
-    """A column of text as values of a type, empty texts as null; None if a text is no such value, or one that we must not take
-    for a number, because it begins with a zero or a plus sign or has more digits than we can hold."""
+    """A column of text as values of a type, empty texts as null. None if a text is no such value, or if we must not take it for a
+    number: it begins with a zero or a plus sign, or has more digits than we can hold."""
     texts = pc.if_else(pc.equal(column, ""), pa.scalar(None, pa.string()), column)
     try:
         match kind:
@@ -95,7 +95,7 @@ def _all_written_plainly(texts: pa.Array, values: pa.Array) -> bool:
 
 
 class Guess:
-    """The type of all values of a column that we have seen; None if there are none yet."""
+    """The type of all values of a column so far; None if there are none yet."""
 
     def __init__(self) -> None:
         self.kind: ValueType | None = None

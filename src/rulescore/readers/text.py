@@ -1,4 +1,4 @@
-"""Delimited text: TSV, CSV and the like, streamed by Arrow with every field as the string it is; and its problems, row by row."""
+"""Delimited text: Reads TSV, CSV and similar files. Arrow streams every field as a string. We find problems row by row."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ _LARGEST_BLOCK_BYTES = 64 << 20
 
 @dataclass(frozen=True, slots=True)
 class TextDialect:
-    """How a text file is written. `guessed_header`: we took the first line for a header by its words alone."""
+    """How a text file is written. `guessed_header`: only its words made us take the first line for a header."""
 
     delimiter: str
     header: tuple[str, ...] | None
@@ -288,7 +288,7 @@ def _guess_delimiter(sample: list[str], request: Request) -> str:
 
 
 def _usual_width(rows: list[Record], request: Request) -> int:
-    """The commonest number of columns among those allowed, so we blame an odd row and not its neighbours."""
+    """The most frequent allowed number of columns. So an odd row gets the blame, not its neighbours."""
     allowed = headerless_widths(request)
     widths = Counter(len(row.fields) for row in rows if row.text and row.fields)
     return next((width for width, _ in widths.most_common() if not allowed or width in allowed), min(allowed, default=1))

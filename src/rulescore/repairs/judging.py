@@ -1,7 +1,7 @@
-"""Each repair as a prediction: its value stands in for the value of its cell, and so does the value that it replaces.
+"""Judges each repair as a prediction of its cell's value, and the replaced value as another prediction.
 
 Column by column: we hide the repaired cells and score two models, one that predicts their new values and one that predicts the old
-ones. Both are judged against the same data, so what rules say of both tells whether a repair is better than what it replaces.
+ones. The rules judge both against the same data, and so tell whether a repair is better than the value that it replaces.
 """
 
 from __future__ import annotations

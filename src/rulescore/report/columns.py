@@ -109,7 +109,7 @@ def _whole(number: int) -> int | str:
 
 
 def _reason(rule: RuleResult) -> str:
-    """Why a rule is of its kind, with a mark instead of its counts, so rules share few texts."""
+    """The reason for a rule's kind, with a mark instead of counts, so many rules share one text."""
     return rule.kind_reason.replace(f"{rule.dataset.refuted:,} of {rule.dataset.evaluable:,}", "\x01")
 
 
@@ -120,7 +120,7 @@ def _flags(rule: RuleResult) -> int:
 
 
 def _further(rule: RuleResult) -> list[str]:
-    """Lines with what else we know of a rule."""
+    """Lines with further facts about a rule."""
     info = rule.info
     lines = [info.description, f"tags: {', '.join(info.tags)}" if info.tags else None, f"from {info.place}" if info.place else None]
     if info.confidence is not None or info.support is not None:
@@ -258,7 +258,7 @@ def violation_columns(
 
 
 def _lines(violation: Violation) -> list[str]:
-    """Lines for all parts that are no facts: comparisons with their values, aggregates, and a declaration that refutes."""
+    """Lines for the parts that are not facts: comparisons with their values, aggregates, and a declaration that refutes."""
     lines = [
         f"{compared.text}: {_shown(compared.left)} and {_shown(compared.right)}{_missed(compared)}"
         for compared in violation.compared

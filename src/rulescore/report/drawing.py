@@ -25,7 +25,7 @@ Point = tuple[float, float]
 
 
 class Part(StrEnum):
-    """What a fact is in a violation."""
+    """The part that a fact plays in a violation."""
 
     PREDICTED = "predicted"
     KNOWN = "known"
@@ -90,8 +90,8 @@ def drawn(drawing: Drawing) -> Svg | None:
 
 
 def _fitted(elements: tuple[Element, ...]) -> Svg:
-    """As high as its texts and nodes need, and as wide if the usual width is too little: a loop above a node at the top, and a long
-    word at a side, would be cut."""
+    """The drawing is as high as its texts and nodes need, and wider than usual if they need it. Otherwise a loop at the top or a
+    long word at a side would be cut."""
     boxes = [box for element in elements if (box := _box(element)) is not None]
     left, top = min(0, *(box[0] for box in boxes)), min(box[1] for box in boxes) - _MARGIN
     right, bottom = max(WIDTH, *(box[2] for box in boxes)), max(box[3] for box in boxes) + _MARGIN

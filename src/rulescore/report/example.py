@@ -231,8 +231,8 @@ def pieces(violation: Told) -> tuple[str | int, ...]:
 
 
 def form_of(violation: Told) -> tuple[object, ...] | None:
-    """What the pieces of a violation's sentence depend on: violations of one form have the same pieces. None if the form says too
-    little: other things than facts are said, or quotes in an atom may seem to end outside of it."""
+    """Everything that the pieces of a violation's sentence depend on. So violations of one form have the same pieces. None if the
+    form says too little: the sentence mentions other things than facts, or a quote in an atom may seem to end outside it."""
     row, atoms = violation.violation, violation.atoms
     if row.compared or row.aggregated or row.result or any(text.count('"') % 2 or "\\" in text for _, text in atoms):
         return None

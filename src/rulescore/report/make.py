@@ -51,7 +51,7 @@ class Lists(Protocol):
     def violation_counts(
         self, by: str, *, rule: str | None = None, model: str | Sequence[str] | None = None
     ) -> list[CountedViolations]:
-        """How many violations have what in common."""
+        """The number of violations for each thing that they have in common."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +93,8 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class ExampleCard:
-    """A violation on the first screen. `facts`: what each is, in words, and the fact. `legend`: what the lines of the drawing
-    mean."""
+    """A violation on the first screen. `facts`: for each fact its part in words, and the fact. `legend`: what the lines of the
+    drawing mean."""
 
     rule: int
     name: str
@@ -140,8 +140,8 @@ def report_of(evaluation: Evaluation, session: Lists | None, choice: ReportChoic
 
 @contextmanager
 def _without_collecting() -> Iterator[None]:
-    """Without Python's search for cycles: a report makes a million objects, none of them in a cycle, and the search would take a
-    fifth of its time."""
+    """Runs without Python's search for cycles. A report makes a million objects, none of them in a cycle, and the search would take
+    a fifth of the time."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

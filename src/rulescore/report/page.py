@@ -37,8 +37,8 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class ModelRow:
-    """A model in the table of models. `often`: how often its predictions violate a hard rule, in words. `silent`: its figures say
-    nothing. `cells`: the other columns."""
+    """A model in the table of models. `often`: how often its predictions violate a hard rule, in words. `silent`: its numbers say
+    nothing, because no rule could judge it. `cells`: the other columns."""
 
     name: str
     often: str
@@ -218,7 +218,7 @@ _CLASSES = (("never", 0.0), ("up to 1%", 0.01), ("up to 5%", 0.05), ("up to 25%"
 
 
 def rate_classes(rules: Sequence[RuleResult]) -> tuple[tuple[str, int], ...]:
-    """How many rules the data never break, break in up to 1% of their cases, and so on."""
+    """A histogram of the rules by their rate in the data: never broken, broken in up to 1% of the cases, and so on."""
     rates = [rule.dataset.rate for rule in rules]
     numbers = [sum(rate is not None and rate <= 0 for rate in rates)]
     for (_, low), (_, high) in pairwise(_CLASSES):

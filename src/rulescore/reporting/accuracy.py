@@ -32,7 +32,7 @@ _VALUES = {"mean_absolute_error", "root_mean_squared_error", "mean_rank"}
 
 
 def accuracy_columns(evaluation: Evaluation) -> list[tuple[Column, dict[str, Cell], bool]]:
-    """The few figures that we show next to the scores: a column, its cells by model, and whether more is better."""
+    """The few measures of accuracy next to the scores: for each the column, its cells by model, and whether more is better."""
     by_metric = accuracy_by_metric(evaluation.accuracy_results)
     names = [name for name in by_metric if (metric := name.rpartition(".")[2]) in _SHORT or metric.startswith("hits_at_")]
     models = [model.name for model in evaluation.model_results]
@@ -47,8 +47,8 @@ def accuracy_columns(evaluation: Evaluation) -> list[tuple[Column, dict[str, Cel
 
 
 def right_columns(evaluation: Evaluation) -> list[tuple[Column, dict[str, Cell], bool]]:
-    """How many predictions are right, as columns: of the predictions that violate a hard rule, of the others; and how many wrong
-    ones violate one."""
+    """Columns that say how many predictions are right: among the predictions that violate a hard rule, and among the others. A
+    third column says how many wrong predictions violate one."""
     if not evaluation.right_results:
         return []
     cells: dict[str, dict[str, Cell]] = {model.name: {} for model in evaluation.model_results}
@@ -72,7 +72,7 @@ _RIGHT = {"violating_right": "right of violating", "others_right": "right of oth
 
 
 def accuracy_notes(accuracies: Sequence[ModelAccuracy]) -> tuple[str, ...]:
-    """How accuracy was measured: each way once, with its models unless these are all."""
+    """How accuracy was measured: each way once, with its models if these are not all."""
     ways: dict[str, list[str]] = {}
     for accuracy in accuracies:
         ways.setdefault(_way(accuracy), []).append(accuracy.model)
@@ -116,7 +116,7 @@ def _listing(task: Task, accuracies: Sequence[ModelAccuracy]) -> Listing:
 
 
 def _reasons_of_accuracy(accuracies: Sequence[ModelAccuracy]) -> Iterator[str]:
-    """Why figures of the whole have no value: each reason once, with the models it is true of."""
+    """Why overall measures have no value: each reason once, with its models."""
     reasons: dict[tuple[str, str], list[str]] = {}
     for accuracy in accuracies:
         for measure in accuracy.measures:

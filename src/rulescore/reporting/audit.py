@@ -39,7 +39,7 @@ def incompatibilities_text(pairs: Sequence[PairCount], others: Sequence[PairCoun
 
 
 def shown_probability(pair: PairCount) -> str:
-    """Two digits, or the power of ten that a float no longer holds."""
+    """Two digits; or the power of ten, if it is too small for a float."""
     return f"{pair.probability:.2g}" if pair.surprise < 300 else f"1e-{pair.surprise:.0f}"
 
 
@@ -112,7 +112,7 @@ def audit_listing(
 
 
 def kept_text(program: Program, results: Sequence[RuleResult], wanted: AuditFilter) -> str:
-    """A rule file of all declarations and of the rules that pass, each as it was written but for its layout."""
+    """A rule file of all declarations and of the rules that pass. Each keeps its text, but not its layout."""
     rules_left = iter(results)
     lines = []
     kept = 0

@@ -1,4 +1,4 @@
-"""Which rules of an audit a user wants to see, and in which order. Loads nothing heavy: the command line offers these choices."""
+"""The rules of an audit that a user wants to see, and their order. Loads nothing heavy: the command line offers these choices."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BOUND = re.compile(rf"\s*(?P<operator><=|>=|<|>|=)?\s*(?P<number>{_NUMBER})\s*"
 
 
 class Flag(StrEnum):
-    """What makes a rule's dataset rate a poor yardstick."""
+    """The properties that make a rule's dataset rate a poor yardstick."""
 
     UNREFUTABLE = "unrefutable"
     TAUTOLOGY = "tautology"
@@ -42,7 +42,8 @@ UNFLAGGED = "none"
 
 
 class Order(StrEnum):
-    """By what an audit is sorted: numbers from the highest, undefined ones last; names from A; `file` as the rules are written."""
+    """The orders of an audit. Numbers go from the highest, with undefined ones last; names go from A; `file` keeps the order of the
+    files."""
 
     RATE = "rate"
     CONFIRMED = "confirmed"

@@ -80,8 +80,8 @@ def refuse_unswappable(folder: Path) -> None:
 
 @contextmanager
 def new_folder(folder: Path, own: Collection[str]) -> Iterator[Path]:
-    """Context manager: an empty folder to write into, which takes the place of `folder` if all goes well. `own`: the names of this
-    kind of results; a file of such a name that is not written again goes, any other file stays."""
+    """Context manager: an empty folder to write into, which takes the place of `folder` if all goes well. `own`: the file names of
+    this kind of results. We delete an old file of such a name if the new results lack it; all other files stay."""
     refuse_unswappable(folder)
     target = _resolved(folder)
     try:
@@ -106,7 +106,7 @@ def new_folder(folder: Path, own: Collection[str]) -> Iterator[Path]:
 
 
 def _mode(path: Path) -> int | None:
-    """What is there, and who may read it, asked once: another run may swap it at any time."""
+    """The kind of the file at a path, and its permissions. We ask once, because another run may swap it at any time."""
     try:
         return path.stat().st_mode
     except FileNotFoundError:
@@ -157,7 +157,7 @@ def not_writable(target: Path, error: OSError | ValueError) -> Diagnostic:
 
 
 def _carry(target: Path, draft: Path, own: Collection[str]) -> None:
-    """Links into the new folder what is in the old one and is not replaced."""
+    """Links files of the old folder into the new one, unless the new results replace them."""
     for entry in _entries(target):
         if entry.name in own or _is_half_written(Path(entry.path)):
             continue
@@ -194,7 +194,7 @@ def _swap(target: Path, draft: Path) -> None:
 
 
 def _tidy(target: Path) -> None:
-    """Puts back what a killed run has moved away, and removes what it has left."""
+    """Puts back the folder that a killed run has moved away, and removes its unfinished files."""
     olds = _left_beside(target, _OLD)
     if olds and not target.exists():
         olds.pop().rename(target)
@@ -255,7 +255,7 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 
 
 def _can_be_carried(entry: os.DirEntry[str]) -> bool:
-    """Files and links; of folders only ours."""
+    """Whether it is a file, a link, or one of our own folders."""
     is_ours = entry.name == CONTRIBUTIONS and entry.is_dir(follow_symlinks=False)
     return is_ours or entry.is_symlink() or entry.is_file(follow_symlinks=False)
 
@@ -367,8 +367,8 @@ def write_files(folder: Path, contents: Mapping[str, str | Any]) -> tuple[Path, 
 
 
 def _stream(path: Path) -> Path | int | None:
-    """What is written into and not replaced: a pipe or a device, and the number of a stream of ours, which may be a file. The name
-    that a link to a pipe leads to does not exist: we look at the path as it is given."""
+    """A target that we write into instead of replacing it: a pipe, a device, or the number of one of our own streams. A link to a
+    pipe leads to a name that does not exist, so we look at the given path."""
     if not path.exists() or path.is_dir():
         return None
     for number, stream in ((1, sys.stdout), (2, sys.stderr)):

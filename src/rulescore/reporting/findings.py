@@ -1,4 +1,4 @@
-"""What the commands other than `score` find, as listings."""
+"""Listings of the findings of all commands other than `score`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ _LEADING = (1, 2, 5)
 
 
 def curve_listing(points: Sequence[CurvePoint], over: CurveOver, form: Format) -> Listing:
-    """One row a cut and model. People see a few cuts of a long curve: 1, 2, 5, 10 and so on, and the last; programs see all."""
+    """One row for each cut and model. People see a few cuts of a long curve: 1, 2, 5, 10 and so on, and the last; programs see
+    all."""
     by_rank = over is CurveOver.RANK
     shown = points if form in _FOR_PROGRAMS or not by_rank else _few(points)
     notes = ["k: the best k answers of each query count" if by_rank else "threshold: answers with that score or more count"]
@@ -100,7 +101,7 @@ class Explanation:
 
 
 def _first_sentences(table: ViolationTable) -> list[str]:
-    """The first sentences, each once, and how many groundings have others."""
+    """The first sentences, each once, and the number of groundings with other sentences."""
     sentences = Counter(table.table["sentence"].to_pylist())
     first = list(sentences)[:_MOST_SENTENCES]
     more = table.total - sum(sentences[sentence] for sentence in first)

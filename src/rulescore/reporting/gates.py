@@ -1,4 +1,4 @@
-"""Outcomes of gates in words, what lies behind those that fail, and a short Markdown summary for build pages."""
+"""Outcomes of gates in words, the rules and violations behind failed gates, and a short Markdown summary for build pages."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _holder(outcome: Outcome) -> str:
 
 
 def readings_text(outcome: Outcome) -> str:
-    """What was found: of a gate that is not met, only what does not meet it."""
+    """The numbers found. For a gate that is not met, only the numbers that do not meet it."""
     readings = [reading for reading in outcome.readings if outcome.met or not reading.met]
     return visible("; ".join([*map(_reading_text, readings), *outcome.notes]))
 
@@ -143,7 +143,7 @@ _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 def render_junit(verdicts: Sequence[Verdict]) -> str:
-    """A gate that only warns does not fail: its case has what was found as output."""
+    """A gate that only warns does not fail. Its case has the numbers found as output."""
     failures = sum(verdict.outcome.fails for verdict in verdicts)
     numbers = {"tests": str(len(verdicts)), "failures": str(failures), "errors": "0"}
     root = ElementTree.Element("testsuites", numbers)
@@ -237,7 +237,7 @@ def _gates(verdicts: Sequence[Verdict]) -> Iterator[str]:
 
 
 def _worst(verdicts: Sequence[Verdict]) -> Iterator[str]:
-    """Each rule once for a model, however many gates it is behind."""
+    """Each rule once for a model, even if it stands behind several gates."""
     named: set[tuple[str | None, str]] = set()
     for verdict in verdicts:
         model = verdict.outcome.model

@@ -1,4 +1,5 @@
-"""JSON for other programs: versioned, full precision, undefined as null; and checks of what we read again by the same schema."""
+"""JSON for other programs, with a version, in full precision, and with null for undefined. Checks JSON that we read again by the
+same schema."""
 
 from __future__ import annotations
 
@@ -150,7 +151,7 @@ def render_json(evaluation: Evaluation, gates: Sequence[Outcome] = ()) -> str:
 
 
 def render_saved(evaluation: Evaluation, run: Run | None, contributions: ContributionsFile | None) -> str:
-    """A saved result: the numbers, how they came about, and which contributions belong to them."""
+    """A saved result: the numbers, the run that gave them, and the contributions that belong to them."""
     return json_text(_document(evaluation, run, contributions))
 
 

@@ -1,4 +1,4 @@
-"""LaTeX as papers have it: one table with booktabs, caption and label. No part of a name becomes a command."""
+"""LaTeX tables in the style of papers: booktabs, a caption and a label. No part of a name becomes a command."""
 
 from __future__ import annotations
 
@@ -59,7 +59,8 @@ _SMALLER = (r"\scriptsize", r"\setlength{\tabcolsep}{2pt}")
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """The parts of a table. `page_wide`: texts stand below its rows, or its columns leave no room."""
+    """The parts of a table. `page_wide`: the table takes the whole width, since texts stand below its rows, or its columns leave no
+    room."""
 
     caption: str
     size: tuple[str, ...]
@@ -137,7 +138,7 @@ def _is_wide(listing: Listing, column: Column) -> bool:
 
 
 def _room(listing: Listing, narrow: Sequence[int]) -> float:
-    """The part of a line that these columns leave."""
+    """The share of the line's width that these columns leave."""
     return 1 - sum(max(_widest(listing, column), *map(len, _lines(listing, column))) + _GAP for column in narrow) / _LINE
 
 
@@ -146,7 +147,7 @@ def _widest(listing: Listing, number: int) -> int:
 
 
 def _lines(listing: Listing, number: int) -> list[str]:
-    """The lines of a heading, which is no wider than the figures below it if its words are not."""
+    """The lines of a heading. If no word of it is wider than the figures below, the heading is not wider either."""
     column = listing.columns[number]
     if not is_number(column.kind):
         return [column.heading]
@@ -160,7 +161,7 @@ def _heading(listing: Listing, number: int) -> str:
 
 
 def _below(columns: int, text: str) -> str:
-    """A line of text that makes no column wider, as it is in a box of no width."""
+    """A line of text in a box of width 0, so it makes no column wider."""
     box = rf"\makebox[0pt][l]{{\parbox[t]{{\linewidth}}{{{text}\strut}}}}"
     return rf"\multicolumn{{{columns}}}{{@{{}}l@{{}}}}{{{box}}} {_NEW_LINE} \addlinespace"
 

@@ -1,4 +1,4 @@
-"""A listing: rows under typed columns, as data; its cells as people read them; and the whole as CSV and Markdown."""
+"""A listing: rows under typed columns, as data. Writes its cells for people, and all of it as CSV and Markdown."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class ListingLayout(StrEnum):
 
 
 class Tone(StrEnum):
-    """What a figure says, for a terminal with colours; the figure says it as well."""
+    """The meaning of a number, for a terminal with colours. The number alone says it as well."""
 
     GOOD = "good"
     BAD = "bad"
@@ -58,8 +58,8 @@ Position = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """`key` is the name other programs see, `heading` the one people see. `whole`: the text of a rule stands below its row, on
-    several lines if need be, rather than cut in it."""
+    """`key` is the name other programs see, `heading` the one people see. `whole`: the whole text of a rule stands below its row,
+    on several lines if needed. Otherwise it is cut to fit into the row."""
 
     key: str
     heading: str
@@ -143,7 +143,7 @@ def _figure(value: float, kind: CellKind) -> str:
 
 
 def _significant(value: float, digits: int) -> str:
-    """So many significant digits, but never fewer than the whole part has; of three: 0.123, 12.3, 847, 1,235."""
+    """A number with so many significant digits, but never fewer than its whole part has. With three: 0.123, 12.3, 847, 1,235."""
     if value == 0:
         return "0"
     rounded = float(f"{value:.{digits - 1}e}")
@@ -197,7 +197,7 @@ class Appearance:
 
 @dataclass(frozen=True, slots=True)
 class TableChoice:
-    """How a table is to look, beyond what it holds. `columns`: only these, in this order; `caption`, `label`: of LaTeX."""
+    """How a table should look. `columns`: only these, in this order; `caption`, `label`: of LaTeX."""
 
     columns: tuple[str, ...] = ()
     caption: str | None = None

@@ -1,4 +1,4 @@
-"""One entry for every format: an evaluation or a listing in, text out."""
+"""The one function for every format: takes an evaluation or a listing, returns text."""
 
 from __future__ import annotations
 
@@ -65,10 +65,10 @@ def render(
     choice: TableChoice = AS_IT_IS,
     labels: Labels = _NO_LABELS,
 ) -> str:
-    """The text of a result, ending with a line end. Of an evaluation people see the short listing, one of its tables, or all there
-    is; JSON has all of it, with the outcomes of `gates`. CSV and LaTeX hold one table: unless another is chosen, CSV the rules
-    under each model, LaTeX the models. With columns of `choice`, every format holds one table: the models unless another is
-    chosen. `labels`: what people see in a listing in place of ids; an evaluation has its own."""
+    """The text of a result, ending with a line end. For an evaluation, people see the short listing, one table, or everything. JSON
+    has everything, with the outcomes of `gates`. CSV and LaTeX hold one table: unless another is chosen, CSV the rules under each
+    model, LaTeX the models. With columns of `choice`, every format holds one table: the models unless another is chosen. `labels`:
+    the names that people see in a listing in place of ids. An evaluation has its own labels."""
     if choice.columns:
         table = table or Shown.MODELS
     match form:

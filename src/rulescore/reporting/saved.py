@@ -1,4 +1,4 @@
-"""Results that last: an evaluation as a JSON file with its contributions in a Parquet file, and back again."""
+"""Saves an evaluation as a JSON file with its contributions in a Parquet file, and loads it again."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ _OF_FINDINGS = ("violating", "violating_any", "without_partner", "unconcerned")
 
 
 def _contradictions(document: Mapping[str, Any]) -> Iterator[str]:
-    """Problems that no schema can express: every rule must have every model, and the findings about predictions are all null, or
+    """Problems that no schema can express. Every rule must have every model, and either all findings about predictions are null or
     none is."""
     for place, rule in enumerate(document["rules"]):
         yield from (f"`rules[{place}].models.{model}` is missing" for model in document["models"] if model not in rule["models"])

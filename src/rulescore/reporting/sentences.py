@@ -22,7 +22,7 @@ _Z = 1.959963984540054
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Which model is better than which by a measure, as a comparison of all models supports it. `level`: the level of the
+    """The order of the models by a measure, as far as a comparison of all models supports it. `level`: the level of the
     intervals."""
 
     better: frozenset[tuple[str, str, str]] = frozenset()
@@ -75,8 +75,8 @@ def answer(evaluation: Evaluation, order: Order | None) -> Sentence:
 
 
 def verdict(evaluation: Evaluation) -> list[Sentence]:
-    """What stands above the tables: the answer without an order of the models, which only intervals support; how soft rules fare;
-    whether it matters; and of which models nothing can be said."""
+    """The sentences above the tables. They do not order the models, because only intervals could support an order. They answer for
+    hard rules, then for soft rules, say whether it matters, and name models of which nothing can be said."""
     models = evaluation.model_results
     made = (
         answer(evaluation, None),
@@ -103,7 +103,8 @@ def _often(model: ModelResult) -> str:
 
 
 def _does(evaluation: Evaluation, often: str) -> str:
-    """The verb for violating predictions. If the data break a hard rule as well, predictions break rules rather than contradict."""
+    """The verb for violating predictions. If the data break a hard rule as well, we say that predictions break rules, not that they
+    contradict."""
     hard = [rule for rule in evaluation.rule_results if rule.kind is RuleKind.HARD]
     is_one = often.startswith("1 in ")
     if any(rule.dataset.refuted for rule in hard):
@@ -159,7 +160,7 @@ def _extremes(evaluation: Evaluation, told: Sequence[ModelResult], order: Order)
 
 
 def _apart(evaluation: Evaluation, told: Sequence[ModelResult], order: Order | None) -> Sentence:
-    """The least and the most figure, without an order of the models."""
+    """The least and the greatest number, without an order of the models."""
     ordered = sorted(told, key=lambda model: _share(model) or 0)
     least, most = ordered[0], ordered[-1]
     low, high = strong(_figure(least)), strong(_figure(most))
@@ -179,7 +180,7 @@ def _apart(evaluation: Evaluation, told: Sequence[ModelResult], order: Order | N
 
 
 def _each(evaluation: Evaluation, told: Sequence[ModelResult]) -> Sentence:
-    """The figure of every model, the greatest first."""
+    """The number of every model, the greatest first."""
     first, *others = told
     does = _does(evaluation, "1 in " if first.violating == 1 else "")
     noun = "prediction" if first.predictions.distinct == 1 else "predictions"
@@ -272,7 +273,7 @@ def differences(evaluation: Evaluation, order: Order | None) -> Sentence | None:
 
 
 def soft_order(evaluation: Evaluation, order: Order | None) -> Sentence | None:
-    """What soft rules say, if hard rules cannot tell the models apart."""
+    """What soft rules say, if hard rules do not distinguish the models."""
     models = [model for model in evaluation.model_results if model.soft_score.value is not None and not model.unmeasured]
     names = [model.name for model in models]
     told = [model.name for model in judged(evaluation.model_results)]
@@ -293,7 +294,7 @@ def soft_order(evaluation: Evaluation, order: Order | None) -> Sentence | None:
 
 
 def soft_times(models: Sequence[ModelResult]) -> Sentence | None:
-    """How often models break soft rules, in times of how often the data do."""
+    """How many times as often as the data models break soft rules."""
     means = [(model.name, model.soft_mean) for model in models if not model.unmeasured]
     times = [(name, mean.value) for name, mean in means if mean.value is not None and mean.mark is None]
     if not times:
@@ -322,7 +323,7 @@ def unjudged_models(models: Sequence[ModelResult]) -> Sentence | None:
 
 
 def coverage(evaluation: Evaluation, order: Order | None) -> Sentence | None:
-    """How many predictions rules could judge, if they cannot tell the models apart."""
+    """How many predictions the rules could judge, if they do not distinguish the models."""
     told = [model.name for model in judged(evaluation.model_results)]
     shares = [(model.judged, model.new) for model in evaluation.model_results if model.judged is not None and model.new]
     if order is None or not shares or len(told) < 2 or order.told_apart("violating", told):

@@ -1,4 +1,4 @@
-"""The short listing: a verdict in words, the rules that say most about the models, and a table of the models."""
+"""The short listing: a verdict in words, the most informative rules, and a table of the models."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ _KINDS = {
 
 
 def _legend(rules: Sequence[RuleResult]) -> tuple[str, ...]:
-    """What the words of the table mean, as far as they occur in it."""
+    """The meanings of those words that occur in the table."""
     kinds = {rule.kind for rule in rules}
     return (_CELLS, "; ".join(meaning for kind, meaning in _KINDS.items() if kind in kinds)) if rules else ()
 
@@ -208,7 +208,7 @@ def _best_beside(column: Beside, models: Sequence[ModelResult]) -> set[int]:
 
 
 def _best(values: Sequence[float | None]) -> set[int]:
-    """The places of the lowest value; none if there is no other value."""
+    """The places of the lowest value; none if all values are equal."""
     defined = {value for value in values if value is not None}
     return {number for number, value in enumerate(values) if value == min(defined)} if len(defined) > 1 else set()
 
@@ -220,7 +220,7 @@ def _best_of_rules(rules: Sequence[RuleResult], models: Sequence[ModelResult]) -
 
 
 def _tones(rules: Sequence[RuleResult], models: Sequence[ModelResult]) -> Iterator[tuple[Position, Tone]]:
-    """A hard rule is kept or broken; a soft one is broken more or less often than the data break it."""
+    """The colour of a rule's cell. A hard rule is kept or broken; a soft rule is broken more or less often than in the data."""
     for row, rule in enumerate(rules):
         for number, model in enumerate(models):
             counts = rule.models[model.name].counts

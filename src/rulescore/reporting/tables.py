@@ -1,4 +1,5 @@
-"""An evaluation in detail: what the models brought, the rules over the observed facts, then the rules under each model."""
+"""An evaluation in detail: the models with their rows and predictions, the rules over the observed facts, then the rules under each
+model."""
 
 from __future__ import annotations
 
@@ -66,7 +67,7 @@ def measure_cell(measure: Measure) -> Cell:
 
 
 def violating_cell(model: ModelResult) -> Cell:
-    """How many of a model's predictions violate a hard rule, of all its predictions; if there is no hard rule, any rule."""
+    """How many of all a model's predictions violate a hard rule or, if there is no hard rule, any rule."""
     if model.violating_reason == NO_HARD_RULE and model.violating_any is not None:
         return f"{of_all(model.violating_any, model.predictions.distinct)} break a rule"
     if model.violating_reason is not None:
@@ -79,7 +80,7 @@ def kind_cell(rule: RuleResult) -> str:
 
 
 def predictions_listing(models: tuple[ModelResult, ...]) -> Listing:
-    """What became of the rows that each model brought, up to the predictions that rules judged. Two columns appear only if they say
+    """The way of each model's rows: how many were read, kept, new, and judged by rules. Two columns appear only if they say
     something: the rows that `top_k` kept, and the hidden targets of tables that a model covers."""
     covering = any(model.predictions.hidden is not None for model in models)
     left_out = any(model.predictions.kept < model.predictions.rows for model in models)
@@ -133,7 +134,7 @@ def dataset_listing(evaluation: Evaluation) -> Listing:
 
 
 def notes_on_counts(rules: Sequence[RuleResult]) -> list[str]:
-    """What readers of the counts over the data would ask."""
+    """Notes that answer questions about the counts over the data."""
     both = [rule.dataset.confirmed + rule.dataset.refuted - rule.dataset.evaluable for rule in rules]
     twice = [number for number in both if number > 0]
     times = f"{sum(twice):,} {'grounding is' if sum(twice) == 1 else 'groundings are'} both, and counted once"
@@ -146,7 +147,8 @@ def has_bounds(rules: Iterable[RuleResult]) -> bool:
 
 
 def group_listings(rules: Sequence[RuleResult]) -> tuple[Listing, ...]:
-    """Rules whose pairs are counted by groups, and rules with a tolerance taken from the data; nothing if there are none."""
+    """A listing of rules whose pairs are counted by groups, and of rules with a tolerance taken from the data; nothing if there are
+    none."""
     grouped = [rule for rule in rules if rule.largest_group is not None or rule.tolerance is not None]
     if not grouped:
         return ()
@@ -202,7 +204,7 @@ def shortly_titled(info: RuleInfo) -> str:
 
 
 def read_in_words(summary: DataSummary) -> str:
-    """What was read, in words; without facts, predicates and constants if there are only tables."""
+    """A sentence about the data that were read. If there are only tables, it leaves out facts, predicates and constants."""
     tables = ((len(summary.tables), "table"), (sum(table.rows for table in summary.tables), "row"))
     facts = ((summary.facts, "observed fact"), (summary.predicates, "predicate"), (summary.constants, "constant"))
     read = (*(facts if summary.facts or not summary.tables else ()), *(tables if summary.tables else ()))
@@ -216,7 +218,7 @@ def _covered(model: ModelResult) -> Cell:
 
 
 def types_in_words(tables: Sequence[TableCounts]) -> str | None:
-    """The types that we gave to columns of text files, but for text; None if there are none."""
+    """The types other than text that we gave to columns of text files; None if there are none."""
     parts = []
     for table in tables:
         kinds = dict.fromkeys(kind for _, kind in table.inferred if kind != ColumnType.STRING)
@@ -252,7 +254,7 @@ def _model_row(rule: RuleResult, result: ModelRuleResult) -> tuple[Cell, ...]:
 
 
 def score_cell(rule: RuleResult, result: ModelRuleResult) -> Cell:
-    """A hard rule's score is a count of violations and is shown as one."""
+    """The score of a hard rule is a number of violations, so we show it without decimals."""
     if rule.kind is RuleKind.HARD and result.score.mark is None:
         return result.counts.refuted
     return measure_cell(result.score)
@@ -286,8 +288,8 @@ def of_no_rule(models: tuple[ModelResult, ...]) -> list[str]:
 
 
 def reasons_of_measures(models: tuple[ModelResult, ...], headings: Mapping[str, str]) -> list[str]:
-    """Why measures are undefined or say nothing: each reason once, with the models it is true of unless these are several and
-    all. `headings`: the measures and what people call them."""
+    """Why measures are undefined or say nothing: each reason once, with its models. If these are all of several models, we do not
+    list them. `headings`: the measures and what people call them."""
     names: dict[tuple[str, tuple[str, str]], list[str]] = {}
     for model in models:
         for key, name in headings.items():
@@ -297,7 +299,7 @@ def reasons_of_measures(models: tuple[ModelResult, ...], headings: Mapping[str, 
 
 
 def why(measure: Measure) -> tuple[str, str] | None:
-    """What stands in place of a number, and why; None for a number."""
+    """The word that stands in place of a number, and the reason; None for a number."""
     if measure.reason is None:
         return None
     mark = measure.mark or UNDEFINED

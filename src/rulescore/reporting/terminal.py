@@ -1,4 +1,4 @@
-"""Tables for a terminal. Text folds if the width requires it; figures never do."""
+"""Tables for a terminal. Text is folded if the width requires it. Figures are never folded."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def _blocks(columns: Sequence[Column], rows: Sequence[tuple[Cell, ...]]) -> Rend
 
 def column_widths(columns: Sequence[Column], cells: Sequence[Sequence[str]], width: int) -> list[int]:
     """Figures get all they need, even beyond the width of the terminal; texts share what is left and are folded. Texts of rules get
-    what the others leave, and 0 if that is too little."""
+    the width that other columns leave; if that is too little, 0."""
     code = [number for number, column in enumerate(columns) if column.kind is CellKind.CODE]
     if code:
         others = [number for number in range(len(columns)) if number not in code]
@@ -155,7 +155,7 @@ def column_widths(columns: Sequence[Column], cells: Sequence[Sequence[str]], wid
 
 
 def _shared(least: Sequence[int], widest: Sequence[int], texts: Sequence[int], room: int) -> list[int]:
-    """The least widths, and what they leave of the room shared out."""
+    """The least widths, plus shares of the room that they leave."""
     widths = list(least)
     left = max(0, room - sum(least))
     # Serve narrow text columns first, so fewer wrap; headings of figures get the rest.

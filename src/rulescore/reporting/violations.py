@@ -28,7 +28,7 @@ _QUOTED = re.compile(r'"(?![+-]?\.?[0-9][0-9.eE+-]*"|(?i:true|false)")([\w.-]+)"
 
 
 def sentence(violation: Violation) -> str:
-    """Which model predicts what, what follows, and what speaks against it; or that it holds."""
+    """A sentence about a grounding: which model predicts what, what follows, and the facts against it; or that the head holds."""
     said = unquoted(_sentence(violation))
     message = violation.result and violation.result.message
     return f"{said}: {message}" if message else said
@@ -61,13 +61,13 @@ def _sentence(violation: Violation) -> str:
 
 
 def _subject(violation: Violation) -> str:
-    """What a violation is about that rests on no facts: a constant of a shape, or the data as a whole."""
+    """The subject of a violation without facts: a constant of a shape, or the data as a whole."""
     focus = violation.result.focus if violation.result is not None else None
     return "the data" if focus is None else write_value(focus)
 
 
 def _given(facts: Sequence[str], absent: Sequence[Fact]) -> str:
-    """What holds in addition to the prediction, and what is not there."""
+    """The facts that hold in addition to the prediction, and the facts that are absent."""
     parts = [_observed(facts)] if facts else []
     missing = list(dict.fromkeys(map(str, absent)))
     if len(missing) > _MOST_ABSENT:
@@ -116,7 +116,7 @@ def _others(facts: Sequence[Fact], prediction: str | None) -> list[str]:
 
 
 def _missed(compared: ComparedValues, head: str) -> str:
-    """By how much a comparison is missed; its text is not repeated if it is the head."""
+    """By how much a comparison is missed. If the comparison is the head, we do not repeat its text."""
     what = "it" if compared.text == head else compared.text
     if compared.margin is None:
         return f"{what} holds" if compared.holds else f"{what} does not"
@@ -147,8 +147,8 @@ Keys = Mapping[str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ViolationTable:
-    """Violations, or counts of them, as an Arrow `table`; `total`: how many there are, however many are listed. `what` they are, if
-    not violations."""
+    """Violations, or counts of them, as an Arrow `table`; `total`: how many there are, however many are listed. `what`: a word for
+    the rows, if they are not violations."""
 
     table: Any
     total: int
@@ -178,7 +178,7 @@ class ViolationTable:
         return render_html([self._listing()])
 
     def _listing(self) -> Listing:
-        """The first rows, without columns that are empty; of violations the sentences, which say what the other columns hold."""
+        """The first rows, without empty columns. For violations only the sentences, since they say what the other columns hold."""
         names = [name for name in self.table.column_names if self.table[name].null_count < len(self)]
         if "sentence" in names:
             names = [name for name in names if name in _IN_NOTEBOOKS]
@@ -245,7 +245,7 @@ def _of_patterns(rows: Sequence[CountedViolations]) -> dict[str, Any]:
 
 
 def _columns(rows: Sequence[Violation], keys: Keys) -> dict[str, Any]:
-    """What is known of each violation first, then the values of variables, then what it rests on."""
+    """First columns about each violation, then the values of variables, then the facts behind it."""
     before: dict[str, Any] = {
         "rule": pa.array([row.rule for row in rows], pa.string()),
         "model": pa.array([row.model for row in rows], pa.string()),
@@ -266,7 +266,7 @@ def _columns(rows: Sequence[Violation], keys: Keys) -> dict[str, Any]:
 
 
 def _of_shapes(rows: Sequence[Violation]) -> dict[str, Any]:
-    """What a validator of SHACL says of the same violation, if a rule was made from a shape."""
+    """The result that a validator of SHACL gives for the same violation, if a rule was made from a shape."""
     results = [row.result for row in rows]
     if not any(results):
         return {}
@@ -333,7 +333,7 @@ def _texts(values: Sequence[tuple[str, ...]]) -> Any:
 
 
 def _first_refuter(row: Violation, part: Callable[[Fact], Any]) -> Any:
-    """A part of the first fact that refutes, if it is a triple."""
+    """Head, relation or tail of the first refuting fact, if it is a triple."""
     fact = next((fact for refuter in row.refuters for fact in refuter.facts), None)
     return None if fact is None or fact.names or len(fact.values) != 2 else part(fact)
 

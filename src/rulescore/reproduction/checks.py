@@ -21,7 +21,7 @@ from rulescore.session.result import Result
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A property, how we tested whether it holds, and what we found."""
+    """A property, our test of it, and what we found."""
 
     name: str
     claim: str
@@ -82,7 +82,7 @@ def _family_by_labels() -> tuple[Result, Result]:
 
 
 def _sales_by_labels() -> tuple[Result, Result]:
-    """The labels lie in the very table that is scored."""
+    """The labels stand in the table that is scored."""
     sales = data_files(real_estate.DATA_SET, (real_estate.SALES,))[real_estate.SALES]
     files = prediction_files(real_estate.DATA_SET, {"GraphSAGE": "graphsage", "hidden": "hidden"})
     hidden = files.pop("hidden")
@@ -101,7 +101,7 @@ def _sales_by_labels() -> tuple[Result, Result]:
 
 
 def _kinds(result: Result) -> Iterator[Check]:
-    """P2: the score of a hard rule counts violations, the score of a soft rule compares with the data; both from the same
+    """P2: the score of a hard rule counts violations, and the score of a soft rule compares with the data. Both come from the same
     contributions."""
     hard = [rule for rule in result.rule_results if rule.kind is RuleKind.HARD]
     soft = [rule for rule in result.rule_results if rule.kind is RuleKind.SOFT]
@@ -136,8 +136,8 @@ def _rates(result: Result) -> Iterator[Check]:
 
 
 def _as_often(claim: str) -> Check:
-    """Observed facts as predictions: all facts of the one body atom break the rule exactly as often as the data do; facts whose
-    head is refuted always, and facts whose head is confirmed never."""
+    """We pass observed facts as predictions. All facts of the one body atom together break the rule exactly as often as the data
+    do. Facts whose head is refuted always break it; facts whose head is confirmed never do."""
     data = data_files(family.NAME, ("train.txt",))
     facts: Rows = [tuple(line.split("\t")) for line in read_lines(data["train.txt"])]
     relations = defaultdict(set)
@@ -160,7 +160,8 @@ def _as_often(claim: str) -> Check:
 
 
 def _one_command(reproductions: Sequence[Reproduction]) -> Check:
-    """P4: graphs with given and with extracted incompatibilities, and a table; embeddings, rules, networks, regressors."""
+    """P4: scores exist for graphs with given and with extracted incompatibilities and for a table, and for embeddings, rules,
+    networks and regressors."""
     models = {(part.name, model.name) for part in reproductions for model in part.result.model_results}
     scored_ones = {
         (part.name, model.name)

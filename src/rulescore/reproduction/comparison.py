@@ -1,4 +1,4 @@
-"""Published numbers and ours as data, a cell for each with the class of what differs; and settings scored by both conventions."""
+"""Published numbers and ours as data. Each cell has the class of its difference. Scores settings by both conventions."""
 
 from __future__ import annotations
 
@@ -134,8 +134,8 @@ APPENDIX, DEFINITION = "appendix", "definition"
 
 
 def scored(observed: Any, predictions: Any, rules: Any, *, kept: bool = True, **options: Any) -> Result:
-    """As `rulescore.score`, without Python warnings: our tables tell what is odd about the published settings. `kept`: whether we
-    keep the contributions of single predictions."""
+    """Scores as `rulescore.score` does, without Python warnings, because our tables explain what is odd about the published
+    settings. `kept`: whether we keep the contributions of single predictions."""
     setting = make_setting(observed, predictions, rules, **options)
     with Session(setting) as session:
         return Result.of(session.evaluate(contributions=kept), setting)
@@ -167,7 +167,7 @@ def accuracy(result: Result, model: str, metric: str, part: str | None = None) -
 
 
 def aggregates(result: Result, model: str) -> dict[str, float | None]:
-    """Every way of making one number of a model's scores, by its name: the package's ways, and the plain mean of soft scores."""
+    """Every way to combine a model's scores into one number, by name: the package's ways, and the plain mean of soft scores."""
     of_model = next(part for part in result.model_results if part.name == model)
     soft = [score for score in soft_scores(result, model) if score is not None]
     return {

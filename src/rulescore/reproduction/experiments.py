@@ -1,4 +1,4 @@
-"""The published experiments by their names, and what came of them, for people and for programs."""
+"""The published experiments by name, and their results for people and for programs."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ _PLAIN = Appearance()
 
 
 def render(outcome: ExperimentOutcome, form: Format, appearance: Appearance = _PLAIN, *, spreadsheet: bool = False) -> str:
-    """Tables for people; JSON with all there is; CSV with a row for each published number, or of the checks if there is none."""
+    """Tables for people; JSON with everything; CSV with a row for each published number or, if there is none, for each check."""
     checks = [checks_listing(outcome.checks)] if outcome.checks else []
     match form:
         case Format.TABLE:

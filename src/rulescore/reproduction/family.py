@@ -165,7 +165,7 @@ def _of_hard_rules(model: str) -> Cause:
 
 
 def _cause(key: str, number: Any, ours: Mapping[str, float | None], otherwise: Cause) -> Cause:
-    """Other averaging, if another mean of ours is nearer by its ratio."""
+    """The class is another average if another mean of ours is closer to the published number."""
     means = {name: value for name, value in ours.items() if name.startswith(key) or (key == "soft" and name == "plain_mean")}
     far = {name: abs(math.log(value / float(number))) for name, value in means.items() if value}
     return Cause.AVERAGING if min(far, key=far.__getitem__, default=key) != key else otherwise

@@ -133,7 +133,7 @@ def sampled_rates(printed: Sequence[Printed], by: Mapping[str, Result]) -> Compa
 
 
 def rates_not_given(printed: Sequence[Printed], result: Result) -> Listing:
-    """Published rates that no rule has, with the rules of ours that come nearest."""
+    """Published rates that no rule has, each with our rules whose rates come closest."""
     columns = (
         Column("published", "published rate", CellKind.VALUE),
         Column("rule", "our rule"),
@@ -158,7 +158,7 @@ def rates_not_given(printed: Sequence[Printed], result: Result) -> Listing:
 
 
 def hard_rule_scores(printed: Mapping[str, Any], by: Mapping[str, Result]) -> Compared:
-    """In falling order, since the publication does not name the rules."""
+    """Rates in falling order, since the publication does not name the rules."""
     cells, columns, scores = [], [Column("position", "place", CellKind.COUNT)], []
     for model, numbers in printed["hard_rule_scores"].items():
         falling = sorted(numbers, reverse=True)
@@ -320,8 +320,9 @@ def _model_cells(model: str, numbers: Mapping[str, Any], by: Mapping[str, Result
 
 
 def _split(rules: Path, triples: Mapping[str, pa.Table], files: Mapping[str, Path]) -> Listing:
-    """Models that answer every query: on the test facts for which some rule of ExpressGNN has an observed body atom, and on the
-    others. A model that never sees test facts has no reason to know the first better by a factor of sixty."""
+    """Accuracy of models that answer every query, on two parts of the test facts: the facts for which some rule of ExpressGNN has
+    an observed body atom, and the others. A model that never sees test facts has no reason to be sixty times better on the first
+    part."""
     heads = heads_a_grounding(rules, triples["train.txt"], triples["test.txt"])
     both = pa.concat_arrays([heads, heads])
     columns = (
@@ -352,7 +353,7 @@ def _split(rules: Path, triples: Mapping[str, pa.Table], files: Mapping[str, Pat
 
 
 def _means(printed: Mapping[str, Any], result: Result) -> Listing:
-    """How the published means of hard scores come about, and what ours are."""
+    """How the published means of hard scores are made, with our means."""
     columns = (
         Column("model", "model"),
         Column("published", "published"),

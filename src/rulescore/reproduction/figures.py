@@ -68,7 +68,8 @@ def of_rules(result: Result, kind: RuleKind) -> Result:
 
 
 def rates_by_place(result: Result, published: Sequence[Printed]) -> Figure:
-    """Rates of rules that the publication does not name, in falling order: ours at even distances among all that we have."""
+    """Rates of rules that the publication does not name, in falling order. Our rates are taken at even distances among all of
+    ours."""
     judged = [rule for rule in result.rule_results if rule.dataset.rate is not None]
     ordered = sorted(judged, key=lambda rule: (-(rule.dataset.rate or 0), -rule.dataset.evaluable))
     numbers = sorted(map(float, published), reverse=True)
@@ -83,8 +84,8 @@ def rates_by_place(result: Result, published: Sequence[Printed]) -> Figure:
 def scores_by_place(
     name: str, result: Result, kind: RuleKind, published: Mapping[str, Sequence[Printed]], *, highest: bool = False
 ) -> Figure:
-    """Scores of rules that the publication does not name, of each model in falling order. Ours: the highest, or taken at even
-    distances from all that we have."""
+    """For each model, the scores of rules that the publication does not name, in falling order. Our scores: the highest, or scores
+    at even distances among all of ours."""
     number = max(map(len, published.values()))
     models: list[dict[str, ModelRuleResult]] = [{} for _ in range(number)]
     for model in published:

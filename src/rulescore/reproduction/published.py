@@ -29,7 +29,7 @@ def data_files(name: str, files: Iterable[str]) -> dict[str, Path]:
 
 
 def prediction_files(stem: str, models: Mapping[str, str]) -> dict[str, Path]:
-    """The files of predictions, by the names that models have here; `models` maps these to the ends of the files' names."""
+    """The files of predictions, by our names of the models. `models` maps these names to the ends of the files' names."""
     folder = datasets.predictions_folder()
     paths = {name: folder / f"{stem}-{end}.tsv.gz" for name, end in models.items()}
     if missing := [path.name for path in paths.values() if not path.is_file()]:

@@ -43,7 +43,7 @@ _MILLION = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Premises:
-    """A kind of premises: what its price is measured by, and how far two prices may lie apart, in euros."""
+    """A kind of premises: the column that measures its price, the unit, and how far two prices may lie apart, in euros."""
 
     measure: str
     unit: str
@@ -123,7 +123,7 @@ Scored = tuple[dict[str, RuleResult], dict[str, ModelResult]]
 
 
 def _at(result: Result, factor: float) -> Scored:
-    """The result that the rules of one tolerance alone would give: arithmetic on their counts."""
+    """The result that the rules of one tolerance alone would give. We compute it from their counts."""
     names = {rule_name(kind, factor): kind for kind in KINDS}
     rules = [rule for rule in result.rule_results if rule.info.name in names]
     models = {model.name: [rule.models[model.name].counts for rule in rules] for model in result.model_results}

@@ -1,1 +1,1 @@
-"""Counts to rates, scores and aggregates: pure arithmetic."""
+"""Turns counts into rates, scores and aggregates, by arithmetic alone."""

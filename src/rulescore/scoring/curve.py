@@ -1,7 +1,7 @@
-"""Scores at every cut of the models' rankings, or of their scores: cumulative arithmetic on contributions.
+"""Scores at every cut of the models' rankings, or of their scores, as running sums of contributions.
 
-A prediction's contribution depends on no other prediction (decision 0002). So what `score` finds with the best k predictions of
-each query is the sum of the contributions whose rank is at most k, and one evaluation gives all cuts.
+A prediction's contribution depends on no other prediction (decision 0002). So the counts for the best k predictions of each query
+are the sums of the contributions with a rank of at most k, and one evaluation gives all cuts.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ _GREATEST = 2**63
 
 
 class CurveOver(StrEnum):
-    """What a curve runs over: ranks, if predictions up to a rank count, or scores, if predictions from a score on count."""
+    """What a curve runs over: ranks, where predictions up to a rank count, or scores, where predictions with at least a score
+    count."""
 
     RANK = "rank"
     SCORE = "score"
@@ -123,7 +124,7 @@ class _Rules:
         }
 
     def hard_score(self, refuted: Counter[str], evaluable: Counter[str]) -> float | None:
-        """None, too, if no hard rule that can be refuted has an evaluable grounding: the score would be 0 by arithmetic."""
+        """Also None if no hard rule that can be refuted has an evaluable grounding, because the score would then always be 0."""
         if not self._weights or not any(n for rule, n in evaluable.items() if rule in self._judging):
             return None
         return float(sum(self.hard[rule] * n for rule, n in refuted.items() if rule in self.hard) / self._weights)

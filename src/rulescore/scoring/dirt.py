@@ -12,7 +12,7 @@ from rulescore.values import Value
 
 
 class DirtyBy(StrEnum):
-    """What violations of the data are counted by: a row, a cell, or the rows of a violation together, whatever their order."""
+    """The units by which violations of the data are counted: a row, a cell, or all rows of a violation together, in any order."""
 
     ROW = "row"
     CELL = "cell"
@@ -58,7 +58,7 @@ class Dirty:
 
 def counted_by(by: DirtyBy, violations: Iterable[tuple[str, Cells]]) -> list[Dirty]:
     """The rows, cells or groups of rows of these violations, each with its rule; those with the most violations first. A violation
-    counts once for a row, however many places in it the row fills."""
+    counts once for a row, even if the row stands at several of its atoms."""
     counts: dict[Place, Counter[str]] = {}
     values: dict[Place, Value | None] = {}
     for rule, cells in violations:

@@ -1,4 +1,4 @@
-"""How one data set differs from another in what breaks rules: by rule, by row and by cell. Pure arithmetic."""
+"""Compares what breaks rules in two data sets, by rule, by row and by cell. Pure arithmetic."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rulescore.scoring.results import Counts, RuleResult
 
 
 class Change(StrEnum):
-    """From the first data set to the second. What breaks rules in one of them alone is fixed, or new."""
+    """From the first data set to the second. A row or cell that breaks rules in only one of them is fixed, or new."""
 
     FIXED = "fixed"
     BETTER = "better"
@@ -22,8 +22,8 @@ class Change(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RuleChange:
-    """A rule in both data sets. `fixed`: violations by rows that break it less often in the second, or not at all; `new`: more
-    often."""
+    """A rule in both data sets. `fixed`: violations by rows that break it less often in the second, or not at all. `new`:
+    violations by rows that break it more often."""
 
     rule: str
     text: str
@@ -79,7 +79,7 @@ def rule_changes(
 
 
 def _fewer(rule: str, here: Sequence[Dirty], there: Sequence[Dirty]) -> Iterator[int]:
-    """How many violations of a rule each group of rows has here more than there."""
+    """For each group of rows, how many more violations of a rule it has `here` than `there`."""
     others = {place.place: place.violations.get(rule, 0) for place in there}
     for place in here:
         yield max(0, place.violations.get(rule, 0) - others.get(place.place, 0))

@@ -1,4 +1,4 @@
-"""The outcome of one evaluation: results and accuracy as data, and the same as Arrow tables and frames."""
+"""The outcome of one evaluation: results and accuracy as data, as Arrow tables and as frames."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rulescore.scoring.results import Counts, DataSummary, Measure, ModelResult,
 
 
 class Task(StrEnum):
-    """What a model was asked for."""
+    """The queries or values that a model was asked for."""
 
     LINKS = "link prediction"
     FACTS = "facts"
@@ -46,8 +46,8 @@ class AccuracyMeasure:
 @dataclass(frozen=True, slots=True)
 class ModelAccuracy:
     """One model against held-out facts, or the held-out values of a table's target. `asked`: the queries or values, `answered`: how
-    many of them it answers. `basis`: what the figures were made from; `filter`: which answers were left out of rankings, and
-    `ties`: what the rank is among equal scores. `reason`: why nothing could be measured."""
+    many of them it answers. `basis`: what the measures were computed from. `filter`: which answers were left out of rankings.
+    `ties`: the rank among equal scores. `reason`: why nothing could be measured."""
 
     model: str
     task: Task
@@ -83,7 +83,7 @@ class RightPredictions:
 
     @property
     def wrong_violating(self) -> int:
-        """How many wrong predictions violate a hard rule: rules find them."""
+        """How many wrong predictions violate a hard rule, and so are found by rules."""
         return self.violating - self.violating_right
 
 
@@ -157,9 +157,9 @@ CONTRIBUTIONS_SCHEMA = pa.schema(
 @dataclass(frozen=True, slots=True)
 class Evaluation:
     """What was found. `contributions` has one row per model, rule and prediction that takes part in an evaluable grounding; the
-    other tables are arithmetic on it. Undefined is null in every table. `run`: how it came about; None if it was put together by
-    hand. `accuracy_results`, `right_results`: none unless a truth was given. `labels`: names that people see,
-    of which a saved result has none."""
+    other tables are arithmetic on it. Undefined is null in every table. `run`: how it was made; None if somebody put it together by
+    hand. `accuracy_results`, `right_results`: none unless a truth was given. `labels`: names that people see, of which a saved
+    result has none."""
 
     convention: str
     rule_results: tuple[RuleResult, ...]
@@ -174,7 +174,7 @@ class Evaluation:
 
     @property
     def contributions(self) -> Any:
-        """One row per model, rule and prediction. An engine that keeps rows brings them only on request."""
+        """One row per model, rule and prediction. If the engine keeps the rows, it returns them only on request."""
         if self.contributions_table is None:
             notes = ("an engine that keeps rows has kept them, or a saved result lies without its file of them",)
             helps = (
@@ -376,7 +376,7 @@ def _floats(values: Iterable[float | None]) -> Any:
 
 
 def _integers(values: Sequence[int | None]) -> Any:
-    """int64 if every count fits, else decimals of 38 digits: a count is never rounded."""
+    """int64 if every count fits, else decimals of 38 digits, because counts are never rounded."""
     largest = max((value for value in values if value is not None), default=0)
     if largest <= _LARGEST_INT64:
         return pa.array(values, pa.int64())

@@ -1,7 +1,7 @@
-"""Gates held against a result: the number read, what it was compared with, and whether the gate passes. Pure arithmetic.
+"""Compares gates with a result: the number that a gate reads, the bound, and whether the gate passes. Pure arithmetic.
 
-No number that says nothing passes a gate: of an unmeasured model, of a rule that nothing could refute, an undefined one, or,
-unless the gate allows it, a 0 behind which nothing was judged.
+A number that says nothing passes no gate. Such numbers are the scores of an unmeasured model, the numbers of a rule that nothing
+could refute, undefined numbers and, unless the gate allows it, a 0 because nothing was judged.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class GateReading:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A gate held against one model, or against the data; `model` is None if there is none. `notes`: what a gate does not guarantee
-    although it is met."""
+    """A gate held against one model, or against the data; `model` is None if there is none. `notes`: what a passed gate does not
+    guarantee."""
 
     gate: Gate
     model: str | None
@@ -209,8 +209,8 @@ def _holds(value: float, operator: GateOperator, bound: float) -> bool:
 
 
 def _compared(worse: Worse, gate: Gate, evaluation: Evaluation, model: ModelResult, baseline: Evaluation) -> Iterator[GateReading]:
-    """Readings of the numbers that both results have. If only one of them has a number, it is not as good as before: the gate is
-    not met."""
+    """Reads the numbers that both results have. If only one of them has a number, it is not as good as before: the gate is not
+    met."""
     label = ANY_NUMBER if worse.what is None else str(worse.what)
     before = next((earlier for earlier in baseline.model_results if earlier.name == model.name), None)
     if evaluation.convention != baseline.convention:

@@ -1,4 +1,4 @@
-"""Gates: what a model must not do for a build to pass, read from text.
+"""Gates, read from text: conditions under which a build fails.
 
 hard > 0                              an aggregate, or a count, against a number
 violating > 1%                        a share of the model's distinct predictions

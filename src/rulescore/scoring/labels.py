@@ -1,4 +1,4 @@
-"""Names for people: labels of entities and predicates, prefixes of IRIs, and the short ends of long names."""
+"""Names for people: labels of entities and predicates, prefixes of IRIs, and short ends of long names."""
 
 from __future__ import annotations
 
@@ -60,11 +60,11 @@ class Labels:
         return None if prefix is None or place == len(name) else f"{prefix}:{name[place:]}"
 
     def with_names(self, names: Mapping[str, str]) -> Labels:
-        """The same, with further labels, which go before."""
+        """The same labels, with further labels that replace them."""
         return replace(self, names={**self.names, **names})
 
     def of_predicates(self, names: Iterable[str]) -> Labels:
-        """The same, with the ends of these names by which one can tell them apart."""
+        """The same labels, with short ends that distinguish these names."""
         return replace(self, short=short_names(names))
 
 
@@ -104,7 +104,7 @@ def rule_title(info: RuleInfo, labels: Labels) -> str:
 
 
 def title_of(info: RuleInfo, text: str) -> str:
-    """The same, given the text with labels."""
+    """A rule's name, or its text with labels, shortened."""
     if not is_unnamed(info):
         return visible(info.name)
     shown = visible(text)
@@ -112,7 +112,7 @@ def title_of(info: RuleInfo, text: str) -> str:
 
 
 def is_unnamed(info: RuleInfo) -> bool:
-    """Whether its name is the place that it stands at: the file, perhaps with its folder, and the line."""
+    """Whether a rule's name is its place: the file, perhaps with its folder, and the line."""
     file, _, number = info.name.rpartition(":")
     line = number.partition(".")[0]  # `family.rules:12.2` is the second rule of its line
     if not line.isdecimal() or info.place is None:

@@ -1,9 +1,9 @@
 """How often two predicates meet, and how surprising it is that they meet so seldom.
 
 The null model: `tuples` tuples could carry a fact of either predicate, and the facts of one are drawn among them independently of
-the facts of the other. Then the number that meet is hypergeometric. We count tuples whose constants have something to do with
-each other (see `Session.incompatibilities`): among all combinations of constants, nearly all of which carry nothing, no two
-predicates would ever be expected to meet."""
+the facts of the other. Then the number that meet is hypergeometric. We count only tuples whose constants stand together in some
+fact (see `Session.incompatibilities`). Nearly all combinations of constants have no fact, so among all of them no two predicates
+would ever be expected to meet."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class PairCount:
 
     @property
     def probability(self) -> float:
-        """The same as a number from 0 to 1; what is too small for a float is 0."""
+        """The same as a number from 0 to 1; 0 if it is too small for a float."""
         return math.pow(10, -self.surprise)
 
 

@@ -1,4 +1,4 @@
-"""What an evaluation found and how it came about, as data. Undefined is None and has its reason."""
+"""The findings of an evaluation, and how it was made, as data. Undefined is None and has its reason."""
 
 from __future__ import annotations
 
@@ -131,7 +131,8 @@ class RuleKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Groundings whose head is confirmed, refuted, and either (or, by the appendix's way of counting, their sum)."""
+    """The numbers of groundings whose head is confirmed, refuted, and either of these; by the appendix convention, the last is the
+    sum."""
 
     confirmed: int = 0
     refuted: int = 0
@@ -173,9 +174,9 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class PredictionFindings:
-    """Of a model's distinct predictions: how many take part in an evaluable grounding, violate a hard rule, and violate any rule;
-    the predicates that stand in no rule, with the number of predictions of each; and whether some prediction is of a predicate
-    that stands in a rule which can be refuted.
+    """Findings about a model's distinct predictions: how many take part in an evaluable grounding, violate a hard rule, and violate
+    any rule; the predicates that stand in no rule, each with its number of predictions; and whether some prediction has a predicate
+    of a rule that can be refuted.
 
     `new`: how many are not observed already; of these, how many violate a hard rule, are linked (all their constants occur in the
     data), are concerned by a rule, and are judged: they take part in an evaluable grounding, or are linked and concerned by a hard
@@ -236,7 +237,7 @@ class RuleResult:
 
     @property
     def rate_bound(self) -> Measure:
-        """What the rate is at most, with 95% confidence, if none of the evaluable groundings over the data breaks the rule."""
+        """An upper bound for the rate, with 95% confidence, if no evaluable grounding over the data breaks the rule."""
         if self.kind is not RuleKind.HARD or self.dataset.refuted:
             return Measure(None, "the data break the rule" if self.dataset.refuted else f"the rule is {self.kind}")
         if not self.dataset.evaluable:
@@ -247,7 +248,7 @@ class RuleResult:
 
     @property
     def largest_group_share(self) -> Measure:
-        """The largest group's share of the evaluable groundings over the data: near 1, a single group decides the rate."""
+        """The largest group's share of the evaluable groundings over the data. If it is near 1, a single group decides the rate."""
         if self.largest_group is None:
             return Measure(None, "the rule's groundings are not counted by groups")
         if not self.dataset.evaluable:

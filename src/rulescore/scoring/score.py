@@ -1,5 +1,5 @@
-"""From counts to scores: kinds, rates, scores, shares and the two aggregates, and what to be careful with. Pure arithmetic, no
-database.
+"""Turns counts into kinds, rates, scores, shares and the two aggregates, with warnings about numbers that say little. Pure
+arithmetic, no database.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ _KIND_ORDER = tuple(RuleKind)
 
 
 def excess(rule: RuleResult, counts: Counts) -> float:
-    """How many more violations there are than the data's rate gives for as many groundings. All violations count for a hard rule,
-    and for a rule that has no rate in the data."""
+    """How many more violations there are than expected from the data's rate. All violations count for a hard rule, and for a rule
+    that has no rate in the data."""
     allowed = 0.0 if rule.kind is RuleKind.HARD else rule.dataset.rate or 0.0
     return counts.refuted - allowed * counts.evaluable
 
 
 def separation(rule: RuleResult, models: Collection[str]) -> float:
-    """How far apart the models are, or how far the worst of them is from the data, whichever is more. Without models: the
-    violations in the data."""
+    """The greater of two distances: between the models, and between the worst model and the data. Without models: the violations in
+    the data."""
     if not models:
         return rule.dataset.refuted
     excesses = [excess(rule, rule.models[model].counts) for model in models]
@@ -269,8 +269,8 @@ def _rule_score(rule: _Judged, counts: Counts, findings: PredictionFindings | No
 
 
 def _marked(measure: Measure, findings: PredictionFindings | None, why_none_judged: str | None = None) -> Measure:
-    """The measure; with a mark if it is 0 by arithmetic: if the model is unmeasured, or if nothing was judged. Without findings we
-    cannot tell."""
+    """The measure. It gets a mark if it is 0 only because the model is unmeasured, or because nothing was judged. Without findings
+    we cannot tell."""
     if measure.value is None or findings is None:
         return measure
     if not findings.measured:

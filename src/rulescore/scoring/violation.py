@@ -1,4 +1,5 @@
-"""A violation as data: one grounding whose head is refuted, with everything that is known of it, whatever the form of its rule."""
+"""A violation as data: one grounding whose head is refuted, with all that we know about it. It is the same for rules of every
+form."""
 
 from __future__ import annotations
 
@@ -47,7 +48,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Refuter:
-    """What refutes a head: facts that hold, and facts that are absent. `declared`: the declaration, if there are no such facts."""
+    """A refuter of a head: facts that hold, and facts that are absent. `declared`: the declaration, if there are no such facts."""
 
     facts: tuple[Fact, ...] = ()
     absent: tuple[Fact, ...] = ()
@@ -61,7 +62,7 @@ class Refuter:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The predicates that refute: predicates of facts that hold, and closed predicates that lack a fact."""
+        """The refuting predicates: predicates of facts that hold, and closed predicates without the fact."""
         labels = [f"negative {fact.predicate}" if fact.negative else fact.predicate for fact in self.facts]
         closed = [f"closed {fact.predicate}" for fact in self.absent] if self.declared == "closed" else []
         return tuple(dict.fromkeys(labels or closed)) or (str(self),)
@@ -70,7 +71,7 @@ class Refuter:
 @dataclass(frozen=True, slots=True)
 class ComparedValues:
     """A comparison with the values of both sides. `holds`: whether it does, which a head may forbid. `margin`: by how much it holds
-    or fails, if the sides are numbers, or dates, date-times or durations: then in days. `percent`: the sides are percentages.
+    or fails, if the sides are numbers; if they are dates, date-times or durations, in days. `percent`: the sides are percentages.
     `named`: the sides are equated as they stand in the data, so whole numbers may be classes, which have no distance."""
 
     text: str
@@ -82,7 +83,7 @@ class ComparedValues:
 
     @property
     def unit(self) -> str | None:
-        """What the margin is counted in, if it is not in the unit of the sides."""
+        """The unit of the margin, if it differs from the unit of the sides."""
         if self.percent:
             return "percentage points"
         return None if self.distance is None else "days"
@@ -174,8 +175,8 @@ class Violation:
 @dataclass(frozen=True, slots=True)
 class Violations:
     """The rows that were asked for, and how many there are in all. `counts`: by rule and model, None being the data.
-    `says_nothing`: why there can be none, if that follows from the rules and the predictions alone. `keys`: the key columns of
-    tables, by the predicate of their predictions."""
+    `says_nothing`: why there can be no violations, if that follows from the rules and the predictions alone. `keys`: the key
+    columns of tables, by the predicate of their predictions."""
 
     total: int
     rows: list[Violation]
@@ -222,8 +223,8 @@ class JudgedPrediction:
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """What a prediction does to the rules, by their names: confirmed, refuted and evaluable groundings in which it takes part.
-    `models`: the models that predict it. `confirmations`: the groundings of the rules that it meets."""
+    """A prediction's contributions to the rules, by their names: the confirmed, refuted and evaluable groundings in which it takes
+    part. `models`: the models that predict it. `confirmations`: the groundings of the rules that it meets."""
 
     prediction: Fact
     models: tuple[str, ...]
@@ -233,9 +234,9 @@ class Explained:
 
 
 class CountedBy(StrEnum):
-    """What violations are counted by. An entity is an argument of the prediction (of a table: its key) or, in the data, a value of
-    the grounding; a refuter is the predicate of the fact that refutes; a pattern is the predicate that should hold with a
-    refuter."""
+    """The properties by which violations are counted. An entity is an argument of the prediction (of a table: its key) or, in the
+    data, a value of the grounding; a refuter is the predicate of the fact that refutes; a pattern is the predicate that should hold
+    with a refuter."""
 
     RULE = "rule"
     PREDICATE = "predicate"
@@ -260,7 +261,7 @@ class Pattern:
 @dataclass(frozen=True, slots=True)
 class CountedViolations:
     """The number of violations of a model, or of the data, for one value of what they are counted by. `predictions`: how many of
-    the model's predictions cause them, if known. `pattern`: what they are counted by, if it is one, of which `what` is the text."""
+    the model's predictions cause them, if known. `pattern`: the pattern, if they are counted by patterns; `what` is its text."""
 
     what: Value
     model: str | None
@@ -273,7 +274,7 @@ class CountedViolations:
 
 
 def other_writings(atom: Atom) -> Iterator[Atom]:
-    """The same atom with constants of other types that are shown alike: `5` for `"5"`, or `"5"` for `5`."""
+    """The same atom with constants of another type that look alike: `5` for `"5"`, or `"5"` for `5`."""
     choices = [list(_writings(term)) for term in atom.terms]
     for terms in islice(product(*choices), 1, _MOST_WRITINGS):
         yield Atom(atom.predicate, terms)

@@ -1,4 +1,4 @@
-"""A session, as far as it counts: over the data, and with predictions."""
+"""The part of a session that counts, over the data and with predictions."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Counted(Opened):
 
     @cached_property
     def _unprepared(self) -> Counter:
-        """The plan with what refutes its heads: all that listings need."""
+        """The plan, with the refuters of its heads loaded. Listings need no more."""
         with purpose("loading what refutes heads"):
             return open_counter(
                 self.engine, self.data.loaded, self.plan, self.refutations, self.setting.scoring, self.formulas.titles
@@ -55,7 +55,7 @@ class Counted(Opened):
         return self._in_order(counts | run.dataset_counts(self.engine, statements))
 
     def _dataset_statements(self, counter: Counter, counted: Collection[int]) -> Iterator[TitledStatement]:
-        """The statements that count over the data all rules that are not counted yet."""
+        """The statements that count the rules over the data that are not counted yet."""
         yield from horn.over_the_data(counter)
         if self.formulas.rules:
             yield from run.told(self.formulas.dataset_statements(counted))

@@ -11,7 +11,7 @@ from rulescore.session.session import Session
 
 
 def dirt_of(session: Session, by: DirtyBy, rule: str | None = None) -> list[Dirty]:
-    """The rows, cells or groups of rows that violations of one rule, or of all, name. Rules in SQL name none. The session must
+    """The rows, cells or groups of rows that violations of one rule, or of all, name. Rules in SQL name no rows. The session must
     count every rule as a formula (`horn=False`): these know which rows their atoms are about."""
     return counted_by(by, _named(session, rule))
 

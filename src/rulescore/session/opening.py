@@ -1,4 +1,4 @@
-"""Opens a setting: its rules read, its data loaded, both checked, and the plan by which they are counted.
+"""Opens a setting: reads its rules, loads its data, checks both, and makes the plan for counting.
 
 `open_session` has the steps in their order. Each is a function from the results of earlier steps to its own. We collect problems,
 and raise them together before the first step that cannot run with them.
@@ -66,7 +66,7 @@ class RulesRead:
 
     @property
     def titles(self) -> list[str]:
-        """The rules as messages call them."""
+        """The names of rules in messages."""
         return [f"rule `{rule.name}` ({rule.place})" for rule in self.infos]
 
     @property
@@ -106,8 +106,9 @@ class Opened:
 
     def __init__(self, setting: Setting, *, sorted_plans: bool = True, horn: bool = True, grid: bool = False) -> None:
         """Read, load and check a setting. Without `sorted_plans` we join pairs within a distance like the pairs of any other rule;
-        without `horn` we count rules of Horn form one by one, like all others. Both give the same counts, slowly: a second opinion.
-        `grid`: the caller will ask for counts with other tolerances; if the engine cannot give them, raise before reading data."""
+        without `horn` we count rules of Horn form one by one, like all others. Both options give the same counts more slowly, as a
+        second opinion. `grid`: the caller will ask for counts with other tolerances; if the engine cannot give them, raise before
+        reading data."""
         self.inputs = Inputs(setting)
         with planning_within(setting.engine.timeout):
             rules = read(setting)
@@ -150,8 +151,8 @@ class Opened:
 
     @property
     def told_pairs(self) -> list[Diagnostic]:
-        """A warning that lists the extracted pairs. A user who writes `extract incompatible` expects pairs: only `check` and
-        `audit`, which judge rules, tell them."""
+        """A warning that lists the extracted pairs. A user who writes `extract incompatible` expects pairs, so only `check` and
+        `audit`, which judge rules, list them."""
         return list(shown_pairs(self.extracted))
 
 
@@ -166,7 +167,7 @@ def read(setting: Setting) -> RulesRead:
 
 
 def refuse(engine: Engine, setting: Setting, rules: RulesRead, *, grid: bool) -> None:
-    """Raise problems that no data could mend, before we read any."""
+    """Raise problems that no data could solve, before we read any data."""
     if setting.sql_rules:
         refuse_clashes(setting.sql_rules, rules.names)
         refuse_other_statements(setting.sql_rules, engine.dialect)
@@ -198,7 +199,7 @@ def load_data(engine: Engine, setting: Setting, rules: RulesRead, *, horn: bool)
 
 
 def add_words_of_sql(used: dict[str, set[str]], sql_rules: Sequence[SqlRule]) -> None:
-    """Add to the attributes that rules name of each table: in a rule in SQL, every word may be an attribute."""
+    """Add further names to the attributes that rules use of each table, because in a rule in SQL every word may be an attribute."""
     for rule in sql_rules:
         for relation in relations_named(rule.statement) & used.keys():
             used[relation] |= words(rule.statement)
@@ -215,7 +216,7 @@ def with_tests(setting: Setting, program: Program) -> Setting:
 
 
 def _term_kinds(setting: Setting) -> dict[str, frozenset[str]]:
-    """What constants are in the files of RDF. If two terms are one constant, it is of both kinds."""
+    """The kinds of constants, as the files of RDF have them. If two terms are one constant, it is of both kinds."""
     sources = (*setting.observed, *setting.negatives, *(source for model in setting.predictions for source in model.streams))
     kinds: dict[str, frozenset[str]] = {}
     for source in sources:
@@ -226,7 +227,7 @@ def _term_kinds(setting: Setting) -> dict[str, frozenset[str]]:
 
 
 def check(engine: Engine, rules: RulesRead, data: DataLoaded) -> list[Diagnostic]:
-    """What is wrong or suspicious about rules and data."""
+    """Finds what is wrong or suspicious about rules and data."""
     loaded, known = data.loaded, data.known
     with purpose("checking rules and data"):
         left_out, types = _left_out(loaded), literal_types(engine, loaded, data.horn)
@@ -267,7 +268,7 @@ def resolve_rules(formulas: Formulas, rules: RulesRead, data: DataLoaded, declar
 
 
 def check_scoring(rules: RulesRead, data: DataLoaded, declared: Declared) -> Iterator[Diagnostic]:
-    """What is wrong or suspicious about refutations, conventions, weights and kinds."""
+    """Finds what is wrong or suspicious about refutations, conventions, weights and kinds."""
     yield from _option_problems(rules, data.setting)
     yield from self_refuting(rules.named, declared)
     yield from tautologies(rules.named)

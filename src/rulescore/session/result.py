@@ -1,4 +1,4 @@
-"""What `score` and `audit` give: an evaluation that remembers the setting it was found in, and can ask it again."""
+"""The result of `score` and `audit`: an evaluation that remembers its setting, and can ask further questions of it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _MOST_MODELS = 3
 
 
 class _Asked(ABC):
-    """What a result and an open session are asked alike."""
+    """The questions that a result and an open session both answer."""
 
     __slots__ = ()
 
@@ -124,8 +124,8 @@ class _Asked(ABC):
 class Result(_Asked, Evaluation):
     """An evaluation and its setting.
 
-    What the numbers do not hold, such as violations, is read from the data again: by the session that made the result while that is
-    open, else by a new one.
+    A result holds numbers only. To list violations, it reads the data again, by the session that made it, while that is open, or
+    else by a new one.
 
     Attributes:
         convention: The way of counting.
@@ -237,7 +237,7 @@ class Result(_Asked, Evaluation):
             path: The JSON file. `rulescore.load_result` reads both.
 
         Returns:
-            The files that were written. Input files are read once more for their digests.
+            The files that were written. We read input files once more, to compute their digests.
         """
         return save(self, Path(path))
 
@@ -369,7 +369,7 @@ class Result(_Asked, Evaluation):
         promote: bool = False,
         trust_declared: bool = False,
     ) -> Reranked:
-        """Ranked answers with those behind the others that something speaks against, and what that costs and gives.
+        """Move answers that rules or declarations forbid behind the others, and measure what that costs and gains.
 
         Args:
             lists: A file, frame or arrays of ranked answers; the file of this result's only model unless given.
@@ -444,7 +444,7 @@ def load_result(path: str | Path) -> Result:
 
 
 def kind_of(value: object) -> str:
-    """What was given, by the name of its type: an int, a list."""
+    """A word for a given value: the name of its type, such as an int, a list."""
     name = type(value).__name__
     return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
 
@@ -461,7 +461,7 @@ class OpenSession(_Asked):
     Use it as a context manager: it holds a database connection.
 
     Args:
-        setting: What `rulescore.open` makes of facts, predictions, rules and options.
+        setting: The session that `rulescore.open` makes of facts, predictions, rules and options.
     """
 
     def __init__(self, setting: Setting) -> None:

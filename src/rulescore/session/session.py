@@ -202,7 +202,8 @@ class Session(Violating):
 
     @cached_property
     def labels(self) -> Labels:
-        """The names that people see: the setting's labels, and IRIs with the prefixes of RDF files. Files of facts come first."""
+        """The names that people see: the setting's labels, and IRIs shortened with the prefixes of RDF files. Files of facts come
+        first."""
         predicted = (source for model in self.setting.predictions for source in model.streams)
         streams = (source for source in (*self.setting.observed, *predicted) if isinstance(source, FactStream))
         of_facts = [stream.prefixes() for stream in streams if stream.prefixes is not None]

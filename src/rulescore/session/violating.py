@@ -1,4 +1,4 @@
-"""A session, as far as it lists the groundings behind its counts: all, some of them, and their numbers."""
+"""The part of a session that lists the groundings behind its counts, all or some of them, and counts them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _MOST_EXPLAINED = 1000
 
 
 class Violating(Counted):
-    """Finds violations, and what one prediction does."""
+    """Finds violations, and the contributions of one prediction."""
 
     @cached_property
     def _open(self) -> dict[int, RuleListing]:
@@ -74,7 +74,7 @@ class Violating(Counted):
         seed: int = 0,
     ) -> Violations:
         """Groundings whose head is refuted: of one model, of several or, if `model` is None, of the data; of all rules or one; the
-        first `limit` or a sample. The total counts all, however many the list has."""
+        first `limit` or a sample. The total counts all violations, even if the list is shorter."""
         rules, asked = self._rule_numbers(rule), self._asked(model, prediction)
         with nullcontext() if rule is None else self._kept_open(rules[0]):
             counts = self._counts(rules, asked, every=rule is None)

@@ -1,4 +1,4 @@
-"""What users choose from: words, bounds of numbers, forms of texts. Loads nothing, as the command line names them at once."""
+"""The choices that users have: words, bounds of numbers, forms of texts. Loads nothing, as the command line names them at once."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ ColumnChoice = str | int
 
 @dataclass(frozen=True, slots=True)
 class FactFile:
-    """A file or folder and how to read it. We find out from the file what is None or empty.
+    """A file or folder and how to read it. If a field is None or empty, we find it out from the file.
 
     Args:
         path: The file or folder.
@@ -70,7 +70,7 @@ class FactFile:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One table to read: what the user says of it, whether it holds predictions, and what to do if its columns have no names.
+    """One table to read: the user's description, whether it holds predictions, and what its columns mean if they have no names.
 
     `by_names` lets the columns' names decide between triples and one predicate, as in a folder; `stem` then names that
     predicate. `rows`: the table has a key, and its rows are not facts. `stored`: a table of a database, which may have columns
@@ -125,8 +125,8 @@ class OnePredicate:
 
 @dataclass(frozen=True, slots=True)
 class FirstRow:
-    """We took the first row of a table, or of Python rows, for a fact, as we should. But it is a header if the program read it
-    from a file without knowing that the file has one."""
+    """We took the first row of a table, or of Python rows, for a fact. That is right, unless the user's program read a file without
+    knowing that its first line is a header."""
 
     names: tuple[str, ...] = ()
 
@@ -163,7 +163,7 @@ class FactBatch:
 
 @dataclass(frozen=True, slots=True)
 class NativeSource:
-    """Rows that an engine may read itself, past our readers: rows of a Parquet file or, if there is a `frame`, of a frame of the
+    """Rows that an engine may read itself, without our readers: rows of a Parquet file or, if there is a `frame`, of a frame of the
     engine's own library."""
 
     request: Request
@@ -184,7 +184,8 @@ class FileVersion:
 @dataclass(frozen=True, slots=True)
 class OwnRows:
     """The rows of a source as its user has them, with all columns. `facts`: what can be read of them, each the fact of one row, in
-    their order. `unreadable`: by their numbers, what is wrong with the others. `objects`: the lines of a file of JSON Lines."""
+    their order. `unreadable`: what is wrong with each of the other rows, by their numbers. `objects`: the lines of a file of JSON
+    Lines."""
 
     table: pa.Table
     facts: tuple[FactBatch, ...]
@@ -411,8 +412,8 @@ class SqlRule:
         name: The rule's name.
         statement: Returns one row for each grounding: `prediction` (null over the data), `confirmed`, `refuted`.
         kind: "hard" or "soft". None: as the data say.
-        weight: How much the rule counts.
-        description: What it says, in words.
+        weight: The weight of the rule in scores.
+        description: The meaning of the rule, in words.
         tags: Words to find it by.
         place: Where it is written, for messages.
     """
@@ -449,12 +450,13 @@ class TableTruth:
 
 @dataclass(frozen=True, slots=True)
 class ObservedSides:
-    """An entity fits on a side of a relation if it is observed there."""
+    """An entity fits a side of a relation if some observed fact has it there."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeclaredSides:
-    """Sets of classes for each side of a relation, true standing for its tails: an entity fits that is of a class of every set."""
+    """Sets of classes for each side of a relation; the key is true for tails. An entity fits if it is an instance of a class of
+    every set."""
 
     classes: Mapping[tuple[str, bool], tuple[frozenset[str], ...]]
 
@@ -462,8 +464,8 @@ class DeclaredSides:
 @dataclass(frozen=True, slots=True)
 class HeldOut:
     """Held-out truth, for accuracy alone: no engine ever loads it. `filtered`: rankings leave out answers that are observed, held
-    out or in `known`. `ties`: None takes the order that a file states. `hits`: the k of Hits@k and Sem@k. `domains`: what fits
-    on either side of relations. `types`: further facts that give the types of entities."""
+    out or in `known`. `ties`: None takes the order that a file states. `hits`: the k of Hits@k and Sem@k. `domains`: the entities
+    that fit each side of relations. `types`: further facts that give the types of entities."""
 
     facts: tuple[FactStream, ...] = ()
     tables: tuple[TableTruth, ...] = ()

@@ -122,8 +122,8 @@ def _all_digits(value: Sql) -> Sql:
 
 
 def decimal_text(value: Sql) -> Sql:
-    """A decimal as text. We test its digits whether it is whole: Spark compares two decimals of different scales in one scale,
-    which may cut the digits of both."""
+    """A decimal as text. We look at its digits to see whether it is whole, because Spark compares two decimals in one scale, and
+    may cut digits of both."""
     text = value.cast("TEXT")
     whole = call("RLIKE", text, "^-?[0-9]+([.]0*)?$")
     return when(whole, call("REGEXP_REPLACE", text, "[.]0*$", ""), double_text(text.cast("DOUBLE")))
@@ -161,7 +161,7 @@ def _bring_along(query: exp.Select, columns: Sequence[exp.Column], numbers: Iter
 
 
 def _crossed(column: exp.Column) -> list[exp.Expr]:
-    """The subqueries in conditions that lie between a column and the query that reads its table, innermost first."""
+    """The subqueries between a column and the query that reads the column's table, innermost first. They stand in conditions."""
     conditions: list[exp.Expr] = []
     node = column.parent
     while node is not None:

@@ -282,7 +282,7 @@ class SparkEngine(Engine):
         return placed.selectExpr(*(self.text(statement) for statement in numbered(numbering, numbers_before(sizes))))
 
     def _attempt(self, statement: Statement, finish: Callable[[Any], _Result]) -> _Result:
-        """What `finish` makes of the statement's frame. We add counts up in 64 bits, and if these overflow again in 128."""
+        """Returns what `finish` makes of the statement's frame. We add counts up in 64 bits, and if these overflow again in 128."""
         sql = self.text(statement)
         try:
             return finish(self._session.sql(sql))
@@ -352,7 +352,7 @@ def numbers_before(sizes: Mapping[int, int]) -> list[int]:
 
 
 def _words(error: Exception) -> str:
-    """What happened, without the plan and the traces behind it."""
+    """The error's message, without the plan and the traces behind it."""
     lines = str(error).splitlines()
     causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
     if causes:

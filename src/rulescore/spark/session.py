@@ -1,4 +1,4 @@
-"""Spark sessions: the Java that they run on, our own, which we start and stop, and the caller's, which we leave as they are."""
+"""Spark sessions, and the Java that they run on. We start and stop our own sessions, and leave the caller's unchanged."""
 
 from __future__ import annotations
 
@@ -220,8 +220,8 @@ def _beside(session: Any) -> SparkConnection:
 
 
 def _marking(context: Any) -> Callable[[str], None]:
-    """The function that marks the jobs of a thread. It also names what starts them: else Spark looks through the stack of calls for
-    that name, at every step of every plan, which takes a tenth of a statement on few rows."""
+    """The function that marks the jobs of a thread. It also gives the jobs a name. Otherwise Spark would look for one in the stack
+    of calls at every step of every plan, which takes a tenth of the time of a statement on few rows."""
 
     def mark(tag: str) -> None:
         context.addJobTag(tag)

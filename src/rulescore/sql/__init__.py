@@ -1,1 +1,1 @@
-"""Plans and formulas to statements."""
+"""Turns plans and formulas into statements."""

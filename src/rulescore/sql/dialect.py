@@ -1,5 +1,5 @@
-"""Dialects as passes over a statement: we build the same statements for every engine, and each pass rewrites what its engine says
-otherwise.
+"""Dialects as passes over a statement. We build the same statements for every engine, and each pass rewrites the parts that its
+engine writes differently.
 """
 
 from __future__ import annotations

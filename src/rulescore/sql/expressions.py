@@ -152,8 +152,8 @@ class Compiler(ABC):
                 raise AssertionError("resolved before")
 
     def value(self, expression: Expression) -> Sql:
-        """The value of an expression, NULL if it is not finite. A part need not be checked by itself if the whole is not finite
-        whenever the part is not."""
+        """The value of an expression, NULL if it is not finite. We do not check a part if an infinite part always makes the whole
+        infinite, too."""
         value_sql = self._value(expression)
         return finite(value_sql) if math.isinf(largest(expression, self.type_of)) else value_sql
 
@@ -162,7 +162,7 @@ class Compiler(ABC):
         return self._as_double(expression, self._value(expression))
 
     def finite_number(self, expression: Expression) -> Sql:
-        """A part of an expression as a double, NULL if it is not finite: used if the whole would not show that."""
+        """A part of an expression as a double; NULL if it is not finite. We use it if the whole would not show that."""
         return self._as_double(expression, self.value(expression))
 
     def _as_double(self, expression: Expression, value: Sql) -> Sql:
@@ -242,7 +242,7 @@ class Compiler(ABC):
         return _ARITHMETIC[operation.operator](sides[0], sides[1])
 
     def _operand(self, expression: Expression) -> Sql:
-        """A part that is computed with. If its type is unknown it is missing, and the database must not take it for text."""
+        """An operand of a computation. If its type is unknown, the value is missing, and the database must not take it for text."""
         value = self._value(expression)
         return _paren(value) if self.type_of(expression) is not None else cast(value, ValueType.INTEGER)
 
@@ -250,8 +250,8 @@ class Compiler(ABC):
         return span_of(value).paren() if self.type_of(expression) is ValueType.DURATION else value
 
     def _remainder(self, left: Expression, right: Expression) -> Sql:
-        """The remainder with the divisor's sign; engines' own remainders have the dividend's sign. We divide by 1 instead of -1, so
-        no step leaves 64 bits: the quotient of the least integer and -1 would."""
+        """The remainder with the divisor's sign; engines' own remainders have the dividend's sign. We divide by 1 instead of -1,
+        because the quotient of the least integer and -1 does not fit into 64 bits."""
         divisor = self._operand(right)
         rest = self._operand(left) % case((divisor == constant(-1), 1), (divisor != 0, divisor)).paren()
         return rest + when(call("SIGN", rest) * call("SIGN", divisor) < 0, divisor, 0).paren()

@@ -140,8 +140,8 @@ def create_numbered_predictions(arity: int, base: str, orders: Sequence[Order], 
 
 
 def model_predictions(raw: str, arity: int, base: str) -> Select:
-    """Which model predicted what, with the best score and rank. If a prediction answers several queries, the first by their texts
-    stands for all."""
+    """Which model predicted what, with the best score and rank. If a prediction answers several queries, we keep the first in the
+    order of texts."""
     e = encoded(raw, arity, row(raw, "r")["model", "score", "rank", "query"]).as_("e")
     b = row(base, "b")
     keys = [e.model, b.prediction, b.observed, b.linked]
@@ -226,8 +226,8 @@ class PredictedFacts:
         return query
 
     def with_values(self, literal: int, values: Sequence[Value]) -> Select | None:
-        """The predictions of a literal whose first arguments are these values, and the models that make them; None if no prediction
-        can be one."""
+        """The predictions of a literal whose first arguments are these values, and the models that make them; None if there can be
+        no such prediction."""
         p = self._row()
         query = _with_query(p)
         for i, value in enumerate(values):
@@ -358,8 +358,8 @@ def create_keys(target: str, source: str, arity: int, literals: Sequence[int], e
 
 
 def create_view(target: str, keys: str, literal: int, types: Sequence[ValueType], extra: tuple[str, ...] = ()) -> Create:
-    """The facts of one literal as a view on `create_keys`, their constants decoded. A planner may decode constants before it leaves
-    out the facts of other literals; those may be of other types, so we make the casts give NULL instead of failing."""
+    """The facts of one literal as a view on `create_keys`, their constants decoded. A planner may decode constants before it drops
+    the facts of other literals. These may have other types, so our casts give NULL instead of an error."""
     f = row(keys, "f")
     values = [_decoded(f[argument(i)], wanted).named(argument(i)).node.copy() for i, wanted in enumerate(types)]
     for value in values:
@@ -395,7 +395,8 @@ def part_of_facts(part: Part, source: str, types: Sequence[ValueType]) -> Select
 
 
 def part_of_predictions(part: Part, source: str, observed: str | None, types: Sequence[ValueType]) -> Select:
-    """What a definition picks from the predictions. A tuple is observed if any fact gives it, another than the prediction, too."""
+    """What a definition picks from the predictions. A tuple is observed if any observed fact gives it, even a fact other than the
+    prediction."""
     p = part.of(source, "p", ("prediction",)).as_("p")
     there: Sql = sql(0)
     if observed is not None:

@@ -1,5 +1,5 @@
-"""Statements that read as SQL does: `y = row(RANK, y)`, then `select(p.a0, y.rank).from_(p).join(y, y.a0 == p.a1)`; and statements
-made readable.
+"""Builds statements in code that reads like SQL: `y = row(RANK, y)`, then `select(p.a0, y.rank).from_(p).join(y, y.a0 == p.a1)`.
+Also makes statements readable.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def same(left: Row, right: Row, fields: Iterable[str]) -> list[Sql]:
 
 
 class Query(ABC):
-    """A query that we are writing, from which we make trees. Nothing changes a tree, so trees may share parts."""
+    """A query in the making, which gives trees. Nothing changes a tree, so trees may share parts."""
 
     __slots__ = ()
 
@@ -244,7 +244,7 @@ def union_distinct(queries: Sequence[Query]) -> Query:
 
 
 def exists(source: Query | Row, *conditions: Sql) -> Sql:
-    """A query has rows; or a table has one that meets conditions."""
+    """A condition: a query has rows, or a table has a row that meets conditions."""
     query = source if isinstance(source, Query) else select(1).from_(source).where(*conditions)
     return Sql(exp.Exists(this=query.tree()))
 

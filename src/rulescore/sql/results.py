@@ -69,8 +69,8 @@ def prediction_counts(sources: Sequence[Predictions]) -> Select:
 
 
 def unlinked_names(sources: Sequence[Predictions]) -> Select:
-    """Of each model a key in its predictions that does not occur in the data; and, of those that the data have in another case or
-    type, the first and what the data have."""
+    """For each model, a key in its predictions that does not occur in the data. Also the first such key that the data have in
+    another case or type, with the data's key."""
     u = union_all([source.unlinked() for source in sources if isinstance(source, PredictedFacts)]).as_("u")
     k = row(CONSTANT, "k")
     query = select(u.model, name=u.key.min(), spelt=when(~k.key.is_null(), u.key).min()).from_(u)

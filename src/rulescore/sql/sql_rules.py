@@ -115,7 +115,7 @@ _GAP = re.compile(r"(?:\s|--[^\\\r\n]*(?:\n|\Z)|/\*(?!\+)(?:(?!/\*|\*/).)*\*/)*"
 
 
 def not_allowed(statement: str) -> str | None:
-    """What a statement has that Spark must not run for a user; None if it has nothing of the kind."""
+    """The part of a statement that Spark must not run for a user; None if there is none."""
     end, before, last = 0, "", ""
     for token in tokenize(statement, read="spark"):
         word = statement[token.start : token.end + 1]

@@ -117,7 +117,8 @@ def _time_of(moment: Sql) -> Sql:
 
 
 def _quotient(multiple: Sql, size: int) -> Sql:
-    """A multiple of `size` microseconds divided by `size`. Doubles hold both: the last 13 bits of the size of a day are zeros."""
+    """A multiple of `size` microseconds divided by `size`. Doubles represent both numbers exactly, because the last 13 bits of the
+    length of a day are zeros."""
     return (multiple.cast("DOUBLE") / sql(size).cast("DOUBLE")).big()
 
 
@@ -373,7 +374,8 @@ TURNED: dict[Comparing, Comparing] = {eq: eq, ne: ne, lt: gt, le: ge, gt: lt, ge
 
 
 def _exactly(kind: Comparing, whole: Sql, double: Sql) -> Sql:
-    """An integer compared with a double by value. As doubles they are in the same order, or equal; then the integer decides."""
+    """An integer compared with a double by value. As doubles they have the same order, or are equal. If they are equal, the integer
+    decides."""
     near = cast(whole, ValueType.FLOAT)
     less = TRUE if kind in (lt, le, ne) else FALSE
     tied = when(near >= constant(_BEYOND), less, kind(whole, cast(near, ValueType.INTEGER)))

@@ -1,4 +1,4 @@
-"""What our tables are called, and what statements say of values: `y.rank + 1 == x.rank` in Python is the same in SQL."""
+"""The names of our tables, and values in statements: Python's `y.rank + 1 == x.rank` means the same in SQL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the rules say of each row."""
+"""Finds the verdict of the rules on each row."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rulescore.verdicts.rows import RowFact, UserRows, read_rows, with_facts
 
 
 class Verdict(StrEnum):
-    """The verdict on a row, the strongest first: a fact that is known already may break a rule, too."""
+    """The verdicts on a row, the strongest first. A fact that is known already may also break a rule."""
 
     CONTRADICTED = "contradicted"
     ALREADY_KNOWN = "already known"
@@ -86,8 +86,8 @@ Key = tuple[str, str, tuple[str, ...]]
 
 @dataclass
 class _Court:
-    """Finds the sentences for all predictions together, then gives the verdict on each row. `broken`, `met`: by model and
-    prediction, the groundings that speak, one a rule."""
+    """Finds the sentences for all predictions together, then gives the verdict on each row. `broken`, `met`: for each model and
+    prediction, the groundings that it breaks or meets, one for each rule."""
 
     session: Session
     evaluation: Evaluation
@@ -197,7 +197,7 @@ def _as_ours(key: str) -> str:
 
 
 def _rests_on_itself(grounding: Violation) -> bool:
-    """Whether a rule that speaks of two facts was met with the prediction in the place of both."""
+    """Whether a rule about two facts was met with the prediction in both places."""
     facts = [str(fact) for fact in grounding.facts]
     return len(facts) > 1 and set(facts) == {str(grounding.prediction)}
 

@@ -1,4 +1,5 @@
-"""Links names of predictions to names of the facts, if the user says so: whatever the case of letters, or by a file of pairs."""
+"""Links names of predictions to names of the facts, if the user asks for it: ignoring the case of letters, or by a file of
+pairs."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ EXACT, CASEFOLD = "exact", "casefold"
 @dataclass(frozen=True, slots=True)
 class Links:
     """What is linked, as keys of constants: the names of predictions with the names that they become. `how`: what people call
-    it. `ambiguous`: names that could be several of the facts. `predicates`: names of relations are linked, too."""
+    it. `ambiguous`: names that could mean several names of the facts. `predicates`: names of relations are linked, too."""
 
     how: str
     names: Mapping[str, str]

@@ -1,4 +1,4 @@
-"""Verdicts for people: how many rows have which, and the first rows with their reasons."""
+"""Verdicts for people: the number of rows with each verdict, and the first rows with their reasons."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def rows_listing(verdicts: Verdicts, limit: int) -> Listing:
 
 
 def _notes(verdicts: Verdicts) -> Iterator[str]:
-    """What `score` says of the same predictions, each of which counts once there."""
+    """The sentence of `score` about the same predictions. There, each prediction counts once."""
     for model in verdicts.judged.evaluation.model_results:
         distinct = model.predictions.distinct
         yield (

@@ -23,7 +23,7 @@ _MOST_PROBLEMS = 20
 
 @dataclass(frozen=True, slots=True)
 class RowFact:
-    """The fact that a row states, as keys of constants. `asked`: the same before names were linked. `score`: its confidence."""
+    """The fact that a row states, as keys of constants. `asked`: the fact before names were linked. `score`: its confidence."""
 
     predicate: str
     keys: tuple[str, ...]
@@ -34,7 +34,7 @@ class RowFact:
 @dataclass(frozen=True, slots=True)
 class UserRows:
     """The rows of one source of one model. `facts`: of each row; None if it cannot be read. `unreadable`: why not, by row.
-    `values`: they are values of a table's target, whose types give the facts only when the table is loaded."""
+    `values`: they are values of a table's target. Their facts follow only when the table is loaded, since its types decide."""
 
     model: str
     origin: str

@@ -20,8 +20,8 @@ MOST_NESTED = 12
 @dataclass(frozen=True, slots=True)
 class Branch:
     """One way to find groundings: a disjunct, the joins that read its atoms, and the place of the prediction in words. `binds`: the
-    prediction is the first atom that can be it, so no other such branch has the same grounding. `repeats`: the branch may find one
-    grounding several times."""
+    prediction stands at the first atom that it fits, so no other such branch has the same grounding. `repeats`: the branch may find
+    one grounding several times."""
 
     disjunct: Disjunct
     joins: Joins

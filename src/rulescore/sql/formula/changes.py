@@ -1,9 +1,9 @@
 """Predictions in aggregates.
 
-Through an aggregate, a prediction takes part in the groundings that the data with it judge differently from the data alone: few of
-the many that the aggregate concerns (0011). So we compute the values of aggregates once for each prediction and each binding of the
-variables that they read, with the prediction (`after`) and without it (`before`), join the groundings of the data to these values
-and judge them by both."""
+Through an aggregate, a prediction takes part only in groundings that are judged differently with it than without it. These are few
+of the groundings that the aggregate concerns (0011). So we compute the values of aggregates once for each prediction and each
+binding of the variables that they read, with the prediction (`after`) and without it (`before`), join the groundings of the data to
+these values and judge them by both."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def can_be_inside(context: FormulaContext, names: Sequence[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The values of the aggregates of a rule, in a table with a row for each prediction and each binding of `outer`, the variables
+    """A table with the values of a rule's aggregates. It has a row for each prediction and each binding of `outer`, the variables
     of a disjunct that the aggregates read. A row has the values of the aggregates `names` and of the expressions `computed` from
     them, with the prediction and without it, and whether the prediction is `inside` an aggregate that it can take part through."""
 
@@ -187,7 +187,7 @@ def turned(measured: Measured, held: Callable[[Scope], Sql] | None) -> Joins:
 
 
 def _still_held(before: Scope, disjunct: Disjunct) -> Sql | None:
-    """Whether a disjunct with observed atoms held before; we test only what a prediction can change. None: all of it held."""
+    """Whether a disjunct with observed atoms held before; we test only what a prediction can change. None: the whole body held."""
     context = before.context
     tests = [before.judgement(test) for test in disjunct.tests if _changes(context, test)]
     values = [_has_value(before, name, value) for name, value in disjunct.values if _changes(context, value)]
@@ -215,7 +215,7 @@ def _has_value(scope: Scope, name: str, value: Expression) -> Sql:
 
 def judged_otherwise(after: Scope, before: Scope, held: Sql | None) -> Sql:
     """Whether a grounding whose body holds with a prediction is judged differently without it: its body does not hold, or one of
-    the verdicts on the head differs. `held`: whether its body holds without it; None: it does."""
+    the verdicts on the head differs. `held`: whether its body holds without the prediction; None: it holds."""
     context = after.context
     confirmed, refuted = context.rule.confirmed, context.rule.refuted
     conditions = [] if held is None else [when(held, 1, 0) == 0]

@@ -29,8 +29,8 @@ def variable(index: int) -> str:
 
 
 def groundings(context: FormulaContext, *, only: Disjunct | None = None) -> Query | None:
-    """The groundings whose body, or `only` one disjunct of it, holds, each once: `prediction` if asked for, `v0`, `v1`, …. None if
-    there can be none."""
+    """One row for each grounding whose body holds or, with `only`, that disjunct of it: `prediction` if asked for, `v0`, `v1`, ….
+    None if there can be none."""
     chosen = [branch for branch in branches(context) if only is None or branch.disjunct is only]
     parts: list[Query] = []
     if _are_apart(context, chosen):
@@ -92,9 +92,9 @@ def with_measures(context: FormulaContext, rows: Query, measures: Sequence[str])
 
 
 def _are_apart(context: FormulaContext, ways: Sequence[Branch]) -> bool:
-    """Whether no other branch finds the groundings of the branches that bind: then we need to make only the rest distinct, which
-    takes longer than all else. So it is with tables: a row with a prediction is never an observed row, whereas a predicted fact may
-    be observed."""
+    """Whether no other branch finds the groundings of the branches that bind. Then only the groundings of the other branches need a
+    DISTINCT, which is the slowest step. That is so for tables: a row with a prediction is never an observed row, but a predicted
+    fact may be observed."""
     if any(branch.disjunct is not ways[0].disjunct for branch in ways):
         return False
     atoms = [atom for branch in ways for atom in branch.disjunct.atoms if context.predictable(atom)]
@@ -144,7 +144,7 @@ def judged(context: FormulaContext) -> Select | None:
 
 
 def _outside_the_body(scope: Scope) -> list[Sql]:
-    """Ways in which the prediction takes part in a grounding at the head or against it."""
+    """Ways in which the prediction takes part in a grounding as its head or its refuter."""
     roles = scope.context.roles
     ways = head_atoms(scope) if Role.HEAD in roles else []
     return [*ways, *(refutes(scope, scope.context.rule.refuted) if Role.REFUTER in roles else [])]

@@ -71,7 +71,8 @@ class FormulaContext:
         return [test for test in disjunct.tests if not self.asking or not asks(test, self.rule, disjunct)]
 
     def possible(self, disjuncts: Sequence[Disjunct]) -> list[Disjunct]:
-        """Disjuncts that can hold: the columns of a relation without rows have no types, nor has anything computed from them."""
+        """Disjuncts that can hold. A relation without rows is left out: its columns have no types, nor do values computed from
+        them."""
         return [
             disjunct
             for disjunct in disjuncts
@@ -106,8 +107,8 @@ _OF_EQUAL_VALUES = {Aggregation.LEAST, Aggregation.GREATEST}
 
 @dataclass
 class Scope(Compiler):
-    """Variables with their columns or, if an equation binds them, their values, and the prediction that is added to the data; None:
-    the data alone. `computed`: columns that hold the values of whole expressions."""
+    """Variables with their columns or, if an equation binds them, their values. Also the prediction that is added to the data;
+    None: the data alone. `computed`: columns that hold the values of whole expressions."""
 
     context: FormulaContext
     columns: dict[str, Sql]
@@ -142,7 +143,7 @@ class Scope(Compiler):
         return self.typed(variable, self.column(Variable(variable)), self.type(Variable(variable)))
 
     def bind(self, name: str, value: Sql, kind: ValueType | None) -> None:
-        """Let a variable stand for a column. A variable of mixed type keeps the column's type here: nothing is computed with it."""
+        """Bind a variable to a column. A variable of mixed type keeps the column's type here: nothing is computed with it."""
         wanted = self.context.rule.types.get(name)
         if kind is not None and wanted is ValueType.MIXED:
             self.columns[name], self.kinds[name] = value, kind
@@ -263,8 +264,8 @@ class Scope(Compiler):
         return self._measured_rows(measure, disjuncts)
 
     def _distinct_values(self, value: Expression, disjunct: Disjunct, predicted: ResolvedAtom) -> Sql:
-        """The number of distinct values: the data's, which all predictions share, plus the values that the prediction adds at the
-        one atom it can be. A set of values for each prediction would be as large as the group."""
+        """The number of distinct values: the number in the data, which all predictions share, plus the values that the prediction
+        adds at the only atom that it can fill. A set of values for each prediction would be as large as the group."""
         observed, added = (self._rows_of(disjunct, predicted, source) for source in (RowSource.OBSERVED, RowSource.PREDICTED))
         there = self._rows_of(disjunct, predicted, RowSource.OBSERVED)
         there.condition(there.scope.value(value) == added.scope.value(value))
@@ -415,8 +416,8 @@ class Joins:
         return rows, [*own, *self.conditions(tests)]
 
     def forget(self, all_but: Collection[str]) -> None:
-        """Let go of variables that belong to an aggregate: the aggregate itself ranges over all of their values, even if a kept
-        variable is computed from it."""
+        """Forget the variables that belong to an aggregate. The aggregate ranges over all of their values, even if a kept variable
+        is computed from it."""
         kept = [name for name in self._computed if name in all_but]
         self._computed = [name for name in self._computed if name not in all_but]
         self._further = self.conditions()

@@ -1,4 +1,4 @@
-"""Counts of predictions in chains, by the paths on either side of them, many rules at once.
+"""Counts predictions in chains by the paths on both sides of them, for many rules at once.
 
 A prediction that fills atoms of a chain leaves a *half* on each side: the atoms from its end to the head's argument. We walk a
 half, all atoms but the last, once from each constant at which predictions end, however many predictions and bodies share it. The
@@ -28,8 +28,8 @@ w, p, z, a, g = row("walk", "w"), row("chosen", "p"), row("reached", "z"), row("
 
 
 def _walked(query: Select, group: int, ends: Query, depth: int, *, distinct: bool) -> Select:
-    """Add the step `walk`: the halves from their ends, all atoms but the last. Paths keep the constants they passed if variables
-    must be distinct."""
+    """Add the step `walk`: the halves from their ends, all atoms but the last. If variables must be distinct, paths keep the
+    constants that they passed."""
     halves, e, h = ends.as_("e"), row("ends", "e"), row(tables_of(group).halves, "h")
     query = query.with_step("ends", select(halves.half, halves.c).distinct().from_(halves))
     passed = _passed(depth, distinct=distinct)
@@ -76,11 +76,11 @@ class _Apart:
         return w[["c", "b", *self.passed]]
 
     def far_half(self, y: Sql) -> list[Sql]:
-        """The far half ends at none of its own constants."""
+        """A condition: the far half does not end at one of its own constants."""
         return _apart([y], self.walk())
 
     def halves(self, near: Row, y: Sql) -> list[Sql]:
-        """The far half repeats no constant, neither its own nor one of the near half."""
+        """A condition: the far half repeats no constant, neither its own nor a constant of the near half."""
         return [*self.far_half(y), *_apart(near[["x", *self.near]], [y, *self.walk()])]
 
 
@@ -185,8 +185,8 @@ def _with_found(query: Select) -> Select:
 def create_spans(group: int, length: int, most: int, *, distinct: bool) -> Create:
     """The spans of predictions that fill up to `most` atoms: one, or from each that they fill by a jump to the next.
 
-    Between jumps we walk over the data. If the prediction is a fact itself, these walks may use it, too; jumps that count less than
-    nothing then take off what spans with fewer jumps counted."""
+    Between jumps we walk over the data. If the prediction is also an observed fact, these walks may use it, too. Then jumps with a
+    negative count subtract what spans with fewer jumps counted."""
     single = singles(group, distinct=distinct)
     if most == 1:
         return create(tables_of(group).spans, single)

@@ -21,7 +21,7 @@ f = row(fact_table(2), "f")
 
 @dataclass(frozen=True, slots=True)
 class Sought:
-    """The tuples that paths must lead to: their table and what we read from it. Table `reach`: how many begin with a constant.
+    """The tuples that paths must lead to: their table and the columns that we read. Table `reach`: how many begin with a constant.
     Table `degree`: how many facts of a literal lead from a constant to the beginning of such a tuple."""
 
     tuples: str
@@ -69,12 +69,12 @@ def way_through(shape: Shape) -> tuple[tuple[int, bool], ...] | None:
 
 
 def is_chain(group: Group) -> bool:
-    """Whether the paths of the body tell the head's arguments, and evidence on these judges it."""
+    """Whether the ends of the body's paths are the head's arguments, and evidence on these judges the head."""
     return group.judge is Judge.EVIDENCE and way_through(group.shape) is not None
 
 
 def create_shared(*, predictions: bool) -> list[Create]:
-    """What all chains look up, with what they need for predictions."""
+    """The tables that all chains look up, with the tables for predictions."""
     shared = [create(DEGREE, _degrees()), _create_reach(EVIDENCE)]
     if not predictions:
         return shared
@@ -122,8 +122,8 @@ def _onward(group: int, index: int) -> tuple[Row, Select]:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What one statement walks: the starts, or the seats of predictions, `s` of that number, from constants that leave the
-    remainder when divided by the divisor."""
+    """The part that one statement walks: the starts, or the seats of predictions, `s` with that number, from constants whose
+    division by the divisor leaves the remainder."""
 
     number: int
     remainder: int

@@ -1,4 +1,4 @@
-"""Statements that find groundings: the bodies that hold, and what they claim of their heads."""
+"""Statements that find groundings: bodies that hold, and the claims that they make about heads."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def variable(index: int) -> str:
 
 
 def body_entries(group: Group) -> list[Entry]:
-    """One entry for each body atom, as the first that the prediction fills; later atoms may be the prediction or facts."""
+    """One entry for each body atom at which the prediction can stand first. Later atoms may be the prediction or facts."""
     atoms = group.shape.atoms
     bodies = [tuple(literal.predicate for literal in body.literals) for body in group.bodies]
 
@@ -94,7 +94,7 @@ def flipped(literal: Sql, stride: int) -> Sql:
 
 
 def fact_at(index: int) -> Row:
-    """What stands at an atom of the body."""
+    """The rows that can stand at an atom of the body."""
     return alias(f"f{index}")
 
 
@@ -204,7 +204,7 @@ def _absent(join: _Join, index: int, prediction: Sql | None) -> list[Sql]:
 
 
 def same_fact(context: HornContext, arity: int, left: Row, right: Row) -> Sql:
-    """Whether two rows of literals are one fact; binary rows may be turned against each other."""
+    """Whether two rows of literals are one fact. Rows with two arguments may have them in opposite orders."""
     straight = all_of(*same(left, right, ["literal", *arguments(arity)]))
     if arity != 2:
         return straight
@@ -385,7 +385,8 @@ def located(grounded: Grounded, *, readings: bool) -> Select:
 
 
 def _located_claims(grounded: Grounded, *, readings: bool) -> Select:
-    """As `located`, for heads with constants: only the rules know these constants, so we join the rules before the head's tuple."""
+    """Like `located`, for heads with constants. Only the rules have these constants, so we join the rules before the head's
+    tuple."""
     arity = len(grounded.join.shape.head or ())
     k, t = row("claims", "k"), row(tuple_table(arity), "t")
     head = [k[head_argument(i)] for i in range(arity)]

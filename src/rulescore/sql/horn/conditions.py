@@ -1,4 +1,4 @@
-"""Refutation by any condition: each way to refute is a join from the asked heads, the distinct heads of all claims.
+"""Refutes heads by any condition. Each way to refute is a join that begins at the asked heads, the distinct heads of all claims.
 
 The branches of a union find the heads that are refuted, by observed facts alone or with the prediction among the refuting atoms.
 """
@@ -39,7 +39,7 @@ def condition_table(group: int, index: int) -> str:
 
 
 def opposition_source(arity: int) -> ConditionSource:
-    """Incompatible and negative facts, as one more shape: a literal that holds of the same tuple."""
+    """Incompatible and negative facts as a further shape: a literal that holds of the same tuple."""
     atom = ShapeAtom(tuple(Bound(i) for i in range(arity)))
     return ConditionSource(ConditionShape(arity, (atom,), (), (), arity), OPPOSES)
 

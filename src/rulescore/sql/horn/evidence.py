@@ -1,4 +1,4 @@
-"""Heads judged by evidence: the sets of literals that hold of tuples, each with a number, and what they say of a head."""
+"""Judges heads by evidence: the numbered sets of literals that hold of tuples."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def _sets(arity: int) -> str:
 
 
 def _literals(arity: int, orders: Sequence[Order], stride: int, *, marked: bool) -> Row:
-    """Literals on tuples. `marked` adds a mark for every two orders that read a tuple alike, to distinguish one fact read both ways
-    from two facts."""
+    """Literals on tuples. `marked` adds a mark if two orders read a tuple alike. The mark distinguishes one fact that is read both
+    ways from two facts."""
     if not marked:
         return row(fact_table(arity), "f")
     x = row(fact_table(arity), "x")
@@ -227,8 +227,8 @@ def observed_counts(located: Select, context: HornContext, keys: Sequence[str]) 
 
 
 def plain_counts(claims: Select, keys: Sequence[str], *, confirmed: bool, refuted: bool, steps: Select | None = None) -> Select:
-    """Counts of claims that are all judged alike: a denial's claims are refuted, a predicted head's are confirmed. `steps` precede
-    the query."""
+    """Counts of claims that all get the same verdict. The claims of a denial are refuted; the claims of a predicted head are
+    confirmed. `steps` precede the query."""
     k = row("claims", "k")
     n = k.n.sum()
     query = (steps or select()).select(*k[keys], confirmed=n if confirmed else 0, refuted=n if refuted else 0, evaluable=n)

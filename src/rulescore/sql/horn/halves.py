@@ -1,4 +1,4 @@
-"""Predictions in chains, and the halves of the chain that they leave on either side of them."""
+"""Predictions in chains, and the halves of a chain on both sides of a prediction."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def placed_heads(group: int, piece: Piece | None, *, distinct: bool) -> Select:
 
 def create_paths(group: int, length: int, *, distinct: bool) -> Create:
     """How many rows we walk of each half: of one atom from every constant, of more from each end of a prediction at which the half
-    begins. We add up paths that end alike, so these are no more than the last atom has facts."""
+    begins. We add up paths with the same ends, so there are at most as many as the last atom has facts."""
     h = row(tables_of(group).halves, "h")
     single = select(h.half, c=d.a0, n=d.n.cast("DOUBLE")).from_(h).join(d, d.literal == h.first).where(h.length == 1)
     if length == 2:
@@ -122,7 +122,7 @@ def _with_most(query: Select, h: Row) -> Select:
 
 
 def _with_tail(query: Select, h: Row, ways: str, fields: Mapping[str, Sql]) -> Select:
-    """One atom, and the ways from its end through the rest of the half."""
+    """One atom, and the paths from its end through the rest of the half."""
     w = row(ways, "w")
     return grouped(query.join(w, w.half == h.tail, w.a == f.a1), fields, least(w.n.sum(), alias("m").n.min()))
 

@@ -180,8 +180,8 @@ def chosen(rows: Select, columns: Sequence[str], further: Sequence[str], limit: 
 
 
 def drawn(rows: Select, by: Sequence[str], columns: Sequence[str], further: Sequence[str], seed: int) -> Select:
-    """A sample of the rows that are alike in `by`: as many as the table of shares says, drawn by the seed. `columns`: what tells
-    these rows from each other."""
+    """A random sample, drawn by the seed, of each group of rows that agree in `by`. The table of shares says how many. `columns`:
+    the columns that distinguish the rows."""
     z, s = rows.as_("z"), row(SHARE, "s")
     every = [*by, *columns, *further]
     place = row_number(*_drawn_by(str(seed), z[[*by, *columns]]), per=z[by])
